@@ -17,7 +17,7 @@ from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import session_of, sessions_named
 from timemachine.replay.alignment.queries import aligned
 from timemachine.replay.alignment.schemas import AlignmentOut, SideOut, StepPairOut
-from timemachine.replay.comparison import commands
+from timemachine.replay.comparison import commands, queries, schemas
 from timemachine.replay.comparison.commands import Plan
 from timemachine.replay.comparison.estimate import estimates, judge_estimate
 from timemachine.replay.comparison.export import file_of
@@ -32,57 +32,35 @@ from timemachine.replay.comparison.judge_schemas import (
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.comparison.pure.variants import names
-from timemachine.replay.comparison.queries import (
-    asks_of,
-    comparison_of,
-    comparisons_of,
-    opinion_of,
-    replays_of,
-    step_at,
-    with_texts,
-)
 from timemachine.replay.comparison.results import results_of
-from timemachine.replay.comparison.schemas import (
-    AskCells,
-    AskCellsPage,
-    ComparisonFile,
-    ComparisonIn,
-    ComparisonLaunched,
-    ComparisonOut,
-    ComparisonPage,
-    ComparisonResults,
-    MarkIn,
-    MarkOut,
-    VariantEstimateOut,
-    VariantEstimates,
-)
 from timemachine.replay.tasks import compute_results, judge_cells, run_replay
 
 router = Router(tags=["comparisons"])
 WITHOUT_REASON = "none was given to the API"
 
 
-@router.post("", response={202: ComparisonLaunched}, summary="Launch a comparison")
-def launch(request: HttpRequest, payload: ComparisonIn) -> Status[ComparisonLaunched]:
+@router.post("", response={202: schemas.ComparisonLaunched}, summary="Launch a comparison")
+def launch(request: HttpRequest, payload: schemas.ComparisonIn) -> Status[schemas.ComparisonLaunched]:
     """Ask these sessions' questions again with each arm, over their frozen contexts; follow it at /api/comparisons/{id}."""
     who = caller(request, "run")
     return launched(who.project, _plan(who.project, payload), who.by)
 
 
-@router.post("/estimate", response=VariantEstimates, summary="What a comparison would cost")
-def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> VariantEstimates:
+@router.post("/estimate", response=schemas.VariantEstimates, summary="What a comparison would cost")
+def estimate_launch(request: HttpRequest, payload: schemas.ComparisonIn) -> schemas.VariantEstimates:
     """About what the same request would cost if it launched a comparison, arm by arm, over all its runs; nobody is asked."""
     project = caller(request, "run").project
     plan = commands.checked(project, _plan(project, payload))
     found = zip(names(plan.arms), estimates(plan), strict=True)
-    return VariantEstimates.model_construct(
+    return schemas.VariantEstimates.model_construct(
         estimates=[
-            VariantEstimateOut.of_variant(number, name, each) for number, (name, each) in enumerate(found, 1)
+            schemas.VariantEstimateOut.of_variant(number, name, each)
+            for number, (name, each) in enumerate(found, 1)
         ]
     )
 
 
-def _plan(project: Project, payload: ComparisonIn) -> Plan:
+def _plan(project: Project, payload: schemas.ComparisonIn) -> Plan:
     return Plan(
         sessions=sessions_named(project, payload.sessions),
         arms=payload.arms,
@@ -93,69 +71,69 @@ def _plan(project: Project, payload: ComparisonIn) -> Plan:
     )
 
 
-def launched(project: Project, plan: Plan, by: str) -> Status[ComparisonLaunched]:
+def launched(project: Project, plan: Plan, by: str) -> Status[schemas.ComparisonLaunched]:
     """The comparison and its replays, launched."""
     made = commands.create(project, plan, by=by)
-    ids = [each.id for each in replays_of(made)]
+    ids = [each.id for each in queries.replays_of(made)]
     enqueue(run_replay, *ids)
     return Status(
         202,
-        ComparisonLaunched.model_construct(
+        schemas.ComparisonLaunched.model_construct(
             comparison_id=str(made.id), replay_ids=[str(each) for each in ids]
         ),
     )
 
 
-@router.get("", response=ComparisonPage, summary="List comparisons")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> ComparisonPage:
+@router.get("", response=schemas.ComparisonPage, summary="List comparisons")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> schemas.ComparisonPage:
     """The project's comparisons, newest first."""
-    found = comparisons_of(caller(request, "read").project)
+    found = queries.comparisons_of(caller(request, "read").project)
     rows = rows_before(found, limit, after)
     progress = progress_of(rows)
     return typed_page(
-        ComparisonPage,
+        schemas.ComparisonPage,
         rows,
         limit,
-        lambda each: ComparisonOut.of(each, progress[each.id]),
+        lambda each: schemas.ComparisonOut.of(each, progress[each.id]),
     )
 
 
-@router.get("/{comparison_id}", response=ComparisonResults, summary="One comparison")
-def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> ComparisonResults:
+@router.get("/{comparison_id}", response=schemas.ComparisonResults, summary="One comparison")
+def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> schemas.ComparisonResults:
     """How far a comparison is, and once it is over what its columns come to and what each two of them show.
 
     `results.state` is `not_yet` while it runs (unless `so_far` asks for what there is), `under_way` while a worker computes what is
     shown, or shows an older one; `current`; or `failed`.
     """
-    found = comparison_of(caller(request, "read").project, comparison_id)
+    found = queries.comparison_of(caller(request, "read").project, comparison_id)
     progress = progress_of([found])[found.id]
     results = results_of(found, progress, so_far=so_far)
     if results.due:
         enqueue(compute_results, found.id)
-    return ComparisonResults.of_results(found, progress, results)
+    return schemas.ComparisonResults.of_results(found, progress, results)
 
 
-@router.get("/{comparison_id}/cells", response=AskCellsPage, summary="A comparison's cells")
+@router.get("/{comparison_id}/cells", response=schemas.AskCellsPage, summary="A comparison's cells")
 def cells(
     request: HttpRequest, comparison_id: str, limit: int = 50, after: str | None = None
-) -> AskCellsPage:
+) -> schemas.AskCellsPage:
     """The asks in their order, each with the figures of every answer, with marks and opinions."""
-    of = comparison_of(caller(request, "read").project, comparison_id)
+    of = queries.comparison_of(caller(request, "read").project, comparison_id)
     kept = results_of(of, progress_of([of])[of.id])
     current = kept.findings is not None and kept.state == "current"
-    found = kept.findings.asks if current and kept.findings else asks_of(of)
+    found = kept.findings.asks if current and kept.findings else queries.asks_of(of)
     start = 0 if after is None else read_place(after, paging.number)
     shown = found[start : start + checked_limit(limit)]
     more = start + len(shown) < len(found)
-    return AskCellsPage.model_construct(
-        items=AskCells.of_all(with_texts(shown) if current else shown),
+    return schemas.AskCellsPage.model_construct(
+        items=schemas.AskCells.of_all(queries.with_texts(shown) if current else shown),
         next=paging.written([start + len(shown)]) if more else None,
     )
 
 
 @router.get(
     "/{comparison_id}/export",
-    response=ComparisonFile,
+    response=schemas.ComparisonFile,
     summary="All of a comparison",
     openapi_extra=file_answer("text/csv"),
 )
@@ -165,43 +143,47 @@ def export(request: HttpRequest, comparison_id: str, format: str = "json") -> Ht
     `format=csv`: a line for each cell, in it the session's name and key and the whole text of the answer; a text that a spreadsheet would
     take for a formula begins with an apostrophe.
     """
-    file = file_of(comparison_of(caller(request, "read").project, comparison_id), format)
+    file = file_of(queries.comparison_of(caller(request, "read").project, comparison_id), format)
     named = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return HttpResponse(file.data, content_type=file.media_type, headers=named)
 
 
-@router.post("/{comparison_id}/cancel", response=ComparisonOut, summary="Cancel a comparison")
-def cancel(request: HttpRequest, comparison_id: str) -> ComparisonOut:
+@router.post("/{comparison_id}/cancel", response=schemas.ComparisonOut, summary="Cancel a comparison")
+def cancel(request: HttpRequest, comparison_id: str) -> schemas.ComparisonOut:
     """Stop every replay of it: what waits is not begun, and calls under way are ended within some seconds."""
     who = caller(request, "run")
-    found = comparison_of(who.project, comparison_id)
+    found = queries.comparison_of(who.project, comparison_id)
     commands.cancel(found, by=who.by)
-    return ComparisonOut.of(found, progress_of([found])[found.id])
+    return schemas.ComparisonOut.of(found, progress_of([found])[found.id])
 
 
 @router.post(
-    "/{comparison_id}/retry", response={202: ComparisonOut}, summary="Ask failed and cancelled answers again"
+    "/{comparison_id}/retry",
+    response={202: schemas.ComparisonOut},
+    summary="Ask failed and cancelled answers again",
 )
-def retry(request: HttpRequest, comparison_id: str) -> Status[ComparisonOut]:
+def retry(request: HttpRequest, comparison_id: str) -> Status[schemas.ComparisonOut]:
     """Ask again what failed or was cancelled, once the comparison is over."""
-    found = comparison_of(caller(request, "run").project, comparison_id)
+    found = queries.comparison_of(caller(request, "run").project, comparison_id)
     enqueue(run_replay, *commands.retry(found))
-    return Status(202, ComparisonOut.of(found, progress_of([found])[found.id]))
+    return Status(202, schemas.ComparisonOut.of(found, progress_of([found])[found.id]))
 
 
-@router.post("/{comparison_id}/marks", response={201: MarkOut}, summary="Mark a cell")
-def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[MarkOut]:
+@router.post("/{comparison_id}/marks", response={201: schemas.MarkOut}, summary="Mark a cell")
+def mark(request: HttpRequest, comparison_id: str, payload: schemas.MarkIn) -> Status[schemas.MarkOut]:
     """Say of an answer that it is `equivalent` to the recorded one, `contradicts` it, is `better` or `worse`; or `withdrawn`."""
     who = caller(request, "run")
-    found = comparison_of(who.project, comparison_id)
-    step = step_at(
+    found = queries.comparison_of(who.project, comparison_id)
+    step = queries.step_at(
         found,
         session_of(who.project, payload.session),
         payload.sequence,
         arm=payload.arm,
         repeat=payload.run,
     )
-    return Status(201, MarkOut.of(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note)))
+    return Status(
+        201, schemas.MarkOut.of(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note))
+    )
 
 
 @router.post(
@@ -213,7 +195,7 @@ def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Stat
     What it says is its opinion, stands with the cells, and is never part of a verdict. It is asked in the background.
     """
     who = caller(request, "run")
-    found = comparison_of(who.project, comparison_id)
+    found = queries.comparison_of(who.project, comparison_id)
     queued = ask_judge(found, payload.model, by=who.by, step=_step(who.project, found, payload))
     enqueue(judge_cells, found.id)
     return Status(202, queued)
@@ -227,22 +209,22 @@ def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Stat
 def estimate(request: HttpRequest, comparison_id: str, payload: Query[OpinionsIn]) -> JudgeEstimateOut:
     """About so many tokens and US dollars for what `judgements` would ask; `cost_usd` is null where the price is unknown. Nothing is asked."""
     who = caller(request, "read")
-    found = comparison_of(who.project, comparison_id)
+    found = queries.comparison_of(who.project, comparison_id)
     return judge_estimate(found, payload.model, _step(who.project, found, payload))
 
 
 @router.post("/{comparison_id}/judgements/cancel", response=JudgesCancelled, summary="Ask no further judge")
 def cancel_judgements(request: HttpRequest, comparison_id: str) -> JudgesCancelled:
     """Cancel what was not asked yet, and end the calls that are made now: those may be billed."""
-    cells = cancel_judges(comparison_of(caller(request, "run").project, comparison_id))
+    cells = cancel_judges(queries.comparison_of(caller(request, "run").project, comparison_id))
     return JudgesCancelled.model_construct(cells=cells)
 
 
 @router.get("/{comparison_id}/judgements/{uuid:opinion_id}", response=OpinionDetail, summary="One opinion")
 def opinion(request: HttpRequest, comparison_id: str, opinion_id: UUID) -> OpinionDetail:
     """What a judge said of a cell, with the messages that were sent and its raw answers."""
-    found = comparison_of(caller(request, "read").project, comparison_id)
-    return OpinionDetail.of(opinion_of(found, opinion_id))
+    found = queries.comparison_of(caller(request, "read").project, comparison_id)
+    return OpinionDetail.of(queries.opinion_of(found, opinion_id))
 
 
 def _step(project: Project, found: Comparison, payload: OpinionsIn) -> int | None:
@@ -254,7 +236,7 @@ def _step(project: Project, found: Comparison, payload: OpinionsIn) -> int | Non
             "Name the cell by `session`, `sequence` and `arm`, or none of them.", code="invalid_request"
         )
     session = session_of(project, payload.session)
-    return step_at(found, session, payload.sequence, arm=payload.arm, repeat=payload.run).id
+    return queries.step_at(found, session, payload.sequence, arm=payload.arm, repeat=payload.run).id
 
 
 alignments = Router(tags=["compare"])

@@ -18,26 +18,8 @@ from timemachine.governance.deletion.erasure.schemas import (
     ErasureOut,
     ErasurePage,
 )
-from timemachine.governance.deletion.retention import commands, legal_holds, retention
+from timemachine.governance.deletion.retention import commands, legal_holds, queries, retention
 from timemachine.governance.deletion.retention.models import FOUND, BulkDeletion
-from timemachine.governance.deletion.retention.queries import (
-    amount_of,
-    bulk_deletion_of,
-    bulk_deletions_of,
-    due_by,
-    existing_sessions,
-    held_by,
-    held_count,
-    hold_of,
-    holds_of,
-    holds_over,
-    is_every,
-    matching_sessions,
-    outcomes_by_deletion,
-    rule_of,
-    rules_of,
-    sessions_of,
-)
 from timemachine.governance.deletion.retention.schemas import (
     DeletionConfirmation,
     DeletionIn,
@@ -87,9 +69,9 @@ def make(request: HttpRequest, payload: DeletionIn) -> Status[DeletionOut]:
 @router.get("", response=DeletionPage, summary="List deletions in bulk", exclude_unset=True)
 def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> DeletionPage:
     """The project's bulk deletions, also those of retention rules, newest first, with what became of their sessions."""
-    found = bulk_deletions_of(caller(request, "read").project)
+    found = queries.bulk_deletions_of(caller(request, "read").project)
     rows = paging.rows_before(found, limit, after)
-    outcomes = outcomes_by_deletion(rows)
+    outcomes = queries.outcomes_by_deletion(rows)
     return paging.typed_page(
         DeletionPage,
         rows,
@@ -101,7 +83,7 @@ def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None =
 @router.get("/{forgetting_id}", response=DeletionOut, summary="One deletion in bulk", exclude_unset=True)
 def read(request: HttpRequest, forgetting_id: str) -> DeletionOut:
     """`status` is `found`, `running`, `done` or `cancelled`; `states` counts its sessions: waiting, erased, held, changed (they no longer match), gone, failed."""
-    return _deletion(bulk_deletion_of(caller(request, "read").project, forgetting_id))
+    return _deletion(queries.bulk_deletion_of(caller(request, "read").project, forgetting_id))
 
 
 @router.get(
@@ -113,10 +95,10 @@ def sessions(
     """Each session that was found, and what became of it."""
     project = caller(request, "read").project
     begin = 0 if after is None else paging.read(after, paging.number)
-    rows = sessions_of(
-        bulk_deletion_of(project, forgetting_id), after=begin, most=paging.checked_limit(limit) + 1
+    rows = queries.sessions_of(
+        queries.bulk_deletion_of(project, forgetting_id), after=begin, most=paging.checked_limit(limit) + 1
     )
-    there = existing_sessions(rows, project)
+    there = queries.existing_sessions(rows, project)
     return paging.typed_page(
         DeletionSessions,
         rows,
@@ -135,7 +117,9 @@ def sessions(
 def confirm(request: HttpRequest, forgetting_id: str, payload: DeletionConfirmation) -> Status[DeletionOut]:
     """Have a worker delete the sessions that were found, for a `reason` that each tombstone keeps. This cannot be undone."""
     who = caller(request, "admin")
-    found = commands.confirm(bulk_deletion_of(who.project, forgetting_id), reason=payload.reason, by=who.by)
+    found = commands.confirm(
+        queries.bulk_deletion_of(who.project, forgetting_id), reason=payload.reason, by=who.by
+    )
     enqueue(run_deletion, found.id)
     return Status(202, _deletion(found))
 
@@ -145,14 +129,18 @@ def confirm(request: HttpRequest, forgetting_id: str, payload: DeletionConfirmat
 )
 def cancel(request: HttpRequest, forgetting_id: str) -> DeletionOut:
     """Delete none of the sessions that still wait; deleted sessions stay deleted."""
-    return _deletion(commands.cancel(bulk_deletion_of(caller(request, "admin").project, forgetting_id)))
+    return _deletion(
+        commands.cancel(queries.bulk_deletion_of(caller(request, "admin").project, forgetting_id))
+    )
 
 
 def _deletion(found: BulkDeletion) -> DeletionOut:
-    outcome = outcomes_by_deletion([found])[found.id]
+    outcome = queries.outcomes_by_deletion([found])[found.id]
     if found.status != FOUND:
         return DeletionOut.of(found, outcome)
-    return DeletionOut.of(found, outcome, held_count(found), every=outcome.sessions > 0 and is_every(found))
+    return DeletionOut.of(
+        found, outcome, queries.held_count(found), every=outcome.sessions > 0 and queries.is_every(found)
+    )
 
 
 holds = Router(tags=["forgetting"])
@@ -169,13 +157,13 @@ def place_hold(request: HttpRequest, payload: HoldIn) -> Status[HoldPreview | Ho
         raise InvalidInput("Send either `sessions` or a `filter`.", code="nothing_chosen", field="sessions")
     which = payload.filter.checked() if payload.filter else None
     if payload.dry_run and which is not None:
-        counts = amount_of(matching_sessions(who.project, which))
+        counts = queries.amount_of(queries.matching_sessions(who.project, which))
         chosen = SelectionOut.model_construct(**which.given)
         return Status(200, HoldPreview.model_construct(filter=chosen, **dict(counts)))
     sessions = sessions_named(who.project, payload.sessions)
     if payload.dry_run:
         named = Session.objects.of(who.project).filter(pk__in=[each.pk for each in sessions])
-        return Status(200, HoldPreview.model_construct(filter=None, **dict(amount_of(named))))
+        return Status(200, HoldPreview.model_construct(filter=None, **dict(queries.amount_of(named))))
     made = legal_holds.place(who.project, reason=payload.reason, by=who.by, sessions=sessions, which=which)
     return Status(201, HoldOut.of(made))
 
@@ -189,7 +177,7 @@ def list_holds(
 ) -> HoldPage:
     """The project's holds, also released ones, newest first; with `session`, those that it is or was under."""
     project = caller(request, "read").project
-    found = holds_over(session_of(project, session)) if session else holds_of(project)
+    found = queries.holds_over(session_of(project, session)) if session else queries.holds_of(project)
     rows = paging.rows_before(found, limit, after)
     return paging.typed_page(HoldPage, rows, limit, HoldOut.of)
 
@@ -197,15 +185,15 @@ def list_holds(
 @holds.get("/{hold_id}", response=HoldDetails, summary="One legal hold", exclude_unset=True)
 def read_hold(request: HttpRequest, hold_id: str) -> HoldDetails:
     """A hold with its first 100 sessions."""
-    found = hold_of(caller(request, "read").project, hold_id)
-    return HoldDetails.of(found, first=[SessionHeld.of(*each) for each in held_by(found)])
+    found = queries.hold_of(caller(request, "read").project, hold_id)
+    return HoldDetails.of(found, first=[SessionHeld.of(*each) for each in queries.held_by(found)])
 
 
 @holds.post("/{hold_id}/release", response=HoldOut, summary="Release a legal hold", exclude_unset=True)
 def release_hold(request: HttpRequest, hold_id: str, payload: ReleaseIn) -> HoldOut:
     """Release all of a hold, or only these `sessions` of it, for a `reason` that the project's log keeps."""
     who = caller(request, "admin")
-    found = hold_of(who.project, hold_id)
+    found = queries.hold_of(who.project, hold_id)
     sessions = sessions_named(who.project, payload.sessions)
     return HoldOut.of(legal_holds.release(found, reason=payload.reason, by=who.by, sessions=sessions))
 
@@ -288,8 +276,8 @@ rules = Router(tags=["forgetting"])
 @rules.get("", response=RetentionRules, summary="Retention rules")
 def list_rules(request: HttpRequest) -> RetentionRules:
     """The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept for good."""
-    rules = list(rules_of(caller(request, "read").project))
-    items = [RetentionRuleOut.of(rule, amount_of(due_by(rule, rules))) for rule in rules]
+    rules = list(queries.rules_of(caller(request, "read").project))
+    items = [RetentionRuleOut.of(rule, queries.amount_of(queries.due_by(rule, rules))) for rule in rules]
     return RetentionRules.model_construct(items=items, floor=RetentionFloor.now())
 
 
@@ -307,12 +295,12 @@ def set_rule(request: HttpRequest, payload: RetentionRuleIn) -> Status[Retention
     if payload.dry_run:
         return Status(200, RetentionPreview.of(retention.preview(who.project, **given | {"reason": None})))
     made = retention.set_rule(who.project, by=who.by, **given)
-    rules = list(rules_of(who.project))
-    return Status(201, RetentionRuleOut.of(made, amount_of(due_by(made, rules))))
+    rules = list(queries.rules_of(who.project))
+    return Status(201, RetentionRuleOut.of(made, queries.amount_of(queries.due_by(made, rules))))
 
 
 @rules.delete("/{rule_id}", response=RetentionRuleOut, summary="Remove a retention rule")
 def remove_rule(request: HttpRequest, rule_id: str) -> RetentionRuleOut:
     """Remove a rule. Sessions that no other rule covers are then kept for good."""
     who = caller(request, "admin")
-    return RetentionRuleOut.of(retention.remove_rule(rule_of(who.project, rule_id), by=who.by))
+    return RetentionRuleOut.of(retention.remove_rule(queries.rule_of(who.project, rule_id), by=who.by))

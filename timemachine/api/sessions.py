@@ -25,7 +25,7 @@ from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.answering.running_asks import wait_for_asks
 from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.importing.exporting import EXPORTS, sent
-from timemachine.recording.sessions import commands
+from timemachine.recording.sessions import commands, schemas
 from timemachine.recording.sessions.branches import branch_count, branch_tree
 from timemachine.recording.sessions.checkpoints import resume as resumed
 from timemachine.recording.sessions.checkpoints import set_checkpoint
@@ -34,24 +34,6 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import check_end
 from timemachine.recording.sessions.pure.vocabulary import Role
 from timemachine.recording.sessions.queries import action_of, actions_of, session_of
-from timemachine.recording.sessions.schemas import (
-    BranchesOut,
-    BranchOut,
-    CheckpointIn,
-    CheckpointOut,
-    ParentIn,
-    RemainingSummary,
-    ResumedOut,
-    ResumeIn,
-    SessionChange,
-    SessionDeleted,
-    SessionEnd,
-    SessionErasure,
-    SessionFilter,
-    SessionIn,
-    SessionOut,
-    SessionPage,
-)
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.pure.filter import parse
 from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage
@@ -73,10 +55,10 @@ router = Router(tags=["sessions"])
 """Several modules add to it: one path belongs to one router, whatever its methods."""
 
 
-@router.post("", response={201: SessionOut}, summary="Start a session")
+@router.post("", response={201: schemas.SessionOut}, summary="Start a session")
 def start(
-    request: HttpRequest, payload: SessionIn, idempotency_key: IdempotencyKey = None
-) -> Status[SessionOut]:
+    request: HttpRequest, payload: schemas.SessionIn, idempotency_key: IdempotencyKey = None
+) -> Status[schemas.SessionOut]:
     """A new session that is recording; `collection` is created if there is none of that name.
 
     There is one session per `key`; a second one is refused (`key_taken`). The same `Idempotency-Key` again gets the session that it
@@ -84,37 +66,39 @@ def start(
     """
     who = caller(request, "record")
     if idempotency_key is None:
-        return Status(201, SessionOut.of(_started(who, payload)))
+        return Status(201, schemas.SessionOut.of(_started(who, payload)))
     started = start_once(who.project, idempotency_key, request_hash(request), lambda: _started(who, payload))
-    return Status(201, SessionOut.of(started))
+    return Status(201, schemas.SessionOut.of(started))
 
 
-@router.get("", response=SessionPage, summary="List sessions")
-def index(request: HttpRequest, wanted: Query[SessionFilter]) -> SessionPage:
+@router.get("", response=schemas.SessionPage, summary="List sessions")
+def index(request: HttpRequest, wanted: Query[schemas.SessionFilter]) -> schemas.SessionPage:
     """The project's sessions, newest first."""
     project = caller(request, "read").project
     filters = wanted.model_dump(exclude={"limit", "after"})
     found = sessions_page(project, SessionQuery(**filters), wanted.after, checked_limit(wanted.limit))
-    return SessionPage.model_construct(
-        items=[SessionOut.of(session) for session in found.sessions], next=found.next
+    return schemas.SessionPage.model_construct(
+        items=[schemas.SessionOut.of(session) for session in found.sessions], next=found.next
     )
 
 
-@router.get("/{session_id}", response=SessionOut, summary="One session")
-def read(request: HttpRequest, session_id: str) -> SessionOut:
+@router.get("/{session_id}", response=schemas.SessionOut, summary="One session")
+def read(request: HttpRequest, session_id: str) -> schemas.SessionOut:
     """A session by its uuid or key."""
-    return SessionOut.of(session_of(caller(request, "read").project, session_id))
+    return schemas.SessionOut.of(session_of(caller(request, "read").project, session_id))
 
 
-@router.patch("/{session_id}", response=SessionOut, summary="Rename or tag a session")
-def change(request: HttpRequest, session_id: str, payload: SessionChange) -> SessionOut:
+@router.patch("/{session_id}", response=schemas.SessionOut, summary="Rename or tag a session")
+def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange) -> schemas.SessionOut:
     """Change a session's name, metadata or tags; what it recorded stays."""
     session = session_of(caller(request, "record").project, session_id)
-    return SessionOut.of(commands.describe(session, **payload.model_dump(exclude_unset=True)))
+    return schemas.SessionOut.of(commands.describe(session, **payload.model_dump(exclude_unset=True)))
 
 
-@router.delete("/{session_id}", response=SessionDeleted, summary="Delete a session")
-def erase(request: HttpRequest, session_id: str, payload: SessionErasure | None = None) -> SessionDeleted:
+@router.delete("/{session_id}", response=schemas.SessionDeleted, summary="Delete a session")
+def erase(
+    request: HttpRequest, session_id: str, payload: schemas.SessionErasure | None = None
+) -> schemas.SessionDeleted:
     """Delete a session with everything it recorded, its notes, replays, judgements and share links. This cannot be undone.
 
     Its `summaries` in collections stay and are listed by `collection` and `frame`. So do its `branches`, whose `parent_deleted` says from
@@ -123,16 +107,18 @@ def erase(request: HttpRequest, session_id: str, payload: SessionErasure | None 
     who = caller(request, "admin")
     session = session_of(who.project, session_id)
     reason = payload.reason if payload else None
-    stays = [RemainingSummary.model_construct(**each) for each in remaining_summaries(session)]
+    stays = [schemas.RemainingSummary.model_construct(**each) for each in remaining_summaries(session)]
     branches = branch_count(session)
     actions = erase_session(session, by=who.by, reason=reason)
-    return SessionDeleted.model_construct(
+    return schemas.SessionDeleted.model_construct(
         erased=str(session.id), actions=actions, branches=branches, summaries=stays
     )
 
 
-@router.post("/{session_id}/end", response=SessionOut, summary="End a session")
-def end(request: HttpRequest, session_id: str, payload: SessionEnd | None = None) -> SessionOut:
+@router.post("/{session_id}/end", response=schemas.SessionOut, summary="End a session")
+def end(
+    request: HttpRequest, session_id: str, payload: schemas.SessionEnd | None = None
+) -> schemas.SessionOut:
     """End a session, after the asks that are running in it are recorded; ending it twice is the same as once.
 
     `ended_at` in the body says when it ended, if that was not now: not before it started.
@@ -143,18 +129,18 @@ def end(request: HttpRequest, session_id: str, payload: SessionEnd | None = None
     wait_for_asks(session)
     commands.end_session(session.id, at=ended_at)
     enqueue(seal_session, session.id)
-    return SessionOut.of(session_of(session.project, str(session.id)))
+    return schemas.SessionOut.of(session_of(session.project, str(session.id)))
 
 
-@router.get("/{session_id}/branches", response=BranchesOut, summary="What branched from what")
-def branches(request: HttpRequest, session_id: str) -> BranchesOut:
+@router.get("/{session_id}/branches", response=schemas.BranchesOut, summary="What branched from what")
+def branches(request: HttpRequest, session_id: str) -> schemas.BranchesOut:
     """The session with all that it branched from and all that branched from those: each after its parent, `depth` below the first.
 
     `complete` is false if there are more than 100 sessions above, or more than 500 below the first of those.
     """
     family = branch_tree(session_of(caller(request, "read").project, session_id))
-    found = [BranchOut.of_branch(branch) for branch in family.branches]
-    return BranchesOut.model_construct(items=found, complete=family.complete)
+    found = [schemas.BranchOut.of_branch(branch) for branch in family.branches]
+    return schemas.BranchesOut.model_construct(items=found, complete=family.complete)
 
 
 @router.get("/{session_id}/state", response=StateOut, summary="The state at a step")
@@ -212,10 +198,13 @@ def checkpoints(
 
 
 @decorate_view(limited)
-@router.post("/{session_id}/checkpoints", response={201: CheckpointOut}, summary="Set a checkpoint")
+@router.post("/{session_id}/checkpoints", response={201: schemas.CheckpointOut}, summary="Set a checkpoint")
 def checkpoint(
-    request: HttpRequest, session_id: str, payload: CheckpointIn, idempotency_key: IdempotencyKey = None
-) -> Status[CheckpointOut]:
+    request: HttpRequest,
+    session_id: str,
+    payload: schemas.CheckpointIn,
+    idempotency_key: IdempotencyKey = None,
+) -> Status[schemas.CheckpointOut]:
     """A named action that carries the agent's state, the session's agent's unless `agent` is given; the same `Idempotency-Key` again gets the first answer."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
@@ -227,11 +216,11 @@ def checkpoint(
         idempotency_key=idempotency_key,
         request_sha256=sha256_hex(request.body),
     )
-    return Status(201, CheckpointOut.model_construct(sequence=sequence, name=payload.name))
+    return Status(201, schemas.CheckpointOut.model_construct(sequence=sequence, name=payload.name))
 
 
-@router.post("/{session_id}/resume", response=ResumedOut, summary="Resume from a checkpoint")
-def resume(request: HttpRequest, session_id: str, payload: ResumeIn) -> ResumedOut:
+@router.post("/{session_id}/resume", response=schemas.ResumedOut, summary="Resume from a checkpoint")
+def resume(request: HttpRequest, session_id: str, payload: schemas.ResumeIn) -> schemas.ResumedOut:
     """What the agent knew at a checkpoint, exactly; at the last one if none is named. Nothing is recorded.
 
     To continue in a session of its own, start one whose `parent` is the `parent` of the answer.
@@ -241,7 +230,7 @@ def resume(request: HttpRequest, session_id: str, payload: ResumeIn) -> ResumedO
 
 
 @transaction.atomic
-def _started(who: Caller, payload: SessionIn) -> Session:
+def _started(who: Caller, payload: schemas.SessionIn) -> Session:
     """The session, with its collection if that is new: both or neither."""
     named = payload.collection
     return commands.start_session(
@@ -259,7 +248,7 @@ def _started(who: Caller, payload: SessionIn) -> Session:
     )
 
 
-def _parent(project: Project, parent: ParentIn | None) -> tuple[Session, int] | None:
+def _parent(project: Project, parent: schemas.ParentIn | None) -> tuple[Session, int] | None:
     if parent is None:
         return None
     session = session_of(project, parent.session)

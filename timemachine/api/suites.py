@@ -15,23 +15,11 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.runs.schemas import EstimateOut, Estimates
-from timemachine.replay.suites import commands, running
+from timemachine.replay.suites import commands, queries, running
 from timemachine.replay.suites.estimate import estimates_of
 from timemachine.replay.suites.models import Suite, SuiteRun
 from timemachine.replay.suites.plan import SuitePlan
 from timemachine.replay.suites.pure.changes import CHANGES, UNCHANGED
-from timemachine.replay.suites.queries import (
-    counts_of,
-    events_of,
-    keys_of,
-    latest_runs,
-    members_of,
-    plan_of,
-    run_of,
-    runs_of,
-    suite_of,
-    suites_of,
-)
 from timemachine.replay.suites.report_schemas import StepChangeOut, SuiteReport
 from timemachine.replay.suites.reports import report_page
 from timemachine.replay.suites.schemas import (
@@ -72,12 +60,12 @@ def create(request: HttpRequest, payload: SuiteIn) -> Status[SuiteOut]:
 @router.get("", response=SuitePage, summary="List suites")
 def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> SuitePage:
     """The project's suites by name, each with its latest run."""
-    found = suites_of(caller(request, "read").project)
+    found = queries.suites_of(caller(request, "read").project)
     if after is not None:
         found = found.filter(name__gt=read_place(after, paging.name))
     rows = list(found.prefetch_related("sessions__session")[: checked_limit(limit) + 1])
-    latest = latest_runs(rows)
-    counts = counts_of(list(latest.values()))
+    latest = queries.latest_runs(rows)
+    counts = queries.counts_of(list(latest.values()))
     shown = {suite_id: SuiteRunOut.of(run, counts[run.id]) for suite_id, run in latest.items()}
     return typed_page(
         SuitePage, rows, limit, lambda each: SuiteOut.of(each, shown.get(each.id)), lambda each: [each.name]
@@ -87,14 +75,14 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> Su
 @router.get("/{suite_id}", response=SuiteDetail, summary="One suite")
 def read(request: HttpRequest, suite_id: str) -> SuiteDetail:
     """A suite by its id or name, with its latest run, and who changed it."""
-    return _whole(suite_of(caller(request, "read").project, suite_id))
+    return _whole(queries.suite_of(caller(request, "read").project, suite_id))
 
 
 @router.patch("/{suite_id}", response=SuiteDetail, summary="Edit a suite")
 def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> SuiteDetail:
     """Change what is sent; `options` are replaced whole. Earlier runs keep what they were asked."""
     who = caller(request, "run")
-    suite = suite_of(who.project, suite_id)
+    suite = queries.suite_of(who.project, suite_id)
     given: JsonObject = {name: getattr(payload, name) for name in payload.model_fields_set}
     absent = [name for name, value in given.items() if value is None and name not in NULLABLE]
     if absent:
@@ -103,14 +91,16 @@ def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> SuiteDeta
         )
     if payload.sessions is not None:
         given["sessions"] = sessions_named(who.project, payload.sessions)
-    return _whole(commands.edit(suite, replace(plan_of(suite, given.get("options")), **given), by=who.by))
+    return _whole(
+        commands.edit(suite, replace(queries.plan_of(suite, given.get("options")), **given), by=who.by)
+    )
 
 
 @router.delete("/{suite_id}", response=SuiteDeleted, summary="Delete a suite")
 def delete(request: HttpRequest, suite_id: str) -> SuiteDeleted:
     """Delete a suite and its reports; the replays of its runs stay with their sessions."""
     who = caller(request, "run")
-    found = suite_of(who.project, suite_id)
+    found = queries.suite_of(who.project, suite_id)
     deleted = str(found.id)
     runs = commands.delete(found, by=who.by)
     return SuiteDeleted.model_construct(id=deleted, name=found.name, runs=runs)
@@ -121,26 +111,26 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
     """Replay all of its sessions in the background; follow the run at /api/suites/{id}/runs/{number}."""
     who = caller(request, "run")
     also = payload.fail_on if payload else []
-    made = running.run(suite_of(who.project, suite_id), by=who.by, also_fail_on=also)
-    enqueue(run_replay, *(each.replay_id for each in members_of(made) if each.replay_id is not None))
+    made = running.run(queries.suite_of(who.project, suite_id), by=who.by, also_fail_on=also)
+    enqueue(run_replay, *(each.replay_id for each in queries.members_of(made) if each.replay_id is not None))
     return Status(202, _run(made))
 
 
 @router.post("/{suite_id}/runs/estimate", response=Estimates, summary="What a run would cost")
 def estimate(request: HttpRequest, suite_id: str) -> Estimates:
     """About what a run would cost if it were launched now, model by model; nobody is asked."""
-    found = estimates_of(suite_of(caller(request, "run").project, suite_id))
+    found = estimates_of(queries.suite_of(caller(request, "run").project, suite_id))
     return Estimates.model_construct(estimates=[EstimateOut.of(each) for each in found])
 
 
 @router.get("/{suite_id}/runs", response=SuiteRunPage, summary="A suite's runs")
 def runs(request: HttpRequest, suite_id: str, limit: int = 50, after: str | None = None) -> SuiteRunPage:
     """The runs of a suite, the latest first."""
-    found = runs_of(suite_of(caller(request, "read").project, suite_id))
+    found = queries.runs_of(queries.suite_of(caller(request, "read").project, suite_id))
     if after is not None:
         found = found.filter(number__lt=min(read_place(after, paging.number), 2**31 - 1))
     rows = list(found[: checked_limit(limit) + 1])
-    counts = counts_of(rows)
+    counts = queries.counts_of(rows)
     return typed_page(
         SuiteRunPage,
         rows,
@@ -153,7 +143,7 @@ def runs(request: HttpRequest, suite_id: str, limit: int = 50, after: str | None
 @router.get("/{suite_id}/runs/{number}", response=SuiteRunDetail, summary="One run")
 def read_run(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
     """How far a run is (`latest` is one, too) and what it came to, with its replays and what was left out."""
-    found = run_of(suite_of(caller(request, "read").project, suite_id), number)
+    found = queries.run_of(queries.suite_of(caller(request, "read").project, suite_id), number)
     return _run(found)
 
 
@@ -170,10 +160,10 @@ def report(
 
     While the run goes there is none yet: how far it is, its own document says.
     """
-    found = run_of(suite_of(caller(request, "read").project, suite_id), number)
+    found = queries.run_of(queries.suite_of(caller(request, "read").project, suite_id), number)
     place = 0 if after is None else min(read_place(after, paging.number), 2**31 - 1)
     shown = report_page(found, kinds=_kinds(change), after=(0, place), limit=checked_limit(limit))
-    keys = keys_of(found)
+    keys = queries.keys_of(found)
     return SuiteReport.model_construct(
         run=found.number,
         status=cast("RunStatus", found.status),
@@ -187,7 +177,7 @@ def report(
 def cancel(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
     """Stop every replay of a run: calls under way are ended within some seconds, and may have been billed."""
     who = caller(request, "run")
-    return _run(running.cancel(run_of(suite_of(who.project, suite_id), number), by=who.by))
+    return _run(running.cancel(queries.run_of(queries.suite_of(who.project, suite_id), number), by=who.by))
 
 
 def _kinds(wanted: str | None) -> list[str] | None:
@@ -203,10 +193,10 @@ def _kinds(wanted: str | None) -> list[str] | None:
 
 
 def _whole(suite: Suite) -> SuiteDetail:
-    latest = latest_runs([suite]).get(suite.id)
-    shown = None if latest is None else SuiteRunOut.of(latest, counts_of([latest])[latest.id])
-    return SuiteDetail.of_events(suite, shown, events_of(suite)[:50])
+    latest = queries.latest_runs([suite]).get(suite.id)
+    shown = None if latest is None else SuiteRunOut.of(latest, queries.counts_of([latest])[latest.id])
+    return SuiteDetail.of_events(suite, shown, queries.events_of(suite)[:50])
 
 
 def _run(found: SuiteRun) -> SuiteRunDetail:
-    return SuiteRunDetail.of_members(found, counts_of([found])[found.id], members_of(found))
+    return SuiteRunDetail.of_members(found, queries.counts_of([found])[found.id], queries.members_of(found))

@@ -32,19 +32,12 @@ from django.db.models import QuerySet
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.evidence import models
 from timemachine.evidence.bundles.report import NAME as REPORT
 from timemachine.evidence.bundles.report import Shown, report
 from timemachine.evidence.bundles.statement import dumped, sign, write_keys
 from timemachine.evidence.log import keys, witness_statements
 from timemachine.evidence.log.project_log import key_replacements
-from timemachine.evidence.models import (
-    AnchorReceipt,
-    LogCheckpoint,
-    LogEntry,
-    Seal,
-    SealCheckpoint,
-    SealedRecord,
-)
 from timemachine.evidence.pure.deterministic_zip import Zipped
 from timemachine.evidence.pure.readme import About, readme
 from timemachine.evidence.pure.record import Field, Record
@@ -75,7 +68,7 @@ class Part:
     """
 
     subject: Subject
-    seal: Seal
+    seal: models.Seal
     size: int
     shown: Sequence[int] | None = None
     discloses: Discloses | None = None
@@ -98,7 +91,7 @@ class Bundle:
     rows: list[Rows] = field(default_factory=list)
     sealed_by: list[str] = field(default_factory=list)
     log: Tree = field(default_factory=lambda: Tree([]))
-    dated: dict[int, AnchorReceipt] = field(default_factory=dict)
+    dated: dict[int, models.AnchorReceipt] = field(default_factory=dict)
 
 
 def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) -> None:
@@ -155,7 +148,7 @@ def _readme_facts(bundle: Bundle, about: Mapping[str, Any]) -> About:
 
 def _write_tree(bundle: Bundle, part: Part) -> None:
     shown_at = required_state(part.seal, part.size)
-    rows = SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
+    rows = models.SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
     shown = rows if part.shown is None else rows.filter(index__in=part.shown)
     bundle.rows.append(Rows(of=part.subject.of))
     bundle.sealed_by.append(shown_at.key.fingerprint)
@@ -199,7 +192,7 @@ def _erased_counts(part: Part, rows: Rows) -> JsonObject:
     return {"erased": {"fields": rows.erased.total(), "last": rows.erased_last}}
 
 
-def _envelopes(bundle: Bundle, shown: QuerySet[SealedRecord]) -> Iterator[bytes]:
+def _envelopes(bundle: Bundle, shown: QuerySet[models.SealedRecord]) -> Iterator[bytes]:
     for data in shown.values_list("envelope", flat=True).iterator(chunk_size=BATCH):
         envelope = bytes(data)
         bundle.rows[-1].envelope(envelope)
@@ -213,7 +206,7 @@ def _disclosed_lines(bundle: Bundle, part: Part, erased: Erased) -> Iterator[byt
         first, last = indexes[0], indexes[-1]
         chosen = set(indexes)
         salts = dict(
-            SealedRecord.objects.filter(seal=part.seal, index__gte=first, index__lte=last).values_list(
+            models.SealedRecord.objects.filter(seal=part.seal, index__gte=first, index__lte=last).values_list(
                 "index", "salts"
             )
         )
@@ -273,13 +266,13 @@ def _payload_line(sha256: str, data: bytes) -> bytes:
         return dumped({"sha256": sha256, "base64": base64.b64encode(data).decode()})
 
 
-def _write_checkpoints(bundle: Bundle, part: Part, last: SealCheckpoint) -> None:
+def _write_checkpoints(bundle: Bundle, part: Part, last: models.SealCheckpoint) -> None:
     """Write the signed states up to the one that is shown.
 
     Only that one is written if records are left out (others could not be checked) and for visitors, who must
     not learn what was signed for others.
     """
-    found = SealCheckpoint.objects.filter(seal=part.seal, size__lt=last.size).order_by("size", "id")
+    found = models.SealCheckpoint.objects.filter(seal=part.seal, size__lt=last.size).order_by("size", "id")
     alone = part.shown is not None or part.discloses is not None
     rows = [*(() if alone else found), last]
     bundle.keys |= {row.key_id for row in rows}
@@ -288,7 +281,7 @@ def _write_checkpoints(bundle: Bundle, part: Part, last: SealCheckpoint) -> None
 
 
 def _write_proofs(bundle: Bundle, part: Part) -> None:
-    leaves = SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
+    leaves = models.SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
     tree = Tree([bytes(leaf) for leaf in leaves.values_list("leaf", flat=True)])
     with bundle.zipped.file(f"{part.path}/proofs.jsonl") as file:
         file.lines(
@@ -297,7 +290,7 @@ def _write_proofs(bundle: Bundle, part: Part) -> None:
         )
 
 
-def _log_entry(bundle: Bundle, shown: SealCheckpoint) -> JsonObject:
+def _log_entry(bundle: Bundle, shown: models.SealCheckpoint) -> JsonObject:
     """Return the checkpoint's entry in the project's log, with its audit path to the first log state that
     includes it, or the first timestamped one.
     """
@@ -305,13 +298,13 @@ def _log_entry(bundle: Bundle, shown: SealCheckpoint) -> JsonObject:
     return {**found["entries"][0], "checkpoint": found["checkpoint"]}
 
 
-def _first_log_state(bundle: Bundle, shown: SealCheckpoint) -> LogCheckpoint:
+def _first_log_state(bundle: Bundle, shown: models.SealCheckpoint) -> models.LogCheckpoint:
     return witness_statements.first_state_with(shown.seal.project_id, shown.log_index, bundle.dated)
 
 
-def _tombstones(bundle: Bundle, seal: Seal, indexes: Sequence[int]) -> JsonObject:
+def _tombstones(bundle: Bundle, seal: models.Seal, indexes: Sequence[int]) -> JsonObject:
     """Return these entries of the project's log, with their audit paths to its newest signed state."""
-    signed = LogCheckpoint.objects.filter(project=seal.project_id).order_by("-size", "-id").first()
+    signed = models.LogCheckpoint.objects.filter(project=seal.project_id).order_by("-size", "-id").first()
     if signed is None:
         raise LookupError(f"the log of {seal.project_id} has no checkpoint")
     return _log_entries(bundle, signed, indexes)
@@ -324,9 +317,9 @@ def _entries_about(previous: Sequence[PreviousSeal], part: Part) -> list[int]:
     return states if part.discloses is not None else [*states, *tombstones]
 
 
-def _log_entries(bundle: Bundle, signed: LogCheckpoint, indexes: Sequence[int]) -> JsonObject:
+def _log_entries(bundle: Bundle, signed: models.LogCheckpoint, indexes: Sequence[int]) -> JsonObject:
     """Return these entries of a project's log, in order, with their audit paths to that signed state."""
-    entries = LogEntry.objects.filter(project=signed.project_id).order_by("index")
+    entries = models.LogEntry.objects.filter(project=signed.project_id).order_by("index")
     bundle.keys.add(signed.key_id)
     if len(bundle.log.leaves) < signed.size:  # read once for all trees of a bundle
         bundle.log = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])

@@ -11,16 +11,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.ids import same_secret, secret_hash, uuid_of
 from timemachine.core.pure.postgres_text import is_plain
-from timemachine.governance.sharing import log
-from timemachine.governance.sharing.models import (
-    COMPARISON,
-    REPLAY,
-    SESSION,
-    ShareGrant,
-    ShareLink,
-    ShareOpening,
-    SharePolicy,
-)
+from timemachine.governance.sharing import log, models
 from timemachine.governance.sharing.pure.policy import OPEN, Policy
 from timemachine.governance.sharing.pure.token import Token, link_not_valid
 from timemachine.recording.sessions.models import Session
@@ -36,35 +27,35 @@ _HASH_OF_NO_LINK = secret_hash("")
 _HAS_OPENS = Q(max_opens=None) | Q(opens__lt=F("max_opens"))
 
 
-def links_of(project: Project) -> QuerySet[ShareLink]:
+def links_of(project: Project) -> QuerySet[models.ShareLink]:
     """Return the project's links, including those that no longer work, the newest first."""
-    links = ShareLink.objects.filter(project=project).select_related("session", "replay", "comparison")
+    links = models.ShareLink.objects.filter(project=project).select_related("session", "replay", "comparison")
     return links.order_by("-created_at", "-id")
 
 
 def ids_by_public_id(project_id: UUID, public_ids: Iterable[str]) -> dict[str, UUID]:
     """Return the ids of the project's links by public id. One query."""
-    found = ShareLink.objects.filter(project=project_id, public_id__in=list(public_ids))
+    found = models.ShareLink.objects.filter(project=project_id, public_id__in=list(public_ids))
     return dict(found.values_list("public_id", "id"))
 
 
-def links_after(links: QuerySet[ShareLink], last: ShareLink) -> QuerySet[ShareLink]:
+def links_after(links: QuerySet[models.ShareLink], last: models.ShareLink) -> QuerySet[models.ShareLink]:
     """Return the links that follow that one in their list."""
     older = Q(created_at__lt=last.created_at) | Q(created_at=last.created_at, id__lt=last.id)
     return links.filter(older)
 
 
-def with_latest_openings(links: QuerySet[ShareLink], most: int) -> QuerySet[ShareLink]:
+def with_latest_openings(links: QuerySet[models.ShareLink], most: int) -> QuerySet[models.ShareLink]:
     """Return the links, each with its newest tries to open it as `latest_openings`. One more query."""
-    newest = ShareOpening.objects.filter(by=None).order_by("-sequence")[:most]
+    newest = models.ShareOpening.objects.filter(by=None).order_by("-sequence")[:most]
     return links.prefetch_related(Prefetch("openings", newest, to_attr="latest_openings"))
 
 
-def with_readers(links: QuerySet[ShareLink]) -> QuerySet[ShareLink]:
+def with_readers(links: QuerySet[models.ShareLink]) -> QuerySet[models.ShareLink]:
     """Annotate the links with `readers`, the number of visitors who have it open now, and `read_until`, when
     the last grant expires.
     """
-    living = ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now()).order_by()
+    living = models.ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now()).order_by()
     of_link = living.values("link")
     return links.annotate(
         readers=Coalesce(Subquery(of_link.annotate(many=Count("pk")).values("many")), 0),
@@ -72,7 +63,7 @@ def with_readers(links: QuerySet[ShareLink]) -> QuerySet[ShareLink]:
     )
 
 
-def link_of(project: Project, link_id: str | UUID) -> ShareLink:
+def link_of(project: Project, link_id: str | UUID) -> models.ShareLink:
     """Return the project's link with that id. Raises `NotFound`, also for another project's."""
     wanted = uuid_of(str(link_id))
     found = None if wanted is None else links_of(project).filter(id=wanted).first()
@@ -84,19 +75,19 @@ def link_of(project: Project, link_id: str | UUID) -> ShareLink:
     return found
 
 
-def openings_of(link: ShareLink) -> QuerySet[ShareOpening]:
+def openings_of(link: models.ShareLink) -> QuerySet[models.ShareOpening]:
     """Return the link's access log, the newest line first."""
     return link.openings.order_by("-sequence")
 
 
-def revocable(project: Project) -> QuerySet[ShareLink]:
+def revocable(project: Project) -> QuerySet[models.ShareLink]:
     """Return the project's links that are neither revoked nor expired."""
     return links_of(project).filter(revoked_at=None, expires_at__gt=now())
 
 
 def policy_of(project: Project) -> Policy:
     """Return what the project allows for its links."""
-    row = SharePolicy.objects.filter(project=project).first()
+    row = models.SharePolicy.objects.filter(project=project).first()
     if row is None:
         return OPEN
     return Policy(
@@ -107,23 +98,23 @@ def policy_of(project: Project) -> Policy:
     )
 
 
-def policy_changes(project: Project) -> QuerySet[ShareOpening]:
+def policy_changes(project: Project) -> QuerySet[models.ShareOpening]:
     """Return the log of the project's policy, the newest line first."""
     return log.lines_of(project).order_by("-sequence")
 
 
 def allowed(project_field: str) -> Q:
     """Return the condition that the project in this field allows links."""
-    return ~Q(Exists(SharePolicy.objects.filter(project=OuterRef(project_field), forbidden=True)))
+    return ~Q(Exists(models.SharePolicy.objects.filter(project=OuterRef(project_field), forbidden=True)))
 
 
 def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shareable:
     """Return what is to be shared. Raises `NotFound`, and `InvalidInput` for what cannot be shared."""
-    if target_type == SESSION:
+    if target_type == models.SESSION:
         return session_of(project, target_id)
-    if target_type == REPLAY:
+    if target_type == models.REPLAY:
         return replay_of(project, target_id)
-    if target_type == COMPARISON:
+    if target_type == models.COMPARISON:
         return comparison_of(project, target_id)
     raise InvalidInput(
         f"`target_type` is session, replay or comparison, not {target_type[:80]!r}.",
@@ -132,26 +123,26 @@ def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shar
     )
 
 
-def openable(project: Project) -> QuerySet[ShareLink]:
+def openable(project: Project) -> QuerySet[models.ShareLink]:
     """Return the project's links that open if links are allowed: not revoked, expired or used up."""
     return revocable(project).filter(_HAS_OPENS)
 
 
-def open_links(project: Project) -> QuerySet[ShareLink]:
+def open_links(project: Project) -> QuerySet[models.ShareLink]:
     """Return the project's links that someone can open, or has open, at this moment, if links are allowed."""
-    living = ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now())
+    living = models.ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now())
     return revocable(project).filter(_HAS_OPENS | Exists(living))
 
 
-def link_of_token(token: Token | None) -> tuple[ShareLink | None, bool]:
+def link_of_token(token: Token | None) -> tuple[models.ShareLink | None, bool]:
     """Return the link of a token, and whether the secret is right; without a link it takes the same time."""
-    links = ShareLink.objects.select_related("session", "replay", "comparison", "project")
+    links = models.ShareLink.objects.select_related("session", "replay", "comparison", "project")
     link = links.filter(public_id=token.public_id).first() if token else None
     right = same_secret(token.secret if token else "-", link.secret_sha256 if link else _HASH_OF_NO_LINK)
     return link, right
 
 
-def grant_of(public_id: str, cookie: str | None) -> ShareGrant:
+def grant_of(public_id: str, cookie: str | None) -> models.ShareGrant:
     """Return the grant of a cookie, checked again at every request: a revoked link shows nothing more.
 
     Raises the same `NotFound` for a missing, foreign or expired grant and for a revoked, expired or forbidden
@@ -161,7 +152,7 @@ def grant_of(public_id: str, cookie: str | None) -> ShareGrant:
         raise link_not_valid()
     moment = now()
     grant = (
-        ShareGrant.objects.filter(
+        models.ShareGrant.objects.filter(
             allowed("link__project_id"),
             secret_sha256=secret_hash(cookie or ""),
             expires_at__gt=moment,
