@@ -10,7 +10,7 @@ from tests.builders import compared, recorded_session, replayed
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.sealing import seals
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.scope import Scope
 from timemachine.replay.runs.pure.options import ReplayOptions
 

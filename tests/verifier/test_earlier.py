@@ -17,7 +17,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import EarlierSeal
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.scope import Scope
 from timemachine.replay.comparison.models import CellMark

@@ -5,7 +5,7 @@ from django.test import Client
 from tests.builders import recorded_session
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.knowledge.find import Query
 from timemachine.recording.answering.commands import ask
 from timemachine.recording.answering.models import AnswerCacheSwitch, CachedAnswer

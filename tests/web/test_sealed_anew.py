@@ -20,7 +20,7 @@ from timemachine.evidence.models import SealCheckpoint
 from timemachine.evidence.queries import sealed_comparison
 from timemachine.evidence.schemas import SealOut
 from timemachine.evidence.sealing import seals
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.scope import Scope

@@ -15,7 +15,7 @@ from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.governance.sharing import log
-from timemachine.governance.sharing.commands import revoke
+from timemachine.governance.sharing.commands.links import revoke
 from timemachine.governance.sharing.models import ShareGrant
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.pure.token import new_token

@@ -13,7 +13,7 @@ from tests.web.timelines import words
 from tests.web.visitors import opened
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing import preview
-from timemachine.governance.sharing.commands import unsaved_link
+from timemachine.governance.sharing.commands.links import unsaved_link
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.preview import preview_of
 from timemachine.governance.sharing.pure.terms import Terms

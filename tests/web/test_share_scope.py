@@ -21,7 +21,7 @@ from tests.web.share_worlds import WORLDS, World, written
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.governance.sharing.commands import revoke, set_policy
+from timemachine.governance.sharing.commands.links import revoke, set_policy
 from timemachine.governance.sharing.models import ShareGrant, ShareLink
 from timemachine.governance.sharing.pure.policy import Policy
 from timemachine.governance.sharing.pure.terms import Terms

@@ -18,7 +18,7 @@ from timemachine.core.pure.content import text_sha256
 from timemachine.evidence import commands as evidence
 from timemachine.evidence.models import Seal, SigningKey
 from timemachine.evidence.sealing.seals import seal_session
-from timemachine.governance.sharing.commands import revoke
+from timemachine.governance.sharing.commands.links import revoke
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.sessions.models import Session

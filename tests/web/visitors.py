@@ -3,7 +3,7 @@
 from django.test import Client
 
 from timemachine.core.accounts.models import Project
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.queries import Shareable

@@ -12,7 +12,8 @@ from timemachine.api.access import Caller, caller
 from timemachine.api.paging import checked_limit, rows_before, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
-from timemachine.governance.sharing import commands, log, queries, schemas
+from timemachine.governance.sharing import log, queries, schemas
+from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.preview import preview_of
 from timemachine.governance.sharing.pure.terms import Terms
@@ -26,9 +27,9 @@ def make(request: HttpRequest, payload: schemas.ShareIn) -> Status[schemas.Share
     """A new link; its address is in this answer and nowhere else."""
     who = caller(request, "share")
     target, chosen = _target_and_terms(who, payload)
-    link, token = commands.create_link(who.project, target, chosen, by=who.by)
+    link, token = links.create_link(who.project, target, chosen, by=who.by)
     link.refresh_from_db()
-    return Status(201, schemas.ShareCreated.with_url(link, commands.url_of(token)))
+    return Status(201, schemas.ShareCreated.with_url(link, links.url_of(token)))
 
 
 @router.post("/preview", response=schemas.SharePreview, summary="What a share link would show and withhold")
@@ -39,7 +40,7 @@ def preview(request: HttpRequest, payload: schemas.ShareIn) -> schemas.SharePrev
     """
     who = caller(request, "share")
     target, chosen = _target_and_terms(who, payload)
-    return schemas.SharePreview.of(preview_of(commands.unsaved_link(who.project, target, chosen, by=who.by)))
+    return schemas.SharePreview.of(preview_of(links.unsaved_link(who.project, target, chosen, by=who.by)))
 
 
 @router.get("", response=schemas.SharePage, summary="List share links")
@@ -65,7 +66,7 @@ def change_policy(request: HttpRequest, payload: schemas.SharePolicyIn) -> schem
     """What is left out stays. Where links are forbidden, those there are open for nobody, until they are allowed again."""
     who = caller(request, "admin")
     chosen = replace(queries.policy_of(who.project), **payload.model_dump(exclude_unset=True))
-    commands.set_policy(who.project, chosen, by=who.by)
+    links.set_policy(who.project, chosen, by=who.by)
     return schemas.SharePolicyOut.of(queries.policy_of(who.project))
 
 
@@ -82,7 +83,7 @@ def policy_log(request: HttpRequest, limit: int = 50, after: str | None = None) 
 def revoke(request: HttpRequest, share_id: str) -> schemas.ShareOut:
     """End a link for good, effective on the next request."""
     who = caller(request, "share")
-    return schemas.ShareOut.of(commands.revoke(queries.link_of(who.project, share_id), by=who.by))
+    return schemas.ShareOut.of(links.revoke(queries.link_of(who.project, share_id), by=who.by))
 
 
 @router.get("/{share_id}/opens", response=schemas.LogPage, summary="Who opened a share link")

@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import row_of
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.ids import uuid_of
 from timemachine.evidence.models import Seal, SealCheck, SealCheckpoint, SigningKey
 from timemachine.evidence.sealing.comparison_subject import comparison_subject, current_seal
 from timemachine.evidence.sealing.erased_since import NOTHING_ERASED, ErasureSummary, erased_of_seal
@@ -97,11 +97,8 @@ def subject_of(seal: Seal) -> Subject:
 
 def check_of(project: Project, check_id: str | UUID) -> SealCheck:
     """Return the project's check with that id. Raises `NotFound`."""
-    wanted = uuid_of(str(check_id))
-    found = SealCheck.objects.filter(seal__project=project, id=wanted).first() if wanted else None
-    if found is None:
-        raise NotFound(f"There is no check {str(check_id)[:60]!r} in this project.", code="check_not_found")
-    return found
+    missing = NotFound(f"There is no check {str(check_id)[:60]!r} in this project.", code="check_not_found")
+    return row_of(SealCheck.objects.filter(seal__project=project), check_id, missing)
 
 
 def checkpoints_of(seal: Seal) -> QuerySet[SealCheckpoint]:

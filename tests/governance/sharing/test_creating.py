@@ -13,7 +13,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.core.pure.ids import uuid7
-from timemachine.governance.sharing.commands import create_link, open_link, revoke, url_of
+from timemachine.governance.sharing.commands.links import create_link, revoke, url_of
+from timemachine.governance.sharing.commands.opening import open_link
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.queries import (

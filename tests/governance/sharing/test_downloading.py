@@ -15,8 +15,9 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TooManyRequests
 from timemachine.evidence.bundles import exporting
-from timemachine.governance.sharing import commands, log
-from timemachine.governance.sharing.commands import create_link, visits
+from timemachine.governance.sharing import log
+from timemachine.governance.sharing.commands import visits
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.recording.sessions.models import Session
 
 CHECK_HERE = Path(__file__).parents[3] / "static" / "js" / "check-here.js"
@@ -70,18 +71,18 @@ def test_it_is_written_for_one_at_a_time(transactional_db: None) -> None:
     other, _ = create_link(project, session, by="Test")
 
     def beside() -> int:
-        with pytest.raises(TooManyRequests, match="for someone else") as refused, commands.download(link):
+        with pytest.raises(TooManyRequests, match="for someone else") as refused, visits.download(link):
             pass
-        with commands.download(other):
+        with visits.download(other):
             return int(refused.value.facts["retry_after_seconds"])
 
-    with ThreadPoolExecutor(1) as pool, commands.download(link):
+    with ThreadPoolExecutor(1) as pool, visits.download(link):
         assert in_a_thread(pool, beside).result() == 5
-    with pytest.raises(ValueError, match="gone wrong"), commands.download(link):
+    with pytest.raises(ValueError, match="gone wrong"), visits.download(link):
         raise ValueError("gone wrong")
 
     def once_more() -> None:
-        with commands.download(link):
+        with visits.download(link):
             pass
 
     with ThreadPoolExecutor(1) as pool:

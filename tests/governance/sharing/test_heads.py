@@ -15,7 +15,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import AccessHead, LogEntry
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.sharing import log_heads
-from timemachine.governance.sharing.commands import create_link, revoke, set_policy
+from timemachine.governance.sharing.commands.links import create_link, revoke, set_policy
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.pure.policy import Policy
 from timemachine.verifier import tm_verify

@@ -7,7 +7,8 @@ from tests.builders import tamper
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.governance.sharing import log
-from timemachine.governance.sharing.commands import create_link, open_link, revoke, set_policy
+from timemachine.governance.sharing.commands.links import create_link, revoke, set_policy
+from timemachine.governance.sharing.commands.opening import open_link
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.pure.log_line import BEFORE_THE_FIRST
 from timemachine.governance.sharing.pure.policy import Policy

@@ -13,13 +13,12 @@ from tests.governance.sharing.recorded import recorded
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError, TooManyRequests
-from timemachine.governance.sharing.commands import (
+from timemachine.governance.sharing.commands.links import create_link, revoke
+from timemachine.governance.sharing.commands.opening import (
     GRANT_LIFETIME,
     PassphraseNeeded,
     WrongPassphrase,
-    create_link,
     open_link,
-    revoke,
 )
 from timemachine.governance.sharing.models import ShareGrant, ShareLink, ShareMiss
 from timemachine.governance.sharing.pure.terms import Terms

@@ -7,14 +7,9 @@ import pytest
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotAllowed, NotFound
-from timemachine.governance.sharing.commands import (
-    create_link,
-    open_link,
-    revoke,
-    revoke_all,
-    set_policy,
-    view,
-)
+from timemachine.governance.sharing.commands.links import create_link, revoke, revoke_all, set_policy
+from timemachine.governance.sharing.commands.opening import open_link
+from timemachine.governance.sharing.commands.visits import view
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.policy import OPEN, Policy, check
 from timemachine.governance.sharing.pure.terms import Terms

@@ -8,7 +8,7 @@ from tests.governance.sharing.recorded import FROZEN, NEW_PASSAGE, ask, recorded
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.content import content_of, text_sha256
 from timemachine.core.pure.errors import NotFound
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.recorded_steps import PAGE
 from timemachine.governance.sharing.scope import Scope

@@ -11,7 +11,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.governance.sharing import comparison_scope
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.comparison_scope import LATER
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import ORDINARY, Terms

@@ -18,7 +18,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
 from timemachine.core.pure.errors import NotFound
 from timemachine.evidence.sealing import payload_groups
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.sessions.commands import append, start_session

@@ -11,7 +11,7 @@ from timemachine.core.pure.clock import now, written
 from timemachine.evidence import commands as evidence
 from timemachine.evidence.models import Seal, SigningKey
 from timemachine.evidence.sealing.seals import seal_comparison, seal_replay, seal_session
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.governance.sharing.read_models.seals import SharedSeal

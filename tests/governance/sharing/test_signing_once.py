@@ -11,7 +11,7 @@ from tests.governance.sharing.recorded import ask
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import LogEntry, SealCheckpoint
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session

@@ -7,7 +7,9 @@ import pytest
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TooManyRequests
-from timemachine.governance.sharing.commands import create_link, open_link, view
+from timemachine.governance.sharing.commands.links import create_link
+from timemachine.governance.sharing.commands.opening import open_link
+from timemachine.governance.sharing.commands.visits import view
 from timemachine.governance.sharing.models import ShareGrant
 from timemachine.recording.sessions.models import Session
 

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection, transaction
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.scope import Scope

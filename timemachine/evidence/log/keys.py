@@ -12,10 +12,11 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import lock_name
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import sha256_hex
 from timemachine.core.pure.errors import Unavailable
@@ -45,7 +46,7 @@ def earlier_keys(project: Project) -> list[SigningKey]:
 @transaction.atomic
 def replace_key(project: Project, *, by: str) -> tuple[SigningKey, SigningKey]:
     """Create a new signing key and return it with the old one, which still verifies what it signed."""
-    _lock_keys(project)
+    lock_name(f"signing key of {project.pk}")
     old = key_in_use(project)
     SigningKey.objects.filter(pk=old.pk).update(replaced_at=now(), replaced_by=by[:254])
     return _create_key(project, by=by), old
@@ -104,7 +105,7 @@ def pem(public_key: bytes) -> str:
 
 @transaction.atomic
 def _first_key(project: Project) -> SigningKey:
-    _lock_keys(project)
+    lock_name(f"signing key of {project.pk}")
     found = existing_key(project)
     return found if found is not None else _create_key(project)
 
@@ -132,10 +133,3 @@ def _private_key(key: SigningKey) -> Ed25519PrivateKey:
             code="signing_key_unreadable",
         ) from why
     return Ed25519PrivateKey.from_private_bytes(raw)
-
-
-def _lock_keys(project: Project) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"signing key of {project.pk}"]
-        )

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BinaryField, F, Func, IntegerField, Value
+from django.db.models import BinaryField, F, Func, IntegerField, QuerySet, Value
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
@@ -124,12 +124,17 @@ def key_replacements(project: UUID, signing: Collection[int]) -> Iterator[tuple[
 
 
 def _replacing_entry(project: UUID, fingerprint: str) -> int | None:
-    said = Func(
-        Value(f'"replaces":"{fingerprint}"'.encode(), output_field=BinaryField()),
+    found = entries_with(project, f'"replaces":"{fingerprint}"')
+    return next((each.index for each in found if json.loads(bytes(each.entry))["entry"] == KEY), None)
+
+
+def entries_with(project: UUID, text: str) -> QuerySet[LogEntry]:
+    """Return the entries of a project's log that contain a text, in order."""
+    place = Func(
+        Value(text.encode(), output_field=BinaryField()),
         F("entry"),
         template="position(%(expressions)s)",
         arg_joiner=" IN ",
         output_field=IntegerField(),
     )
-    found = LogEntry.objects.filter(project=project).alias(said=said).filter(said__gt=0).order_by("index")
-    return next((each.index for each in found if json.loads(bytes(each.entry))["entry"] == KEY), None)
+    return LogEntry.objects.filter(project=project).alias(place=place).filter(place__gt=0).order_by("index")

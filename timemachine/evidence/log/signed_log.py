@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BinaryField, F, Func, IntegerField, QuerySet, Value
+from django.db.models import QuerySet
 
 from timemachine.evidence.log import keys, project_log
 from timemachine.evidence.models import LogCheckpoint, LogEntry, Seal, SigningKey
@@ -55,18 +55,13 @@ class SignedLog:
 
     def entries_at(self, indexes: Collection[int]) -> list[Entry]:
         """Return those of these entries that are stored as they were signed."""
-        return list(_read(self._entries().filter(index__in=indexes)).values())
+        return list(
+            _read(LogEntry.objects.filter(project=self.project, index__in=indexes).order_by("index")).values()
+        )
 
     def states_of(self, seal: Seal) -> dict[int, Entry]:
         """Return every logged state of a seal, by index of the entry. Reads the whole log once."""
-        named = Func(
-            Value(seal.subject_id.encode(), output_field=BinaryField()),
-            F("entry"),
-            template="position(%(expressions)s)",
-            arg_joiner=" IN ",
-            output_field=IntegerField(),
-        )
-        found = _read(self._entries().alias(named=named).filter(named__gt=0))
+        found = _read(project_log.entries_with(self.project, seal.subject_id))
         whose = (project_log.SEALED, seal.of, seal.subject_id, seal.generation)
         names = ("entry", "of", "id", "generation")
         return {
@@ -74,9 +69,6 @@ class SignedLog:
             for index, entry in found.items()
             if tuple(entry.get(name) for name in names) == whose
         }
-
-    def _entries(self) -> QuerySet[LogEntry]:
-        return LogEntry.objects.filter(project=self.project).order_by("index")
 
 
 def signed_log(project: UUID) -> SignedLog | None:

@@ -44,23 +44,6 @@ _OF_PROJECT: Final = frozenset({"about", "prompt", "raw"})
 _QUOTING: Final = {COMPARISON: frozenset({"evidence"}), REPLAY: frozenset({"words"})}
 _OPINION: Final = "opinion"
 _WHOLE: Final = frozenset({"input", "output", "source", "grounding", "retrieval"})
-_MEASURED: Final = frozenset(
-    {
-        "layer",
-        "role",
-        "significance",
-        "importance",
-        "iteration",
-        "started_at",
-        "duration_ms",
-        "model",
-        "usage",
-        "cost_usd",
-        "prices",
-        "cached",
-        "saved_usd",
-    }
-)
 Texts = Callable[[], Mapping[str, str]]
 
 
@@ -171,7 +154,7 @@ def _by_path(paths: tuple[Path, ...], names: AbstractSet[str]) -> set[str]:
     found = set()
     for path in paths:
         if not path.of_session:
-            found.add(path.field if path.field in _WHOLE else FACTS if path.field in _MEASURED else "words")
+            found.add(path.field if path.field in _WHOLE else "words")
     return found | ({name for name in names if name.startswith("hit.")} if "retrieval" in found else set())
 
 

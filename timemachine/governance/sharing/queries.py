@@ -7,9 +7,10 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Prefetch, Q, Query
 from django.db.models.functions import Coalesce
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import row_of
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotFound
-from timemachine.core.pure.ids import same_secret, secret_hash, uuid_of
+from timemachine.core.pure.ids import same_secret, secret_hash
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.governance.sharing import log, models
 from timemachine.governance.sharing.pure.policy import OPEN, Policy
@@ -65,14 +66,10 @@ def with_readers(links: QuerySet[models.ShareLink]) -> QuerySet[models.ShareLink
 
 def link_of(project: Project, link_id: str | UUID) -> models.ShareLink:
     """Return the project's link with that id. Raises `NotFound`, also for another project's."""
-    wanted = uuid_of(str(link_id))
-    found = None if wanted is None else links_of(project).filter(id=wanted).first()
-    if found is None:
-        raise NotFound(
-            "There is no such share link in this project. See the list of links.",
-            code="share_link_not_found",
-        )
-    return found
+    missing = NotFound(
+        "There is no such share link in this project. See the list of links.", code="share_link_not_found"
+    )
+    return row_of(links_of(project), link_id, missing)
 
 
 def openings_of(link: models.ShareLink) -> QuerySet[models.ShareOpening]:

@@ -9,7 +9,7 @@ from django.db import transaction
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.content import text_sha256
 from timemachine.evidence.sealing.session_deletion import erase_session
-from timemachine.governance.sharing.commands import create_link, url_of
+from timemachine.governance.sharing.commands.links import create_link, url_of
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.knowledge.commands import NewFrame, erase_collection, get_or_create_collection
 from timemachine.knowledge.find import Query

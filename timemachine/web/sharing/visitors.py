@@ -17,7 +17,8 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError, TooManyRequests
-from timemachine.governance.sharing.commands import OpenedLink, view
+from timemachine.governance.sharing.commands.opening import OpenedLink
+from timemachine.governance.sharing.commands.visits import view
 from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
 from timemachine.governance.sharing.scope import Scope
 from timemachine.web.errors import TITLES, waiting

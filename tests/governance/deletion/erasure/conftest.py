@@ -8,7 +8,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.knowledge.commands import create_collection
 from timemachine.memory.search.indexing import index_new_steps

@@ -30,7 +30,7 @@ from timemachine.evidence.models import ErasedField, LogEntry, SealedRecord
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.governance.deletion.erasure.models import Erasure
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.registry import overdue

@@ -12,7 +12,7 @@ from tests.verifier.bundles import document, packed, statement, unpacked
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import ErasedField, LogEntry
 from timemachine.evidence.sealing.session_deletion import erase_session
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.governance.sharing.scope import Scope

@@ -27,7 +27,7 @@ from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import LogEntry
 from timemachine.governance.deletion.erasure import commands as erasing
-from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.commands.links import create_link
 from timemachine.memory.search.indexing import index_new_steps
 from timemachine.memory.search.queries import sessions_with_words
 from timemachine.memory.search.recall.queries import recall

@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import row_of
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.ids import uuid_of
 from timemachine.evidence.models import ErasedField
 from timemachine.governance.deletion.erasure.models import DONE, Erasure
 from timemachine.knowledge import prepared_statements
@@ -50,17 +50,10 @@ def done_of(session: Session) -> QuerySet[Erasure]:
 
 def erasure_of(project: Project, erasure_id: str | UUID) -> Erasure:
     """Return the project's erasure with that id. Raises `NotFound`."""
-    wanted = uuid_of(str(erasure_id))
-    found = (
-        Erasure.objects.select_related("session").filter(project=project, id=wanted).first()
-        if wanted
-        else None
+    missing = NotFound(
+        f"There is no erasure {str(erasure_id)[:60]!r} in this project.", code="erasure_not_found"
     )
-    if found is None:
-        raise NotFound(
-            f"There is no erasure {str(erasure_id)[:60]!r} in this project.", code="erasure_not_found"
-        )
-    return found
+    return row_of(Erasure.objects.select_related("session").filter(project=project), erasure_id, missing)
 
 
 def erased_fields_of(session: Session | UUID, sequences: Sequence[int]) -> dict[int, list[ErasedField]]:

@@ -18,18 +18,6 @@ from timemachine.text.redaction.pure.values import Tally
 _TEXTS: Final = ("agent", "name", "tool", "call_id", "model")
 _SHAPED: Final = ("parameters", "prices", "cached_from", "grounding")
 _NAMING: Final = ("name", "tool", "input", "output", "error")
-OF_HIT: Final = (
-    "frame",
-    "version",
-    "title",
-    "uri",
-    "metadata",
-    "scores",
-    "matched",
-    "score",
-    "sha256",
-    "text",
-)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Greatest
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import row_of
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.schemas import Schema
 from timemachine.governance.deletion.retention.models import (
     CANCELLED,
@@ -125,11 +125,8 @@ def holds_of(project: Project) -> QuerySet[Hold]:
 
 def hold_of(project: Project, hold_id: str | UUID) -> Hold:
     """Return the project's hold with that id, with its numbers. Raises `NotFound`."""
-    wanted = uuid_of(str(hold_id))
-    found = holds_of(project).filter(id=wanted).first() if wanted else None
-    if found is None:
-        raise NotFound(f"There is no hold {str(hold_id)[:60]!r} in this project.", code="hold_not_found")
-    return found
+    missing = NotFound(f"There is no hold {str(hold_id)[:60]!r} in this project.", code="hold_not_found")
+    return row_of(holds_of(project), hold_id, missing)
 
 
 def holds_over(session: Session) -> QuerySet[Hold]:
@@ -154,14 +151,11 @@ def bulk_deletions_of(project: Project) -> QuerySet[BulkDeletion]:
 
 def bulk_deletion_of(project: Project, forgetting_id: str | UUID) -> BulkDeletion:
     """Return the project's bulk deletion with that id. Raises `NotFound`."""
-    wanted = uuid_of(str(forgetting_id))
+    missing = NotFound(
+        f"There is no deletion {str(forgetting_id)[:60]!r} in this project.", code="forgetting_not_found"
+    )
     mine = BulkDeletion.objects.filter(project=project).select_related("rule")
-    found = mine.filter(id=wanted).first() if wanted else None
-    if found is None:
-        raise NotFound(
-            f"There is no deletion {str(forgetting_id)[:60]!r} in this project.", code="forgetting_not_found"
-        )
-    return found
+    return row_of(mine, forgetting_id, missing)
 
 
 def outcomes_by_deletion(forgettings: Iterable[BulkDeletion]) -> dict[UUID, Outcome]:
@@ -239,14 +233,10 @@ def rules_of(project: Project) -> QuerySet[RetentionRule]:
 
 def rule_of(project: Project, rule_id: str | UUID) -> RetentionRule:
     """Return the project's retention rule with that id. Raises `NotFound`."""
-    wanted = uuid_of(str(rule_id))
-    found = rules_of(project).filter(id=wanted).first() if wanted else None
-    if found is None:
-        raise NotFound(
-            f"There is no retention rule {str(rule_id)[:60]!r} in this project.",
-            code="retention_rule_not_found",
-        )
-    return found
+    missing = NotFound(
+        f"There is no retention rule {str(rule_id)[:60]!r} in this project.", code="retention_rule_not_found"
+    )
+    return row_of(rules_of(project), rule_id, missing)
 
 
 def due_by(

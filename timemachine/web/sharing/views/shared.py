@@ -15,7 +15,8 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.evidence.bundles import downloads
-from timemachine.governance.sharing.commands import PassphraseNeeded, WrongPassphrase, download, open_link
+from timemachine.governance.sharing.commands.opening import PassphraseNeeded, WrongPassphrase, open_link
+from timemachine.governance.sharing.commands.visits import download
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.steps import SharedPayload

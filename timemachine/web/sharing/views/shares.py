@@ -19,7 +19,8 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.safe_text import shown
-from timemachine.governance.sharing import commands, log, queries
+from timemachine.governance.sharing import log, queries
+from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
 from timemachine.governance.sharing.preview import preview_of
 from timemachine.governance.sharing.pure.policy import Policy
@@ -46,10 +47,10 @@ FORBIDDEN: Final = 403
 def shares(request: HttpRequest) -> HttpResponse:
     """`/shares/`: the project's links, newest first; `after` is the page cursor."""
     who = access.of(request)
-    links = queries.links_of(who.project)
+    listed = queries.links_of(who.project)
     if request.GET.get("after"):
-        links = queries.links_after(links, queries.link_of(who.project, request.GET["after"]))
-    shown = queries.with_readers(links)[: SHOWN_LINKS + 1]
+        listed = queries.links_after(listed, queries.link_of(who.project, request.GET["after"]))
+    shown = queries.with_readers(listed)[: SHOWN_LINKS + 1]
     found = list(queries.with_latest_openings(shown, SHOWN_OPENINGS + 1))
     policy = queries.policy_of(who.project)
     facts = {
@@ -90,7 +91,7 @@ def revoke(request: HttpRequest, link_id: UUID) -> HttpResponse:
     """Revoke a link, also for visitors who have it open."""
     who = access.of(request)
     who.require(OPERATOR)
-    ended = commands.revoke(queries.link_of(who.project, link_id), by=who.user.email)
+    ended = links.revoke(queries.link_of(who.project, link_id), by=who.user.email)
     messages.success(request, _revoked(ended))
     return see_other("shares")
 
@@ -105,7 +106,7 @@ def revoke_all(request: HttpRequest) -> HttpResponse:
         return render(
             request, "shares/revoke_all.html", {"revocable": queries.revocable(who.project).count()}
         )
-    ended = commands.revoke_all(who.project, by=who.user.email)
+    ended = links.revoke_all(who.project, by=who.user.email)
     messages.success(request, f"{counted(ended, 'link')} revoked. They no longer work.")
     return see_other("shares")
 
@@ -120,7 +121,7 @@ def policy(request: HttpRequest) -> HttpResponse:
     if form.is_bound:
         who.require(ADMIN)
         if form.is_valid():
-            commands.set_policy(who.project, Policy(**form.cleaned_data), by=who.user.email)
+            links.set_policy(who.project, Policy(**form.cleaned_data), by=who.user.email)
             messages.success(request, "Sharing policy saved.")
             return see_other("share_policy")
     facts = {
@@ -186,17 +187,17 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
         return _form(request, target, form, 422)
     try:
         if "preview" in request.POST:
-            would_be = commands.unsaved_link(who.project, target, form.terms(), by=who.user.email)
+            would_be = links.unsaved_link(who.project, target, form.terms(), by=who.user.email)
             return _form(request, target, form, 200, preview=_preview(would_be))
-        unaware = _unaware(commands.unsaved_link(who.project, target, form.terms(), by=who.user.email))
-        made, token = commands.create_link(
+        unaware = _unaware(links.unsaved_link(who.project, target, form.terms(), by=who.user.email))
+        made, token = links.create_link(
             who.project, target, form.terms(), by=who.user.email, link_id=form.cleaned_data["form_id"]
         )
     except (InvalidInput, NotAllowed, Conflict) as why:
         return _form(request, target, form, form.refuse(why))
     facts = {
         "shown": _shown(made),
-        "url": commands.url_of(token),
+        "url": links.url_of(token),
         "preview": unaware,
     }
     return render(request, "shares/created.html", facts, status=201)
