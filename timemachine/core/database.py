@@ -1,11 +1,16 @@
-"""Read from one snapshot of the database, lock by name, and recognise a database that is temporarily unavailable."""
+"""A snapshot of the database, a row by its id, a lock by name, and whether the database is available."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import Model, QuerySet
 from psycopg.errors import ProgramLimitExceeded
+
+from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.ids import uuid_of
 
 type SqlParameters = dict[str, Any]
 """The named parameters of an SQL statement: whatever the driver can send."""
@@ -37,3 +42,12 @@ def is_unavailable(error: BaseException | None) -> bool:
     return isinstance(error, OperationalError | InterfaceError) and not isinstance(
         error.__cause__, ProgramLimitExceeded
     )
+
+
+def row_of[Row: Model](rows: QuerySet[Row], row_id: str | UUID, missing: NotFound) -> Row:
+    """Return the row with that id. Raises `missing` if there is none, or if the text is not an id."""
+    wanted = uuid_of(str(row_id))
+    found = rows.filter(pk=wanted).first() if wanted else None
+    if found is None:
+        raise missing
+    return found

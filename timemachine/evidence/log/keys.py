@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.database import lock_name
+from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import sha256_hex
 from timemachine.core.pure.errors import Unavailable
@@ -46,7 +46,7 @@ def earlier_keys(project: Project) -> list[SigningKey]:
 @transaction.atomic
 def replace_key(project: Project, *, by: str) -> tuple[SigningKey, SigningKey]:
     """Create a new signing key and return it with the old one, which still verifies what it signed."""
-    lock_name(f"signing key of {project.pk}")
+    lock_until_commit(f"signing key of {project.pk}")
     old = key_in_use(project)
     SigningKey.objects.filter(pk=old.pk).update(replaced_at=now(), replaced_by=by[:254])
     return _create_key(project, by=by), old
@@ -105,7 +105,7 @@ def pem(public_key: bytes) -> str:
 
 @transaction.atomic
 def _first_key(project: Project) -> SigningKey:
-    lock_name(f"signing key of {project.pk}")
+    lock_until_commit(f"signing key of {project.pk}")
     found = existing_key(project)
     return found if found is not None else _create_key(project)
 

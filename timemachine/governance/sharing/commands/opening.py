@@ -11,7 +11,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.pure.throttle import origin_of
-from timemachine.core.database import lock_name
+from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, NotSignedIn, TooManyRequests
 from timemachine.core.pure.ids import secret, secret_hash
@@ -139,7 +139,7 @@ def _check_passphrase(link: ShareLink, passphrase: str | None, seen: Visitor) ->
 @transaction.atomic
 def _passphrase_is_right(link: ShareLink, passphrase: str, seen: Visitor) -> bool:
     # Otherwise, simultaneous tries would all be checked before the first failure is counted.
-    lock_name(f"passphrase of share link {link.pk}")
+    lock_until_commit(f"passphrase of share link {link.pk}")
     tried = link.openings.filter(result=WRONG_PASSPHRASE).order_by("-sequence").values_list("at", flat=True)
     _check_rate(tried.filter(address=seen.network)[: PASSPHRASES.most], PASSPHRASES)
     # A network that has opened the link is only limited by its own tries, or others could lock it out.
@@ -162,7 +162,7 @@ def _record_miss(
     """
     for what, limit in (({"origin": origin}, MISSES), ({"public_id": public_id}, GUESSES)):
         if None not in what.values():
-            lock_name(f"share misses of {what}")
+            lock_until_commit(f"share misses of {what}")
             newest = ShareMiss.objects.filter(**what).order_by("-at").values_list("at", flat=True)
             _check_rate(newest[: limit.most], limit)
     ShareMiss.objects.create(origin=origin, public_id=public_id, at=now())
