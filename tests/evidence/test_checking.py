@@ -173,8 +173,8 @@ class Growing(SessionSubject):
 
     def records(self, first: int, last: int) -> Iterator[Record]:
         def go_on() -> None:
-            append(self.session.id, [message("later")])
-            seals.seal_session(self.session.id)
+            append(self.thing.id, [message("later")])
+            seals.seal_session(self.thing.id)
             connections.close_all()
 
         with ThreadPoolExecutor(1) as pool:

@@ -1,18 +1,18 @@
 """A finished comparison as it is sealed: cells, results, then remarks in the order of sealing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import Max, QuerySet
 
-from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.evidence.models import COMPARISON, Seal, SealedRecord, SealedResults
 from timemachine.evidence.pure.record import Record
 from timemachine.evidence.sealing import comparison_records
 from timemachine.evidence.sealing.comparison_records import CELL, MARK, OPINION, RESULTS, name_of
+from timemachine.evidence.sealing.subjects import Subject
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.runs.models import ReplayStep
 
@@ -20,41 +20,36 @@ from timemachine.replay.runs.models import ReplayStep
 SETTLED_AFTER: Final = timedelta(seconds=60)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonSubject:
+@dataclass(frozen=True, kw_only=True)
+class ComparisonSubject(Subject):
     """A comparison. Record N is `rows[N - 1]`: cells first, then what was sealed later, in that order."""
 
-    comparison: Comparison
+    of = COMPARISON
+    thing: Comparison
     rows: Sequence[str]
     generation: int
-    run_ended_at: datetime | None
-    closed: bool
-    of: str = COMPARISON
-
-    @property
-    def id(self) -> str:
-        return str(self.comparison.id)
-
-    @property
-    def project(self) -> Project:
-        return self.comparison.project
+    ended_at: datetime | None
+    is_closed: bool
 
     @property
     def last(self) -> int:
         return len(self.rows)
 
     @property
-    def identity(self) -> Mapping[str, Any]:
-        return {"comparison": self.comparison}
+    def closed(self) -> bool:
+        return self.is_closed
+
+    @property
+    def run_ended_at(self) -> datetime | None:
+        return self.ended_at
 
     def records(self, first: int, last: int) -> Iterator[Record]:
         if first == 0:
-            yield comparison_records.header(self.comparison)
+            yield comparison_records.header(self.thing)
         places = {name: index for index, name in enumerate(self.rows, start=1)}
-        yield from comparison_records.records(self.comparison, self.rows[max(first, 1) - 1 : last], places)
+        yield from comparison_records.records(self.thing, self.rows[max(first, 1) - 1 : last], places)
 
     def row(self, index: int) -> str | None:
-        """Return the name of the row that a record is about; None for the comparison itself."""
         return self.rows[index - 1] if index else None
 
 
@@ -66,11 +61,11 @@ def comparison_subject(comparison: Comparison) -> ComparisonSubject:
     sealed = _sealed(current)
     known = set(sealed)
     return ComparisonSubject(
-        comparison=comparison,
+        thing=comparison,
         rows=[*sealed, *(name for name in _rows(comparison, current) if name not in known)],
         generation=current.generation if current is not None else following,
-        run_ended_at=ended,
-        closed=not comparison.opinions.filter(state__in=("waiting", "asking")).exists(),
+        ended_at=ended,
+        is_closed=not comparison.opinions.filter(state__in=("waiting", "asking")).exists(),
     )
 
 

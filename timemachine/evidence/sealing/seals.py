@@ -106,7 +106,7 @@ def replay_subject(replay: Replay) -> ReplaySubject:
     sequences = ReplayStep.objects.filter(replay=replay).values("sequence")
     records = SealedRecord.objects.filter(seal__session=replay.session_id, index__in=sequences)
     return ReplaySubject(
-        replay=replay,
+        thing=replay,
         leaves={
             index: bytes(leaf).hex() for index, leaf in records.order_by("index").values_list("index", "leaf")
         },
@@ -137,12 +137,10 @@ def _store_results(load: Callable[[], ComparisonSubject | None], sessions: Seque
     subject, form = load(), comparison_results.FORM
     if subject is None:
         return
-    of_it = SealedResults.objects.filter(
-        seal__comparison=subject.comparison, seal__generation=subject.generation
-    )
+    of_it = SealedResults.objects.filter(seal__comparison=subject.thing, seal__generation=subject.generation)
     if of_it.filter(form=form).exists():
         return
-    content = comparison_results.computed(subject.comparison)
+    content = comparison_results.computed(subject.thing)
     SealedResults.objects.get_or_create(seal=_locked_seal(subject), form=form, defaults={"content": content})
 
 

@@ -1,109 +1,93 @@
 """What can be sealed: a session, a finished replay, and a finished comparison (`comparison_subject`)."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import REPLAY, SESSION
 from timemachine.evidence.pure.record import Record
 from timemachine.evidence.sealing import replay_records, session_records
 from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
 
 
-class Subject(Protocol):
+class Subject(ABC):
     """A thing with records, from 0 (the thing itself) to `last`; `closed` if no more may follow."""
 
+    of: ClassVar[str]
+    thing: Session | Replay | Comparison
+    generation: int
+
     @property
-    def of(self) -> str: ...
-    @property
-    def id(self) -> str: ...
-    @property
-    def project(self) -> Project: ...
-    @property
-    def generation(self) -> int: ...
-    @property
+    @abstractmethod
     def last(self) -> int: ...
     @property
+    @abstractmethod
     def closed(self) -> bool: ...
+
+    @abstractmethod
+    def records(self, first: int, last: int) -> Iterator[Record]:
+        """Yield the records from one index to another, both included."""
+
     @property
-    def run_ended_at(self) -> datetime | None:
-        """Return when the sealed run finished; None for a session."""
-        ...
+    def id(self) -> str:
+        """Return the id of the thing."""
+        return str(self.thing.id)
+
+    @property
+    def project(self) -> Project:
+        """Return the project of the thing."""
+        return self.thing.project
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """Return the fields that find its seal."""
-        ...
-
-    def records(self, first: int, last: int) -> Iterator[Record]:
-        """Yield the records from one index to another, both included."""
-        ...
-
-    def row(self, index: int) -> str | None:
-        """Return the name of the row that a record is about, if its index does not tell."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSubject:
-    """A session: record N is its action N."""
-
-    session: Session
-    of: str = SESSION
-    generation: int = 1
-
-    @property
-    def id(self) -> str:
-        return str(self.session.id)
-
-    @property
-    def project(self) -> Project:
-        return self.session.project
-
-    @property
-    def last(self) -> int:
-        return self.session.last_sequence
-
-    @property
-    def closed(self) -> bool:
-        return self.session.status == Session.ENDED
+        return {self.of: self.thing}
 
     @property
     def run_ended_at(self) -> datetime | None:
+        """Return when the sealed run finished; None for a session."""
         return None
 
+    def row(self, index: int) -> str | None:  # noqa: ARG002  # an index is enough
+        """Return the name of the row that a record is about, if its index does not tell."""
+        return None
+
+
+@dataclass(frozen=True)
+class SessionSubject(Subject):
+    """A session: record N is its action N."""
+
+    of = SESSION
+    thing: Session
+    generation: int = 1
+
     @property
-    def identity(self) -> Mapping[str, Any]:
-        return {"session": self.session}
+    def last(self) -> int:
+        return self.thing.last_sequence
+
+    @property
+    def closed(self) -> bool:
+        return self.thing.status == Session.ENDED
 
     def records(self, first: int, last: int) -> Iterator[Record]:
         if first == 0:
-            yield session_records.header(self.session)
-        yield from session_records.actions(self.session, max(first, 1), last)
-
-    def row(self, index: int) -> str | None:  # noqa: ARG002  # an action's sequence is its index
-        return None
+            yield session_records.header(self.thing)
+        yield from session_records.actions(self.thing, max(first, 1), last)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaySubject:
+@dataclass(frozen=True)
+class ReplaySubject(Subject):
     """A finished replay of a session that is sealed at least as far as it goes: record N is its Nth step."""
 
-    replay: Replay
+    of = REPLAY
+    thing: Replay
     leaves: Mapping[int, str]
     generation: int
-    of: str = REPLAY
-
-    @property
-    def id(self) -> str:
-        return str(self.replay.id)
-
-    @property
-    def project(self) -> Project:
-        return self.replay.project
 
     @property
     def last(self) -> int:
@@ -115,16 +99,9 @@ class ReplaySubject:
 
     @property
     def run_ended_at(self) -> datetime | None:
-        return self.replay.finished_at
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        return {"replay": self.replay}
+        return self.thing.finished_at
 
     def records(self, first: int, last: int) -> Iterator[Record]:
         if first == 0:
-            yield replay_records.header(self.replay)
-        yield from replay_records.steps(self.replay, self.leaves, max(first, 1), last)
-
-    def row(self, index: int) -> str | None:  # noqa: ARG002  # the steps have an order of their own
-        return None
+            yield replay_records.header(self.thing)
+        yield from replay_records.steps(self.thing, self.leaves, max(first, 1), last)

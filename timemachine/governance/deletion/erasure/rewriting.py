@@ -25,12 +25,10 @@ class Rewritten:
     """What was rewritten: steps, their fields by name, and the payloads that they no longer refer to."""
 
     sequences: set[int] = field(default_factory=set)
-    actions: set[int] = field(default_factory=set)
     fields: dict[str, int] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     released: set[int] = field(default_factory=set)
     frames: set[int] = field(default_factory=set)
-    names: bool = False
 
 
 def rewrite_actions(session: Session, scan: Scan, sequences: Sequence[int]) -> Rewritten:
@@ -45,9 +43,7 @@ def rewrite_actions(session: Session, scan: Scan, sequences: Sequence[int]) -> R
 
 def _rewrite(session: Session, scan: Scan, action: Action, seen: BeforeAfter, made: Rewritten) -> None:
     made.sequences.add(action.sequence)
-    made.actions.add(action.id)
     made.tally.update(seen.tally)
-    made.names |= bool({"agent", "model", "tool"} & set(seen.fields))
     for name in seen.fields:
         made.fields[name] = made.fields.get(name, 0) + 1
     columns = dict(_columns(session, seen))
@@ -185,10 +181,8 @@ def _release(scan: Scan, made: Rewritten, payload: Any) -> None:
 
 def _name_by_sequence(session: Session, action: Action, made: Rewritten) -> None:
     children = Action.objects.filter(session=session, parent_id_given=action.client_id)
-    rows = list(children.values_list("id", "sequence"))
+    made.sequences |= set(children.values_list("sequence", flat=True))
     children.update(parent_id_given=None, parent_sequence=action.sequence)
-    made.actions |= {row for row, _ in rows}
-    made.sequences |= {sequence for _, sequence in rows}
 
 
 def _parent_of(session: Session, action: Action) -> int | None:
