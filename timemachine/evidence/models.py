@@ -99,8 +99,7 @@ class Seal(models.Model):
 
 
 class SealedRecord(models.Model):
-    """The envelope of one record, byte for byte, its leaf hash, and the salts of its fields in hex.
-    Append-only.
+    """The envelope of one record, byte for byte, its leaf hash, and the salts of its fields. Append-only.
 
     A salt is erased together with its field; nothing else in the row ever changes. `row` names the row that a
     comparison's record is about.
@@ -230,8 +229,7 @@ class ErasedField(models.Model):
 
 
 class EarlierSeal(models.Model):
-    """A comparison's seal that was replaced after an erasure: its signed states, and when, by whom and why it
-    was replaced.
+    """A comparison's seal that was replaced after an erasure: its states, and when, by whom and why.
 
     A state has `size`, `root` (hex), `at`, `log_index` and `cut_for`; they are in signing order. The row's
     own `log_index` is the tombstone. `fields` is how many fields of a session and its replays were erased;
@@ -313,8 +311,7 @@ WITNESS, TIMESTAMP = "witness", "timestamp"
 
 
 class Anchor(Leased, Enqueued):
-    """An outside party that the log is reported to: a witness or a timestamp authority. `size` is how much of
-    the log it took last.
+    """A witness or timestamp authority that the log is reported to. `size` is how much it took last.
 
     `error` is the last failure since; `next_at` is the earliest time of the next attempt.
     """

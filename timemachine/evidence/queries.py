@@ -26,8 +26,7 @@ Result = Literal["intact", "altered"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """How far something is sealed: its newest checkpoint, and its newest finished and unfinished check. None
-    if there is none.
+    """How far something is sealed: its newest checkpoint, and its newest finished and unfinished check.
 
     `erased` counts what was erased of its records and of the recorded steps that it repeats.
     `repeats_altered` is whether the newest check of a repeated session found it altered.
@@ -107,9 +106,7 @@ def checkpoints_of(seal: Seal) -> QuerySet[SealCheckpoint]:
 
 
 def with_is_cut(states: QuerySet[SealCheckpoint]) -> QuerySet[SealCheckpoint]:
-    """Annotate the states with `is_cut`: whether an earlier state had more records. Old states do not name
-    the link they were cut for.
-    """
+    """Annotate with `is_cut` whether an earlier state had more records: old states do not name their link."""
     longer = SealCheckpoint.objects.filter(
         seal=OuterRef("seal"), size__gt=OuterRef("size"), id__lt=OuterRef("id")
     )

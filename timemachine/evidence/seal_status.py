@@ -43,8 +43,7 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSeal:
-    """How far a thing is sealed, in a `word`; when it was last checked against the database, and whether all
-    was `intact`.
+    """How far a thing is sealed, in a `word`; when it was last checked, and whether all was `intact`.
 
     `erased` is how many of its fields were erased; `erased_since` whether some were erased after that check.
     """

@@ -116,8 +116,7 @@ def write_replay(
 ) -> Seal:
     """Write the bundle of a finished replay, with the recorded steps that it repeats.
 
-    Raises `Conflict` while it is running, `NotFound`, `RecordMissing`, `ErasedMeanwhile`, and `Unavailable`
-    if the key cannot be read.
+    Raises `Conflict` while it is running, otherwise as `write_session` does.
     """
     seal = signed_replay(replay) or seal_replay(replay.id)
     if seal is None:
@@ -159,11 +158,9 @@ def write_comparison(
     rows: AbstractSet[str] | None = None,
     audience: Audience = PROJECT,
 ) -> Seal:
-    """Write the bundle of a finished comparison, or of these rows of it, with the recorded steps that its
-    cells repeat.
+    """Write the bundle of a finished comparison, or of these rows, with the recorded steps of its cells.
 
-    Raises `Conflict` while it is running, `NotFound`, `RecordMissing`, `ErasedMeanwhile`, and `Unavailable`
-    if the key cannot be read.
+    Raises `Conflict` while it is running, otherwise as `write_session` does.
     """
     seal = signed_comparison(comparison, rows) or seal_comparison(comparison.id)
     if seal is None:
@@ -255,8 +252,7 @@ def _recorded_parts(cells: Sequence[str], discloses: Discloses | None) -> list[P
 
 @transaction.atomic
 def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable[bytes]] = tuple) -> None:
-    """Write the bundle of a project's log with the lines of its access logs. Sealing and erasing wait until
-    it is written.
+    """Write the bundle of a project's log with its access logs. Sealing and erasing wait meanwhile.
 
     Raises `Conflict` if nothing was ever sealed, and `Unavailable` if the key cannot be read.
     """

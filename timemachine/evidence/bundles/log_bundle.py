@@ -32,8 +32,7 @@ BATCH: Final = 1_000
 def write(
     target: IO[bytes], project: Project, about: Mapping[str, Any], access: Iterable[bytes] = ()
 ) -> None:
-    """Write the bundle: every entry, every signed state, the sealed things that exist now, and `access`, the
-    lines of the access logs.
+    """Write the bundle: entries, signed states, the sealed things that exist, and lines of access logs.
 
     Raises `Unavailable` if the key cannot be read.
     """

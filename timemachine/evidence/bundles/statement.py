@@ -41,8 +41,7 @@ def sign(
     trees: Sequence[Mapping[str, Any]],
     details: Mapping[str, Any],
 ) -> None:
-    """Write the statement: its subject (`first`), the trees, `details`, and the SHA-256 of every file in the
-    ZIP.
+    """Write the statement: its subject (`first`), the trees, `details`, and the SHA-256 of every file.
 
     Raises `Unavailable` as `keys.sign` does.
     """

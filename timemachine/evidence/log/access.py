@@ -1,6 +1,4 @@
-"""Access logs in the project's log: how many lines each has and the hash of its last line, so that a dropped
-or rewritten one is noticed.
-"""
+"""Access logs in the project's log, by length and last hash, so that a rewritten one is noticed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

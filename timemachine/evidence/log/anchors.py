@@ -1,8 +1,6 @@
-"""Reporting the log's growth to outside parties: a witness gets each new state with a consistency proof, an
-authority timestamps it.
+"""Reporting the log's growth: a witness gets each state with a proof, an authority timestamps it.
 
-Someone with the signing key could write another history. What a witness or an authority has recorded of this
-one reveals that.
+Whoever has the signing key could write another history; what they recorded of this one reveals that.
 """
 
 import base64
@@ -54,9 +52,7 @@ class AnchorReply:
 
 @transaction.atomic
 def set_anchor(project: Project, kind: str, url: str, *, by: str) -> Anchor | None:
-    """Set the address that the log is reported to; an empty one stops it, and a new one starts from the
-    beginning. Raises `InvalidInput`.
-    """
+    """Set the address that the log is reported to, from its beginning; none if empty. Raises `InvalidInput`."""
     found = Anchor.objects.filter(project=project, kind=kind)
     if not url.strip():
         found.delete()

@@ -26,11 +26,9 @@ UNREADABLE = "unreadable"
 
 @transaction.atomic
 def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime | None = None) -> int:
-    """Add entries (`entry` names the kind) in order, sign the log's new state and return the index of the
-    first.
+    """Add entries (`entry` names the kind) in order, sign the log's new state; return the first index.
 
-    Entries contain only strings, integers and lists of these. Other writers of the project's log wait until
-    this transaction ends.
+    Entries contain only strings, integers and lists of these. Other writers wait for this transaction.
     """
     log = locked_log(project)
     moment = at or now()
@@ -51,8 +49,7 @@ def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime 
 
 
 def locked_log(project: Project) -> EvidenceLog:
-    """Return the project's log, locked until the caller's transaction ends: nobody else writes to it or
-    replaces its key.
+    """Return the project's log, locked until the transaction ends: nobody else writes or replaces the key.
 
     Read the signing key only after taking this lock; it could be replaced otherwise.
     """

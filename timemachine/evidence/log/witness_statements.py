@@ -33,8 +33,7 @@ def write_dated(zipped: Zipped, dated: Mapping[int, AnchorReceipt]) -> None:
 
 
 def first_state_with(project: UUID, index: int, dated: dict[int, AnchorReceipt]) -> LogCheckpoint:
-    """Return the first timestamped log state that includes an entry, or the first signed one if none is
-    timestamped.
+    """Return the first timestamped log state that includes an entry; without one, the first signed state.
 
     Its timestamp is added to `dated`.
     """

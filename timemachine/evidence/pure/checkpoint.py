@@ -1,7 +1,6 @@
 """A checkpoint: the size and root of a tree, in the text form of C2SP's `tlog-checkpoint`. Pure.
 
-Three lines (origin, size, root in base64), then our own lines: the last leaf, the time, and whether more may
-follow.
+Three lines (origin, size, root in base64), then our own: the last leaf, the time, the state.
 """
 
 import base64

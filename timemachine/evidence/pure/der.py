@@ -7,8 +7,7 @@ _CONTENT: Final = 0xA0  # [0]; the certificates have this tag, too
 
 
 def with_sorted_certificates(answer: bytes) -> bytes:
-    """Return an authority's answer (RFC 3161) with the certificates of its token (RFC 5652) sorted; the
-    signature does not cover them.
+    """Return an authority's answer (RFC 3161) with the unsigned certificates of its token (RFC 5652) sorted.
 
     An answer of another form is returned unchanged.
     """

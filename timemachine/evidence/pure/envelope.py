@@ -1,5 +1,4 @@
-"""The envelope of a record, which is a leaf of the tree. It has commitments and no content, so content can be
-withheld. Pure.
+"""The envelope of a record: a leaf with commitments and no content, so content can be withheld. Pure.
 
 An envelope is canonical JSON (RFC 8785; only ASCII strings and small integers, so sorted keys and no spaces
 suffice). Each field is SHA-256 over a tag, 16 random bytes of salt and the SHA-256 of the field's bytes.
@@ -43,8 +42,7 @@ def envelope(
     commitments: Mapping[str, str],
     links: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the bytes of an envelope. `at` is RFC 3339, `previous` the leaf hash of the record before (zeros
-    for the first).
+    """Return the bytes of an envelope. `at` is RFC 3339, `previous` the leaf hash before (zeros if first).
 
     `links` name other records by leaf hash in hex: a replayed step links the recorded one.
     """

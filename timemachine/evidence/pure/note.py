@@ -1,5 +1,4 @@
-"""A checkpoint as a signed note and a request to a witness: C2SP's `signed-note`, `tlog-checkpoint` and
-`tlog-witness`. Pure.
+"""A checkpoint as a note for witnesses: C2SP's `signed-note`, `tlog-checkpoint`, `tlog-witness`. Pure.
 
 A note is the checkpoint's text, an empty line, and a line for each signature: `— NAME BASE64`, whose bytes
 begin with four that identify the key.

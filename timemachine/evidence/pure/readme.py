@@ -105,8 +105,7 @@ No session is in it: each has a bundle of its own.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What the README says besides the tree: who signed its state, and how many fields of all trees are not
-    disclosed.
+    """What the README says besides the tree: who signed its state, how many fields are not disclosed.
 
     `link` is what the statement says about the share link, None without one. `never` counts fields that no
     link shows; `withheld` excludes them. `dated` and `replayed` tell whether there are timestamps and

@@ -21,8 +21,7 @@ Disclosed = Mapping[str, Sequence[str | None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A record as a line of a table: the first lines of its texts by field name, its result, and whether it
-    went wrong.
+    """A record as a line of a table: the first lines of its texts by field, its result, if it went wrong.
 
     `about` names a cell's model and run, `repeats` the session and step of its question. `undisclosed` names
     the texts that are not disclosed, and why.
@@ -41,9 +40,7 @@ class Row:
 
 @dataclass(slots=True, kw_only=True)
 class Rows:
-    """The records of a tree: how many there are, the rows that are shown, and how many fields of each name
-    are sealed, disclosed and erased.
-    """
+    """The records of a tree: their number, those that are shown, and counts of fields by name."""
 
     of: str
     count: int = 0

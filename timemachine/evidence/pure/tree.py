@@ -1,5 +1,4 @@
-"""The Merkle tree of RFC 6962 (section 2.1) over SHA-256: roots, and proofs of inclusion and of consistency.
-Pure.
+"""The Merkle tree of RFC 6962 (section 2.1) over SHA-256: roots, proofs of inclusion and consistency.
 
 A leaf is hashed after a zero byte, a node after a one byte. A hash is 32 bytes.
 """

@@ -1,5 +1,4 @@
-"""Comparing the database with a seal: every field of every record hashed again, the chain, the tree and the
-signature.
+"""Comparing the database with a seal: every field hashed again, the chain, the tree and the signature.
 
 Any column may have been altered, so what cannot be read is reported as well and the comparison continues.
 """
@@ -41,8 +40,7 @@ class SealProblem(Schema):
 
 @dataclass(slots=True)
 class Comparison:
-    """The state of a comparison: records seen, problems (`index` None: not about one record), and the tree so
-    far.
+    """The state of a comparison: records seen, problems, and the tree so far.
 
     `tombstones` are the erased fields by record and name; `erased` counts those that are missing.
     """
@@ -68,8 +66,7 @@ class Comparison:
 
 
 def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) -> Comparison:
-    """Compare every signed record with the database. Call it in a `snapshot`; reading everything can take a
-    while.
+    """Compare every signed record with the database. Call it in a `snapshot`; it can take a while.
 
     Records after the newest checkpoint are not signed yet and not compared. With `only`, just the fields of
     these records are compared and counted; the chain, the tree and its signature always cover all records.

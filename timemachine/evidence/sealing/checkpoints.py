@@ -55,8 +55,7 @@ def sign(
 
 @transaction.atomic
 def ensure_signed_at(subject: Subject, seal: Seal, size: int, link: str | None = None) -> SealCheckpoint:
-    """Return the newest signed state of the first `size` records, or sign one now for the share link with
-    that public id.
+    """Return the newest signed state of the first `size` records, or sign one for the share link `link`.
 
     Raises `ErasedMeanwhile`, and `Unavailable` as `keys.sign` does.
     """

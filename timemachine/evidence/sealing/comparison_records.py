@@ -1,5 +1,4 @@
-"""The records of a finished comparison: the comparison itself at 0, its cells, its results, and remarks about
-cells.
+"""The records of a finished comparison: itself at 0, its cells, its results, and remarks about cells.
 
 A cell links the recorded step that it repeats by that record's leaf hash. Its fields: `facts` (arm, run,
 session, status, verdict, figures, times, model, money), `words` (parameters, errors), `evidence` (what the

@@ -1,8 +1,6 @@
-"""The results of a comparison as they are sealed: stored with the seal, and compared with what its page shows
-now.
+"""The results of a comparison, stored with the seal and compared with what its page shows now.
 
-A later version of the software may compute results in another form from the same cells. Those are sealed as
-well, after the earlier ones.
+A later version may compute them in another form; those are sealed as well, after the earlier ones.
 """
 
 import json

@@ -1,5 +1,4 @@
-"""What needs sealing: sessions that ended or have been recording for a while, and finished replays and
-comparisons.
+"""What needs sealing: ended or long recording sessions, and finished replays and comparisons.
 
 Projects take turns. A project whose key cannot be read is skipped until it can be or is replaced: nothing
 could be signed, and retrying would only delay the others.

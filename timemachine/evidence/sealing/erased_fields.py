@@ -1,7 +1,6 @@
 """Erasing fields of sealed things: their salts are deleted, and a tombstone in the project's log names them.
 
-A field counts as erased if its digest differs before and after the erasure, so an alteration from elsewhere
-never passes for one.
+A field counts as erased if its digest changed during the erasure; an alteration never passes for one.
 """
 
 import json

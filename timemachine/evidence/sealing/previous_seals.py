@@ -53,8 +53,7 @@ class PublicSeal(Schema):
 class PreviousSeal:
     """A previous seal with its signed states (at least one) in signing order.
 
-    `replaced` is the erasure after which it was resealed; None if it ran again. `tombstone` is the log entry
-    of that erasure.
+    `replaced` is the erasure that ended it (None: it ran again), `tombstone` the log entry of that.
     """
 
     generation: int
@@ -123,8 +122,7 @@ def store_replaced(sealed: Sequence[Seal], remaining: Collection[UUID], first: i
 
 
 def previous_seals_of(seal: Seal, reader: Reader | None = None) -> list[PreviousSeal]:
-    """Return the seals before this one, the first of them first, as the readers of a link may know them. A
-    session never has any.
+    """Return the seals before this one, oldest first, as far as `reader` may know them.
 
     Two queries, none for a first seal, and one more for each earlier run that is still sealed.
     """

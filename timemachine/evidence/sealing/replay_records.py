@@ -80,8 +80,7 @@ def header(replay: Replay) -> Record:
 
 
 def steps(replay: Replay, leaves: Mapping[int, str], first: int, last: int) -> Iterator[Record]:
-    """Yield the records of the steps from one index to another (the first step is 1), both included. Two
-    queries.
+    """Yield the records of the steps from one index (from 1) to another, both included. Two queries.
 
     `leaves` are the leaf hashes of the session's records, in hex, by sequence.
     """

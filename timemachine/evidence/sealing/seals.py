@@ -37,8 +37,7 @@ class RecordMissing(Conflict):
 
 
 def seal_session(session_id: UUID) -> Seal | None:
-    """Seal every action recorded so far; None if the session was deleted. Nothing changes if all of it is
-    sealed.
+    """Seal every action recorded so far; None if the session was deleted. Sealing twice changes nothing.
 
     Raises `RecordMissing`, whose message is stored with the seal, and `Unavailable` if the project's key
     cannot be read: the commitments stay and are signed by the next call that can.
@@ -71,8 +70,7 @@ def seal_replay(replay_id: UUID) -> Seal | None:
 
 
 def seal_comparison(comparison_id: UUID) -> Seal | None:
-    """Seal a finished comparison with all remarks about its cells, after its sessions; None if it was
-    deleted.
+    """Seal a finished comparison with the remarks about its cells, after its sessions; None if deleted.
 
     Raises `Conflict` while it is running, `RecordMissing`, and `Unavailable` as `seal_session` does. One that
     ran again gets another seal; the old one stays in the log.

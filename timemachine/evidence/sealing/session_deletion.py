@@ -91,8 +91,7 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
 def reseal_comparisons(
     session: Session, *, by: str | None, reason: str | None, fields: int | None = None
 ) -> None:
-    """Have the comparisons over a session resealed with what remains of them. Their old seals get tombstones
-    in the log.
+    """Have the comparisons over a session resealed with what remains. Old seals get tombstones in the log.
 
     `fields` is how many fields of the session and its replays were erased. Call it in the transaction that
     erased something of their cells or remarks, after `lock_against_sealing`.

@@ -66,9 +66,7 @@ _COLUMNS: Final = (
 
 
 def header(session: Session) -> Record:
-    """Return the record of the session itself: what never changes about it. Its name and tags can change and
-    are in the bundle's statement.
-    """
+    """Return the record of the session itself, without name and tags, which can change."""
     about = {
         "key": session.key,
         "agent": session.agent,

@@ -1,5 +1,4 @@
-"""What belongs to a link: recorded actions, steps of replays, and payloads. Everything that a visitor reads
-is limited to these.
+"""What belongs to a link, and limits what its visitors read: recorded actions, replayed steps, payloads.
 
 A link to a session contains its steps up to one of them. A link to a replay or comparison contains the steps
 of those replays and the recorded actions that they repeated: finds, asks, and the finds inside an ask, which

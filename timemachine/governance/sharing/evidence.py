@@ -55,8 +55,7 @@ def can_be_written(link: ShareLink) -> bool:
 
 
 def write(link: ShareLink, target: IO[bytes], named: Mapping[str, Any]) -> None:
-    """Write the bundle of what the link shows; `named` describes its sessions in the statement. Raises
-    `Conflict`, `NotFound`.
+    """Write the bundle of what the link shows; `named` describes its sessions. Raises `Conflict`, `NotFound`.
 
     Sealed records are read from the database as they were recorded; read models are already redacted.
     """
@@ -184,11 +183,9 @@ def _has_matched_words(passage: Field) -> bool:
 
 
 def shown_records(link: ShareLink, comparison: Comparison) -> AbstractSet[str]:
-    """Return the names of the comparison's records that a link shows: its cells, their results, and remarks
-    from before it was created.
+    """Return the names of the records that a link shows: cells, their results, and remarks older than it.
 
-    Sealed results are left out if there are answers from after the link was created: they cover more answers
-    than it shows.
+    Sealed results are left out if they cover answers from after the link was created.
     """
     steps = list(counted_steps(link).values_list("id", flat=True))
     shown = {name_of(CELL, step) for step in steps}

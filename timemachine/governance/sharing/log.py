@@ -1,6 +1,4 @@
-"""The access log. Lines are appended in the transaction of the event and never changed; the chain is verified
-whenever someone looks.
-"""
+"""The access log. Lines are appended and never changed; the chain is verified whenever someone looks."""
 
 from collections.abc import Mapping
 from dataclasses import replace

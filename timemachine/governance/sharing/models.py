@@ -21,11 +21,9 @@ _STEPS_OF_A_SESSION = Q(session__isnull=False, through_sequence__isnull=False)
 
 
 class ShareLink(models.Model):
-    """A link that shows one session, replay or comparison; with `evidence_only`, only what it is and its
-    evidence.
+    """A link that shows one session, replay or comparison; with `evidence_only`, only its evidence.
 
-    Its scope never changes; only a hash of its secret is stored. A comparison has several sessions, so its
-    link has none.
+    Its scope never changes; only a hash of its secret is stored. That of a comparison has no session.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -120,11 +118,9 @@ class ShareGrant(models.Model):
 
 
 class ShareOpening(models.Model):
-    """A line of a link's access log: created, opened, downloaded, refused and why, revoked. Without a link, a
-    change of its project's policy.
+    """A line of a link's access log; without a link, a change of its project's policy.
 
-    Lines are appended and never changed (a trigger refuses it); each has the hash of the one before
-    (`log_line`).
+    Lines are appended and never changed (a trigger refuses it); each has the hash of the one before.
     """
 
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")

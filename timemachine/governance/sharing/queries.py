@@ -53,9 +53,7 @@ def with_latest_openings(links: QuerySet[models.ShareLink], most: int) -> QueryS
 
 
 def with_readers(links: QuerySet[models.ShareLink]) -> QuerySet[models.ShareLink]:
-    """Annotate the links with `readers`, the number of visitors who have it open now, and `read_until`, when
-    the last grant expires.
-    """
+    """Annotate the links with `readers`, who have it open now, and `read_until`, when the last grant ends."""
     living = models.ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now()).order_by()
     of_link = living.values("link")
     return links.annotate(
@@ -142,8 +140,7 @@ def link_of_token(token: Token | None) -> tuple[models.ShareLink | None, bool]:
 def grant_of(public_id: str, cookie: str | None) -> models.ShareGrant:
     """Return the grant of a cookie, checked again at every request: a revoked link shows nothing more.
 
-    Raises the same `NotFound` for a missing, foreign or expired grant and for a revoked, expired or forbidden
-    link.
+    Raises the same `NotFound` for a missing, foreign or expired grant and for a link that is not open.
     """
     if not is_plain(public_id):
         raise link_not_valid()

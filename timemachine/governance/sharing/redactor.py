@@ -57,8 +57,7 @@ class Redactor:
         return redact_session(fields, self.rules).document if self.rules else fields
 
     def label(self, action: Action, document: Mapping[str, Any]) -> str:
-        """Return the one line that names a step. It is made again if something that it is based on is
-        withheld.
+        """Return the one line that names a step, made again if something that it is based on is withheld.
 
         `document` is the redacted `naming_fields` of the action, or more of its fields.
         """

@@ -1,5 +1,4 @@
-"""Everything that a visitor may read, and the only way to it: pages under /share/ read the database through a
-scope.
+"""Everything that a visitor may read: pages under /share/ read the database only through a scope.
 
 `boundaries` defines what belongs to a link, and a scope reads nothing beyond that. It returns read models,
 which are redacted while they are built. Anything else raises one and the same `NotFound`, so that a refusal

@@ -1,5 +1,4 @@
-"""Erasing fields of a session: first scanned, so that someone can review the result, then erased once a
-reason is given.
+"""Erasing fields of a session: first scanned, so that someone can review them, then erased for a reason.
 
 A preview does the same as erasing, in a transaction that is rolled back. Both find the steps before they lock
 the session, so recording only waits for the rewriting. A killed worker leaves nothing half done; another one
@@ -65,11 +64,9 @@ def prepare_turn(session: Session, sequence: int, *, by: str) -> Erasure:
 
 
 def first_touched(step: Action) -> int:
-    """Return the first step that loses something if this one is deleted: itself, or an earlier one with the
-    same text.
+    """Return the first step that loses something if this one is deleted: itself, or one with the same text.
 
-    Reads the session up to there. Return 0 if no step would lose anything, or if the session is too long for
-    a request.
+    Reads the session up to there. Return 0 if there is none, or if the session is too long for a request.
     """
     if step.session.last_sequence > MOST_IN_A_REQUEST:
         return 0

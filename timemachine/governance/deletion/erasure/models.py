@@ -15,8 +15,7 @@ STATUSES = (LOOKING, FOUND, ERASING, DONE)
 
 
 class Erasure(Leased, Enqueued):
-    """An erasure of fields of a session: scanned first (`looking`, `found`), erased when confirmed
-    (`erasing`, `done`).
+    """An erasure of fields of a session: scanned (`looking`, `found`), then erased (`erasing`, `done`).
 
     `fields` are paths and `steps` the sequences that they apply to (none: every step), or `profile` is a
     version of a redaction profile. A `turn` is deleted completely: its step stays as a tombstone.

@@ -1,6 +1,4 @@
-"""What replays store of a session's steps: new answers that repeat the recorded one, passages found again,
-verdicts that quote both.
-"""
+"""What replays store of a session's steps: repeated answers and passages, verdicts that quote them."""
 
 from collections.abc import Mapping
 from typing import Any, Final

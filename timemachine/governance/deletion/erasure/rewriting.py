@@ -133,8 +133,7 @@ def rewrite_session(session: Session, seen: BeforeAfter) -> None:
 
 
 def rewrite_deliveries(session: Session, scan: Scan, sequences: Iterable[int]) -> None:
-    """Delete the hashes of requests that recorded a step, since they could be used to guess it. The same
-    request is refused later.
+    """Delete the hashes of requests that recorded a step: they help to guess it. Repeating one is refused.
 
     The same applies to the hash of a running ask, which may be recorded already and whose answer is then not
     stored, and of the request that started the session.

@@ -1,8 +1,6 @@
-"""Bulk deletion: sessions are found first, so that someone can review them, and deleted by a worker once a
-reason is given.
+"""Bulk deletion: sessions are found, so that someone can review them, and deleted for a reason.
 
-Each session is deleted in its own transaction, with its tombstone and its new state. A killed worker leaves
-the rest to the next one.
+Each is deleted in its own transaction, with its tombstone. A killed worker leaves the rest to the next.
 """
 
 from collections.abc import Iterable
@@ -41,9 +39,7 @@ def prepare(project: Project, which: SessionSelection, *, by: str) -> models.Bul
 def start_for_rule(
     rule: models.RetentionRule, sessions: QuerySet[Session], words: str
 ) -> models.BulkDeletion | None:
-    """Start deleting what a rule selects; None if that is nothing. Sessions under a hold are left out; the
-    rule finds them again next time.
-    """
+    """Start deleting what a rule selects, except sessions under a hold; None if that is nothing."""
     deletion = models.BulkDeletion(
         project=rule.project,
         rule=rule,

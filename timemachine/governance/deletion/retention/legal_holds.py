@@ -40,7 +40,6 @@ def place(
     which: SessionSelection | None = None,
 ) -> Hold:
     """Place a hold on these sessions, or on all that match now: nothing of them can be deleted or erased.
-    Later sessions are not included.
 
     Raises `InvalidInput` without a reason, or if no session matches.
     """

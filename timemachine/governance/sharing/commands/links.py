@@ -41,8 +41,7 @@ def create_link(
     by: str,
     link_id: UUID | None = None,
 ) -> tuple[ShareLink, str]:
-    """Create a link to a session, replay or comparison of the project. Return it with its token, of which
-    only a hash is stored.
+    """Create a link to a session, replay or comparison. Return it with its token, which is stored as a hash.
 
     Its scope is fixed now: the steps up to `chosen.through_sequence` or the last one, or the answers of a
     finished comparison. The same `link_id` twice does not create a second link. Raises `InvalidInput`,

@@ -32,10 +32,8 @@ _MAKER: Final = re.compile(
 
 
 def is_maker(kind: str, agent: object) -> bool:
-    """Return whether the agent of a step of that kind reads as a key (`key NAME`) or a person's e-mail
-    address.
+    """Return whether the agent of a step reads as a key (`key NAME`) or a person's e-mail address.
 
-    Earlier versions stored who had a step recorded as the agent of what the server does itself. A link names
-    nobody in this way.
+    Earlier versions stored who recorded a step as the agent of what the server does itself.
     """
     return kind in _OF_THE_SERVER and isinstance(agent, str) and _MAKER.fullmatch(agent) is not None

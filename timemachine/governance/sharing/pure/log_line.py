@@ -1,5 +1,4 @@
-"""The lines of an access log as a chain: each describes an event and contains the hash of the line before it.
-Pure.
+"""The lines of an access log as a chain: each contains the hash of the line before it. Pure.
 
 A line's hash is the SHA-256 of its canonical JSON (`timemachine.core.pure.content.canonical_json`), which
 contains the hash of the line before. Anyone who kept one hash can later verify that nothing up to that line
@@ -22,8 +21,7 @@ BEFORE_THE_FIRST: Final = "0" * 64
 class Line:
     """One line. `chain` names the link, or the project of a policy; `sequence` counts from 1.
 
-    `by` is the person, if known by name; `address` and `browser` are what is stored of a visitor; `facts` are
-    the settings.
+    `by` is the person, if known; `address` and `browser` are of a visitor; `facts` are the settings.
     """
 
     chain: str

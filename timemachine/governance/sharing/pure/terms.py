@@ -19,8 +19,7 @@ _UNTYPABLE: Final = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The settings of a link: its end, passphrase, number of openings, and a label that only the project
-    sees.
+    """The settings of a link: its end, passphrase, number of openings, and a label for the project.
 
     `expires_at` None is 14 days from now, `through_sequence` None the last step; without a passphrase or
     `max_opens` there is none. `evidence_only` shows what it is and the download of its evidence, without

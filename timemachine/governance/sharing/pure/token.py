@@ -1,8 +1,6 @@
-"""Tokens in the URL of a share link, `tms_<public id>_<secret>`, and the error for links that do not open.
-Pure.
+"""Tokens in the URL of a share link, `tms_<public id>_<secret>`, and the error for invalid ones. Pure.
 
-The prefix lets secret scanners find a leaked token, the public id finds its row, the secret is 256 random
-bits.
+Secret scanners find a leaked token by its prefix. The public id finds the row; the secret has 256 bits.
 """
 
 import re

@@ -33,8 +33,7 @@ class SharedComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedResults:
-    """The statistics of the answers in the link; None if a worker has not computed them (`state`, as in
-    `Results`).
+    """The statistics of the answers in the link; None if they are not computed yet (`state`).
 
     `later` answers came after the link was created and are excluded. If they leave too many answers to count
     again, no two columns are compared (`paired` is False). `due` is whether a worker still has to compute

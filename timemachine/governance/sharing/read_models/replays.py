@@ -250,9 +250,7 @@ def _label(action: Action, redactor: Redactor) -> str:
 
 
 def _recorded(action: Action, hits: Sequence[FrozenPassage]) -> JsonObject:
-    """Return the shown part of a recorded step in the form of the API. Without passages of its own it gets
-    those of the finds inside it.
-    """
+    """Return a recorded step in the form of the API, with the passages of the finds inside it if it has none."""
     found = action.retrieval or {}
     retrieval = {name: found.get(name) for name in RETRIEVAL} | {
         "hits": [HitOut.of(hit).model_dump() for hit in hits]

@@ -8,8 +8,7 @@ from timemachine.evidence.sealing.previous_seals import PreviousSeal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSeal:
-    """The signed state that covers what the link shows. `left` of the `records` in the link are not in it
-    yet.
+    """The signed state that covers what the link shows; `left` of the `records` are not in it yet.
 
     It is the state of exactly these records (`own`), which the link's evidence has, if that was signed before
     the last check. Otherwise it is the state that was checked, or the newest, with more records; `own_at` is

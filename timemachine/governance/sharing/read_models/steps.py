@@ -218,8 +218,7 @@ def cached_from(action: Action, session: UUID) -> JsonObject | None:
 
 
 def shared_action(action: Action, document: Mapping[str, Any] | None, *, has_parent: bool) -> SharedAction:
-    """Return the fields of an action. `document` is its redacted `recorded_document`; None if nothing is
-    withheld.
+    """Return the fields of an action. `document` is its redacted document; None if nothing is withheld.
 
     Without a parent that the link shows, the step does not tell that it has one.
     """
