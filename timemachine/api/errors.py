@@ -41,11 +41,18 @@ class Error(Schema):
     facts: JsonObject
 
 
-class _MethodNotThere(InvalidInput):
+class MethodNotAllowed(InvalidInput):
     """The address knows other methods."""
 
     status = 405
     default_code = "method_not_allowed"
+
+
+class Unsupported(InvalidInput):
+    """The body has a form or a packing that is not read here."""
+
+    status = 415
+    default_code = "unsupported_media_type"
 
 
 class _NotUnderstood(InvalidInput):
@@ -89,8 +96,8 @@ class ApiErrors:
 
 
 def _refused_by_django(request: HttpRequest, response: HttpResponseBase) -> TimeMachineError:
-    if response.status_code == _MethodNotThere.status:
-        return _MethodNotThere(
+    if response.status_code == MethodNotAllowed.status:
+        return MethodNotAllowed(
             f"{request.method} is nothing that can be done here; do one of: {response['Allow']}."
         )
     if response.status_code == NotFound.status:

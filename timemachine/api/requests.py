@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
 from ninja import Header
 
+from timemachine.api.errors import Unsupported
 from timemachine.core.pure.content import sha256_hex
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.schemas import Schema
@@ -139,11 +140,6 @@ _FORM: Final = "multipart/form-data"
 _PACKED: Final = frozenset({"", "identity", "gzip"})
 
 
-class _Unsupported(InvalidInput):
-    status = 415
-    default_code = "unsupported_media_type"
-
-
 def body_of(request: HttpRequest) -> Iterator[bytes]:
     """The pieces of the body.
 
@@ -151,11 +147,11 @@ def body_of(request: HttpRequest) -> Iterator[bytes]:
     (`unreadable`).
     """
     if request.content_type == _FORM:
-        raise _Unsupported(
+        raise Unsupported(
             "This is a form, and the body has to be the file itself: with curl, `--data-binary @FILE` instead of `-F file=@FILE`."
         )
     if request.headers.get("Content-Encoding", "").strip().lower() not in _PACKED:
-        raise _Unsupported(
+        raise Unsupported(
             "A file is taken as it is, or packed with gzip; send it without another Content-Encoding."
         )
     if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):

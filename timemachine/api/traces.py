@@ -21,7 +21,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from timemachine.api.access import Caller
 from timemachine.api.concurrency import SMALL, place
-from timemachine.api.errors import refusal
+from timemachine.api.errors import MethodNotAllowed, Unsupported, refusal
 from timemachine.core.accounts.commands.keys import authenticate_key
 from timemachine.core.database import is_unavailable
 from timemachine.core.pure.errors import (
@@ -49,21 +49,13 @@ _WINDOWS: Final = {"": None, "identity": None, "gzip": 31, "deflate": 15}
 _CODES: Final = {400: 3, 401: 16, 403: 7, 404: 5, 413: 8, 415: 3, 429: 8, 503: 14}
 
 
-class _Unsupported(InvalidInput):
-    status = 415
-    default_code = "unsupported_media_type"
-
-
-class _NotSent(InvalidInput):
-    status = 405
-    default_code = "method_not_allowed"
-
-
 @csrf_exempt
 def receive(request: HttpRequest) -> HttpResponse:
     """Record the spans of a request."""
     if request.method != "POST":
-        told = _refused(_NotSent("Send spans here with POST, as an exporter of OTLP over HTTP does."), JSON)
+        told = _refused(
+            MethodNotAllowed("Send spans here with POST, as an exporter of OTLP over HTTP does."), JSON
+        )
         told["Allow"] = "POST"
         return told
     encoding = request.content_type
@@ -73,7 +65,7 @@ def receive(request: HttpRequest) -> HttpResponse:
         with place(small=body.is_small()):
             read = {PROTOBUF: from_protobuf, JSON: from_json}.get(encoding or "")
             if read is None:
-                raise _Unsupported(
+                raise Unsupported(
                     f"Send {PROTOBUF} or {JSON}; this is {encoding[:80]!r}."
                     if encoding
                     else f"Name the encoding in Content-Type: {PROTOBUF} or {JSON}."
@@ -132,7 +124,7 @@ class _Body:
             raise _too_large(settings.MAX_REQUEST_BYTES) from why
         packed = request.headers.get("Content-Encoding", "identity").strip().lower()
         if packed not in _WINDOWS:
-            raise _Unsupported(
+            raise Unsupported(
                 f"The Content-Encoding {packed[:40]!r} is not known; send gzip, deflate or none."
             )
         return cls(sent, _WINDOWS[packed])

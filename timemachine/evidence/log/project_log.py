@@ -112,17 +112,13 @@ def key_replacements(project: UUID, signing: Collection[int]) -> Iterator[tuple[
         return
     replaced = SigningKey.objects.filter(project=project, replaced_at__gte=earliest.replaced_at)
     for key in replaced.order_by("replaced_at"):
-        index = _replacing_entry(project, key.fingerprint)
-        if index is None:
+        found = entries_with(project, f'"replaces":"{key.fingerprint}"')
+        entry = next((each for each in found if json.loads(bytes(each.entry))["entry"] == KEY), None)
+        if entry is None:
             continue
-        states = LogCheckpoint.objects.filter(project=project, key=key, size__gt=index)
+        states = LogCheckpoint.objects.filter(project=project, key=key, size__gt=entry.index)
         if state := states.order_by("size", "id").first():
-            yield state, index
-
-
-def _replacing_entry(project: UUID, fingerprint: str) -> int | None:
-    found = entries_with(project, f'"replaces":"{fingerprint}"')
-    return next((each.index for each in found if json.loads(bytes(each.entry))["entry"] == KEY), None)
+            yield state, entry.index
 
 
 def entries_with(project: UUID, text: str) -> QuerySet[LogEntry]:

@@ -37,6 +37,7 @@ from timemachine.recording.timeline.rows import rows_of
 from timemachine.recording.timeline.step import FIRST_BYTES, Step, step
 
 PAGE: Final = 200
+PAYLOADS: Final = ("input", "output", "source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +75,7 @@ class RecordedSteps:
             parent = None
         rows = self._rows([*([parent] if parent else []), *children])
         above, inside = (rows[0], rows[1:]) if parent else (None, rows)
-        if self.redactor.rules is None:
-            return self._unredacted(found, above, inside)
-        return self._redacted(found, above, inside, first_bytes)
+        return self._shared(found, above, inside, first_bytes)
 
     def context_steps(self, sequence: int) -> list[SharedStep]:
         """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
@@ -88,36 +87,30 @@ class RecordedSteps:
         """Return one complete step in the form of the API."""
         return self.redactor.document(recorded_document(self._whole(sequence), self.session.id))
 
-    def _unredacted(self, found: Step, parent: SharedRow | None, children: Sequence[SharedRow]) -> SharedStep:
-        return SharedStep(
-            session=self.session.id,
-            action=shared_action(found.action, None, has_parent=parent is not None),
-            input=found.input,
-            output=found.output,
-            source=found.source,
-            passages=unredacted_passages(found),
-            parent=parent,
-            children=children,
-            origin=self._origin(cached_from(found.action, self.session.id)),
-        )
-
-    def _redacted(
+    def _shared(
         self, found: Step, parent: SharedRow | None, children: Sequence[SharedRow], first_bytes: int
     ) -> SharedStep:
-        before = recorded_document(self._whole(found.action.sequence), self.session.id)
-        after = self.redactor.document(before)
+        if self.redactor.rules is None:
+            after, named = None, cached_from(found.action, self.session.id)
+            heads = {name: getattr(found, name) for name in PAYLOADS}
+            passages = unredacted_passages(found)
+        else:
+            before = recorded_document(self._whole(found.action.sequence), self.session.id)
+            after = self.redactor.document(before)
+            named = before["cached_from"] if before["cached_from"] == after["cached_from"] else {}
+            heads = {
+                name: shared_head(getattr(found, name), before.get(name), after.get(name), first_bytes)
+                for name in PAYLOADS
+            }
+            passages = shared_passages(found, before, after, first_bytes)
         return SharedStep(
             session=self.session.id,
             action=shared_action(found.action, after, has_parent=parent is not None),
-            input=shared_head(found.input, before["input"], after["input"], first_bytes),
-            output=shared_head(found.output, before["output"], after["output"], first_bytes),
-            source=shared_head(found.source, before.get("source"), after.get("source"), first_bytes),
-            passages=shared_passages(found, before, after, first_bytes),
+            **heads,
+            passages=passages,
             parent=parent,
             children=children,
-            origin=self._origin(
-                before["cached_from"] if before["cached_from"] == after["cached_from"] else {}
-            ),
+            origin=self._origin(named),
         )
 
     def _origin(self, named: JsonObject | None) -> SharedOrigin | None:
