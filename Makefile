@@ -11,7 +11,7 @@ MEASURED := $(CURDIR)/build/coverage
 BRANCHES := COVERAGE_FILE=$(MEASURED)/branches
 LINES := COVERAGE_FILE=$(MEASURED)/lines
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
-LINT := lint-types lint-format lint-rules lint-words lint-imports lint-templates lint-migrations lint-deployment
+LINT := lint-types lint-format lint-rules lint-words lint-client lint-imports lint-templates lint-migrations lint-deployment
 # two at a time, each one's words in one piece where this make can do that; macOS' cannot
 beside = $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # what one process compiles, all the others and every program that a test starts only read
@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix bench crash pictures release clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
+.PHONY: help up link test lint fix client bench crash pictures release clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -44,6 +44,9 @@ lint: .venv/.synced ## check style, types, imports, templates, migrations, setti
 fix: .venv/.synced ## format code and templates, and mend what can be mended
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 	@$(BIN)/djade --target-version 6.1 $(TEMPLATES)
+
+client: .venv/.synced ## generate the part of the Python client that follows from the API
+	@$(PYTHON) -m tools.generate_client
 
 bench: .venv/.synced .venv/.minilm ## run every benchmark, each on a database of its own, and hold it against its budgets
 	@$(PYTHON) -m bench
@@ -71,6 +74,9 @@ lint-rules: .venv/.synced
 
 lint-words: .venv/.synced
 	@echo '— wording of docs and pages'; $(PYTHON) -m tests.lint_words
+
+lint-client: .venv/.synced
+	@echo '— generated client'; $(PYTHON) -m tools.generate_client --check
 
 lint-types: .venv/.synced
 	@echo '— mypy'; $(BIN)/mypy --no-error-summary

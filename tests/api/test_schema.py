@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import socket
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import connection
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from schemathesis import APIOperation, BaseSchema, Case, GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core import NotSet
@@ -24,6 +26,7 @@ from schemathesis.core.result import Ok
 from schemathesis.specs.openapi import checks
 
 from tests.builders import compared, recorded_session, replayed
+from timemachine.api.urls import api
 from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -185,3 +188,16 @@ def test_every_operation_names_its_refusals(described: Api) -> None:
         assert {"401", "403", "default"} <= {str(each) for each in answers}, operation.label
         assert ("404" in answers) == ("{" in operation.path), operation.label
         assert all(each["content"] for each in answers.values()), operation.label
+
+
+def test_no_two_schemas_have_the_same_name() -> None:
+    names = api.get_openapi_schema()["components"]["schemas"]
+    defined = {(each.__module__, each.__name__) for each in _subclasses(BaseModel)}
+    named = Counter(name for module, name in defined if module.startswith("timemachine."))
+    assert [name for name in names if named[name] > 1] == []
+
+
+def _subclasses(of: type) -> Iterator[type]:
+    for each in of.__subclasses__():
+        yield each
+        yield from _subclasses(each)

@@ -90,7 +90,7 @@ def test_the_recorder_lists_patterns_and_asks_what_a_step_or_a_text_is_like(tm: 
         assert machine.patterns(limit=1)[0]["sessions"] == 2
         [text] = machine.similar_to(f"Error: {LONG}")
         [step] = machine.similar_to("second", 1)
-        assert [each["resolution"]["solved_by"] for each in (text, step)] == [2, 2]
+        assert [each["resolution"] and each["resolution"]["solved_by"] for each in (text, step)] == [2, 2]
         with machine.session("New", key="new") as session:
             session.record("tool", f"Error: {LONG}", "error")
             assert machine.similar_to(session, 1)[0]["id"] == recorded

@@ -6,7 +6,8 @@ import pytest
 
 from timemachine.cli.output.replay_step import step_lines
 
-AUDIT, DEBUG = {"kind": "audit"}, {"kind": "debug"}
+AUDIT: dict[str, Any] = {"kind": "audit", "options": {}}
+DEBUG: dict[str, Any] = {"kind": "debug", "options": {}}
 
 
 def original(**changes: Any) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def retrieval(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def shown(found: dict[str, Any], replay: dict[str, Any] = AUDIT, **more: Any) -> list[str]:
+def shown(found: Any, replay: Any = AUDIT, **more: Any) -> list[str]:
     return list(step_lines(found, replay, more.pop("recorded", None), with_diff=more.pop("with_diff", False)))
 
 
@@ -131,7 +132,7 @@ def test_what_was_not_recorded_says_so_and_shows_no_difference() -> None:
     lines = shown(
         step(
             original=original(input=None, output=None, model=None),
-            new={"output": "Now.", "model": "local:extractive-1"},
+            new={"output": "Now.", "model": "local:extractive-1", "error": None},
         ),
         with_diff=True,
     )
@@ -142,7 +143,9 @@ def test_what_was_not_recorded_says_so_and_shows_no_difference() -> None:
 
 def test_a_step_that_failed_or_was_not_asked_says_why() -> None:
     failed = step(
-        status="failed", verdict="error", new={"error": {"type": "t", "message": "no\nkey"}, "model": None}
+        status="failed",
+        verdict="error",
+        new={"error": {"type": "t", "message": "no\nkey"}, "model": None, "output": None},
     )
     assert fact("error", shown(failed)) == "no key"
     assert (

@@ -2,6 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -262,8 +263,16 @@ def test_a_replay_that_nobody_works_on_says_so_once(
     monkeypatch.setattr(replays, "_PATIENCE", 0.0)
     update = replays._updater(Progress())
     steps = {"total": 2, "done": 0, "failed": 0, "skipped": 0, "cancelled": 0}
+    waiting = {"calls": 0, "until": None}
+    queued: Any = {
+        "status": "queued",
+        "steps": steps,
+        "waiting": waiting,
+        "cost_usd": 0,
+        "unknown_cost_calls": 0,
+    }
     for _ in range(3):
-        update({"status": "queued", "steps": steps, "cost_usd": 0, "unknown_cost_calls": 0})
+        update(queued)
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "Check that a worker is running" in said

@@ -7,6 +7,7 @@ import re
 import shlex
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytest_django.fixtures import Settings
@@ -367,7 +368,9 @@ def test_a_large_file_is_imported_by_a_worker_and_waited_for(tm: Here) -> None:
 
 
 def test_import_progress_an_import_is_stands_in_one_line() -> None:
-    assert import_progress("a.jsonl", {"status": "waiting", "total": None}) == "a.jsonl: waiting"
-    told = import_progress("a.jsonl", {"status": "running", "done": 1_000, "total": 4_000})
+    waiting: Any = {"status": "waiting", "total": None}
+    running: Any = {"status": "running", "done": 1_000, "total": 4_000}
+    assert import_progress("a.jsonl", waiting) == "a.jsonl: waiting"
+    told = import_progress("a.jsonl", running)
     assert told.startswith("a.jsonl: ")
     assert told.endswith("4,000 actions")

@@ -167,7 +167,8 @@ def test_an_administrator_says_what_the_project_allows_of_its_links(tm: Here) ->
     assert "`admin`" in tm.refused("share", "policy", "--forbid", TIMEMACHINE_API_KEY=tm.key("share"))
     with Client(Server(url=tm.url, key=tm.key("share"))) as client:
         found = client.shares.policy_changes(limit=1)
-    assert (found["items"][0]["facts"]["now"], found["log"]["lines"]) == (eased, 4)
+    assert (found["items"][0]["facts"] or {})["now"] == eased
+    assert found["log"]["lines"] == 4
 
 
 def test_links_are_listed_and_revoked(tm: Here) -> None:

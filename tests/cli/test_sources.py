@@ -3,7 +3,7 @@
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,9 @@ from timemachine.cli.source import (
     read_text,
 )
 
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
+
 
 def file(folder: Path, data: bytes | str, name: str = "notes.jsonl") -> str:
     path = folder / name
@@ -28,7 +31,7 @@ def file(folder: Path, data: bytes | str, name: str = "notes.jsonl") -> str:
     return str(path)
 
 
-def frames(*files: str, title: str | None = None, uri: str | None = None) -> list[dict[str, Any]]:
+def frames(*files: str, title: str | None = None, uri: str | None = None) -> "list[types.FrameIn]":
     return read_frames(files, title=title, uri=uri)
 
 

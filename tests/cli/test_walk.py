@@ -4,12 +4,12 @@ from typing import Any
 from timemachine.cli.output.timeline import action_lines
 
 
-def step(sequence: int, name: str | None, parent: Any) -> dict[str, Any]:
+def step(sequence: int, name: str | None, parent: Any) -> Any:
     facts = dict.fromkeys(("tool", "role", "error", "input", "output", "model", "duration_ms", "cost_usd"))
     return facts | {"sequence": sequence, "id": name, "parent": parent, "kind": "event", "name": name}
 
 
-def indents(*steps: dict[str, Any]) -> list[int]:
+def indents(*steps: Any) -> list[int]:
     """How far in each step stands."""
     return [line.index("event") for line in action_lines(steps, last=9)]
 
@@ -31,7 +31,7 @@ def test_what_stands_under_a_step_whose_parent_never_comes_stands_under_that_ste
 def test_nothing_waits_for_a_parent_whose_number_has_passed() -> None:
     told: list[str] = []
 
-    def steps() -> Iterator[dict[str, Any]]:
+    def steps() -> Iterator[Any]:
         yield step(2, "a", 1)
         yield step(3, None, "a")
         assert len(told) == 2

@@ -11,7 +11,6 @@ from tests.client.other_server import answering, other_server
 from timemachine.client import waiting
 from timemachine.client.client import Client
 from timemachine.client.errors import Refused, Unreachable
-from timemachine.client.resources.replays import ReplayOptions
 from timemachine.client.server import Server
 
 
@@ -65,15 +64,3 @@ def test_a_replay_that_was_erased_meanwhile_is_not_waited_for() -> None:
         pytest.raises(Refused),
     ):
         client.replays.wait("r")
-
-
-def test_options_that_were_not_chosen_are_not_sent() -> None:
-    assert ReplayOptions().as_body() == {}
-    chosen = ReplayOptions(audit=True, reason="why", use_models=("a", "b"), from_checkpoint="3", top_k=0)
-    assert chosen.as_body() == {
-        "audit": True,
-        "reason": "why",
-        "use_models": ("a", "b"),
-        "from_checkpoint": "3",
-        "top_k": 0,
-    }

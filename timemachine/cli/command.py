@@ -1,9 +1,11 @@
 """The classes of commands and groups, and the hint at the next page of a list."""
 
+from __future__ import annotations
+
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import click
 from click.core import ParameterSource
@@ -11,6 +13,12 @@ from click.core import ParameterSource
 from timemachine.cli.terminal import print_error
 
 _NOT_REPEATED: Final = {"after", "as_json"}
+
+
+class HasNext(TypedDict):
+    """What a page of a list has: the cursor of the next page."""
+
+    next: str | None
 
 
 class OneEach(click.Command):
@@ -36,7 +44,7 @@ class InOrder(click.Group):
         return list(self.commands)
 
 
-def suggest_next_page(found: dict[str, Any], *, of: str = "", command: Sequence[str] = ()) -> None:
+def suggest_next_page(found: HasNext, *, of: str = "", command: Sequence[str] = ()) -> None:
     """Print the command that shows the next page to standard error, if there is one.
 
     It repeats the command line with `--after`, or uses `command` if the command itself has no pages.

@@ -1,9 +1,11 @@
 """The server that a command talks to, and what an argument names there."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from timemachine.cli.failure import Failure
@@ -12,13 +14,14 @@ from timemachine.client.server import find_server
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 _MOST_NAMED = 5
 _NOT_FOUND = 404
 
 
 @contextmanager
-def connected() -> Iterator["Client"]:
+def connected() -> Iterator[Client]:
     """A client of the server that the environment names, or of the one on this machine."""
     server = find_server(os.environ)
     from timemachine.client.client import Client  # httpx takes 0.2 s to import
@@ -27,7 +30,7 @@ def connected() -> Iterator["Client"]:
         yield client
 
 
-def session_or_open(client: "Client", given: str | None) -> str:
+def session_or_open(client: Client, given: str | None) -> str:
     """The session that was named, else the one that is open. Raises `Failure` if none or several are open."""
     if given is not None:
         return given
@@ -59,6 +62,6 @@ def exists(ask: Callable[[], object]) -> bool:
     return True
 
 
-def _named(sessions: list[dict[str, Any]]) -> str:
+def _named(sessions: list[types.SessionOut]) -> str:
     keys = ", ".join(each["key"] for each in sessions[:_MOST_NAMED])
     return f"{keys} and others" if len(sessions) > _MOST_NAMED else keys

@@ -1,10 +1,16 @@
 """Text and numbers for people. Pure."""
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, spaced, times
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 _SECOND, _MINUTE = 1_000, 60_000
 _FIRST_LETTER = 0x20
@@ -28,6 +34,11 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def json_or_text(value: Any) -> str:
+    """A recorded value as it is if it is a text, else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def bar(done: int, total: int, *, shown: int | None = None) -> str:
     """A progress bar up to the total, which the caller adds: `[####................] 40 of`. `shown` replaces the number."""
     full = 20 * done // total if total else 20
@@ -39,7 +50,7 @@ def listed(counts: dict[str, int]) -> str:
     return ", ".join(counted(count, spaced(name)) for name, count in counts.items() if count)
 
 
-def listed_words(counts: dict[str, int]) -> str:
+def listed_words(counts: Mapping[str, Any]) -> str:
     """Counts by verdict in one line: `9 identical, numbers differ in 2`."""
     return ", ".join(times(count, name) for name, count in counts.items() if count)
 
@@ -64,7 +75,7 @@ def duration(milliseconds: float | None) -> str:
     return f"{minutes:,} min {seconds} s"
 
 
-def tokens(usage: dict[str, Any] | None) -> str:
+def tokens(usage: Mapping[str, Any] | None) -> str:
     """The tokens of a call: `1,200 in, 45 out`; "unknown" if they were not counted."""
     if usage is None:
         return UNKNOWN
@@ -81,6 +92,11 @@ def tokens(usage: dict[str, Any] | None) -> str:
 def score(value: float | None) -> str:
     """A score with four decimals."""
     return UNKNOWN if value is None else f"{value:.4f}"
+
+
+def listed_scores(scores: Mapping[str, Any]) -> str:
+    """The score of each retriever in one line: `text 0.1200, semantic 0.8000`."""
+    return ", ".join(f"{name} {score(value)}" for name, value in scores.items())
 
 
 def steps(sequences: Sequence[int]) -> str:
@@ -103,6 +119,6 @@ def cut_off_rule(cut_by: str | None) -> str:
     return "all matches" if cut_by == "all" else f"cut off by {spaced(cut_by)}"
 
 
-def tombstone(deleted: dict[str, Any]) -> str:
+def tombstone(deleted: types.TurnDeleted) -> str:
     """When, by whom and why a step was deleted."""
     return f"deleted {local(deleted['at'])} by {one_line(deleted['by'])}: {one_line(deleted['reason'])}"

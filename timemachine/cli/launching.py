@@ -1,10 +1,15 @@
 """What the commands that launch replays share: the reason, the estimate, the progress and the spending."""
 
+from __future__ import annotations
+
 import getpass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from timemachine.cli.terminal import print_error
 from timemachine.core.pure.numbers import counted, money, total_cost
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
 def reason_or_default(reason: str | None) -> str:
@@ -17,7 +22,7 @@ def reason_or_default(reason: str | None) -> str:
         return "command line"
 
 
-def print_estimate(found: dict[str, Any]) -> None:
+def print_estimate(found: types.Estimates | types.VariantEstimates) -> None:
     """Print the estimated cost by model or variant to standard error, if anything can cost money."""
     for each in found["estimates"]:
         if each["cost_usd"] or each["unknown_cost_calls"]:
@@ -26,19 +31,19 @@ def print_estimate(found: dict[str, Any]) -> None:
             print_error(f"{counted(each['asks'], 'ask')} with {name}: estimated cost {cost}.")
 
 
-def replay_progress(found: dict[str, Any]) -> str:
+def replay_progress(found: types.ReplayOut | types.SuiteRunDetail) -> str:
     """The progress of a replay or of the run of a suite, in one line."""
     steps = found["steps"]
-    finished = sum(number for name, number in steps.items() if name != "total")
+    finished = steps["done"] + steps["failed"] + steps["skipped"] + steps["cancelled"]
     spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
     return f"{found['status']}: {finished:,} of {counted(steps['total'], 'step')}, {spent}"
 
 
-def spending(found: dict[str, Any], limit_usd: float | None) -> list[str]:
+def spending(found: types.ComparisonResults | types.SuiteRunDetail, limit_usd: float | None) -> list[str]:
     """What was spent, the limit, and by how much it was exceeded."""
     parts = [total_cost(found["cost_usd"], found["unknown_cost_calls"])]
     if limit_usd is not None:
         parts.append(f"limit {money(limit_usd)}")
-    if found.get("over_limit_usd"):
+    if found["over_limit_usd"]:
         parts.append(f"exceeded by {money(found['over_limit_usd'])}")
     return parts

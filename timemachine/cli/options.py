@@ -1,12 +1,17 @@
 """Options that several commands share."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
 from timemachine.core.pure.conditions import NAMES, Condition, parse_condition
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -160,11 +165,12 @@ filter_options: Decorator = combined(
 )
 
 
-def given_filters(options: dict[str, Any]) -> dict[str, Any]:
+def given_filters(options: Mapping[str, Any]) -> types.SelectionIn:
     """The filters that were given, by their names in the API."""
-    return {name: options[name] for name in _FILTERS if options.get(name) is not None}
+    given = {name: options[name] for name in _FILTERS if options.get(name) is not None}
+    return cast("types.SelectionIn", given)
 
 
-def filter_text(which: dict[str, Any] | None) -> str:
+def filter_text(which: Mapping[str, object] | None) -> str:
     """The filters as text: `agent: claude, older than days: 30`."""
     return ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (which or {}).items())

@@ -1,5 +1,7 @@
 """Files and standard input as commands read them. A file is read completely before anything is sent."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -9,19 +11,21 @@ from io import BufferedReader
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, cast
 
 from timemachine.cli.failure import Failure, Unreadable
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 STANDARD_INPUT = "-"
 MOST_FRAMES = 100  # a find in the collection waits for a put
 MOST_BYTES = 4 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _TEXTS = ("title", "uri", "text")
-
-type Frame = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,7 @@ class Line:
 
     file: str
     number: int
-    fields: dict[str, Any]
+    fields: JsonObject
 
     def refused(self, why: str) -> Failure:
         """The failure that names this line."""
@@ -95,7 +99,9 @@ def is_frames_file(file: str) -> bool:
     return file == STANDARD_INPUT or file.lower().endswith((".jsonl", ".ndjson"))
 
 
-def read_frames(files: Sequence[str], *, title: str | None = None, uri: str | None = None) -> list[Frame]:
+def read_frames(
+    files: Sequence[str], *, title: str | None = None, uri: str | None = None
+) -> list[types.FrameIn]:
     """The frames of .jsonl files and of standard input, in order; `title` and `uri` apply to standard input.
 
     Raises `Failure` with the number of a bad line.
@@ -103,7 +109,7 @@ def read_frames(files: Sequence[str], *, title: str | None = None, uri: str | No
     return [frame for file in files for frame in _frames(file, title=title, uri=uri)]
 
 
-def json_size(item: dict[str, Any]) -> int:
+def json_size(item: object) -> int:
     """The length of an item in a request."""
     return len(json.dumps(item))
 
@@ -128,21 +134,21 @@ def batches[Item](
     yield batch
 
 
-def _frames(file: str, *, title: str | None, uri: str | None) -> list[Frame]:
+def _frames(file: str, *, title: str | None, uri: str | None) -> list[types.FrameIn]:
     if file == STANDARD_INPUT:
         return [{"text": read_text(file), "title": title or "", "uri": uri or ""}]
     return [_line_frame(line) for line in read_lines(file)]
 
 
-def _line_frame(line: Line) -> Frame:
-    named = {name: line.fields[name] for name in _TEXTS if line.fields.get(name) is not None}
-    wrong = [name for name, value in named.items() if not isinstance(value, str)]
+def _line_frame(line: Line) -> types.FrameIn:
+    frame: JsonObject = {name: line.fields[name] for name in _TEXTS if line.fields.get(name) is not None}
+    wrong = [name for name, value in frame.items() if not isinstance(value, str)]
     if wrong:
         raise line.refused(f"`{wrong[0]}` must be a string.")
-    if "text" not in named:
+    if "text" not in frame:
         raise line.refused("`text` is missing.")
-    metadata = {name: value for name, value in line.fields.items() if name not in _TEXTS}
-    return {**named, "metadata": metadata}
+    frame["metadata"] = {name: value for name, value in line.fields.items() if name not in _TEXTS}
+    return cast("types.FrameIn", frame)
 
 
 @contextmanager
@@ -168,7 +174,7 @@ def _reading(file: str) -> Iterator[None]:
         raise Unreadable(repr(file), "not a file name") from why
 
 
-def _object(file: str, number: int, line: str) -> dict[str, Any]:
+def _object(file: str, number: int, line: str) -> JsonObject:
     try:
         value = parse_json(line)
     except InvalidInput as why:

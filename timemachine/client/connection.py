@@ -16,10 +16,9 @@ import httpx
 from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
 from timemachine.client.retries import LONGEST_WAIT, REPEATABLE, seconds_of, with_retries
 from timemachine.client.server import Server
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.server_sent import MEDIA_TYPE, events_in
 from timemachine.core.pure.streams import CUT_OFF
-
-type Document = dict[str, Any]
 
 PATIENCE = 600.0  # seconds for an answer: slow models and large imports can take minutes
 _CONNECT = 10.0
@@ -54,28 +53,28 @@ class Connection:
         """Close the connection."""
         self._http.close()
 
-    def get(self, path: str, query: Mapping[str, Any] | None = None) -> Document:
+    def get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
         """Send a GET request and return the document."""
         return self.call("GET", path, query=query)
 
-    def post(self, path: str, body: Any = None, *, idempotency_key: str | None = None) -> Document:
+    def post(self, path: str, body: Any = None, *, idempotency_key: str | None = None) -> Any:
         """Send a POST request with a JSON body and return the document."""
         content = b"" if body is None else _as_json(body)
         return self.call(
             "POST", path, content=content, content_type="application/json", idempotency_key=idempotency_key
         )
 
-    def patch(self, path: str, body: Any) -> Document:
+    def patch(self, path: str, body: Any) -> Any:
         """Send a PATCH request with a JSON body and return the document."""
         content = _as_json(body)
         return self.call("PATCH", path, content=content, content_type="application/json")
 
-    def put(self, path: str, body: Any) -> Document:
+    def put(self, path: str, body: Any) -> Any:
         """Send a PUT request with a JSON body and return the document."""
         content = _as_json(body)
         return self.call("PUT", path, content=content, content_type="application/json")
 
-    def send_form(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes]) -> Document:
+    def send_form(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes]) -> Any:
         """Send a form with a file in its field `file` and return the document."""
         name, data = file
         form = httpx.Request(
@@ -86,7 +85,7 @@ class Connection:
         )
         return self.call("POST", path, content=form.read(), content_type=form.headers["Content-Type"])
 
-    def delete(self, path: str, body: Any = None) -> Document:
+    def delete(self, path: str, body: Any = None) -> Any:
         """Send a DELETE request, optionally with a JSON body, and return the document."""
         if body is None:
             return self.call("DELETE", path)
@@ -102,7 +101,7 @@ class Connection:
         content: bytes | IO[bytes] | None = None,
         content_type: str | None = None,
         idempotency_key: str | None = None,
-    ) -> Document:
+    ) -> Any:
         """Send a request and return the document. Raises `NoServer` without a key, `Unreachable`, `NotUnderstood`, `Refused`."""
         headers = self._headers("application/json")
         if content_type:
@@ -156,7 +155,7 @@ class Connection:
         finally:
             partial.unlink(missing_ok=True)
 
-    def events(self, path: str, body: Any) -> Iterator[tuple[str, Document]]:
+    def events(self, path: str, body: Any) -> Iterator[tuple[str, Any]]:
         """Send a JSON body and yield the name and document of each server-sent event. Raises the same errors as `call`."""
         headers = self._headers(MEDIA_TYPE) | {"Content-Type": "application/json"}
         content = _as_json(body)
@@ -173,7 +172,7 @@ class Connection:
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as why:
             raise self._failed(why) from why
 
-    def ready(self) -> Document:
+    def ready(self) -> Any:
         """The state of the server, which needs no key: `{"status": "ready"}`, or another status and `why`."""
         response = self._send("GET", "/health/ready", {"Accept": "application/json"}, None, None)
         found = _parsed(response)
@@ -233,7 +232,7 @@ class Connection:
             f"Cannot communicate with {self.url} ({_reason(why)}). Check TIMEMACHINE_URL and the arguments."
         )
 
-    def _answer(self, response: httpx.Response) -> Document:
+    def _answer(self, response: httpx.Response) -> Any:
         found = _parsed(response)
         if response.is_success and isinstance(found, dict):
             return found
@@ -303,7 +302,7 @@ def segment(text: str, noun: str) -> str:
     return quote(text, safe="", errors="surrogateescape")
 
 
-def given(**fields: Any) -> Document:
+def given(**fields: Any) -> JsonObject:
     """The fields that are not None, as the body of a request."""
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -371,7 +370,8 @@ def _is_cut_off(path: Path) -> bool:
 
 
 def _plain(value: Any) -> str:
-    return str(value).encode("utf-8", "replace").decode()
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text.encode("utf-8", "replace").decode()
 
 
 def _reason(why: Exception) -> str:

@@ -1,15 +1,19 @@
 """Pagination of the API's lists."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # importing httpx takes a third of a second
-    from timemachine.client.connection import Document
+from typing import Any, TypedDict, cast
 
 LARGEST_PAGE = 200
 
 
-def every(page: "Callable[[str | None], Document]") -> "Iterator[Document]":
+class Page[Item](TypedDict):
+    """What every page of a list has: its items, and the cursor of the next page."""
+
+    items: list[Item]
+    next: str | None
+
+
+def every[Item](page: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
     """Every item of a list; `page` fetches the page after a cursor."""
     after: str | None = None
     while True:
@@ -18,3 +22,15 @@ def every(page: "Callable[[str | None], Document]") -> "Iterator[Document]":
         after = found["next"]
         if after is None:
             return
+
+
+def whole[Answer](page: Callable[[str | None], Answer]) -> Answer:
+    """The answer with all items of its list; the other fields are those of the last page."""
+    answers: list[Any] = []
+
+    def remembered(after: str | None) -> Page[Any]:
+        answers.append(page(after))
+        return cast("Page[Any]", answers[-1])
+
+    items = list(every(remembered))
+    return cast("Answer", answers[-1] | {"items": items, "next": None})

@@ -1,5 +1,7 @@
 """The part of `TimeMachine` that reads, replays, compares and resumes sessions."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
 import re
@@ -7,10 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast, overload
 
 from timemachine.client.errors import NotFound, Refused
-from timemachine.client.replayed import RunningReplay, memory_shape
+from timemachine.client.replayed import MemoryShape, RunningReplay, memory_shape
 from timemachine.client.server import Server
 
 log = logging.getLogger(__name__)
@@ -19,16 +21,17 @@ _NAME: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.client import Client
-    from timemachine.client.connection import Document
+    from timemachine.client.generated import types
     from timemachine.client.recording.recorder import Session
+    from timemachine.core.pure.json_types import JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
     """The state of an agent at a checkpoint, and the session that continues from it. `state` is the document of the API."""
 
-    session: "Session"
-    state: "Document"
+    session: Session
+    state: types.ResumedOut
 
     @property
     def messages(self) -> list[Any]:
@@ -44,24 +47,37 @@ class Context:
     of any time. `document` is the document of the API.
     """
 
-    results: list[dict[str, Any]]
+    results: list[types.TurnRecalled]
     text: str
-    times: list[dict[str, Any]]
-    document: "Document"
+    times: list[types.TimeReadOut]
+    document: types.RecallOut
     times_left_out: bool = False
+
+
+class EndedSession(TypedDict):
+    """A session that `session_end` ended, as the server counts it."""
+
+    session_id: str
+    key: str
+    name: str
+    created: str | None
+    ended: str | None
+    action_count: int
+    checkpoint_count: int
+    duration_secs: float | None
 
 
 class Reading(ABC):
     """The methods of `TimeMachine` that need an answer of the server; each can raise `ClientError`."""
 
-    _current: "Session | None" = None
+    _current: Session | None = None
 
     @abstractmethod
     def _found_server(self) -> Server:
         """The server of the arguments, else of the environment, else of this machine. Raises `NoServer`."""
 
     @abstractmethod
-    def session(self, name: str, **more: Any) -> "Session":
+    def session(self, name: str, **more: Any) -> Session:
         """Start a session."""
 
     @property
@@ -70,13 +86,13 @@ class Reading(ABC):
         return self._found_server().url
 
     @cached_property
-    def client(self) -> "Client":
+    def client(self) -> Client:
         """The client with all resources of the API. Raises `NoServer`."""
         from timemachine.client.client import Client
 
         return Client(self._found_server())
 
-    def sessions(self, **filters: Any) -> "Iterator[Document]":
+    def sessions(self, **filters: Any) -> Iterator[types.SessionOut]:
         """The sessions, newest first; `filters` are `agent`, `user`, `tool`, `kind`, `model`, `status`, `tag`, `q`, `since`, `until`, `min_cost`, `held`.
 
         With `limit` only the first ones, without it all of them.
@@ -84,50 +100,61 @@ class Reading(ABC):
         return self.client.sessions.every(**filters)
 
     def replay(
-        self, session: "str | Session", *, use_model: str | None = None, **options: Any
+        self, session: str | Session, *, use_model: str | None = None, **options: Any
     ) -> RunningReplay:
         """Launch a replay: an `audit` (with a `reason`) over the frozen passages, else a new retrieval; `options` are those of the API.
 
         Waits until everything recorded so far is delivered.
         """
-        from timemachine.client.resources.replays import ReplayOptions
-
         self._delivered(session)
-        models = (use_model,) if use_model else ()
-        chosen = ReplayOptions(use_models=models, **options)
-        launched = self.client.replays.launch(_key(session), chosen)
+        models = [use_model] if use_model else []
+        launched = cast(
+            "types.ReplayLaunched", self.client.replays.launch(_key(session), use_models=models, **options)
+        )
         return RunningReplay(self.client, launched["replay_id"])
 
-    def compare(self, a: "str | Session", b: "str | Session") -> "Document":
+    def compare(self, a: str | Session, b: str | Session) -> types.AlignmentOut:
         """Two sessions or replays, aligned step by step, with the totals of both."""
         self._delivered(a)
         self._delivered(b)
         return self.client.sessions.compare(_key(a), _key(b))
 
-    def transcript(self, session: "str | Session", **options: Any) -> "Document":
+    @overload
+    def transcript(
+        self, session: str | Session, *, form: Literal["json"] = "json", **filters: Any
+    ) -> types.TranscriptOut: ...
+
+    @overload
+    def transcript(
+        self, session: str | Session, *, form: Literal["messages"], **filters: Any
+    ) -> types.TranscriptMessages: ...
+
+    def transcript(
+        self, session: str | Session, *, form: str = "json", **filters: Any
+    ) -> types.TranscriptOut | types.TranscriptMessages:
         """The turns of a session in order; `filters` are `significance`, `role`, `kind`, `tag`, `min_importance`, `budget` (tokens).
 
         `items` are the turns; with `form="messages"` the document has `messages` for a chat model instead.
         """
         self._delivered(session)
-        return self.client.sessions.transcript(_key(session), **options)
+        return self.client.sessions.transcript(_key(session), form=form, **filters)
 
-    def transcript_text(self, session: "str | Session", **options: Any) -> str:
+    def transcript_text(self, session: str | Session, **options: Any) -> str:
         """The same as text for a prompt."""
         self._delivered(session)
         return self.client.sessions.transcript_text(_key(session), **options)
 
-    def weigh(self, session: "str | Session", sequence: int, **changes: Any) -> "Document":
+    def weigh(self, session: str | Session, sequence: int, **changes: Any) -> types.ActionOut:
         """Set the `significance` or `importance` of a step without changing the record; None restores the recorded value."""
         self._delivered(session)
         return self.client.sessions.weigh(_key(session), sequence, **changes)
 
-    def proposals(self, session: "str | Session") -> "list[Document]":
+    def proposals(self, session: str | Session) -> list[types.ProposalOut]:
         """Suggestions of rules for steps without a significance: `sequence`, `rule`, `significance` and `reason` of each."""
         self._delivered(session)
         return list(self.client.sessions.proposals(_key(session))["items"])
 
-    def compress(self, session: "str | Session", *, preview: bool = False) -> "Document":
+    def compress(self, session: str | Session, *, preview: bool = False) -> types.CompressionOut:
         """Lower the importance of exploratory turns of an ended session to 0.30; with `preview` only show the effect.
 
         `kept` and `falls` count the turns and tokens that are unchanged and lowered.
@@ -136,11 +163,11 @@ class Reading(ABC):
         of = self.client.sessions
         return of.compression(_key(session)) if preview else of.compress(_key(session))
 
-    def undo_compression(self, session: "str | Session") -> "Document":
+    def undo_compression(self, session: str | Session) -> types.CompressionOut:
         """Undo the compression: every turn has its earlier importance again."""
         return self.client.sessions.undo_compression(_key(session))
 
-    def recall(self, *queries: str, besides: "str | Session | None" = None, **options: Any) -> "Document":
+    def recall(self, *queries: str, besides: str | Session | None = None, **options: Any) -> types.RecallOut:
         """What earlier sessions say about each question, in `items`: turns with session and step, best first.
 
         Time expressions ("last Tuesday", "in May", "last session") narrow the search and are listed in `times`. `besides` is the current
@@ -173,7 +200,7 @@ class Reading(ABC):
             times_left_out=left_out and bool(item["results"]),
         )
 
-    async def arecall(self, *queries: str, **options: Any) -> "Document":
+    async def arecall(self, *queries: str, **options: Any) -> types.RecallOut:
         """As `recall`, while others work."""
         return await asyncio.to_thread(self.recall, *queries, **options)
 
@@ -181,7 +208,7 @@ class Reading(ABC):
         """The same as `context_for`, without blocking the event loop."""
         return await asyncio.to_thread(self.context_for, first_message, **options)
 
-    def summarise(self, session: "str | Session", **how: Any) -> "Document":
+    def summarise(self, session: str | Session, **how: Any) -> types.SessionSummaryOut:
         """Store a summary of the session in a `collection` (default: its own), written by `use_model` or quoted from the most important turns.
 
         The document names the `frame` and its source `steps`.
@@ -189,19 +216,18 @@ class Reading(ABC):
         self._delivered(session)
         return self.client.sessions.summarise(_key(session), **how)
 
-    def patterns(self, **filters: Any) -> "list[Document]":
+    def patterns(self, **filters: Any) -> list[types.PatternOut]:
         """Errors and questions that recur in several sessions, the most recently seen first, each with its latest solution, or null.
 
         `filters` are `kind` (`error`, `question`), `q`, `since`, `solved` (`yes`, `no`), `min_sessions`; with `limit` only the first ones.
         """
         if "limit" in filters:
-            found: list[Document] = self.client.patterns.page(**filters)["items"]
-            return found
+            return self.client.patterns.page(**filters)["items"]
         return list(self.client.patterns.every(**filters))
 
     def similar_to(
-        self, what: "str | Session", step: int | None = None, *, kind: str | None = None
-    ) -> "list[Document]":
+        self, what: str | Session, step: int | None = None, *, kind: str | None = None
+    ) -> list[types.SimilarPattern]:
         """The patterns that resemble a `step` of a session, or without a step a text (an error or a question), the most similar first.
 
         Each has `resolution`, what solved it in another session, or null. Raises `TypeError` for a session without a step, and for a
@@ -220,13 +246,13 @@ class Reading(ABC):
 
     def forget(
         self,
-        session: "str | Session | None" = None,
+        session: str | Session | None = None,
         *,
         reason: str | None = None,
         turn: int | None = None,
         dry_run: bool = False,
         **which: Any,
-    ) -> "Document":
+    ) -> Any:
         """Permanently delete a session, one `turn` of it, or all sessions that match `agent`, `user`, `tag`, `older_than_days` …
 
         Requires a reason and the scope `admin`. The number of a deleted turn stays. A bulk deletion is waited for, and its document has
@@ -251,11 +277,11 @@ class Reading(ABC):
             return self.client.deletions.turn(_key(session), turn, reason=reason or "")
         return self.client.sessions.delete(_key(session), reason=reason)
 
-    def training_report(self, **options: Any) -> "Document":
+    def training_report(self, **options: Any) -> types.TrainingReport:
         """The number of pairs and sessions of each part that `training_pairs` would return, and what is withheld or left out and why."""
         return self.client.training.report(**options)
 
-    def training_pairs(self, **options: Any) -> "Iterator[Document]":
+    def training_pairs(self, **options: Any) -> Iterator[JsonObject]:
         """Training pairs of ended sessions with a solution: `{"messages": […]}`, or with `form="dpo"` a `prompt` with the `chosen` and `rejected` answers.
 
         `options` are `form`, `what` (`resolution`, `chain`), `part` (`train`, `valid`, `test`), `seed`, `shares`, `redaction`, and filters of sessions.
@@ -263,7 +289,7 @@ class Reading(ABC):
         """
         return self.client.training.pairs(**options)
 
-    def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
+    def resume(self, session: str | Session, checkpoint: int | str | None = None, **more: Any) -> Resumed:
         """The state of the agent at a checkpoint (default: the last one), and a new session that branches from it.
 
         `more` are options of `session`; the default name is that of the parent.
@@ -280,7 +306,7 @@ class Reading(ABC):
         return Resumed(session=self.session(parent=state["parent"], **options), state=state)
 
     def resume_and_continue(
-        self, session: "str | Session", checkpoint: int | str | None, query: str, **more: Any
+        self, session: str | Session, checkpoint: int | str | None, query: str, **more: Any
     ) -> Resumed:
         """The same as `resume`; the query is the first step of the new session and the last of `messages`."""
         found = self.resume(session, checkpoint, **more)
@@ -290,13 +316,13 @@ class Reading(ABC):
 
     def session_replay(
         self,
-        session: "str | Session",
+        session: str | Session,
         *,
         audit: bool = False,
         use_model: str | None = None,
         diff: bool = False,
         **options: Any,
-    ) -> dict[str, Any]:
+    ) -> MemoryShape:
         """Replay a session and wait: `total_actions`, `matched_actions`, `match_rate`, `results` …; with `diff` also both answers of each ask."""
         if audit:
             options.setdefault("reason", "session_replay")
@@ -316,13 +342,13 @@ class Reading(ABC):
         return self._current.key
 
     @property
-    def current(self) -> "Session":
+    def current(self) -> Session:
         """The session of `session_start`. Raises `NotFound` if there is none."""
         if self._current is None:
             raise NotFound("No session is open. Start one with `session_start`.", code="no_session")
         return self._current
 
-    def session_end(self) -> dict[str, Any]:
+    def session_end(self) -> EndedSession:
         """End the session and return `session_id`, `name`, `action_count`, `checkpoint_count`, `duration_secs` …
 
         The counts are those of the server, so undelivered steps are not included. Raises `ClientError` if the server cannot be reached.
@@ -355,12 +381,12 @@ class Reading(ABC):
             return False
         return True
 
-    def _delivered(self, session: "str | Session") -> None:
+    def _delivered(self, session: str | Session) -> None:
         if not isinstance(session, str):
             session.flush()
 
 
-def _key(session: "str | Session") -> str:
+def _key(session: str | Session) -> str:
     return session if isinstance(session, str) else session.key
 
 

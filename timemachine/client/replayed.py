@@ -1,13 +1,16 @@
 """The results of a replay, ask by ask, next to what was recorded."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.client import Client
-    from timemachine.client.connection import Document
+    from timemachine.client.generated import types
+    from timemachine.core.pure.json_types import JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +31,14 @@ class AskResult:
     context: str | None
     original_cost_usd: float | None
     new_cost_usd: float | None
-    error: Mapping[str, Any] | None
-    step: "Document"
+    error: types.FailureOut | None
+    step: types.ReplayStepOut
 
 
 class ReplayResult:
     """A finished replay."""
 
-    def __init__(self, client: "Client", document: "Document") -> None:
+    def __init__(self, client: Client, document: types.ReplayOut) -> None:
         self._client = client
         self.document = document
 
@@ -75,7 +78,7 @@ class ReplayResult:
         return str(self.document["summary"])
 
     @cached_property
-    def steps(self) -> "list[Document]":
+    def steps(self) -> list[types.ReplayStepOut]:
         """Every step, in the order of the recording."""
         return list(self._client.replays.steps(self.id))
 
@@ -88,20 +91,53 @@ class ReplayResult:
 class RunningReplay:
     """A replay that was launched; `wait` returns its result."""
 
-    def __init__(self, client: "Client", replay_id: str) -> None:
+    def __init__(self, client: Client, replay_id: str) -> None:
         self._client = client
         self.id = replay_id
 
-    def wait(self, seen: "Callable[[Document], None]" = lambda _: None) -> ReplayResult:
+    def wait(self, seen: Callable[[types.ReplayOut], None] = lambda _: None) -> ReplayResult:
         """Wait for the replay and return its result; calls `seen` with each state."""
         return ReplayResult(self._client, self._client.replays.wait(self.id, seen))
 
     def cancel(self) -> None:
         """Cancel it: no further step starts."""
-        self._client.connection.post(f"/api/replays/{self.id}/cancel")
+        self._client.replays.cancel(self.id)
 
 
-def memory_shape(result: ReplayResult, *, diff: bool) -> dict[str, Any]:
+class MemoryResult(TypedDict):
+    """One ask or find of a replay; `diff_status` and the answers only for an ask."""
+
+    sequence: int
+    action_type: str
+    status: str
+    context: str | None
+    retrieval: str | None
+    matched: bool
+    diff_status: NotRequired[str | None]
+    original_answer: NotRequired[Any]
+    new_answer: NotRequired[Any]
+    original_model: NotRequired[str | None]
+    override_model: NotRequired[str | None]
+    evidence: NotRequired[JsonObject | None]
+
+
+class MemoryShape(TypedDict):
+    """A replay with the field names of memory files."""
+
+    session_id: str
+    replay_id: str
+    status: str
+    total_actions: int
+    matched_actions: int
+    mismatched_actions: int
+    match_rate: float | None
+    cost_usd: float
+    unknown_cost_calls: int
+    summary: str
+    results: list[MemoryResult]
+
+
+def memory_shape(result: ReplayResult, *, diff: bool) -> MemoryShape:
     """A replay as a document with the field names of memory files: `total_actions`, `matched_actions`, `match_rate`, `results` …
 
     A result matches if its context is verified or its passages are the same. Answers are included only with `diff`.
@@ -123,9 +159,9 @@ def memory_shape(result: ReplayResult, *, diff: bool) -> dict[str, Any]:
     }
 
 
-def _memory_result(step: "Document", *, diff: bool) -> dict[str, Any]:
-    retrieval = (step["retrieval"] or {}).get("verdict")
-    found: dict[str, Any] = {
+def _memory_result(step: types.ReplayStepOut, *, diff: bool) -> MemoryResult:
+    retrieval = step["retrieval"]["verdict"] if step["retrieval"] else None
+    found: MemoryResult = {
         "sequence": step["sequence"],
         "action_type": step["kind"],
         "status": step["status"],
@@ -147,19 +183,19 @@ def _memory_result(step: "Document", *, diff: bool) -> dict[str, Any]:
     return found
 
 
-def _ask(step: "Document") -> AskResult:
-    original, new = step["original"], step["new"] or {}
+def _ask(step: types.ReplayStepOut) -> AskResult:
+    original, new = step["original"], step["new"]
     return AskResult(
         sequence=step["sequence"],
         question=original["input"],
         original_answer=original["output"],
-        new_answer=new.get("output"),
+        new_answer=new["output"] if new else None,
         original_model=original["model"],
-        new_model=new.get("model"),
+        new_model=new["model"] if new else None,
         diff_status=step["verdict"],
         context=step["context"],
         original_cost_usd=original["cost_usd"],
-        new_cost_usd=new.get("cost_usd"),
-        error=new.get("error"),
+        new_cost_usd=new["cost_usd"] if new else None,
+        error=new["error"] if new else None,
         step=step,
     )

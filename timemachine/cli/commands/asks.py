@@ -1,5 +1,7 @@
 """`find`, `ask` and `ground`: search a collection, ask a model over it, and check answers against their context."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,7 @@ from timemachine.core.pure.numbers import counted, money_or_unknown
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 _EMPTY = "The model returned an empty answer."
 
@@ -47,7 +50,7 @@ _EMPTY = "The model returned an empty answer."
 def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> None:
     """Find passages in a collection."""
     with connected() as client:
-        found = client.collections.find(collection, adaptive=adaptive or None, **asked)
+        found = client.collections.find(collection, adaptive=adaptive, **asked)
         show(found, hit_lines(collection, found), as_json=as_json)
 
 
@@ -64,7 +67,7 @@ def ask(*, collection: str, adaptive: bool, no_cache: bool, as_json: bool, **ask
 
     On a terminal the answer appears while the model writes it. Ctrl-C cancels the ask.
     """
-    asked |= {"adaptive": adaptive or None, "no_cache": no_cache or None}
+    asked |= {"adaptive": adaptive, "no_cache": no_cache}
     with connected() as client:
         if as_json or not is_terminal():
             answer = client.collections.ask(collection, **asked)
@@ -83,7 +86,7 @@ def ground(*, file: str, as_json: bool) -> None:
     """
     lines = read_lines(file)
     asked = [answer_and_context(line) for line in lines]
-    groundings: list[dict[str, Any]] = []
+    groundings: list[types.GroundingOut] = []
     with connected() as client, Progress() as progress:
         for batch in batches(asked, characters, most=MOST_ANSWERS, largest=MOST_CHARACTERS):
             groundings.extend(client.ground_all(batch))
@@ -92,7 +95,7 @@ def ground(*, file: str, as_json: bool) -> None:
     show(document, _ground_lines(lines, asked, groundings), as_json=as_json)
 
 
-def _ask_streaming(client: "Client", collection: str, **asked: Any) -> dict[str, Any]:
+def _ask_streaming(client: Client, collection: str, **asked: Any) -> types.AskOut:
     """The answer, also written to the terminal while it arrives."""
     begun: list[str] = []
     try:
@@ -103,17 +106,18 @@ def _ask_streaming(client: "Client", collection: str, **asked: Any) -> dict[str,
         for ask_id in begun:
             client.asks.cancel(ask_id)
         raise Interrupted("The ask was cancelled. A call that had started may have been billed.") from why
-    write("\n\n" if answer["answer"].strip() else f"{_EMPTY}\n\n")
+    write("\n\n" if (answer["answer"] or "").strip() else f"{_EMPTY}\n\n")
     return answer
 
 
-def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
-    yield answer["answer"] if answer["answer"].strip() else _EMPTY
+def _answer_lines(answer: types.AskOut) -> Iterator[str]:
+    text = answer["answer"] or ""
+    yield text if text.strip() else _EMPTY
     yield ""
     yield from _answer_facts(answer)
 
 
-def _answer_facts(answer: dict[str, Any]) -> Iterator[str]:
+def _answer_facts(answer: types.AskOut) -> Iterator[str]:
     ended = ended_in_words(answer["finish_reason"])
     if ended:
         yield ended
@@ -131,7 +135,7 @@ def _answer_facts(answer: dict[str, Any]) -> Iterator[str]:
     yield from warning(answer["grounding"], {hit["frame"]: hit["text"] for hit in answer["hits"]})
 
 
-def _saving(answer: dict[str, Any]) -> str:
+def _saving(answer: types.AskOut) -> str:
     """What the cache saved and where the answer came from; empty for a new answer."""
     first = answer["cached_from"]
     if not answer["cached"] or first is None:
@@ -147,7 +151,7 @@ def _saving(answer: dict[str, Any]) -> str:
 
 
 def _ground_lines(
-    lines: list[Line], asked: list[dict[str, Any]], groundings: list[dict[str, Any]]
+    lines: list[Line], asked: list[types.AnswerIn], groundings: list[types.GroundingOut]
 ) -> Iterator[str]:
     for line, each, grounding in zip(lines, asked, groundings, strict=True):
         yield f"line {line.number:,}: {grounding_summary(grounding)}"

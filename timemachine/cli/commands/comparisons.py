@@ -1,8 +1,10 @@
 """`comparison`: several models over the same frozen contexts, with statistics."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -26,6 +28,7 @@ from timemachine.core.pure.conditions import Condition, reasons_to_fail
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 
 @click.group(cls=InOrder)
@@ -66,7 +69,7 @@ def comparison() -> None:
 def create(
     *,
     sessions: tuple[str, ...],
-    variants: tuple[dict[str, Any], ...],
+    variants: tuple[types.VariantIn, ...],
     repeats: int,
     noise_floor: bool,
     spend_limit_usd: float | None,
@@ -84,7 +87,7 @@ def create(
     if no_wait and conditions:
         raise click.UsageError("--fail-on needs the result, so you cannot combine it with --no-wait.")
     defaults = {name: value for name, value in shared.items() if value is not None}
-    complete = [defaults | variant for variant in variants]
+    complete = [cast("types.VariantIn", {**defaults, **variant}) for variant in variants]
     with connected() as client:
         if not as_json:
             print_estimate(
@@ -152,7 +155,7 @@ def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> N
             show({**asked, "opinions": opinions}, opinion_lines(found, asked, opinions), as_json=as_json)
 
 
-def _check_opinions(asked: dict[str, Any], opinions: Sequence[dict[str, Any]]) -> None:
+def _check_opinions(asked: types.JudgeQueued, opinions: Sequence[types.OpinionOut]) -> None:
     """Fail if the judge model rated none of the answers it was asked about now. It is not asked about those it rated before."""
     without = [each for each in opinions if each["state"] != "done"]
     if len(without) < asked["cells"]:
@@ -197,7 +200,7 @@ def retry(*, comparison_id: str, no_wait: bool, as_json: bool) -> None:
             show(done, comparison_lines(done, address), as_json=as_json)
 
 
-def waited(client: "Client", comparison_id: str) -> dict[str, Any]:
+def waited(client: Client, comparison_id: str) -> types.ComparisonResults:
     """Wait for the comparison with a progress line, and return it."""
     try:
         with Progress() as progress:
@@ -209,13 +212,15 @@ def waited(client: "Client", comparison_id: str) -> dict[str, Any]:
         raise Interrupted(f"The comparison is still running. Follow or cancel it at {address}") from why
 
 
-def page_url(client: "Client", comparison_id: str) -> str:
+def page_url(client: Client, comparison_id: str) -> str:
     """The URL of the comparison's page."""
     return f"{client.url}/comparisons/{comparison_id}/"
 
 
 def check(
-    found: dict[str, Any], replays: Sequence[dict[str, Any]] = (), conditions: Sequence[Condition] = ()
+    found: types.ComparisonResults,
+    replays: Sequence[types.ReplayOut] = (),
+    conditions: Sequence[Condition] = (),
 ) -> None:
     """Fail if a condition is true for the `replays` of a variant, or the comparison did not finish."""
     reasons = [
@@ -233,7 +238,9 @@ def check(
         raise Failure("Every answer of the comparison failed. See its page for the errors.")
 
 
-def _sums(found: dict[str, Any], arm: int, replays: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _sums(
+    found: types.ComparisonResults, arm: int, replays: Sequence[types.ReplayOut]
+) -> Mapping[str, object]:
     """The sums over the replays of a variant, to check conditions against."""
     ids = {each["replay_id"] for each in found["replay_ids"] if each["arm"] == arm}
     of_arm = [each for each in replays if each["id"] in ids]

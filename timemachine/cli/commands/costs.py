@@ -1,7 +1,9 @@
 """`costs`: the cost of recorded sessions by agent, model, tag, day or tool."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,6 +14,9 @@ from timemachine.cli.formatting import duration, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, total_cost
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 GROUPS: Final = ("agent", "model", "tag", "day", "tool")
 _LATENCY: Final = ("p50", "p95")
@@ -38,7 +43,7 @@ def costs(*, by: str, as_json: bool, **filters: str | None) -> None:
         show(found, cost_lines(found), as_json=as_json)
 
 
-def cost_lines(found: dict[str, Any]) -> Iterator[str]:
+def cost_lines(found: types.CostsOut) -> Iterator[str]:
     """The totals, then the rows."""
     totals, replays = found["totals"], found["replays"]
     yield from facts(
@@ -60,7 +65,7 @@ def cost_lines(found: dict[str, Any]) -> Iterator[str]:
         yield from _rows(found["items"], found["by"])
 
 
-def _rows(items: list[dict[str, Any]], by: str) -> Iterator[str]:
+def _rows(items: Sequence[Mapping[str, Any]], by: str) -> Iterator[str]:
     heads = (
         (by, "calls", "errors", "of calls", *_LATENCY)
         if by == "tool"
@@ -73,7 +78,7 @@ def _rows(items: list[dict[str, Any]], by: str) -> Iterator[str]:
     yield from table(heads, rows, right=heads[1:])
 
 
-def _numbers(row: dict[str, Any], by: str) -> list[str]:
+def _numbers(row: Mapping[str, Any], by: str) -> list[str]:
     if by == "tool":
         share = row["error_share"]
         return [f"{row['tool_calls']:,}", f"{row['errors']:,}", "–" if share is None else f"{share:.1%}"]
@@ -84,19 +89,19 @@ def _value(value: str | None) -> str:
     return NOT_RECORDED if value is None else shortened(value)
 
 
-def _tokens(row: dict[str, Any]) -> str:
-    recorded = [row[name] for name in ("input_tokens", "output_tokens") if row[name] is not None]
+def _tokens(row: Mapping[str, Any]) -> str:
+    recorded = [count for count in (row["input_tokens"], row["output_tokens"]) if count is not None]
     return f"{sum(recorded):,}" if recorded else NOT_RECORDED
 
 
-def _saved(totals: dict[str, Any]) -> str:
+def _saved(totals: types.CostTotals) -> str:
     if not totals["cached_calls"]:
         return ""
     sum_ = saved(totals["saved_usd"], totals["unknown_saved_calls"])
     return f"{sum_} by {counted(totals['cached_calls'], 'cached answer')}"
 
 
-def _replays(spent: dict[str, Any]) -> str:
+def _replays(spent: types.CostOfReplays) -> str:
     interrupted = spent["uncertain_calls"]
     uncertain = (
         f", {counted(interrupted, 'interrupted call')} that may have been billed" if interrupted else ""

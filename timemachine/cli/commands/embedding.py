@@ -1,8 +1,10 @@
 """`reembed`: change the embedding model of a collection."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +17,7 @@ from timemachine.cli.terminal import Progress, show
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 _PAUSE = 0.5  # seconds between two requests
 
@@ -40,7 +43,7 @@ def reembed(*, collection: str, model: str, no_wait: bool, as_json: bool) -> Non
         show(found, _lines(found), as_json=as_json)
 
 
-def _followed(client: "Client", collection: str, chosen: str) -> dict[str, Any]:
+def _followed(client: Client, collection: str, chosen: str) -> types.EmbeddingOut:
     """The document once the collection has the model. Raises `Failure` if it will not get it, or only after a retry."""
     try:
         with Progress() as progress:
@@ -54,7 +57,7 @@ def _followed(client: "Client", collection: str, chosen: str) -> dict[str, Any]:
         raise Interrupted("The server continues embedding. Run the same command again to follow it.") from why
 
 
-def _is_finished(found: dict[str, Any], chosen: str) -> bool:
+def _is_finished(found: types.EmbeddingOut, chosen: str) -> bool:
     if found["trouble"]:
         raise Failure(
             f"{one_line(found['trouble']['message'])} The server retries automatically. Run the same command again to follow it."
@@ -66,18 +69,18 @@ def _is_finished(found: dict[str, Any], chosen: str) -> bool:
     return target is None and found["embedded"] + _refused(found) >= found["frames"]
 
 
-def _progress(found: dict[str, Any]) -> str:
+def _progress(found: types.EmbeddingOut) -> str:
     embedded, frames = (found["target"] or found)["embedded"], found["frames"]
     refused = _refused(found["target"] or found)
     rejected = f", {refused:,} rejected" if refused else ""
     return f"{bar(embedded + refused, frames, shown=embedded)} {frames:,} embedded{rejected}"
 
 
-def _refused(found: dict[str, Any]) -> int:
+def _refused(found: types.EmbeddingOut | types.EmbeddingTarget) -> int:
     return found["refused"]["count"] if found["refused"] else 0
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(found: types.EmbeddingOut) -> Iterator[str]:
     target = found["target"]
     name, model = one_line(found["collection"]), (target or found)["embedding_model"]
     counts = f"{(target or found)['embedded']:,} of {found['frames']:,} embedded"

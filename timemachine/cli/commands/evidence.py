@@ -1,10 +1,12 @@
 """`evidence`: export the evidence of a session, replay, comparison or log, and verify it offline."""
 
+from __future__ import annotations
+
 import json
 import zipfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 _ALTERED = "Warning: the last check found differences from the seal. This file will not verify, and names what differs."
 _NAMED = {"witness": "witness", "timestamp": "timestamp authority"}
@@ -60,7 +63,12 @@ def export(*, target: str | None, of_log: bool, output: Path, as_json: bool) -> 
     key, *earlier = _keys_of(output)
     size = output.stat().st_size
     made = {"file": str(output), "bytes": size, "key": key, "earlier_keys": earlier, "altered": altered}
-    show(made, _written(made), as_json=as_json)
+    lines = [
+        f"{output}: {size:,} bytes",
+        f"Verify it with: timemachine evidence verify {output} --key {key}",
+        *(f"Some states in it are signed by an earlier key, which was replaced: {each}" for each in earlier),
+    ]
+    show(made, lines, as_json=as_json)
 
 
 @evidence.command()
@@ -125,9 +133,9 @@ def _anchor(kind: str, address: str | None, *, remove: bool, as_json: bool) -> N
         show(found, _anchored(kind, found), as_json=as_json)
 
 
-def _anchored(kind: str, found: dict[str, Any]) -> "Iterator[str]":
+def _anchored(kind: str, found: types.AnchorsOut) -> Iterator[str]:
     """The URL, how much of the log it has received, and the key that a witness needs."""
-    anchor = found[kind]
+    anchor = found["witness"] if kind == "witness" else found["timestamp"]
     if anchor is None:
         yield f"No {_NAMED[kind]}. Add a URL to set one."
     else:
@@ -155,7 +163,7 @@ def _keys_of(bundle: Path) -> list[str]:
     return [signing, *(key for key in known if key != signing)]
 
 
-def _fetch(client: "Client", target: str | None, output: Path) -> str | None:
+def _fetch(client: Client, target: str | None, output: Path) -> str | None:
     """Download the session of that id or key, else the replay or comparison of that id, or the log without a target. Returns the type; None is the log."""
     found = client.evidence
     if target is None:
@@ -169,14 +177,3 @@ def _fetch(client: "Client", target: str | None, output: Path) -> str | None:
             return of
     found.of_comparison(target, output)
     return "comparison"
-
-
-def _written(made: dict[str, Any]) -> list[str]:
-    return [
-        f"{made['file']}: {made['bytes']:,} bytes",
-        f"Verify it with: timemachine evidence verify {made['file']} --key {made['key']}",
-        *(
-            f"Some states in it are signed by an earlier key, which was replaced: {key}"
-            for key in made["earlier_keys"]
-        ),
-    ]

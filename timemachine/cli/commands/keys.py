@@ -1,8 +1,10 @@
 """`key`: the project's API keys."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +16,9 @@ from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.cli.times import expiry_time, local
 from timemachine.core.pure.clock import now
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
 @click.group(cls=InOrder)
@@ -72,7 +77,7 @@ def _parts(scope: str) -> list[str]:
     return [part.strip() for part in scope.split(",")]
 
 
-def _made(made: dict[str, Any]) -> Iterator[str]:
+def _made(made: types.KeyCreated) -> Iterator[str]:
     yield made["key"]
     yield from facts(
         [
@@ -85,7 +90,7 @@ def _made(made: dict[str, Any]) -> Iterator[str]:
     yield "Copy this key now. It will not be shown again."
 
 
-def _listed(found: dict[str, Any]) -> Iterator[str]:
+def _listed(found: types.KeyPage) -> Iterator[str]:
     if not found["items"]:
         yield "No API keys yet. Create one with `timemachine key create --name NAME --scope SCOPE`."
         return
@@ -95,7 +100,7 @@ def _listed(found: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def _row(key: dict[str, Any]) -> list[str]:
+def _row(key: types.KeyOut) -> list[str]:
     return [
         key["id"],
         shortened(key["name"], 40),
@@ -107,11 +112,11 @@ def _row(key: dict[str, Any]) -> list[str]:
     ]
 
 
-def _end(key: dict[str, Any]) -> str:
+def _end(key: types.KeyOut | types.KeyCreated) -> str:
     return local(key["expires_at"]) or "never"
 
 
-def _state(key: dict[str, Any]) -> str:
+def _state(key: types.KeyOut) -> str:
     if key["revoked_at"]:
         return f"revoked {local(key['revoked_at'])}"
     expired = key["expires_at"] is not None and datetime.fromisoformat(key["expires_at"]) <= now()

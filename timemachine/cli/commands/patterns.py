@@ -1,7 +1,9 @@
 """`patterns`: recurring errors and questions, what solved them, and rules that raise alerts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +15,9 @@ from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 _TEXT = 100
 _NAMED = 12
@@ -86,7 +91,7 @@ def seen(*, alert: str, as_json: bool) -> None:
     """Dismiss an alert: the navigation no longer counts it."""
     with connected() as client:
         found = client.patterns.dismiss(alert)
-        show(found, [f"Dismissed by {one_line(found['seen_by'])}."], as_json=as_json)
+        show(found, [f"Dismissed by {one_line(found['seen_by'] or '')}."], as_json=as_json)
 
 
 @patterns.group(cls=InOrder)
@@ -138,7 +143,7 @@ def delete_rule(*, rule_id: str, as_json: bool) -> None:
         show(client.patterns.delete_rule(rule_id), ["Rule deleted."], as_json=as_json)
 
 
-def _listed(found: dict[str, Any]) -> Iterator[str]:
+def _listed(found: types.PatternPage) -> Iterator[str]:
     for each in found["items"]:
         yield from _pattern(each)
     if not found["items"]:
@@ -148,13 +153,13 @@ def _listed(found: dict[str, Any]) -> Iterator[str]:
     suggest_next_page(found)
 
 
-def _pattern(each: dict[str, Any]) -> Iterator[str]:
+def _pattern(each: types.PatternOut) -> Iterator[str]:
     often = f"{counted(each['steps'], 'time')} in {counted(each['sessions'], 'session')}"
     yield f"{each['kind']}  {shortened(each['text'], _TEXT)}"
     yield f"  {often}, last {local(each['last_seen'])}, solved in {each['solved_sessions']:,}  {each['id']}"
 
 
-def _details(found: dict[str, Any]) -> Iterator[str]:
+def _details(found: types.PatternDetails) -> Iterator[str]:
     yield one_line(found["text"])
     yield from facts(
         [
@@ -177,14 +182,14 @@ def _details(found: dict[str, Any]) -> Iterator[str]:
     suggest_next_page(found)
 
 
-def _steps(row: dict[str, Any]) -> str:
+def _steps(row: types.PatternInSession) -> str:
     """`step 4`, `steps 1, 2, 9`, `steps 1, 2, … (31)`."""
     named = ", ".join(f"{each:,}" for each in row["sequences"][:_NAMED])
     more = f", … ({row['steps']:,})" if row["steps"] > _NAMED else ""
     return f"step{'s' if row['steps'] > 1 else ''} {named}{more}"
 
 
-def _similar(found: dict[str, Any]) -> Iterator[str]:
+def _similar(found: types.SimilarPatterns) -> Iterator[str]:
     for each in found["items"]:
         like = "same wording" if each["like"] == "same" else "similar"
         yield f"{each['kind']}  {shortened(each['text'], _TEXT)}"
@@ -198,13 +203,13 @@ def _similar(found: dict[str, Any]) -> Iterator[str]:
         yield f"{counted(found['not_read'], 'step')} waiting to be analysed."
 
 
-def _resolution(found: dict[str, Any] | None) -> str:
+def _resolution(found: types.ResolutionOut | None) -> str:
     return f"solved: {one_line(found['says'])}" if found else "not solved in this session's steps"
 
 
-def _alerts(found: dict[str, Any]) -> Iterator[str]:
+def _alerts(found: types.PatternAlerts) -> Iterator[str]:
     for each in found["items"]:
-        seen_by = f", dismissed by {one_line(each['seen_by'])}" if each["seen_at"] else ""
+        seen_by = f", dismissed by {one_line(each['seen_by'] or '')}" if each["seen_at"] else ""
         problem = f", notification failed: {one_line(each['problem'])}" if each["problem"] else ""
         yield f"{shortened(each['pattern']['text'], _TEXT)}"
         yield f"  in {counted(each['sessions'], 'session')} of the {each['rule']['window']} from {each['since'][:10]}{seen_by}{problem}  {each['id']}"
@@ -213,7 +218,7 @@ def _alerts(found: dict[str, Any]) -> Iterator[str]:
     suggest_next_page(found)
 
 
-def _rule(found: dict[str, Any]) -> str:
+def _rule(found: types.PatternRuleOut) -> str:
     what = f"{found['kind']}s" if found["kind"] else "errors and questions"
     url = f", notifies {one_line(found['url'])}" if found["url"] else ""
     return f"{what} in {found['sessions']:,} sessions of a {found['window']}{url}"

@@ -1,12 +1,14 @@
 """`put`: store text and files in a collection, and report on every frame."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -17,7 +19,6 @@ from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import bar, one_line, steps
 from timemachine.cli.source import (
     STANDARD_INPUT,
-    Frame,
     batches,
     empty,
     is_frames_file,
@@ -33,6 +34,7 @@ from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 _SHOWN_FRAMES = 20
 
@@ -74,27 +76,36 @@ def put(
     show(done.document(), _lines(collection, done), as_json=as_json)
 
 
+class _File(TypedDict):
+    """A file that was stored; `intake` is the work in the background, if there was any."""
+
+    file: str | None
+    intake: str | None
+    source: types.SourceOut | str | None
+    report: types.PutReport
+
+
 @dataclass(slots=True, kw_only=True)
 class _Done:
     """What was stored so far. At most `most_listed` frames of a file that was stored in the background are requested."""
 
     most_listed: int | None
-    frames: list[dict[str, Any]] = field(default_factory=list)
+    frames: list[Mapping[str, Any]] = field(default_factory=list)
     sequences: list[int] = field(default_factory=list)
-    files: list[dict[str, Any]] = field(default_factory=list)
+    files: list[_File] = field(default_factory=list)
     new: int = 0
     already_there: int = 0
     ended: int = 0
-    ended_frames: list[dict[str, Any]] = field(default_factory=list)
+    ended_frames: list[types.FrameEnded] = field(default_factory=list)
     edited: int = 0
-    edited_frames: list[dict[str, Any]] = field(default_factory=list)
+    edited_frames: list[types.FrameEdited] = field(default_factory=list)
 
     @property
     def passages(self) -> int:
         """The number of stored passages."""
         return self.new + self.already_there
 
-    def add(self, answer: dict[str, Any]) -> None:
+    def add(self, answer: types.PutOut | types.FilePutOut) -> None:
         """Add the answer to one request."""
         there = sum(1 for frame in answer["frames"] if frame["already_there"])
         self.frames += answer["frames"]
@@ -102,21 +113,21 @@ class _Done:
         self.already_there += there
         self.new += len(answer["frames"]) - there
 
-    def add_report(self, report: dict[str, Any]) -> None:
+    def add_report(self, report: types.PutReport) -> None:
         """Add the frames that a file ended, and those that were edited and whose old text it added again."""
         self.ended += report["ended"]
         self.ended_frames += report["ended_frames"]
         self.edited += report["edited"]
         self.edited_frames += report["edited_frames"]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Mapping[str, object]:
         """The JSON document; a file that was stored in the background also has its intake."""
         return {"frames": self.frames, "sequences": self.sequences, "files": self.files}
 
 
 def _loads(
     files: Sequence[str], *, title: str | None, uri: str | None, replace: bool
-) -> list[list[Frame] | SentFile]:
+) -> list[list[types.FrameIn] | SentFile]:
     """The contents of all files in order, read before anything is sent. Raises `UsageError`, `Failure`."""
     one = len(files) == 1
     if (title or uri) and not (one and (files[0] == STANDARD_INPUT or not is_frames_file(files[0]))):
@@ -125,7 +136,7 @@ def _loads(
         )
     if replace and any(is_frames_file(file) for file in files):
         raise click.UsageError("--replace needs text, Markdown, HTML or PDF files.")
-    loads: list[list[Frame] | SentFile] = []
+    loads: list[list[types.FrameIn] | SentFile] = []
     for lines, group in groupby(files, key=is_frames_file):
         if lines:
             loads.append(read_frames(list(group), title=title, uri=uri))
@@ -143,9 +154,9 @@ def _file(file: str, *, title: str | None, uri: str | None, replace: bool) -> Se
 
 
 def _send_frames(
-    client: "Client",
+    client: Client,
     collection: str,
-    frames: list[Frame],
+    frames: list[types.FrameIn],
     session: str | None,
     done: _Done,
     progress: Progress,
@@ -158,17 +169,17 @@ def _send_frames(
 
 
 def _send_file(
-    client: "Client", collection: str, file: SentFile, session: str | None, done: _Done, progress: Progress
+    client: Client, collection: str, file: SentFile, session: str | None, done: _Done, progress: Progress
 ) -> None:
     progress.update(f"{file.name}: sent")
     with _naming_what_was_stored(done.passages, file.uri or file.name):
         answer = client.collections.put_file(collection, file, session=session)
         if "intake_id" in answer:
-            answer = client.collections.wait(
-                answer["intake_id"], lambda intake: progress.update(_progress(file.name, intake))
+            intake = client.collections.wait(
+                answer["intake_id"], lambda found: progress.update(_progress(file.name, found))
             )
-            _add_intake(done, file, answer)
-            done.frames += _listed(client, collection, answer, done.most_listed)
+            _add_intake(done, file, intake)
+            done.frames += _listed(client, collection, intake, done.most_listed)
             return
     done.add(answer)
     report = answer["report"]
@@ -176,14 +187,14 @@ def _send_file(
     done.files.append({"file": file.uri, "intake": None, "source": answer["source"], "report": report})
 
 
-def _progress(name: str, intake: dict[str, Any]) -> str:
+def _progress(name: str, intake: types.IntakeOut) -> str:
     if intake["total"] is None:
         return f"{name}: {intake['status']}"
     return f"{name}: {bar(intake['done'], intake['total'])} {counted(intake['total'], 'passage')}"
 
 
-def _add_intake(done: _Done, file: SentFile, intake: dict[str, Any]) -> None:
-    if intake["status"] != "done":
+def _add_intake(done: _Done, file: SentFile, intake: types.IntakeOut) -> None:
+    if intake["error"] is not None:
         put = f" {counted(intake['done'], 'passage')} of it were stored." if intake["done"] else ""
         raise ClientError(f"{intake['error']['message']}{put}", code=intake["error"]["code"])
     report = intake["report"]
@@ -196,8 +207,8 @@ def _add_intake(done: _Done, file: SentFile, intake: dict[str, Any]) -> None:
 
 
 def _listed(
-    client: "Client", collection: str, intake: dict[str, Any], most: int | None
-) -> list[dict[str, Any]]:
+    client: Client, collection: str, intake: types.IntakeOut, most: int | None
+) -> list[Mapping[str, Any]]:
     """The frames of a file that was stored in the background. Which of them existed is known only if all or none did."""
     if intake["source"] is None:
         return []
@@ -206,7 +217,7 @@ def _listed(
     report = intake["report"]
     there = None if report["new"] and report["already_there"] else report["new"] == 0
     found = every(lambda after: pages(after=after))
-    return [frame | {"already_there": there} for frame in islice(found, most)]
+    return [{**frame, "already_there": there} for frame in islice(found, most)]
 
 
 @contextmanager

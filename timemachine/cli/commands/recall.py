@@ -1,19 +1,23 @@
 """`recall`: what earlier sessions say about a question."""
 
-import json
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
-from timemachine.cli.formatting import one_line, score, shortened, tombstone
+from timemachine.cli.formatting import json_or_text, listed_scores, one_line, shortened, tombstone
 from timemachine.cli.terminal import show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted, spaced
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 _EXCERPT: Final = 140
 _NAMED: Final = 5
@@ -108,7 +112,7 @@ def local_zone(link: Path = Path("/etc/localtime")) -> str | None:
     return name if found else None
 
 
-def _text(found: dict[str, Any]) -> Iterator[str]:
+def _text(found: types.RecallOut) -> Iterator[str]:
     if found["text"]:
         yield found["text"]
     elif least := found["tokens"]["least"]:
@@ -120,7 +124,7 @@ def _text(found: dict[str, Any]) -> Iterator[str]:
         yield f"No results. {nothing}".strip()
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(found: types.RecallOut) -> Iterator[str]:
     if found["no_embeddings"]:
         yield f"Searched by keyword only: {one_line(found['no_embeddings'])}"
     for item in found["items"]:
@@ -130,13 +134,13 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         for result in item["results"]:
             yield from _result(result)
         if not item["results"]:
-            yield f"No results. {one_line(item['nothing'])}"
+            yield f"No results. {one_line(item['nothing'] or '')}"
         yield ""
     if found["not_indexed"]:
         yield f"{counted(found['not_indexed'], 'step')} waiting to be indexed. Try again in a moment."
 
 
-def _read(item: dict[str, Any]) -> Iterator[str]:
+def _read(item: types.QueryRecalled) -> Iterator[str]:
     """How time expressions were understood, and what was searched for."""
     for time in item["times"]:
         yield f"“{one_line(time['words'])}” is understood as {_span(time)}. Use --no-time-words to turn this off."
@@ -146,7 +150,7 @@ def _read(item: dict[str, Any]) -> Iterator[str]:
         yield "No search terms: showing the most important turns."
 
 
-def _span(time: dict[str, Any]) -> str:
+def _span(time: types.TimeReadOut) -> str:
     if time["previous_session"]:
         named = [f"{one_line(session['name'])} ({session['key']})" for session in time["sessions"]]
         if not named:
@@ -159,19 +163,17 @@ def _span(time: dict[str, Any]) -> str:
     return f"since {begin}" if begin else f"before {until}"
 
 
-def _text_of(turn: dict[str, Any]) -> str:
+def _text_of(turn: types.TurnAround) -> str:
     """The output of a turn, else its input, as JSON if it is not text; the tombstone of a deleted turn."""
     if deleted := turn.get("deleted"):
         return f"[{tombstone(deleted)}]"
     value = turn["output"] if turn["output"] is not None else turn["input"]
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else json_or_text(value)
 
 
-def _result(result: dict[str, Any]) -> Iterator[str]:
+def _result(result: types.TurnRecalled) -> Iterator[str]:
     session = result["session"]
-    scores = ", ".join(f"{name} {score(value)}" for name, value in result["scores"].items())
+    scores = listed_scores(result["scores"])
     significance = "" if result["significance"] in {None, "normal"} else f"{result['significance']}, "
     at = local(result["at"]) if result["at"] else ""
     yield f"{one_line(session['name'])}  {session['key']}  step {result['sequence']:,}  {at}"

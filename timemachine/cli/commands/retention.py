@@ -1,7 +1,10 @@
 """`retention`: rules for deleting old sessions, a preview of each, and the log of bulk deletions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -15,6 +18,9 @@ from timemachine.cli.output.table import table
 from timemachine.cli.terminal import confirm, print_error, show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
 @click.group(cls=InOrder)
@@ -47,23 +53,24 @@ def set_rule(
     Without --agent and --tag, the rule applies to all sessions without a more specific rule. It replaces the rule for the same agent
     and tag.
     """
-    rule: dict[str, Any] = {"days": _days(days), "agent": agent, "tag": tag, "reason": reason}
+    most = _days(days)
     with connected() as client:
-        due = client.deletions.set_rule(**rule, dry_run=True)
-        lines = list(_preview(due, rule["days"]))
-        early = rule["days"] is not None and rule["days"] < due["floor"]["days"] and not reason.strip()
+        rule = partial(client.deletions.set_rule, days=most, agent=agent, tag=tag, reason=reason)
+        due = cast("types.RetentionPreview", rule(dry_run=True))
+        lines = list(_preview(due, most))
+        early = most is not None and most < due["floor"]["days"] and not reason.strip()
         needed = f"Fewer than {due['floor']['days']} days require a --reason: {due['floor']['because']}"
         if dry_run:
             show(due, [*lines, needed] if early else lines, as_json=as_json)
             return
         if early:
             raise Failure(needed)
-        if not yes and rule["days"] is not None:
+        if not yes and most is not None:
             for line in lines:
                 print_error(line)
             if not confirm("Set this rule?"):
                 raise Failure('Nothing was changed. Answer "yes", or use --yes.')
-        made = client.deletions.set_rule(**rule)
+        made = cast("types.RetentionRuleOut", rule())
         existed = due["replaces"] is not None and due["replaces"]["id"] == made["id"]
         since = f" It was already set on {local(made['set_at'])}." if existed else ""
         show(made, [f"Rule {made['id']}: {made['says']}.{since}", *lines], as_json=as_json)
@@ -89,7 +96,7 @@ def log(*, as_json: bool) -> None:
         show({"items": items, "next": None}, [*_deletions(items), single], as_json=as_json)
 
 
-def _preview(due: dict[str, Any], days: int | None) -> Iterator[str]:
+def _preview(due: types.RetentionPreview, days: int | None) -> Iterator[str]:
     """What a rule would delete today, and which rule it replaces."""
     yield f"It would delete {_amount(due['due'])} today."
     if due["first"]:
@@ -106,14 +113,14 @@ def _days(written: str) -> int | None:
     return int(written)
 
 
-def _amount(due: dict[str, Any] | None) -> str:
+def _amount(due: types.SessionCounts | None) -> str:
     if not due or not due["sessions"]:
         return "nothing"
     held = f" ({due['held']:,} under legal hold stay)" if due["held"] else ""
     return f"{counted(due['sessions'], 'session')} with {counted(due['turns'], 'turn')}{held}"
 
 
-def _rules(items: list[dict[str, Any]]) -> Iterator[str]:
+def _rules(items: list[types.RetentionRuleOut]) -> Iterator[str]:
     if not items:
         yield "No rules. All sessions are kept permanently."
         return
@@ -128,7 +135,7 @@ def _rules(items: list[dict[str, Any]]) -> Iterator[str]:
     yield from table(["id", "rule", "would delete today"], rows)
 
 
-def _deletions(items: list[dict[str, Any]]) -> Iterator[str]:
+def _deletions(items: list[types.DeletionOut]) -> Iterator[str]:
     if not items:
         yield "No bulk deletions."
         return

@@ -1,16 +1,21 @@
 """`search`: find steps in all sessions by their text."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from timemachine.cli import options
 from timemachine.cli.command import OneEach, suggest_next_page
 from timemachine.cli.connection import connected
-from timemachine.cli.formatting import one_line, score, shortened
+from timemachine.cli.formatting import listed_scores, one_line, shortened
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import counted, spaced
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 _EXCERPT: Final = 140
 
@@ -43,23 +48,23 @@ def search(*, query: str, as_json: bool, **filters: Any) -> None:
         show(found, _lines(found), as_json=as_json)
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(found: types.SearchPage) -> Iterator[str]:
     if found["no_embeddings"]:
         yield f"Searched by keyword only: {one_line(found['no_embeddings'])}"
     for item in found["items"]:
         yield from _session(item)
     if not found["items"]:
-        yield f"No results. {one_line(found['nothing'])}"
+        yield f"No results. {one_line(found['nothing'] or '')}"
     if found["not_indexed"]:
         yield f"{counted(found['not_indexed'], 'step')} waiting to be indexed. Try again in a moment."
     suggest_next_page(found, of="sessions")
 
 
-def _session(item: dict[str, Any]) -> Iterator[str]:
+def _session(item: types.SessionHits) -> Iterator[str]:
     session = item["session"]
     yield f"{one_line(session['name'])}  {session['key']}"
     for hit in item["hits"]:
-        scores = ", ".join(f"{name} {score(value)}" for name, value in hit["scores"].items())
+        scores = listed_scores(hit["scores"])
         failed = "error: " if hit["failed"] else ""
         yield f"{hit['sequence']:>7,}  {spaced(hit['kind'])}  {failed}{shortened(hit['label'], 60)}  ({scores})"
         if hit["passage"]:

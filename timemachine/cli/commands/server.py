@@ -1,10 +1,12 @@
 """`up`, `demo`, `status` and `models`: the server itself."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -17,6 +19,9 @@ from timemachine.cli.terminal import show
 from timemachine.client.server import runs_here
 from timemachine.core.pure.home import home
 from timemachine.core.pure.numbers import UNKNOWN, money_or_unknown, spaced
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
 @click.command(cls=OneEach)
@@ -47,6 +52,17 @@ def demo(*, remove: bool, as_json: bool) -> None:
             show(made, _made(made), as_json=as_json)
 
 
+class ServerStatus(TypedDict):
+    """The server and its state; the data folder if it runs on this machine."""
+
+    url: str
+    status: str
+    project: str
+    server_version: str
+    version: str
+    data_folder: str | None
+
+
 @click.command(cls=OneEach)
 @options.as_json
 def status(*, as_json: bool) -> None:
@@ -59,7 +75,7 @@ def status(*, as_json: bool) -> None:
         if answer["status"] != "ready":
             raise Failure(f"{client.url} is not ready: {answer.get('why', answer['status'])}.")
         project = client.project()  # refuses an invalid key
-        document = {
+        document: ServerStatus = {
             "url": client.url,
             "status": answer["status"],
             "project": project["name"],
@@ -70,7 +86,7 @@ def status(*, as_json: bool) -> None:
         show(document, _status_lines(document), as_json=as_json)
 
 
-def _status_lines(document: dict[str, Any]) -> Iterator[str]:
+def _status_lines(document: ServerStatus) -> Iterator[str]:
     yield from facts(
         [
             ("server", document["url"]),
@@ -83,7 +99,7 @@ def _status_lines(document: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def _made(made: dict[str, Any]) -> Iterator[str]:
+def _made(made: types.DemoOut) -> Iterator[str]:
     yield "The demo is loaded." if made["new"] else "The demo was already loaded."
     links = [("session", made["session"]["url"])]
     links += [(f"{each['kind']} replay", each["url"]) for each in made["replays"]]
@@ -104,13 +120,13 @@ def models(*, as_json: bool) -> None:
         show(found, _lines(found["items"]), as_json=as_json)
 
 
-def _lines(items: list[dict[str, Any]]) -> Iterator[str]:
+def _lines(items: list[types.OfferOut]) -> Iterator[str]:
     heads = ["model", "usable", "key", "input", "output", "price source", "remark"]
     rows = [row for each in items for row in (_row(each), *_also_priced(each))]
     yield from table(heads, rows, right=("input", "output"))
 
 
-def _row(item: dict[str, Any]) -> list[str]:
+def _row(item: types.OfferOut) -> list[str]:
     prices = item["prices"] or {}
     units = prices.get("per_million_tokens", {})
     return [
@@ -124,7 +140,7 @@ def _row(item: dict[str, Any]) -> list[str]:
     ]
 
 
-def _also_priced(item: dict[str, Any]) -> Iterator[list[str]]:
+def _also_priced(item: types.OfferOut) -> Iterator[list[str]]:
     """Other models of the provider that have a price set by the operator."""
     for each in item["also_priced"]:
         prices = {

@@ -1,6 +1,8 @@
 """`share`: links that show one session, replay or comparison to someone without an account, and who opened them."""
 
-from collections.abc import Callable, Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ from timemachine.core.pure.numbers import counted, spaced
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 _DONE = {
     "created": "created",
@@ -109,10 +112,14 @@ def log(*, link: str, limit: int, after: str | None, as_json: bool) -> None:
             suggest_next_page(found)
 
 
-def _type_of(client: "Client", target: str) -> str:
+def _type_of(client: Client, target: str) -> str:
     """The type of what has this id or key. Raises `Failure` if nothing has."""
-    found = client.sessions.get, client.replays.get, client.comparisons.get
-    for kind, get in zip(("session", "replay", "comparison"), found, strict=True):
+    found: dict[str, Callable[[str], object]] = {
+        "session": client.sessions.get,
+        "replay": client.replays.get,
+        "comparison": client.comparisons.get,
+    }
+    for kind, get in found.items():
         if (kind == "session" or is_uuid(target)) and exists(partial(get, target)):
             return kind
     raise Failure(
@@ -121,7 +128,7 @@ def _type_of(client: "Client", target: str) -> str:
     )
 
 
-def _unwithheld(client: "Client", terms: dict[str, Any]) -> str:
+def _unwithheld(client: Client, terms: Mapping[str, Any]) -> str:
     """What the built-in profile would withhold of a link without a profile. The link exists, so nothing here may fail."""
     from timemachine.client.errors import ClientError
 
@@ -132,7 +139,7 @@ def _unwithheld(client: "Client", terms: dict[str, Any]) -> str:
     return unwithheld(read) if read["found"] else ""
 
 
-def _made(made: dict[str, Any], found: Callable[[], str]) -> Iterator[str]:
+def _made(made: types.ShareCreated, found: Callable[[], str]) -> Iterator[str]:
     """The URL first, because it is shown only once; then the terms of the link, and without a profile what was `found` in it."""
     yield made["url"]
     yield from facts(
@@ -151,7 +158,7 @@ def _made(made: dict[str, Any], found: Callable[[], str]) -> Iterator[str]:
     yield "Copy this link now. It will not be shown again."
 
 
-def _listed(found: dict[str, Any]) -> Iterator[str]:
+def _listed(found: types.SharePage) -> Iterator[str]:
     if not found["items"]:
         yield "No share links yet. Create one with `timemachine share create ID`."
         return
@@ -160,7 +167,7 @@ def _listed(found: dict[str, Any]) -> Iterator[str]:
     suggest_next_page(found)
 
 
-def _logged(found: dict[str, Any]) -> Iterator[str]:
+def _logged(found: types.LogPage) -> Iterator[str]:
     """The entries with the user or network of each, and the result of verifying the log."""
     heads = ["line", "time", "event", "by"]
     rows = [
@@ -180,7 +187,7 @@ def _logged(found: dict[str, Any]) -> Iterator[str]:
         yield f"Line {broken['sequence']:,} of the log does not match: {broken['why']}."
 
 
-def _row(link: dict[str, Any]) -> list[str]:
+def _row(link: types.ShareOut) -> list[str]:
     most = "" if link["max_opens"] is None else f" of {link['max_opens']:,}"
     return [
         link["id"],
@@ -219,23 +226,14 @@ def _row(link: dict[str, Any]) -> list[str]:
 @options.as_json
 def policy(
     *,
-    forbidden: bool | None,
-    passphrase_required: bool | None,
-    profile_required: bool | None,
-    longest_days: int | None,
     any_days: bool,
     as_json: bool,
+    **rules: Any,
 ) -> None:
     """Show or change the rules for share links of the project (changing requires the scope admin)."""
-    if any_days and longest_days is not None:
+    if any_days and rules["longest_days"] is not None:
         raise click.UsageError("Use --longest-days or --any-days, not both.")
-    given = {
-        "forbidden": forbidden,
-        "passphrase_required": passphrase_required,
-        "profile_required": profile_required,
-        "longest_days": longest_days,
-    }
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changes = {name: value for name, value in rules.items() if value is not None}
     if any_days:
         changes["longest_days"] = None
     with connected() as client:
@@ -243,7 +241,7 @@ def policy(
         show(found, _policy(found), as_json=as_json)
 
 
-def _policy(found: dict[str, Any]) -> Iterator[str]:
+def _policy(found: types.SharePolicyOut) -> Iterator[str]:
     longest = found["longest_days"]
     yield from facts(
         [

@@ -1,6 +1,9 @@
 """`suite`: a named set of sessions to replay regularly, and what changed since the last run."""
 
-from typing import TYPE_CHECKING, Any, Final
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
@@ -17,6 +20,8 @@ from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
+    from timemachine.core.pure.json_types import JsonObject
 
 _CHANGED: Final = "changed"
 _LATEST: Final = "latest"
@@ -91,15 +96,17 @@ def create(
     """
     if chosen["audit"]:
         chosen["reason"] = reason_or_default(chosen["reason"])
-    facts = {
-        "matching": _matching(chosen),
-        "options": _options(chosen),
-        "use_models": list(use_models),
-        "fail_on": [format_condition(each) for each in fail_on],
-        "schedule": schedule,
-    }
+    matching = _matching(chosen)
     with connected() as client:
-        made = client.suites.create(suite_name, sessions, facts)
+        made = client.suites.create(
+            suite_name,
+            sessions=sessions,
+            matching=matching,
+            options=_options(chosen),
+            use_models=use_models,
+            fail_on=[format_condition(each) for each in fail_on],
+            schedule=schedule,
+        )
         show(made, suite_lines(made, _page_url(client, made)), as_json=as_json)
 
 
@@ -128,18 +135,28 @@ def edit(
     matching = _matching(chosen)
     if (schedule is not None and no_schedule) or (matching and no_match):
         raise click.UsageError("You cannot set and remove it in the same command.")
-    lists = {"sessions": sessions, "use_models": use_models, "fail_on": [*map(format_condition, fail_on)]}
-    facts: dict[str, Any] = {key: list(value) for key, value in lists.items() if value}
-    facts |= {key: value for key, value in (("name", name), ("schedule", schedule)) if value is not None}
-    facts |= {"schedule": None} if no_schedule else {}
-    facts |= {"matching": matching} if matching or no_match else {}
+    facts = {
+        "name": name,
+        "sessions": sessions or None,
+        "use_models": use_models or None,
+        "fail_on": [*map(format_condition, fail_on)] or None,
+        "schedule": schedule,
+        "matching": matching,
+    }
+    changes = cast("types.SuiteChange", {name: value for name, value in facts.items() if value is not None})
+    if no_schedule:
+        changes["schedule"] = None
+    if no_match:
+        changes["matching"] = None
     with connected() as client:
         given = _options(chosen)
         if given:
-            facts["options"] = client.suites.get(suite_name)["options"] | given
-        if not facts:
+            changes["options"] = cast(
+                "types.SessionOptions", {**client.suites.get(suite_name)["options"], **given}
+            )
+        if not changes:
             raise click.UsageError("Choose what to change. See `timemachine suite edit --help`.")
-        found = client.suites.edit(suite_name, facts)
+        found = client.suites.edit(suite_name, **changes)
         show(found, suite_lines(found, _page_url(client, found)), as_json=as_json)
 
 
@@ -246,20 +263,21 @@ def delete(*, suite_name: str, yes: bool, as_json: bool) -> None:
         show(deleted, [line], as_json=as_json)
 
 
-def _matching(chosen: dict[str, Any]) -> dict[str, Any] | None:
+def _matching(chosen: JsonObject) -> types.Matching | None:
     """The filters of further sessions, removed from the options; None if there are none."""
     given = {name: chosen.pop(name) for name in ("tag", "agent", "user", "q", "most")}
-    return {name: value for name, value in given.items() if value is not None} or None
+    return cast("types.Matching", {name: value for name, value in given.items() if value is not None}) or None
 
 
-def _options(chosen: dict[str, Any]) -> dict[str, Any]:
+def _options(chosen: Mapping[str, Any]) -> types.SessionOptions:
     """The options of a replay that were given, by their names in the API."""
     named = {"search_mode" if name == "mode" else name: value for name, value in chosen.items()}
-    return {name: value for name, value in named.items() if value is not None and value is not False}
+    given = {name: value for name, value in named.items() if value is not None and value is not False}
+    return cast("types.SessionOptions", given)
 
 
-def _waited(client: "Client", launched: dict[str, Any], address: str) -> dict[str, Any]:
-    def update(found: dict[str, Any]) -> None:
+def _waited(client: Client, launched: types.SuiteRunDetail, address: str) -> types.SuiteRunDetail:
+    def update(found: types.SuiteRunDetail) -> None:
         progress.update(replay_progress(found))
 
     try:
@@ -269,13 +287,13 @@ def _waited(client: "Client", launched: dict[str, Any], address: str) -> dict[st
         raise Interrupted(f"The run is still running. Follow or cancel it at {address}") from why
 
 
-def _page_url(client: "Client", found: dict[str, Any]) -> str:
+def _page_url(client: Client, found: types.SuiteOut | types.SuiteDetail | types.SuiteRunDetail) -> str:
     if "suite" in found:
         return f"{client.url}/suites/{found['suite']}/runs/{found['number']}/"
     return f"{client.url}/suites/{found['id']}/"
 
 
-def _check(done: dict[str, Any]) -> None:
+def _check(done: types.SuiteRunDetail) -> None:
     if done["held"]:
         raise ConditionHeld(f"--fail-on: {'; '.join(done['held'])}.")
     if done["status"] == "cancelled":

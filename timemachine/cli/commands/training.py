@@ -1,8 +1,10 @@
 """`training`: export problems and their solutions as training files."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -16,8 +18,9 @@ from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
-PARTS: Final = ("train", "valid", "test")
+PARTS: Final[tuple[Literal["train", "valid", "test"], ...]] = ("train", "valid", "test")
 _export_options: Final = options.combined(
     click.option(
         "--form",
@@ -101,7 +104,7 @@ def _stale(folder: Path) -> Iterator[str]:
         yield f"{folder} still contains {', '.join(there)} from an earlier export."
 
 
-def _written(client: "Client", folder: Path, part: str, chosen: dict[str, Any]) -> int:
+def _written(client: Client, folder: Path, part: str, chosen: Mapping[str, Any]) -> int:
     target = folder / f"{part}.jsonl"
     try:
         return client.training.write(target, **chosen, part=part)
@@ -109,13 +112,13 @@ def _written(client: "Client", folder: Path, part: str, chosen: dict[str, Any]) 
         raise Failure(f"Cannot write {target} ({why.strerror}). Choose another folder.") from why
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(found: types.TrainingReport) -> Iterator[str]:
     split = found["split"]
     pairs = ", ".join(f"{part} {split['pairs'][part]:,}" for part in PARTS)
     yield from facts(
         [
             ("pairs", f"{found['pairs']:,}: {pairs}"),
-            ("from", counted(sum(split["sessions"].values()), "session")),
+            ("from", counted(sum(split["sessions"][part] for part in PARTS), "session")),
             ("searched", counted(found["sessions"], "session")),
             (
                 "not counted",
@@ -125,7 +128,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             ),
             (
                 "split",
-                f"by seed {split['seed']}, {', '.join(str(each) for each in split['shares'].values())}",
+                f"by seed {split['seed']}, {', '.join(str(split['shares'][part]) for part in PARTS)}",
             ),
             ("redaction", f"{found['redaction']['name']}, version {found['redaction']['version']}"),
             ("withheld", ", ".join(f"{each['what']} {each['count']:,}" for each in found["withheld"])),

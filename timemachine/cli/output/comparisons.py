@@ -1,8 +1,10 @@
 """Comparisons, their progress and the verdicts of judge models, as text. Pure."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from timemachine.cli.formatting import duration, listed_words, shortened, visible
 from timemachine.cli.launching import spending
@@ -18,6 +20,9 @@ from timemachine.core.pure.numbers import (
     total_cost,
 )
 
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
+
 _HEADS: Final = (
     "column",
     "answers",
@@ -32,7 +37,7 @@ _HEADS: Final = (
 _RIGHT: Final = ("answers", "agreement", "grounding", "cost", "latency p50", "latency p95")
 
 
-def comparison_lines(found: dict[str, Any], address: str) -> Iterator[str]:
+def comparison_lines(found: types.ComparisonResults, address: str) -> Iterator[str]:
     """A comparison as text: what it is, a row for each column, a sentence for each metric of each pair of columns."""
     yield from facts(
         [
@@ -52,19 +57,19 @@ def comparison_lines(found: dict[str, Any], address: str) -> Iterator[str]:
     names = ["recording", *(f"{arm['arm']} {arm['name']}" for arm in found["arms"])]
     rows = [_row(name, column) for name, column in zip(names, found["columns"], strict=True)]
     yield from table(_HEADS, rows, right=_RIGHT)
-    for pair in found["pairs"]:
+    for pair in found["pairs"] or ():
         yield from _pair(names[pair["a"]], names[pair["b"]], pair)
-    for pair in found["noise"]:
+    for pair in found["noise"] or ():
         yield from _pair(names[pair["a"]], "the same variant again (noise floor)", pair)
 
 
-def comparison_progress(found: dict[str, Any]) -> str:
+def comparison_progress(found: types.ComparisonResults) -> str:
     """The progress of a comparison in one line."""
     spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
-    return f"{found['status']}: {_answered(found['answers'])}, {spent}{_busy(found.get('waiting'))}"
+    return f"{found['status']}: {_answered(found['answers'])}, {spent}{_busy(found['waiting'])}"
 
 
-def listed_comparisons(items: list[dict[str, Any]]) -> Iterator[str]:
+def listed_comparisons(items: list[types.ComparisonOut]) -> Iterator[str]:
     if not items:
         yield "No comparisons yet. Create one with `timemachine comparison create SESSION --model M --model M`."
         return
@@ -81,19 +86,19 @@ def listed_comparisons(items: list[dict[str, Any]]) -> Iterator[str]:
     yield from table(("id", "status", "variants", "cost", "reason"), rows, right=("cost",))
 
 
-def judging_progress(judges: dict[str, Any]) -> str:
+def judging_progress(judges: types.JudgesOut) -> str:
     """The progress of the judge models in one line."""
-    busy = _busy(judges.get("busy"))
+    busy = _busy(judges["busy"])
     return f"{counted(judges['waiting'], 'answer')} waiting for the judge model, {judges['asking']:,} in progress{busy}"
 
 
-def judging_estimate(about: dict[str, Any]) -> str:
+def judging_estimate(about: types.JudgeEstimateOut) -> str:
     calls = f"{counted(about['cells'], 'answer')} in {counted(about['calls'], 'call')}"
     return f"{calls}, about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
 
 
 def opinion_lines(
-    found: dict[str, Any], asked: dict[str, Any], opinions: Sequence[dict[str, Any]]
+    found: types.ComparisonResults, asked: types.JudgeQueued, opinions: Sequence[types.OpinionOut]
 ) -> Iterator[str]:
     judges = found["judges"]
     yield from facts(
@@ -115,32 +120,30 @@ def opinion_lines(
         yield visible(f"At least one failed: {failed}")
 
 
-def _answered(answers: dict[str, Any]) -> str:
-    """The number of answers; an older server has no `answered`."""
-    answered = answers.get("answered", answers.get("done", 0))
+def _answered(answers: types.AnswerCounts) -> str:
     failed, cancelled = answers.get("failed", 0), answers.get("cancelled", 0)
-    not_asked = answers["finished"] - answered - failed - cancelled
+    not_asked = answers["finished"] - answers["answered"] - failed - cancelled
     rest = {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
-    return progress(answered, f"{answers['total']:,} answered", rest)
+    return progress(answers["answered"], f"{answers['total']:,} answered", rest)
 
 
-def _busy(waits: dict[str, Any] | None) -> str:
-    """The calls that wait for a busy provider; an older server does not report them."""
-    if not waits or not waits["calls"]:
+def _busy(waits: types.WaitingOut) -> str:
+    """The calls that wait for a busy provider."""
+    if not waits["calls"]:
         return ""
     return f"; {counted(waits['calls'], 'busy call')} retried by {local(waits['until'])}"
 
 
-def _spent(found: dict[str, Any]) -> str:
+def _spent(found: types.ComparisonResults) -> str:
     parts = spending(found, found["spend_limit_usd"])
-    if found.get("uncertain_calls"):
+    if found["uncertain_calls"]:
         parts.append(f"{counted(found['uncertain_calls'], 'interrupted call')} may have been billed")
     if found["answers"].get("skipped"):
         parts.append(f"{counted(found['answers']['skipped'], 'answer')} skipped")
     return ", ".join(parts)
 
 
-def _row(name: str, column: dict[str, Any]) -> list[str]:
+def _row(name: str, column: types.ColumnOut) -> list[str]:
     cost = column["cost"]["total"]
     return [
         name,
@@ -155,7 +158,7 @@ def _row(name: str, column: dict[str, Any]) -> list[str]:
     ]
 
 
-def _pair(a: str, b: str, pair: dict[str, Any]) -> Iterator[str]:
+def _pair(a: str, b: str, pair: types.VariantPairOut) -> Iterator[str]:
     yield ""
     yield visible(f"A: {a}, B: {b}")
     yield from facts([(spaced(each["metric"]), each["sentence"]) for each in pair["metrics"]])

@@ -1,12 +1,17 @@
 """The hits of a find as text: each passage with its scores and the words that matched. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from timemachine.cli.formatting import cut_off_rule, frame_name, one_line, score, shortened
 from timemachine.cli.output.table import aligned, width
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 _EXCERPT: Final = 100
 _INDENT: Final = " " * 5
@@ -15,7 +20,7 @@ _RETRIEVERS: Final = ("lexical", "semantic", "identifier")
 _NO_SCORE: Final = "–"
 
 
-def hit_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
+def hit_lines(collection: str, found: types.FindOut) -> Iterator[str]:
     """The passages and why each matched, then how the search ran; or why nothing matched."""
     yield from unembedded_lines(found)
     if found["hits"]:
@@ -27,26 +32,26 @@ def hit_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
         yield f"Recorded as step {found['sequence']:,}."
 
 
-def unembedded_lines(found: dict[str, Any]) -> Iterator[str]:
+def unembedded_lines(found: types.FindOut | types.AskOut) -> Iterator[str]:
     """How many frames have no vector, if any."""
     if found["not_embedded"]:
         yield f"{counted(found['not_embedded'], 'frame')} had no vector and could be found by keyword only."
 
 
-def _nothing(collection: str, found: dict[str, Any]) -> Iterator[str]:
+def _nothing(collection: str, found: types.FindOut) -> Iterator[str]:
     rule = "" if found["cut_by"] in (None, "all") else f", {cut_off_rule(found['cut_by'])}"
     yield f"No results in {one_line(collection)} by {found['mode']} search{rule}."
     if found["empty"] is not None:
         yield _why_empty(found["empty"])
 
 
-def _why_empty(empty: dict[str, Any]) -> str:
+def _why_empty(empty: types.EmptyOut) -> str:
     if empty["why"] == "no_frames_then":
         return f"The collection was empty at that time. Its first frame was added at {local(empty['first_frame_at'])}."
     return one_line(empty["message"])
 
 
-def _hits(hits: Sequence[dict[str, Any]], mode: str) -> Iterator[str]:
+def _hits(hits: Sequence[types.FrameHitOut], mode: str) -> Iterator[str]:
     widths = _score_widths(hits)
     reasons = [_why(hit, mode, widths) for hit in hits]
     longest = max(width(name) for pairs in reasons for name, _ in pairs)
@@ -58,7 +63,7 @@ def _hits(hits: Sequence[dict[str, Any]], mode: str) -> Iterator[str]:
             yield f"{_INDENT}{aligned(name, longest)}  {value}"
 
 
-def _score_widths(hits: Sequence[dict[str, Any]]) -> dict[str, int]:
+def _score_widths(hits: Sequence[types.FrameHitOut]) -> dict[str, int]:
     """The retrievers that scored any passage, each with the width of its widest score."""
     scores = {
         name: [score(hit["scores"][name]) for hit in hits if name in hit["scores"]] for name in _RETRIEVERS
@@ -66,7 +71,7 @@ def _score_widths(hits: Sequence[dict[str, Any]]) -> dict[str, int]:
     return {name: max(map(len, shown)) for name, shown in scores.items() if shown}
 
 
-def _why(hit: dict[str, Any], mode: str, widths: dict[str, int]) -> list[tuple[str, str]]:
+def _why(hit: types.FrameHitOut, mode: str, widths: dict[str, int]) -> list[tuple[str, str]]:
     matched = hit["matched"] or {}
     words = _parts(matched.get("terms", {}))
     if not matched and mode == "hybrid" and "lexical" not in hit["scores"]:

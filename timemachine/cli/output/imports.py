@@ -1,8 +1,10 @@
 """The result of an import as text. Pure."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from timemachine.cli.formatting import bar, listed, one_line, shortened
 from timemachine.cli.output.table import table
@@ -10,27 +12,30 @@ from timemachine.cli.source import shown_name
 from timemachine.client.errors import ClientError
 from timemachine.core.pure.numbers import counted
 
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
+
 AT_ONCE_BYTES: Final = 1024 * 1024
 """A larger file is imported in the background, with progress in the terminal."""
 
 
-def import_progress(name: str, found: dict[str, Any]) -> str:
+def import_progress(name: str, found: types.FileImportOut) -> str:
     """The progress of an import in one line."""
     if found["total"] is None:
         return f"{name}: {found['status']}"
     return f"{name}: {bar(found['done'], found['total'])} {counted(found['total'], 'action')}"
 
 
-def import_outcome(finished: dict[str, Any]) -> dict[str, Any]:
+def import_outcome(finished: types.FileImportOut) -> types.ImportOut:
     """The result of a finished import, like the answer to a small file. Raises `ClientError` if it failed."""
-    if finished["status"] != "done":
+    if finished["error"] is not None:
         raise ClientError(finished["error"]["message"], code=finished["error"]["code"])
-    return {"sessions": finished["sessions"], "report": finished["report"]}
+    return cast("types.ImportOut", {"sessions": finished["sessions"], "report": finished["report"]})
 
 
 def import_document(
-    done: Sequence[tuple[str, dict[str, Any]]], refused: Mapping[str, ClientError], *, several: bool
-) -> dict[str, Any]:
+    done: Sequence[tuple[str, types.ImportOut]], refused: Mapping[str, ClientError], *, several: bool
+) -> Mapping[str, object]:
     """The document of one file, or the list for several, in which a refused file has an `error`."""
     if not several and done:
         return done[0][1]
@@ -40,7 +45,7 @@ def import_document(
     return {"imports": [*(each for _, each in done), *errors]}
 
 
-def import_lines(done: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+def import_lines(done: Sequence[tuple[str, types.ImportOut]]) -> Iterator[str]:
     """For each file its sessions, then the report on its lines."""
     for number, (file, document) in enumerate(done):
         if number:
@@ -51,7 +56,7 @@ def import_lines(done: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
         yield from _report(document["report"])
 
 
-def _sessions(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _sessions(sessions: Sequence[types.SessionImported]) -> Iterator[str]:
     heads = ["session", "key", "name", "actions", "already imported"]
     rows = [
         [
@@ -68,7 +73,7 @@ def _sessions(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield from _deleted(each)
 
 
-def _deleted(session: dict[str, Any]) -> Iterator[str]:
+def _deleted(session: types.SessionImported) -> Iterator[str]:
     """Whether the session or steps of it had been deleted here."""
     if before := session.get("deleted_before"):
         because = f": {one_line(before['reason'])}" if before["reason"] else ""
@@ -79,7 +84,7 @@ def _deleted(session: dict[str, Any]) -> Iterator[str]:
         yield f"{counted(number, 'step')} of {session['key']} {were} deleted here. Importing does not restore deleted steps."
 
 
-def _report(report: dict[str, Any]) -> Iterator[str]:
+def _report(report: types.ImportReportOut) -> Iterator[str]:
     kinds = f" imported as {listed(report['became'])}" if report["became"] else ""
     yield f"{counted(report['lines'], 'line')}{kinds}; {counted(len(report['skipped']), 'line')} skipped."
     reasons = defaultdict(list)

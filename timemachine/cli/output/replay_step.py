@@ -1,21 +1,35 @@
 """One step of a replay as text: its context, retrieval, and the answers then and now. Pure."""
 
-import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from __future__ import annotations
 
-from timemachine.cli.formatting import cut_off_rule, duration, frame_name, score, shortened, tokens, visible
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from timemachine.cli.formatting import (
+    cut_off_rule,
+    duration,
+    frame_name,
+    json_or_text,
+    listed_scores,
+    score,
+    shortened,
+    tokens,
+    visible,
+)
 from timemachine.cli.output.grounding import grounding_summary
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.word_diff import difference
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, money_or_unknown, spaced
 
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
+
 _INDENT = "  "
 
 
 def step_lines(
-    step: dict[str, Any], replay: dict[str, Any], recorded: dict[str, Any] | None, *, with_diff: bool
+    step: types.ReplayStepOut, replay: types.ReplayOut, recorded: types.ActionOut | None, *, with_diff: bool
 ) -> Iterator[str]:
     """A step with its verdict, and if `recorded` (its action) is given also its hits, scores and calls."""
     yield f"Step {step['sequence']:,} · {spaced(step['kind'])} · {spaced(_outcome(step))}"
@@ -26,32 +40,34 @@ def step_lines(
         yield from _indented(_answers(step, with_diff=with_diff))
 
 
-def _outcome(step: dict[str, Any]) -> str:
+def _outcome(step: types.ReplayStepOut) -> str:
     """The result of the step in a word: the verdict on its answer, retrieval or context, else its status."""
-    verdicts = [step["verdict"], (step["retrieval"] or {}).get("verdict"), step["context"]]
+    retrieval = step["retrieval"]["verdict"] if step["retrieval"] else None
+    verdicts = [step["verdict"], retrieval, step["context"]]
     reached = [verdict for verdict in verdicts if verdict and step["status"] == "done"]
-    return str((reached or [step["verdict"] or step["status"]])[0])
+    return (reached or [step["verdict"] or step["status"]])[0]
 
 
-def _facts(step: dict[str, Any], replay: dict[str, Any]) -> list[tuple[str, str]]:
-    original, new = step["original"], step["new"] or {}
+def _facts(step: types.ReplayStepOut, replay: types.ReplayOut) -> list[tuple[str, str]]:
+    original, new = step["original"], step["new"]
+    evidence = step["evidence"] or {}
     asked = step["kind"] == "ask"
     return [
         ("mode", _mode(step, replay)),
         ("original model", (original["model"] or NOT_RECORDED) if asked else ""),
-        ("model now", new.get("model") or ""),
+        ("model now", (new["model"] if new else None) or ""),
         ("frozen frames", _frames(step["frames"])),
         ("context", spaced(step["context"] or UNKNOWN)),
         ("retrieval", _retrieval(step["retrieval"])),
         ("question" if asked else "query", _text(original["input"])),
-        ("question now", (replay.get("options") or {}).get("question") or ""),
-        ("cut off", " and ".join(f"the {side} answer" for side in _evidence(step).get("cut_off", []))),
-        ("not asked", _evidence(step).get("not_asked", "")),
-        ("error", (new.get("error") or {}).get("message") or ""),
+        ("question now", replay["options"].get("question") or ""),
+        ("cut off", " and ".join(f"the {side} answer" for side in evidence.get("cut_off", []))),
+        ("not asked", evidence.get("not_asked", "")),
+        ("error", (new["error"]["message"] if new and new["error"] else None) or ""),
     ]
 
 
-def _mode(step: dict[str, Any], replay: dict[str, Any]) -> str:
+def _mode(step: types.ReplayStepOut, replay: types.ReplayOut) -> str:
     if replay["kind"] == "audit":
         return "audit, frozen context"
     found = step["retrieval"]
@@ -64,21 +80,21 @@ def _mode(step: dict[str, Any], replay: dict[str, Any]) -> str:
     return f"{replay['kind']}, {found['mode']} search, top {found['top_k']}{adaptive}, {when}"
 
 
-def _frames(frames: Sequence[dict[str, Any]]) -> str:
+def _frames(frames: Sequence[types.FrozenFrameOut]) -> str:
     """The frozen frames with their verdicts and what changed since: `3: #0, #4 altered, #7 (updated since)`."""
     if not frames:
         return "none"
     return f"{len(frames)}: {', '.join(_frame(each) for each in frames)}"
 
 
-def _frame(frame: dict[str, Any]) -> str:
+def _frame(frame: types.FrozenFrameOut) -> str:
     name = frame_name(frame["frame"], rank=frame["rank"])
     verdict = "" if frame["verdict"] == "verified" else f" {spaced(frame['verdict'])}"
     since = f" ({frame['since']} since)" if frame["since"] not in (None, "unchanged") else ""
     return f"{name}{verdict}{since}"
 
 
-def _retrieval(found: dict[str, Any] | None) -> str:
+def _retrieval(found: types.RetrievalCompared | None) -> str:
     if found is None:
         return ""
     parts = [
@@ -91,7 +107,7 @@ def _retrieval(found: dict[str, Any] | None) -> str:
     return f"{spaced(found['verdict'])}{overlap}" + (f": {'; '.join(parts)}" if parts else "")
 
 
-def _overlaps(found: dict[str, Any]) -> str:
+def _overlaps(found: types.RetrievalCompared) -> str:
     """`overlap@8 0.50, rank-biased 0.31 down to rank 4`, the end of the shorter list. Older replays have only the overlap."""
     if found.get("k") is None:
         return f"overlap {found['overlap']:.2f}"
@@ -99,9 +115,9 @@ def _overlaps(found: dict[str, Any]) -> str:
     return f"overlap@{found['k']} {found['overlap']:.2f}, rank-biased {found['rank_biased_overlap']:.2f}{to}"
 
 
-def _answers(step: dict[str, Any], *, with_diff: bool) -> Iterator[str]:
-    before, new = step["original"]["output"], step["new"] or {}
-    after = new.get("output")
+def _answers(step: types.ReplayStepOut, *, with_diff: bool) -> Iterator[str]:
+    before, new = step["original"]["output"], step["new"]
+    after = new["output"] if new else None
     yield "original answer:"
     yield from _block(_text(before))
     if after is None:
@@ -113,18 +129,21 @@ def _answers(step: dict[str, Any], *, with_diff: bool) -> Iterator[str]:
         yield from _block("\n".join(difference(_text(before), _text(after))) or "no difference")
 
 
-def _verbose(step: dict[str, Any], recorded: dict[str, Any]) -> Iterator[str]:
-    original, new, kept = step["original"], step["new"], recorded["retrieval"] or {"hits": [], "cut_by": None}
-    yield f"recorded hits ({cut_off_rule(kept['cut_by'])}):"
-    yield from _indented(_hits(kept["hits"]))
+def _verbose(step: types.ReplayStepOut, recorded: types.ActionOut) -> Iterator[str]:
+    original, new, before = step["original"], step["new"], recorded["retrieval"]
+    yield f"recorded hits ({cut_off_rule(before['cut_by'] if before else None)}):"
+    yield from _indented(_hits((before["hits"] if before else None) or []))
     if step["retrieval"] is not None:
-        yield f"hits now ({cut_off_rule(step['retrieval']['cut_by'])}):"
-        yield from _indented(_hits((new or {}).get("hits", [])))
-    calls = (("recorded call", original), ("call now", new))
+        yield f"hits now ({cut_off_rule(step['retrieval'].get('cut_by'))}):"
+        yield from _indented(_hits(new["hits"] if new else []))
+    calls: list[tuple[str, types.RecordedStep | types.NewStep | None]] = [
+        ("recorded call", original),
+        ("call now", new),
+    ]
     yield from facts([(name, _call(call)) for name, call in calls if call and call["model"]])
 
 
-def _hits(hits: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _hits(hits: Sequence[types.HitOut | types.ReplayHitOut]) -> Iterator[str]:
     if not hits:
         yield "none"
         return
@@ -132,7 +151,7 @@ def _hits(hits: Sequence[dict[str, Any]]) -> Iterator[str]:
         [
             str(hit["rank"]),
             score(hit["score"]),
-            _scores(hit["scores"]),
+            listed_scores(hit["scores"] or {}),
             frame_name(hit["frame"], rank=hit["rank"]),
             shortened(hit["title"] or "", 40),
         ]
@@ -141,11 +160,7 @@ def _hits(hits: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from table(["rank", "score", "scores", "frame", "title"], rows, right=("rank", "score"))
 
 
-def _scores(scores: dict[str, float] | None) -> str:
-    return ", ".join(f"{name} {score(value)}" for name, value in (scores or {}).items())
-
-
-def _call(call: dict[str, Any]) -> str:
+def _call(call: types.RecordedStep | types.NewStep) -> str:
     parts = [
         call["model"],
         f"tokens {tokens(call['usage'])}",
@@ -156,14 +171,10 @@ def _call(call: dict[str, Any]) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _evidence(step: dict[str, Any]) -> dict[str, Any]:
-    return step["evidence"] or {}
-
-
 def _text(value: Any) -> str:
     if value is None:
         return NOT_RECORDED
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return json_or_text(value)
 
 
 def _block(text: str) -> Iterator[str]:

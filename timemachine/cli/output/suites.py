@@ -1,7 +1,9 @@
 """Suites, their runs and what changed, as text. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from timemachine.cli.formatting import duration, listed_words, one_line, shortened, visible
 from timemachine.cli.launching import spending
@@ -9,11 +11,14 @@ from timemachine.cli.output.table import facts, table
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import UNKNOWN, counted, money, spaced, total_cost
 
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
+
 _NOTHING: Final = "–"
 _CHANGES: Final = ("change", "session", "step", "what", "before", "now", "cost", "took")
 
 
-def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
+def suite_lines(found: types.SuiteOut | types.SuiteDetail, address: str) -> Iterator[str]:
     """What a suite replays and when, and its latest run."""
     named = [each["key"] for each in found["sessions"]]
     yield from facts(
@@ -35,7 +40,7 @@ def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
     )
 
 
-def listed_suites(items: Sequence[dict[str, Any]]) -> Iterator[str]:
+def listed_suites(items: Sequence[types.SuiteOut]) -> Iterator[str]:
     """A line for each suite."""
     if not items:
         yield "No suites yet. Create one with `timemachine suite create NAME SESSION…`."
@@ -56,7 +61,7 @@ def listed_suites(items: Sequence[dict[str, Any]]) -> Iterator[str]:
     )
 
 
-def listed_runs(items: Sequence[dict[str, Any]]) -> Iterator[str]:
+def listed_runs(items: Sequence[types.SuiteRunOut]) -> Iterator[str]:
     """A line for each run."""
     if not items:
         yield "No runs yet. Start one with `timemachine suite run NAME`."
@@ -87,7 +92,9 @@ def listed_runs(items: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from table(heads, rows, right=("run", "steps", "cost"))
 
 
-def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: str) -> Iterator[str]:
+def run_lines(
+    run: types.SuiteRunDetail, changed: Iterable[types.StepChangeOut], address: str
+) -> Iterator[str]:
     """The totals of a run, then every step that changed, then what was left out."""
     yield from facts(
         [
@@ -116,26 +123,26 @@ def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: s
             yield visible(f"Left out, {each['session_key']}: {each['problem']['message']}")
 
 
-def _models(suite: dict[str, Any]) -> str:
+def _models(suite: types.SuiteOut | types.SuiteDetail) -> str:
     default = "none, recorded answers are verified" if suite["kind"] == "audit" else "as recorded"
     return ", ".join(suite["use_models"]) or default
 
 
-def _most_frequent(run: dict[str, Any]) -> str:
+def _most_frequent(run: types.SuiteRunDetail) -> str:
     found = run.get("most_frequent_error")
     if found is None:
         return ""
     return f"most frequent, {found['steps']:,} of {run['steps']['failed']:,}: {one_line(found['message'])}"
 
 
-def _matching(filters: dict[str, Any] | None) -> str:
+def _matching(filters: types.Matching | None) -> str:
     if filters is None:
         return ""
     texts = ", ".join(f"{name} {value}" for name, value in filters.items() if name != "most")
     return f"the newest {counted(filters['most'], 'session')} with {texts}, searched again at each run"
 
 
-def _row(change: dict[str, Any]) -> list[str]:
+def _row(change: types.StepChangeOut) -> list[str]:
     before, after = change["before"], change["after"]
     return [
         spaced(change["change"]),
@@ -149,7 +156,7 @@ def _row(change: dict[str, Any]) -> list[str]:
     ]
 
 
-def _verdicts(fact: dict[str, Any] | None) -> str:
+def _verdicts(fact: types.StepFactOut | None) -> str:
     if fact is None:
         return _NOTHING
     retrieval = f"passages {fact['retrieval']}" if fact["retrieval"] else None
@@ -162,39 +169,39 @@ def _signed(amount: float, written: Any) -> str:
     return f"{sign}{written(abs(amount))}"
 
 
-def _latest(run: dict[str, Any] | None) -> str:
+def _latest(run: types.SuiteRunOut | None) -> str:
     if run is None:
         return "not run yet"
     outcome = run["status"] if run["since"] is None else _since(run)
     return f"{run['number']}: {outcome}" + (", failed conditions" if run["held"] else "")
 
 
-def _since(run: dict[str, Any]) -> str:
+def _since(run: types.SuiteRunOut | types.SuiteRunDetail) -> str:
     if run["since"] is None:
         return f"no earlier {run['kind']} run" if run["finished_at"] else "in progress"
     changed = {name: number for name, number in run["since"].items() if name != "same"}
     return ", ".join(f"{spaced(name)} {number:,}" for name, number in changed.items()) or "nothing changed"
 
 
-def _compared_with(run: dict[str, Any]) -> str:
+def _compared_with(run: types.SuiteRunDetail) -> str:
     if run["previous"] is None:
         return f"no earlier {run['kind']} run to compare with"
     return f"run {run['previous']}: {_since(run)}"
 
 
-def _steps(run: dict[str, Any]) -> str:
+def _steps(run: types.SuiteRunDetail) -> str:
     steps = run["steps"]
     by_status = {name: number for name, number in steps.items() if name != "total" and number}
     left_out = f"; {counted(run['left_out'], 'replay')} left out" if run["left_out"] else ""
     return f"{steps['total']:,}: {listed_words(by_status)}{left_out}"
 
 
-def _spent(run: dict[str, Any]) -> str:
+def _spent(run: types.SuiteRunDetail) -> str:
     limit = None if run["over_limit_usd"] is None else run["options"]["spend_limit_usd"]
     return ", ".join(spending(run, limit))
 
 
-def _paired(pair: dict[str, Any] | None, written: Any, what: str = "") -> str:
+def _paired(pair: types.Change | None, written: Any, what: str = "") -> str:
     if pair is None or not pair["steps"]:
         return ""
     before, after = written(pair["before"]), written(pair["after"])

@@ -1,36 +1,41 @@
 """The steps of a session, one on each line. Pure."""
 
-import json
+from __future__ import annotations
+
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
-from timemachine.cli.formatting import duration, shortened, tombstone
+from timemachine.cli.formatting import duration, json_or_text, shortened, tombstone
 from timemachine.cli.output.table import aligned
 from timemachine.core.pure.numbers import money_or_unknown, spaced
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 _KIND, _WHAT, _TOOK = 17, 64, 10
 _DEEPEST = 3
 
 
-def action_lines(actions: Iterable[dict[str, Any]], *, last: int) -> Iterator[str]:
+def action_lines(actions: Iterable[types.ActionOut], *, last: int) -> Iterator[str]:
     """Each action with its number, kind, content, duration, model and cost; children are indented.
 
     A line waits for the parent of its action: a call is recorded when it ends, after the steps inside it.
     """
     parents: dict[Any, Any] = {}
-    waiting: deque[dict[str, Any]] = deque()
+    waiting: deque[_Line] = deque()
     number = max(len(f"{last:,}"), 1)
     for action in actions:
         parents[action["sequence"]] = action["parent"]
         if action["id"] is not None:
             parents[action["id"]] = action["parent"]
-        waiting.append(_shown(action))
-        while waiting and (depth := _depth(waiting[0]["parent"], parents, action["sequence"])) is not None:
-            yield _line(waiting.popleft(), depth, number)
+        waiting.append(_Line.of(action))
+        while waiting and (depth := _depth(waiting[0].parent, parents, action["sequence"])) is not None:
+            yield waiting.popleft().text(depth, number)
     for rest in waiting:
-        yield _line(rest, _depth(rest["parent"], parents, math.inf) or 0, number)
+        yield rest.text(_depth(rest.parent, parents, math.inf) or 0, number)
 
 
 def _depth(parent: Any, parents: Mapping[Any, Any], newest: float) -> int | None:
@@ -47,25 +52,44 @@ def _depth(parent: Any, parents: Mapping[Any, Any], newest: float) -> int | None
     return depth
 
 
-def _shown(action: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Line:
     """The parts of an action that its line shows."""
-    named = ("sequence", "parent", "kind", "duration_ms")
-    return {name: action[name] for name in named} | {"what": _what(action), "call": _call(action)}
+
+    sequence: int
+    parent: int | str | None
+    kind: str
+    duration_ms: float | None
+    what: str
+    call: str
+
+    @classmethod
+    def of(cls, action: types.ActionOut) -> Self:
+        """The line of an action."""
+        call = f"{action['model']}, {money_or_unknown(action['cost_usd'])}" if action["model"] else ""
+        return cls(
+            action["sequence"],
+            action["parent"],
+            action["kind"],
+            action["duration_ms"],
+            _what(action),
+            call,
+        )
+
+    def text(self, depth: int, number: int) -> str:
+        """The line at a depth below its parent, with the sequence in this many columns."""
+        took = "" if self.duration_ms is None else duration(self.duration_ms)
+        cells = [
+            f"{self.sequence:>{number},}",
+            aligned("  " * depth + spaced(self.kind), _KIND),
+            aligned(self.what, _WHAT),
+            aligned(took, _TOOK, to_right=True),
+            self.call,
+        ]
+        return "  ".join(cells).rstrip()
 
 
-def _line(shown: dict[str, Any], depth: int, number: int) -> str:
-    took = "" if shown["duration_ms"] is None else duration(shown["duration_ms"])
-    cells = [
-        f"{shown['sequence']:>{number},}",
-        aligned("  " * depth + spaced(shown["kind"]), _KIND),
-        aligned(shown["what"], _WHAT),
-        aligned(took, _TOOK, to_right=True),
-        shown["call"],
-    ]
-    return "  ".join(cells).rstrip()
-
-
-def _what(action: dict[str, Any]) -> str:
+def _what(action: types.ActionOut) -> str:
     if deleted := action.get("deleted"):
         return shortened(tombstone(deleted), _WHAT)
     label = action["tool"] or action["name"] or action["role"] or ""
@@ -74,15 +98,5 @@ def _what(action: dict[str, Any]) -> str:
             f"{label} error: {action['error']['message'] or action['error']['type']}".strip(), _WHAT
         )
     content = action["input"] if action["input"] is not None else action["output"]
-    text = (
-        content
-        if isinstance(content, str)
-        else ""
-        if content is None
-        else json.dumps(content, ensure_ascii=False)
-    )
+    text = "" if content is None else json_or_text(content)
     return shortened(f"{label}: {text}" if label and text else label or text, _WHAT)
-
-
-def _call(action: dict[str, Any]) -> str:
-    return f"{action['model']}, {money_or_unknown(action['cost_usd'])}" if action["model"] else ""

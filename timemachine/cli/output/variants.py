@@ -1,11 +1,16 @@
 """The variants of a comparison on the command line: a model, then settings for this variant only."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 _READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "temperature": float,
@@ -17,20 +22,22 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
 _TEXTS: Final = ("system_prompt", "prompt_template")
 
 
-class VariantType(click.ParamType[dict[str, Any]]):
+class VariantType(click.ParamType["types.VariantIn"]):
     """A variant as the API expects it, written as in a shell: `openai:gpt-4o temperature=0 system-prompt=@brief.txt`."""
 
     name = "variant"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> types.VariantIn:
         """The variant. Raises `BadParameter`."""
         if isinstance(value, dict):
-            return value
+            return cast("types.VariantIn", value)
         try:
             model, *settings = shlex.split(value)
         except ValueError:
             self.fail(f"{value!r} has no model or an unclosed quote.", param, ctx)
-        variant: dict[str, Any] = {"model": model}
+        variant: dict[str, object] = {"model": model}
         for setting in settings:
             name, equals, text = setting.partition("=")
             name = name.lower().replace("-", "_")
@@ -42,7 +49,7 @@ class VariantType(click.ParamType[dict[str, Any]]):
                     ctx,
                 )
             variant[name] = self._read(name, text, param, ctx)
-        return variant
+        return cast("types.VariantIn", variant)
 
     def _read(self, name: str, text: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if name in _TEXTS and text.startswith("@"):

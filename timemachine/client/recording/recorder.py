@@ -27,7 +27,7 @@ from timemachine.client.recording.usage import fields_of
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
-    from timemachine.client.connection import Document
+    from timemachine.client.generated import types
     from timemachine.client.recording.outbox import Outbox
     from timemachine.client.recording.sender import Sender
 
@@ -175,27 +175,30 @@ class Session:
             complete["environment"] = without_secrets(complete["environment"])
         self.add({"kind": "checkpoint", "layer": "agent", "role": "agent", "name": name, "output": complete})
 
-    def put(self, text: str | None = None, *, collection: str | None = None, **more: Any) -> "Document":
+    def put(self, text: str | None = None, *, collection: str | None = None, **more: Any) -> "types.PutOut":
         """Put a passage (`title`, `uri`, `metadata`), or several as `frames`, into the session's collection; the server records it."""
-        return self._do("put", {"text": text, "collection": collection, **more})
+        found: types.PutOut = self._do("put", {"text": text, "collection": collection, **more})
+        return found
 
-    def find(self, query: str, *, collection: str | None = None, **more: Any) -> "Document":
+    def find(self, query: str, *, collection: str | None = None, **more: Any) -> "types.FindOut":
         """Find passages; `more` are options of the API: `top_k`, `mode`, `adaptive`, `as_of` … The server records it with every hit."""
-        return self._do("find", {"query": query, "collection": collection, **more})
+        found: types.FindOut = self._do("find", {"query": query, "collection": collection, **more})
+        return found
 
-    def ask(self, question: str, *, collection: str | None = None, **more: Any) -> "Document":
+    def ask(self, question: str, *, collection: str | None = None, **more: Any) -> "types.AskOut":
         """Find passages and ask a model over them; `more` are options of the API: `use_model`, `top_k` … The server records it."""
-        return self._do("ask", {"question": question, "collection": collection, **more})
+        found: types.AskOut = self._do("ask", {"question": question, "collection": collection, **more})
+        return found
 
-    async def aput(self, text: str | None = None, **more: Any) -> "Document":
+    async def aput(self, text: str | None = None, **more: Any) -> "types.PutOut":
         """The same as `put`, without blocking the event loop."""
         return await asyncio.to_thread(self.put, text, **more)
 
-    async def afind(self, query: str, **more: Any) -> "Document":
+    async def afind(self, query: str, **more: Any) -> "types.FindOut":
         """The same as `find`, without blocking the event loop."""
         return await asyncio.to_thread(self.find, query, **more)
 
-    async def aask(self, question: str, **more: Any) -> "Document":
+    async def aask(self, question: str, **more: Any) -> "types.AskOut":
         """The same as `ask`, without blocking the event loop."""
         return await asyncio.to_thread(self.ask, question, **more)
 
@@ -354,7 +357,7 @@ class Session:
             action["tags"] = [*([tags] if isinstance(tags, str) else tags), f"{field}:{word}"]
             self._refuse(f"`{field}` cannot be {word!r}. It is recorded as a tag.")
 
-    def _do(self, verb: str, body: dict[str, Any]) -> "Document":
+    def _do(self, verb: str, body: dict[str, Any]) -> Any:
         """Do something on the server after everything recorded before is delivered."""
         outbox = self._box()
         if not self._machine.sender.flush(_WAIT, only=outbox):

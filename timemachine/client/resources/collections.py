@@ -1,132 +1,123 @@
 """Collections: put, find and ask."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Unpack
 
 from timemachine.client import waiting
-from timemachine.client.connection import Document, given, segment
-from timemachine.client.pages import LARGEST_PAGE
-from timemachine.client.resources.asks import Asks, ignore
-from timemachine.client.resources.resource import Resource
+from timemachine.client.connection import given, segment
+from timemachine.client.errors import Refused, Unreachable
+from timemachine.client.generated import resources
 from timemachine.client.sent_file import SentFile
 
-FINISHED: Final = ("done", "failed")
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
+    from timemachine.core.pure.json_types import JsonObject
 
 
-class Collections(Resource):
+def ignore(_: str) -> None:
+    """Do nothing."""
+
+
+class Collections(resources.Collections):
     """Put, find and ask; with a `session` (id or key) it is recorded there."""
 
-    def put(self, name: str, frames: Sequence[Document], *, session: str | None = None) -> Document:
+    def put(self, name: str, frames: Sequence[types.FrameIn], *, session: str | None = None) -> types.PutOut:
         """Put up to 1,000 passages (`text`, `title`, `uri`, `metadata`), all or none. Creates the collection if needed."""
-        return self._post("put", name, {"frames": list(frames)}, session)
+        if session is None:
+            return self._put(name, frames=frames)
+        return self._put_in_session(session, collection=name, frames=frames)
 
-    def put_file(self, name: str, file: SentFile, *, session: str | None = None) -> Document:
+    def put_file(
+        self, name: str, file: SentFile, *, session: str | None = None
+    ) -> types.FilePutOut | types.IntakeAccepted:
         """Put a text, Markdown, HTML, PDF or JSONL file. A large one is stored in the background: `{"intake_id": …}`."""
         replace = "true" if file.replace else None
         fields = given(title=file.title, uri=file.uri, replace=replace, session=session)
         path = f"/api/collections/{segment(name, 'collection')}/files"
-        return self._connection.send_form(path, fields, (file.name, file.data))
+        found: types.FilePutOut | types.IntakeAccepted = self._connection.send_form(
+            path, fields, (file.name, file.data)
+        )
+        return found
 
-    def intake(self, intake: str) -> Document:
-        """The progress and the report of a file that is stored in the background."""
-        return self._connection.get(f"/api/intakes/{segment(intake, 'intake')}")
-
-    def wait(self, intake: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+    def wait(self, intake: str, seen: Callable[[types.IntakeOut], None] = lambda _: None) -> types.IntakeOut:
         """Wait for the intake and return it; calls `seen` with each state."""
-        return waiting.wait(lambda: self.intake(intake), FINISHED, seen)
-
-    def source_frames(
-        self, name: str, source: str, *, limit: int = LARGEST_PAGE, after: str | None = None
-    ) -> Document:
-        """A page of the frames of a file, without their texts."""
-        path = f"/api/collections/{segment(name, 'collection')}/sources/{segment(source, 'file')}/frames"
-        return self._connection.get(path, {"limit": limit, "after": after})
+        return waiting.wait(
+            lambda: self.intake(intake), lambda found: found["status"] in waiting.FINISHED, seen
+        )
 
     def find(
-        self,
-        name: str,
-        *,
-        query: str,
-        top_k: int | None = None,
-        mode: str | None = None,
-        adaptive: bool | None = None,
-        relative: float | None = None,
-        cliff: float | None = None,
-        min_score: float | None = None,
-        as_of: str | None = None,
-        embedding_model: str | None = None,
-        session: str | None = None,
-    ) -> Document:
-        """Find passages."""
-        body = given(
-            query=query,
-            top_k=top_k,
-            mode=mode,
-            adaptive=adaptive,
-            relative=relative,
-            cliff=cliff,
-            min_score=min_score,
-            as_of=as_of,
-            embedding_model=embedding_model,
-        )
-        return self._post("find", name, body, session)
+        self, name: str, *, session: str | None = None, **options: Unpack[types.FindIn]
+    ) -> types.FindOut:
+        """Find passages for a `query`.
+
+        `options` are `top_k`, `mode`, `adaptive`, `relative`, `cliff`, `min_score`, `as_of` and `embedding_model`.
+        """
+        if session is None:
+            return self._find(name, **options)
+        return self._find_in_session(session, collection=name, **options)
 
     def ask(
         self,
         name: str,
         *,
-        question: str,
-        use_model: str | None = None,
-        top_k: int | None = None,
-        mode: str | None = None,
-        adaptive: bool | None = None,
-        relative: float | None = None,
-        cliff: float | None = None,
-        min_score: float | None = None,
-        no_cache: bool | None = None,
-        embedding_model: str | None = None,
         session: str | None = None,
         on_text: Callable[[str], None] | None = None,
         on_begun: Callable[[str], None] = ignore,
         on_wait: Callable[[str], None] = ignore,
-    ) -> Document:
-        """Find passages and ask a model over them; `no_cache` ignores a cached answer.
+        **options: Unpack[types.AskIn],
+    ) -> types.AskOut:
+        """Find passages and ask a model a `question` over them. With `on_text` the answer is streamed, see `Asks.follow`.
 
-        With `on_text` the answer is streamed, see `Asks.follow`.
+        `options` are those of `find`, `use_model`, and `no_cache`, which ignores a cached answer.
         """
-        body = given(
-            question=question,
-            use_model=use_model,
-            top_k=top_k,
-            mode=mode,
-            adaptive=adaptive,
-            relative=relative,
-            cliff=cliff,
-            min_score=min_score,
-            no_cache=no_cache,
-            embedding_model=embedding_model,
-        )
-        if on_text is None:
-            return self._post("ask", name, body, session)
-        path, request = _request("ask", name, body, session)
-        return Asks(self._connection).follow(
-            path, request, on_text=on_text, on_begun=on_begun, on_wait=on_wait
-        )
-
-    def embedding(self, name: str) -> Document:
-        """The embedding model of the collection, how many frames are embedded, and the model that replaces it."""
-        return self._connection.get(f"/api/collections/{segment(name, 'collection')}/embedding")
-
-    def reembed(self, name: str, model: str) -> Document:
-        """Embed the collection with another model in the background; returns the same document as `embedding`."""
-        path = f"/api/collections/{segment(name, 'collection')}/embedding"
-        return self._connection.post(path, {"model": model})
-
-    def _post(self, verb: str, name: str, body: Document, session: str | None) -> Document:
-        return self._connection.post(*_request(verb, name, body, session))
+        if on_text is not None:
+            if session is None:
+                path, body = f"/api/collections/{segment(name, 'collection')}/ask", given(**options)
+            else:
+                path, body = (
+                    f"/api/sessions/{segment(session, 'session')}/ask",
+                    given(**options, collection=name),
+                )
+            return Asks(self._connection).follow(
+                path, body, on_text=on_text, on_begun=on_begun, on_wait=on_wait
+            )
+        if session is None:
+            return self._ask(name, **options)
+        return self._ask_in_session(session, collection=name, **options)
 
 
-def _request(verb: str, name: str, body: Document, session: str | None) -> tuple[str, Document]:
-    if session is None:
-        return f"/api/collections/{segment(name, 'collection')}/{verb}", body
-    return f"/api/sessions/{segment(session, 'session')}/{verb}", {**body, "collection": name}
+class Asks(resources.Asks):
+    """Stream answers, list running asks and cancel them."""
+
+    def follow(
+        self,
+        path: str,
+        body: JsonObject,
+        *,
+        on_text: Callable[[str], None],
+        on_begun: Callable[[str], None] = ignore,
+        on_wait: Callable[[str], None] = ignore,
+    ) -> types.AskOut:
+        """Ask at a path and stream the answer; returns the same document as a request without streaming.
+
+        Calls `on_begun` with the id for `cancel`, `on_text` with each part of the answer, and `on_wait` with a message each time the
+        model is busy and the call is retried later. Raises `Refused` if the ask failed, and `Unreachable` if the connection was lost;
+        the ask then continues on the server.
+        """
+        for name, data in self._connection.events(path, {**body, "stream": True}):
+            if name == "begun":
+                on_begun(str(data["id"]))
+            elif name == "waiting":
+                on_wait(str(data["message"]))
+            elif name == "text":
+                on_text(str(data["text"]))
+            elif name == "done":
+                answer: types.AskOut = data
+                return answer
+            elif name == "error":
+                raise Refused(
+                    str(data["message"]), status=200, code=str(data["code"]), facts=data.get("facts") or {}
+                )
+        raise Unreachable("The connection was lost. The ask continues and will be recorded in its session.")

@@ -1,119 +1,49 @@
-"""Comparisons: launch, wait and read the results."""
+"""Comparisons: wait and read the results."""
 
-from collections.abc import Callable, Iterator, Sequence
+from __future__ import annotations
 
-from timemachine.client import waiting
-from timemachine.client.connection import Document, given, segment
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from timemachine.client.generated import resources
 from timemachine.client.pages import LARGEST_PAGE, every
-from timemachine.client.resources.resource import Resource
+from timemachine.client.waiting import FINISHED, wait
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
-class Comparisons(Resource):
+class Comparisons(resources.Comparisons):
     """Launch, follow and read comparisons; a session is an id or a key."""
 
-    def launch(
-        self,
-        sessions: Sequence[str],
-        variants: Sequence[Document],
-        *,
-        reason: str,
-        repeats: int = 1,
-        noise_floor: bool = False,
-        spend_limit_usd: float | None = None,
-    ) -> Document:
-        """Launch a comparison in the background: `{"comparison_id", "replay_ids"}`. A variant is `{"model": …, "temperature": …}`."""
-        body = _body(sessions, variants, repeats=repeats, noise_floor=noise_floor)
-        body |= given(spend_limit_usd=spend_limit_usd) | {"reason": reason}
-        return self._connection.post("/api/comparisons", body)
-
-    def estimate(
-        self,
-        sessions: Sequence[str],
-        variants: Sequence[Document],
-        *,
-        repeats: int = 1,
-        noise_floor: bool = False,
-    ) -> Document:
-        """The estimated cost of each variant over all its runs: `{"estimates": […]}`."""
-        body = _body(sessions, variants, repeats=repeats, noise_floor=noise_floor)
-        return self._connection.post("/api/comparisons/estimate", body)
-
-    def get(self, comparison: str) -> Document:
-        """The progress of a comparison, and the statistics of its columns and pairs."""
-        return self._connection.get(_path(comparison))
-
-    def cells(self, comparison: str) -> Iterator[Document]:
+    def cells(self, comparison: str) -> Iterator[types.AskCells]:
         """Every ask with its answers."""
-        path = f"{_path(comparison)}/cells"
-        return every(lambda after: self._connection.get(path, {"limit": LARGEST_PAGE, "after": after}))
+        return every(lambda after: self._cells(comparison, limit=LARGEST_PAGE, after=after))
 
-    def page(self, after: str | None = None) -> Document:
-        """A page of the comparisons, newest first."""
-        return self._connection.get("/api/comparisons", {"after": after})
-
-    def cancel(self, comparison: str) -> Document:
-        """Cancel all of its replays."""
-        return self._connection.post(f"{_path(comparison)}/cancel")
-
-    def retry(self, comparison: str) -> Document:
-        """Retry what failed or was cancelled in a finished comparison."""
-        return self._connection.post(f"{_path(comparison)}/retry")
-
-    def judge(self, comparison: str, *, model: str) -> Document:
-        """Let a judge model rate every changed answer it has not rated yet, in the background: `{"cells": n}`."""
-        return self._connection.post(f"{_path(comparison)}/judgements", {"model": model})
-
-    def judge_estimate(self, comparison: str, *, model: str) -> Document:
-        """The estimated cost of `judge`: `{"cells", "calls", "input_tokens", "output_tokens", "cost_usd", "basis"}`."""
-        return self._connection.get(f"{_path(comparison)}/judgements/estimate", {"model": model})
-
-    def wait_for_judges(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+    def wait_for_judges(
+        self, comparison: str, seen: Callable[[types.ComparisonResults], None] = lambda _: None
+    ) -> types.ComparisonResults:
         """Wait for the judge models and return the comparison; calls `seen` with each state."""
 
-        def look() -> Document:
-            found = self.get(comparison)
-            judges = found["judges"]
-            return {"status": "asking" if judges["waiting"] + judges["asking"] else "asked", "found": found}
+        def have_answered(found: types.ComparisonResults) -> bool:
+            return not found["judges"]["waiting"] + found["judges"]["asking"]
 
-        return waiting.wait(look, ("asked",), lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
+        return wait(lambda: self.get(comparison), have_answered, seen)
 
-    def wait(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+    def wait(
+        self, comparison: str, seen: Callable[[types.ComparisonResults], None] = lambda _: None
+    ) -> types.ComparisonResults:
         """Wait for the comparison and its statistics, and return it; calls `seen` with each state."""
-        return self._until(comparison, waiting.FINISHED, seen)
 
-    def results(self, comparison: str) -> Document:
+        def is_computed(found: types.ComparisonResults) -> bool:
+            return found["status"] in FINISHED and found["results"]["state"] != "under_way"
+
+        return wait(lambda: self.get(comparison), is_computed, seen)
+
+    def results(self, comparison: str) -> types.ComparisonResults:
         """The comparison with its statistics; for a running one, the statistics so far."""
-        return self._until(comparison, (*waiting.FINISHED, "queued", "running"), lambda _: None, so_far=True)
 
-    def _until(
-        self,
-        comparison: str,
-        finished: Sequence[str],
-        seen: Callable[[Document], None],
-        *,
-        so_far: bool = False,
-    ) -> Document:
-        query = {"so_far": "true"} if so_far else {}
+        def is_computed(found: types.ComparisonResults) -> bool:
+            return found["columns"] is not None or found["results"]["state"] == "failed"
 
-        def look() -> Document:
-            found = self._connection.get(_path(comparison), query)
-            computed = found["columns"] is not None if so_far else found["results"]["state"] != "under_way"
-            computed = computed or found["results"]["state"] == "failed"
-            return {"status": found["status"] if computed else "under_way", "found": found}
-
-        return waiting.wait(look, finished, lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
-
-
-def _body(
-    sessions: Sequence[str], variants: Sequence[Document], *, repeats: int, noise_floor: bool
-) -> Document:
-    return {
-        "sessions": list(sessions),
-        "arms": list(variants),
-        "repeats": repeats,
-        "noise_floor": noise_floor,
-    }
-
-
-def _path(comparison: str) -> str:
-    return f"/api/comparisons/{segment(comparison, 'comparison')}"
+        return wait(lambda: self.get(comparison, so_far=True), is_computed, lambda _: None)

@@ -33,7 +33,7 @@ class FrameSought(Schema):
         )
 
 
-class FramePlace(Schema):
+class FrameRankInMode(Schema):
     """The rank of a frame in one mode, and which cut would leave it in; a null rank: the mode does not rank it."""
 
     rank: int | None
@@ -47,9 +47,9 @@ class FrameStanding(Schema):
     """The version that a frame had at a moment, and its place in each mode that ranked it."""
 
     version: int
-    hybrid: FramePlace | None = None
-    semantic: FramePlace | None = None
-    lexical: FramePlace | None = None
+    hybrid: FrameRankInMode | None = None
+    semantic: FrameRankInMode | None = None
+    lexical: FrameRankInMode | None = None
 
 
 class FrameRanksOut(Schema):
@@ -124,8 +124,8 @@ def _standing(standing: VersionRanks | None) -> FrameStanding | None:
     return FrameStanding.model_construct(version=standing.version, **places)
 
 
-def _place(place: FrameRank) -> FramePlace:
-    return FramePlace.model_construct(
+def _place(place: FrameRank) -> FrameRankInMode:
+    return FrameRankInMode.model_construct(
         rank=place.rank,
         of=place.of,
         score=place.score,

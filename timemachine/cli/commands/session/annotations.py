@@ -1,7 +1,9 @@
 """`session weigh`, `proposals`, `compress`, `summarise`, `note` and `notes`: what people add to a session without changing the record."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,6 +15,9 @@ from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import print_error, show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import NOT_RECORDED, counted
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 RECORDED = "recorded"
 OFF = "off"
@@ -31,7 +36,7 @@ _UNDONE: Final = "Compression undone. Every turn has its earlier importance agai
 @options.as_json
 def weigh(*, target: str, step: int, significance: str | None, importance: str | None, as_json: bool) -> None:
     """Set the significance or importance of a step. The record does not change."""
-    changes: dict[str, Any] = {}
+    changes: types.SignificanceIn = {}
     if significance is not None:
         changes["significance"] = None if significance == RECORDED else significance
     if importance is not None:
@@ -106,11 +111,11 @@ def compress(
             lines = [_UNDONE] if undo else _effect(found, before)
             show(found, lines, as_json=as_json)
         elif older_than is not None:
-            found = sessions.compress_older(older_than, preview=preview)
-            show(found, _older(found), as_json=as_json)
+            older = sessions.compress_older(older_than, preview=preview)
+            show(older, _older(older), as_json=as_json)
         else:
-            found = sessions.compression_rule(None if rule == OFF else _days(rule))
-            show(found, _rule(found), as_json=as_json)
+            changed = sessions.compression_rule(None if rule == OFF else _days(rule))
+            show(changed, _rule(changed), as_json=as_json)
 
 
 @click.command(cls=OneEach)
@@ -129,13 +134,12 @@ def compress(
 @options.as_json
 def summarise(*, target: str, collection: str, use_model: str | None, as_json: bool) -> None:
     """Store a summary of a session as a frame in a collection. It names its source steps."""
-    how = {"collection": collection} | ({"use_model": use_model} if use_model else {})
     with connected() as client:
-        found = client.sessions.summarise(target, **how)
+        found = client.sessions.summarise(target, collection=collection, use_model=use_model or None)
         show(found, _summary(found), as_json=as_json)
 
 
-def _summary(found: dict[str, Any]) -> Iterator[str]:
+def _summary(found: types.SessionSummaryOut) -> Iterator[str]:
     yield f"Summary stored in {one_line(found['collection'])}, frame {found['frame']} version {found['version']}."
     steps = ", ".join(map(str, found["steps"])) or "none"
     cost = "unknown" if found["cost_usd"] is None and found["usage"] else f"${found['cost_usd'] or 0:g}"
@@ -167,7 +171,7 @@ def _place(written: str) -> tuple[int, str]:
     return int(step), rule
 
 
-def _annotated(found: dict[str, Any]) -> Iterator[str]:
+def _annotated(found: types.ActionOut) -> Iterator[str]:
     yield f"Step {found['sequence']:,}:"
     yield from facts(
         [("significance", found["significance"] or "none"), ("importance", _shown(found["importance"]))]
@@ -181,7 +185,7 @@ def _shown(number: float | None) -> str:
     return NOT_RECORDED if number is None else f"{number:g}"
 
 
-def _suggestions(target: str, found: dict[str, Any]) -> Iterator[str]:
+def _suggestions(target: str, found: types.ProposalPage) -> Iterator[str]:
     if not found["items"]:
         yield "No suggestions."
     for each in found["items"]:
@@ -196,7 +200,7 @@ def _suggestions(target: str, found: dict[str, Any]) -> Iterator[str]:
         print_error(f"Only the first {found['read']:,} of {found['recorded']:,} steps were checked.")
 
 
-def _effect(found: dict[str, Any], before: dict[str, Any]) -> Iterator[str]:
+def _effect(found: types.CompressionOut, before: types.CompressionOut) -> Iterator[str]:
     about = " (about)" if found["estimated"] else ""
     already = before["compressed"] and before["through"] == found["through"]
     yield "Already compressed." if already else "Compressed." if found["compressed"] else "Preview:"
@@ -204,19 +208,19 @@ def _effect(found: dict[str, Any], before: dict[str, Any]) -> Iterator[str]:
         [
             (
                 name,
-                f"{counted(found[part]['turns'], 'turn')}, {counted(found[part]['tokens'], 'token')}{about}",
+                f"{counted(amount['turns'], 'turn')}, {counted(amount['tokens'], 'token')}{about}",
             )
-            for name, part in (("unchanged", "kept"), ("lowered to 0.30", "falls"))
+            for name, amount in (("unchanged", found["kept"]), ("lowered to 0.30", found["falls"]))
         ]
     )
 
 
-def _older(found: dict[str, Any]) -> Iterator[str]:
+def _older(found: types.CompressedOut) -> Iterator[str]:
     number = counted(found["sessions"], "session")
     yield f"{number} compressed." if found["compressed"] else f"It would compress {number}."
 
 
-def _rule(found: dict[str, Any]) -> Iterator[str]:
+def _rule(found: types.CompressionRuleOut) -> Iterator[str]:
     if found["days"] is None:
         yield "No automatic compression."
     else:
@@ -246,12 +250,12 @@ def notes(*, session: str, limit: int, after: str | None, as_json: bool) -> None
         show(found, _listed(found), as_json=as_json)
 
 
-def _added(made: dict[str, Any]) -> Iterator[str]:
+def _added(made: types.NoteOut) -> Iterator[str]:
     yield f"Note added to step {made['sequence']:,}."
     yield from facts([("id", made["id"]), ("page", made["url"])])
 
 
-def _listed(found: dict[str, Any]) -> Iterator[str]:
+def _listed(found: types.NotePage) -> Iterator[str]:
     if not found["items"]:
         yield "No notes yet. Add one with `timemachine session note ID --step N --text …`."
         return

@@ -1,7 +1,9 @@
 """`session branches`: what a session branched from, and its branches."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,9 @@ from timemachine.cli.connection import connected
 from timemachine.cli.output.table import table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
 @click.command(cls=OneEach)
@@ -26,7 +31,7 @@ def branches(*, session: str, as_json: bool) -> None:
         show(found, _lines(found), as_json=as_json)
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(found: types.BranchesOut) -> Iterator[str]:
     if len(found["items"]) == 1 and not branched_from(found["items"][0]):
         yield "No branches."
         return
@@ -48,12 +53,12 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"Only the first {counted(len(found['items']), 'session')} are shown."
 
 
-def _origin(branch: dict[str, Any]) -> str:
+def _origin(branch: types.BranchOut) -> str:
     parent = branch["parent"]
     return branched_from(branch) if parent is None else _step(parent)
 
 
-def branched_from(session: dict[str, Any]) -> str:
+def branched_from(session: types.BranchOut | types.SessionOut) -> str:
     """The step and session that this one branched from, also if that was deleted or not imported yet; else empty."""
     if parent := session["parent"]:
         return f"{_step(parent)} of {parent['session']}"
@@ -64,5 +69,5 @@ def branched_from(session: dict[str, Any]) -> str:
     return ""
 
 
-def _step(parent: dict[str, Any]) -> str:
+def _step(parent: types.ParentOut | types.ParentDeletedOut | types.ParentAwaitedOut) -> str:
     return "the end" if parent["sequence"] is None else f"step {parent['sequence']:,}"

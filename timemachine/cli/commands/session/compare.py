@@ -1,7 +1,9 @@
 """`session compare`: two sessions or replays, aligned step by step."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -12,6 +14,9 @@ from timemachine.cli.formatting import duration, shortened, tokens
 from timemachine.cli.output.table import aligned, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, spaced, total_cost
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 SIGNS: Final = {
     "same": "=",
@@ -60,7 +65,7 @@ def _two(ids: tuple[str, ...], left: str | None, right: str | None) -> tuple[str
     return one, other
 
 
-def _lines(found: dict[str, Any], shown: str) -> Iterator[str]:
+def _lines(found: types.AlignmentOut, shown: str) -> Iterator[str]:
     yield from table(["", "left", "right"], list(_totals(found)), right=("left", "right"))
     yield ""
     counts = {name: count for name, count in found["counts"].items() if count or name != "not_asked"}
@@ -73,7 +78,7 @@ def _lines(found: dict[str, Any], shown: str) -> Iterator[str]:
     yield from _pairs(found["items"])
 
 
-def _totals(found: dict[str, Any]) -> Iterator[list[str]]:
+def _totals(found: types.AlignmentOut) -> Iterator[list[str]]:
     sides = found["a"], found["b"]
     yield ["what", *(_name(side) for side in sides)]
     yield ["key", *(side["key"] for side in sides)]
@@ -84,18 +89,18 @@ def _totals(found: dict[str, Any]) -> Iterator[list[str]]:
     yield ["first to last step", *(duration(side["duration_ms"]) for side in sides)]
 
 
-def _name(side: dict[str, Any]) -> str:
+def _name(side: types.SideOut) -> str:
     if side["kind"] == "session":
         return shortened(side["name"], 40)
     model = f", {side['model']}" if side["model"] else ""
     return shortened(f"{side['replay_kind']} replay{model}", 40)
 
 
-def _tokens(side: dict[str, Any]) -> str:
+def _tokens(side: types.SideOut) -> str:
     return NOT_RECORDED if side["input_tokens"] is None and side["output_tokens"] is None else tokens(side)
 
 
-def _pairs(items: Iterable[dict[str, Any]]) -> Iterator[str]:
+def _pairs(items: Iterable[types.StepPairOut]) -> Iterator[str]:
     for item in items:
         cells = [
             SIGNS[item["status"]],
@@ -106,13 +111,13 @@ def _pairs(items: Iterable[dict[str, Any]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _moved(item: dict[str, Any]) -> list[str]:
+def _moved(item: types.StepPairOut) -> list[str]:
     if item["moved"] is None:
         return []
     return [f"to {item['moved']:,}" if item["a"] else f"from {item['moved']:,}"]
 
 
-def _step(step: dict[str, Any] | None) -> str:
+def _step(step: types.SideStep | None) -> str:
     if step is None:
         return ""
     number = f"{step['sequence']:>5,}  "

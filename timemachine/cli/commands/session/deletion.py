@@ -1,6 +1,8 @@
 """`session delete`: one session, steps of it, or all sessions that match a filter."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +19,7 @@ from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 _DECLINED = 'Nothing was deleted. Answer "yes", or use --yes.'
 
@@ -65,7 +68,7 @@ def delete(
             _delete_session(client, session, reason, yes=yes, as_json=as_json)
 
 
-def _preview_session(client: "Client", session: str, steps: tuple[int, ...], *, as_json: bool) -> None:
+def _preview_session(client: Client, session: str, steps: tuple[int, ...], *, as_json: bool) -> None:
     found = [client.deletions.of_session(session, step) for step in dict.fromkeys(steps or (None,))]
     seen = found[0] | {"turns": sum(each["turns"] for each in found)}
     what = counted(seen["turns"], "step")
@@ -75,7 +78,7 @@ def _preview_session(client: "Client", session: str, steps: tuple[int, ...], *, 
     show(seen, [f"{what} of {session}{held}." if steps else f"{what}{held}."], as_json=as_json)
 
 
-def _delete_session(client: "Client", session: str, reason: str | None, *, yes: bool, as_json: bool) -> None:
+def _delete_session(client: Client, session: str, reason: str | None, *, yes: bool, as_json: bool) -> None:
     found = client.sessions.get(session)
     what = f"Delete the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
     if not yes:
@@ -94,7 +97,7 @@ def _delete_session(client: "Client", session: str, reason: str | None, *, yes: 
     show(deleted, lines, as_json=as_json)
 
 
-def _branches(client: "Client", session: str) -> Iterator[str]:
+def _branches(client: Client, session: str) -> Iterator[str]:
     branches = client.sessions.branches(session)["items"]
     number = sum(1 for each in branches if each["parent"] and each["parent"]["session"] == session)
     if number:
@@ -106,7 +109,7 @@ def _its_branches(number: int) -> str:
 
 
 def _delete_steps(
-    client: "Client", session: str, steps: tuple[int, ...], reason: str | None, *, yes: bool, as_json: bool
+    client: Client, session: str, steps: tuple[int, ...], reason: str | None, *, yes: bool, as_json: bool
 ) -> None:
     reason = _required(reason)
     names = ", ".join(f"{step:,}" for step in steps)
@@ -123,16 +126,17 @@ def _delete_steps(
     show(done[0] if len(done) == 1 else {"items": done}, lines, as_json=as_json)
 
 
-def _deleted(step: int, found: dict[str, Any]) -> Iterator[str]:
-    result: dict[str, Any] = found["result"] or {"steps": 1}
-    others = result["steps"] - 1
+def _deleted(step: int, found: types.ErasureOut) -> Iterator[str]:
+    result = found["result"]
+    others = result["steps"] - 1 if result else 0
     repeated = f" The same text was erased in {counted(others, 'other step')}." if others > 0 else ""
     yield f"Step {step:,} was deleted. A tombstone replaces it.{repeated}"
-    yield from may_quote(result)
+    if result:
+        yield from may_quote(result)
 
 
 def _delete_matching(
-    client: "Client", which: dict[str, Any], reason: str | None, *, dry_run: bool, yes: bool, as_json: bool
+    client: Client, which: types.SelectionIn, reason: str | None, *, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     reason = None if dry_run else _required(reason)
     found = client.deletions.prepare(**which)
@@ -150,8 +154,8 @@ def _delete_matching(
     show(done, outcome(done), as_json=as_json)
 
 
-def _followed(client: "Client", begun: dict[str, Any]) -> dict[str, Any]:
-    def update(found: dict[str, Any]) -> None:
+def _followed(client: Client, begun: types.DeletionOut) -> types.DeletionOut:
+    def update(found: types.DeletionOut) -> None:
         finished = found["sessions"] - found["states"].get("waiting", 0)
         progress.update(f"{finished:,} of {counted(found['sessions'], 'session')}")
 
@@ -170,7 +174,7 @@ def _required(reason: str | None) -> str:
     return reason
 
 
-def _preview(found: dict[str, Any]) -> Iterator[str]:
+def _preview(found: types.DeletionOut) -> Iterator[str]:
     if not found["sessions"]:
         yield f"No session matches ({filter_text(found['filter'])})."
         return
@@ -182,9 +186,9 @@ def _preview(found: dict[str, Any]) -> Iterator[str]:
         yield f"Summaries of {found['summarised']:,} of them stay in a collection."
 
 
-def outcome(found: dict[str, Any]) -> Iterator[str]:
+def outcome(found: types.DeletionOut) -> Iterator[str]:
     """The results of a bulk deletion."""
-    states = found["states"]
+    states: Mapping[str, Any] = found["states"]
     yield f"{counted(states.get('erased', 0), 'session')} deleted with {counted(found['deleted_turns'], 'step')}."
     words = {
         "held": "under legal hold",

@@ -1,8 +1,10 @@
 """`session erase`: permanently erase fields of a session, or what a redaction profile matches in it."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import click
 
@@ -16,6 +18,7 @@ from timemachine.cli.terminal import confirm, print_error, show
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 LONGEST: Final = 100
 PAUSE: Final = 0.5  # seconds between two requests
@@ -76,10 +79,11 @@ def erase(
         show(found, _lines(found), as_json=as_json)
 
 
-def _confirm(found: dict[str, Any], *, yes: bool) -> None:
+def _confirm(found: types.ErasureOut, *, yes: bool) -> None:
     """Show the preview and ask, unless it is empty or `yes`. Raises `Failure` if the answer is no."""
-    preview = found["preview"]
-    if yes or not any(preview[name] for name in ("steps", "of_session", "replay_steps", "elsewhere")):
+    preview = cast("types.ErasureCounts", found["preview"])
+    parts = preview["steps"], preview["of_session"], preview["replay_steps"], preview["elsewhere"]
+    if yes or not any(parts):
         return
     for line in _lines(found):
         print_error(line)
@@ -87,7 +91,7 @@ def _confirm(found: dict[str, Any], *, yes: bool) -> None:
         raise Failure('Nothing was erased. Answer "yes", or use --yes.')
 
 
-def waited(client: "Client", erasure: dict[str, Any]) -> dict[str, Any]:
+def waited(client: Client, erasure: types.ErasureOut) -> types.ErasureOut:
     """Wait for the erasure and return it."""
     while erasure["status"] in ("looking", "erasing"):
         time.sleep(PAUSE)
@@ -95,34 +99,34 @@ def waited(client: "Client", erasure: dict[str, Any]) -> dict[str, Any]:
     return erasure
 
 
-def _fields(effect: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _fields(effect: types.ErasureCounts) -> Iterator[tuple[str, str]]:
     """The number of erased fields in the records of the session and of its replays."""
-    if of := effect.get("fields_of"):
-        yield "fields of the session", f"{of['session']:,}"
-        yield "fields of its replays", f"{of['replays']:,}"
+    of = effect["fields_of"]
+    yield "fields of the session", f"{of['session']:,}"
+    yield "fields of its replays", f"{of['replays']:,}"
 
 
-def _steps(effect: dict[str, Any]) -> str:
+def _steps(effect: types.ErasureCounts) -> str:
     """The number of affected steps, and the first of them."""
-    first = effect.get("first_steps") or []
+    first = effect["first_steps"]
     more = ", …" if effect["steps"] > len(first) else ""
     return f"{effect['steps']:,}" + (f": {', '.join(map(str, first))}{more}" if first else "")
 
 
-def _repeated(found: dict[str, Any], effect: dict[str, Any]) -> str:
+def _repeated(found: types.ErasureOut, effect: types.ErasureCounts) -> str:
     if not found["steps"] or effect["steps"] <= len(found["steps"]):
         return ""
     return "the same text in other steps is erased too"
 
 
-def _place(line: dict[str, Any]) -> str:
+def _place(line: types.ErasedPlace) -> str:
     step = "session" if line["sequence"] is None else f"step {line['sequence']:,}"
     return shortened(f"{step}, {line['field']}", LONGEST)
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(found: types.ErasureOut) -> Iterator[str]:
     done = found["status"] == "done"
-    effect = found["result"] if done else found["preview"]
+    effect = cast("types.ErasureCounts", found["result"] or found["preview"])
     yield (
         f"Permanently erased by {found['confirmed_by']}." if done else "Preview. Add --reason to erase this:"
     )
@@ -150,7 +154,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"{effect['kept_by_others']:,} of the texts stay because other records also use them."
 
 
-def may_quote(effect: dict[str, Any]) -> Iterator[str]:
+def may_quote(effect: types.ErasureCounts) -> Iterator[str]:
     """The summaries that stay and may quote what was erased."""
-    for each in effect.get("summaries", ()):
+    for each in effect["summaries"]:
         yield f"A summary that may quote it stays in the collection {each['collection']}, frame {each['frame']:,}."

@@ -1,5 +1,7 @@
 """`session import`, `session export` and `session transcript`: sessions as files and as text."""
 
+from __future__ import annotations
+
 import json
 import shutil
 import sys
@@ -29,6 +31,7 @@ from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 
 @click.command("import", cls=OneEach)
@@ -40,7 +43,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
 
     Importing the same file again adds nothing; a longer version adds what is new. A file that is refused does not stop the others.
     """
-    done: list[tuple[str, dict[str, Any]]] = []
+    done: list[tuple[str, types.ImportOut]] = []
     refused: dict[str, ClientError] = {}
     with connected() as client, Progress() as progress:
         for number, file in enumerate(files, start=1):
@@ -147,7 +150,7 @@ def transcript(*, target: str, form: str, as_json: bool, **filters: Any) -> None
             write(client.sessions.transcript_text(target, **filters))
 
 
-def _imported(client: "Client", file: str, format_name: str | None, progress: Progress) -> dict[str, Any]:
+def _imported(client: Client, file: str, format_name: str | None, progress: Progress) -> types.ImportOut:
     with opened(file) as data:
         size = data.seek(0, SEEK_END)
         if not size:
@@ -155,7 +158,7 @@ def _imported(client: "Client", file: str, format_name: str | None, progress: Pr
         name = file.rpartition("/")[2]
         later = size > AT_ONCE_BYTES
         begun = client.import_file(data, filename=name, format_name=format_name, later=later)
-    if "import_id" not in begun:
+    if "sessions" in begun:
         return begun
     finished = client.wait_for_import(
         begun["import_id"], lambda found: progress.update(import_progress(shown_name(file), found))

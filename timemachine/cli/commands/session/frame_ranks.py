@@ -1,7 +1,9 @@
 """`session where`: the rank of a frame at every find and ask of a session."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,9 @@ from timemachine.cli.connection import connected
 from timemachine.cli.formatting import one_line, shortened
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
 @click.command(cls=OneEach)
@@ -37,7 +42,7 @@ def where(*, session: str, frame: int | None, text: str | None, as_json: bool) -
         show(found | {"next": None}, _lines(found), as_json=as_json)
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(found: types.RankPageOut) -> Iterator[str]:
     if not found["frames"]:
         yield "No frame contains this sentence or a similar one."
     for each in found["frames"]:
@@ -47,26 +52,28 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"Step {step['sequence']:,} · {step['kind']} · {_how(step)} · {query}"
         if step["error"]:
             yield f"  {one_line(step['error'])}"
-        for each in step["frames"]:
-            yield f"  #{each['frame']} {each['says']}"
-            yield f"    as recorded  {_ranks(each['as_recorded'], each['says'])}"
-            yield f"    as it is now {_ranks(each['as_now'], 'deleted')}"
+        for ranks in step["frames"]:
+            yield f"  #{ranks['frame']} {ranks['says']}"
+            yield f"    as recorded  {_ranks(ranks['as_recorded'], ranks['says'])}"
+            yield f"    as it is now {_ranks(ranks['as_now'], 'deleted')}"
 
 
-def _how(step: dict[str, Any]) -> str:
+def _how(step: types.StepRanksOut) -> str:
     mode, top_k = step["mode"] or f"mode {NOT_RECORDED}", step["top_k"]
     number = f"top-k {NOT_RECORDED}" if top_k is None else f"top {top_k}"
     return ", ".join([mode, number, *(["adaptive"] if step["adaptive"] else [])])
 
 
-def _ranks(ranks: dict[str, Any] | None, absent: str) -> str:
+def _ranks(ranks: types.FrameStanding | None, absent: str) -> str:
     if ranks is None:
         return absent
-    return ", ".join(f"{mode} {_place(ranks[mode])}" for mode in ("hybrid", "semantic", "lexical"))
+    places = ("hybrid", ranks["hybrid"]), ("semantic", ranks["semantic"]), ("lexical", ranks["lexical"])
+    return ", ".join(f"{mode} {_place(place)}" for mode, place in places)
 
 
-def _place(place: dict[str, Any]) -> str:
+def _place(place: types.FrameRankInMode) -> str:
     if place["rank"] is None:
         return "not ranked"
-    found = [name for name, by in (("top-k", "by_top_k"), ("adaptive", "by_adaptive")) if place[by]]
+    cuts = (("top-k", place["by_top_k"]), ("adaptive", place["by_adaptive"]))
+    found = [name for name, is_found in cuts if is_found]
     return f"{place['rank']:,} of {place['of']:,}" + (f" ({', '.join(found)})" if found else "")

@@ -1,7 +1,9 @@
 """`session hold`, `release` and `holds`: legal holds, which protect sessions from deletion and erasure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +16,10 @@ from timemachine.cli.output.table import table
 from timemachine.cli.terminal import show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 _HEADS = ["hold", "placed", "by", "sessions", "still held", "filter", "reason"]
 
@@ -34,8 +40,10 @@ def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, as_json: bool
         raise click.UsageError("Use either IDs of sessions or a filter like --tag or --user.")
     with connected() as client:
         found = client.deletions.hold(*sessions, reason=reason, dry_run=dry_run, **which)
-        number = counted(found["sessions"], "session")
-        line = f"{number} would be under hold." if dry_run else f"Hold {found['id']}: {number} under hold."
+        number = counted(found["sessions"] or 0, "session")
+        line = (
+            f"Hold {found['id']}: {number} under hold." if "id" in found else f"{number} would be under hold."
+        )
         show(found, [line], as_json=as_json)
 
 
@@ -79,14 +87,15 @@ def holds(*, session: str | None, as_json: bool) -> None:
         show({"items": items, "next": None}, _listed(items), as_json=as_json)
 
 
-def _covers(client: Any, hold_id: str, session: str) -> bool:
+def _covers(client: Client, hold_id: str, session: str) -> bool:
     found = client.deletions.get_hold(hold_id)
     session_id = client.sessions.get(session)["id"]
     open_ = [each for each in found["first"] if each["session"] == session_id and each["released_at"] is None]
-    return bool(open_) or (found["held_still"] > 0 and found["sessions"] > len(found["first"]))
+    more = bool(found["held_still"]) and (found["sessions"] or 0) > len(found["first"])
+    return bool(open_) or more
 
 
-def _listed(items: list[dict[str, Any]]) -> Iterator[str]:
+def _listed(items: list[types.HoldOut]) -> Iterator[str]:
     if not items:
         yield "No legal holds."
         return

@@ -1,7 +1,9 @@
 """`session judge`: the verdict of a judge model on a recorded answer."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +15,9 @@ from timemachine.cli.formatting import duration, frame_name, tokens, visible
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import announce, checked_when_shown, show
 from timemachine.core.pure.numbers import counted, money_or_unknown, spaced
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
 @click.command(cls=OneEach)
@@ -42,12 +47,12 @@ def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
             show(made, _lines(made), as_json=as_json)
 
 
-def _check(made: dict[str, Any]) -> None:
+def _check(made: types.JudgementOut) -> None:
     if made["state"] != "done":
-        raise Failure(visible(made["error"]["message"]))
+        raise Failure(visible((made["error"] and made["error"]["message"]) or made["state"]))
 
 
-def _lines(made: dict[str, Any]) -> Iterator[str]:
+def _lines(made: types.JudgementOut) -> Iterator[str]:
     if made["state"] == "done":
         for sentence in made["sentences"]:
             yield from _sentence(sentence)
@@ -74,19 +79,19 @@ def _disagreement(number: int) -> str:
     return f"differs in {counted(number, 'sentence')}" if number else "same for every sentence"
 
 
-def _sentence(sentence: dict[str, Any]) -> Iterator[str]:
+def _sentence(sentence: types.JudgedSentenceOut) -> Iterator[str]:
     differs = "" if sentence["agrees"] is not False else f"  (grounding: {_grounded(sentence)})"
-    verdict = spaced(sentence["counted_as"])
+    verdict = spaced(sentence["counted_as"] or "")
     yield visible(f"{sentence['number']:>3}  {verdict:<15}  {sentence['text']}{differs}")
     if sentence["quote"] is not None:
         yield visible(f"     {_place(sentence)}: {sentence['quote']}")
 
 
-def _grounded(sentence: dict[str, Any]) -> str:
+def _grounded(sentence: types.JudgedSentenceOut) -> str:
     return "supported" if sentence["grounded"] else "not supported"
 
 
-def _place(sentence: dict[str, Any]) -> str:
+def _place(sentence: types.JudgedSentenceOut) -> str:
     named, found = sentence["passage"], sentence["quote_in"]
     where = (
         "no passage named"
@@ -95,6 +100,6 @@ def _place(sentence: dict[str, Any]) -> str:
     )
     if found is None:
         changed = sentence["counted_as"] != sentence["verdict"]
-        verdict = f"judge model: {spaced(sentence['verdict'])}; " if changed else ""
+        verdict = f"judge model: {spaced(sentence['verdict'] or '')}; " if changed else ""
         return f"{verdict}quote not found in the passages ({where})"
     return where if found == named else f"quote found in passage {found} ({where})"

@@ -1,5 +1,7 @@
 """`session replay` and `session trial`: launch a replay, wait for it, show every step, and decide the exit code."""
 
+from __future__ import annotations
+
 import os
 import sys
 import time
@@ -26,6 +28,7 @@ from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+    from timemachine.client.generated import types
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,20 +91,13 @@ def replay(
     With --audit it uses the frozen context; otherwise retrieval runs again. --use-model asks another model; several make a
     comparison over the frozen context. Exits with 3 if a --fail-on condition is true.
     """
-    from timemachine.client.resources.replays import ReplayOptions
-
     audit = audit or len(chosen["use_models"]) > 1
-    how = ReplayOptions(
-        audit=audit,
-        reason=reason_or_default(reason) if audit else reason,
-        search_mode=mode,
-        adaptive=adaptive or None,
-        **chosen,
-    )
+    chosen |= {"audit": audit, "reason": reason_or_default(reason) if audit else reason}
+    chosen |= {"search_mode": mode, "adaptive": adaptive or None}
     with connected() as client:
         if not as_json:
-            print_estimate(client.replays.estimate(session, how))
-        launched = client.replays.launch(session, how)
+            print_estimate(client.replays.estimate(session, **chosen))
+        launched = client.replays.launch(session, **chosen)
         if "comparison_id" in launched:
             output = _Output(with_diff=with_diff, verbose=verbose, web=web, as_json=as_json)
             _compared(client, launched, conditions, output)
@@ -116,7 +112,7 @@ def replay(
 
 
 def _compared(
-    client: "Client", launched: dict[str, Any], conditions: Sequence[Condition], output: "_Output"
+    client: Client, launched: types.ComparisonLaunched, conditions: Sequence[Condition], output: _Output
 ) -> None:
     """Wait for a comparison and show it; `--diff` and `--verbose` show every step of every model first."""
     done = comparisons.waited(client, launched["comparison_id"])
@@ -129,7 +125,7 @@ def _compared(
 
 
 def _compared_lines(
-    client: "Client", done: dict[str, Any], replays: Sequence[dict[str, Any]], output: "_Output"
+    client: Client, done: types.ComparisonResults, replays: Sequence[types.ReplayOut], output: _Output
 ) -> Iterator[str]:
     if output.with_diff or output.verbose:
         for replay in replays:
@@ -138,14 +134,14 @@ def _compared_lines(
     yield from comparison_lines(done, comparisons.page_url(client, done["id"]))
 
 
-def _show_result(client: "Client", replay_id: str, *, with_diff: bool, as_json: bool) -> None:
+def _show_result(client: Client, replay_id: str, *, with_diff: bool, as_json: bool) -> None:
     """Wait for a replay and show the result. Raises `Failure` if the replay failed."""
     done = _waited(client, replay_id, f"{client.url}/replays/{replay_id}/")
     with checked_when_shown(lambda: _check(done, ())):
         show(done, _lines(client, done, None, with_diff=with_diff, verbose=False), as_json=as_json)
 
 
-def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:
+def _waited(client: Client, replay_id: str, address: str) -> types.ReplayOut:
     try:
         with Progress() as progress:
             return client.replays.wait(replay_id, _updater(progress))
@@ -153,12 +149,12 @@ def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:
         raise Interrupted(f"The replay is still running. Follow or cancel it at {address}") from why
 
 
-def _updater(progress: Progress) -> Callable[[dict[str, Any]], None]:
+def _updater(progress: Progress) -> Callable[[types.ReplayOut], None]:
     """Update the progress line, and print a hint once if no worker seems to be running."""
     hint = {"at": time.monotonic() + _PATIENCE}
 
-    def update(found: dict[str, Any]) -> None:
-        waiting = found.get("waiting") or {"calls": 0}
+    def update(found: types.ReplayOut) -> None:
+        waiting = found["waiting"]
         busy = ""
         if waiting["calls"]:
             busy = f"; {counted(waiting['calls'], 'busy call')} retried by {local(waiting['until'])}"
@@ -173,7 +169,7 @@ def _updater(progress: Progress) -> Callable[[dict[str, Any]], None]:
 
 
 def _lines(
-    client: "Client", done: dict[str, Any], address: str | None, *, with_diff: bool, verbose: bool
+    client: Client, done: types.ReplayOut, address: str | None, *, with_diff: bool, verbose: bool
 ) -> Iterator[str]:
     for step in client.replays.steps(done["id"]):
         recorded = client.sessions.action(done["session"], step["sequence"]) if verbose else None
@@ -184,7 +180,7 @@ def _lines(
         yield address
 
 
-def _check(done: dict[str, Any], conditions: Sequence[Condition]) -> None:
+def _check(done: types.ReplayOut, conditions: Sequence[Condition]) -> None:
     reasons = reasons_to_fail(conditions, done)
     if reasons:
         raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
@@ -238,8 +234,7 @@ def trial(
     """
     named = None if frames is None else [_name(each.strip()) for each in frames.split(",") if each.strip()]
     with connected() as client:
-        changes = chosen | {"frames": named, "search_mode": mode}
-        launched = client.replays.try_step(session, sequence, changes)
+        launched = client.replays.try_step(session, sequence, frames=named, search_mode=mode, **chosen)
         _show_result(client, launched["replay_id"], with_diff=with_diff, as_json=as_json)
 
 

@@ -1,8 +1,10 @@
 """`session`: the group, and start, end, status, list, view, checkpoint and resume."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,6 +29,9 @@ from timemachine.cli.output.timeline import action_lines
 from timemachine.cli.terminal import print_line, print_lines, show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, spaced, total_cost
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 
 @click.group(cls=InOrder)
@@ -156,13 +161,13 @@ for command in (
     session.add_command(command)
 
 
-def _begun_lines(begun: dict[str, Any]) -> Iterator[str]:
+def _begun_lines(begun: types.SessionOut) -> Iterator[str]:
     yield f"Session {begun['key']} records into {one_line(begun['collection'] or 'no collection')}."
     yield from facts([("id", begun["id"]), ("page", begun["url"])])
     yield f"End it with: timemachine session end {begun['key']}"
 
 
-def _listed(found: dict[str, Any], none: str, command: Sequence[str] = ()) -> Iterator[str]:
+def _listed(found: types.SessionPage, none: str, command: Sequence[str] = ()) -> Iterator[str]:
     if not found["items"]:
         yield none
         return
@@ -172,7 +177,7 @@ def _listed(found: dict[str, Any], none: str, command: Sequence[str] = ()) -> It
     suggest_next_page(found, command=command)
 
 
-def _row(found: dict[str, Any]) -> list[str]:
+def _row(found: types.SessionOut) -> list[str]:
     return [
         found["key"],
         shortened(found["name"], 40),
@@ -185,7 +190,7 @@ def _row(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _state_facts(found: dict[str, Any]) -> Iterator[str]:
+def _state_facts(found: types.ResumedOut) -> Iterator[str]:
     set_at, messages = found["checkpoint"], found["messages"]
     values = {
         name: each for name, each in found.items() if name not in ("checkpoint", "parent", "messages", "more")
@@ -215,7 +220,7 @@ def _json_or_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[str]:
+def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterator[str]:
     yield from facts(
         [
             ("name", found["name"]),
@@ -246,7 +251,7 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
     )
 
 
-def _ended(found: dict[str, Any]) -> str:
+def _ended(found: types.SessionOut) -> str:
     """When it ended; empty while it is recording."""
     return local(found["ended_at"]) or (NOT_RECORDED if found["status"] == "ended" else "")
 
@@ -262,7 +267,7 @@ def _named(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} × {count:,}" for name, count in ordered)
 
 
-def _judging(judged: dict[str, Any]) -> str:
+def _judging(judged: types.JudgingCost) -> str:
     """The cost of judging the session's answers, which its own cost does not include; empty if there are no judgements."""
     if not judged["count"]:
         return ""
@@ -270,14 +275,14 @@ def _judging(judged: dict[str, Any]) -> str:
     return f"{spent} for {counted(judged['count'], 'judgement')}"
 
 
-def _saved(found: dict[str, Any]) -> str:
+def _saved(found: types.SessionOut) -> str:
     """What the answer cache saved; empty if no answer came from it."""
     if not found["cached_calls"]:
         return ""
     return f"{counted(found['cached_calls'], 'answer')}, saved {saved(found['saved_usd'], found['unknown_saved_calls'])}"
 
 
-def _tokens(found: dict[str, Any]) -> str:
+def _tokens(found: types.SessionOut) -> str:
     """The recorded tokens."""
     counts = (found["input_tokens"], found["output_tokens"])
     return NOT_RECORDED if counts == (None, None) else tokens(found)

@@ -1,7 +1,9 @@
 """`session sweep`: measure a grid of retrieval settings over a session."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +14,9 @@ from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.output.table import table
 from timemachine.cli.terminal import Progress, checked_when_shown, show
 from timemachine.core.pure.numbers import UNKNOWN, counted
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "hits", "tokens/step"]
 
@@ -60,8 +65,7 @@ def sweep(
     grid = {name: list(values) or None for name, values in lists.items()}
     with connected() as client:
         cut_offs = [value for value, chosen in ((False, not_adaptive), (True, adaptive)) if chosen]
-        settings = grid | {"adaptive": cut_offs or None, "as_of": as_of}
-        launched = client.sweeps.launch(session, settings)["sweep_id"]
+        launched = client.sweeps.launch(session, **grid, adaptive=cut_offs or None, as_of=as_of)["sweep_id"]
         try:
             with Progress() as progress:
                 done = client.sweeps.wait(launched, lambda found: progress.update(_progress(found)))
@@ -73,24 +77,24 @@ def sweep(
             show(done, _lines(done, client.url), as_json=as_json)
 
 
-def _check(done: dict[str, Any]) -> None:
+def _check(done: types.SweepOut) -> None:
     if done["status"] != "done":
         raise Failure(f"The sweep is {done['status']}. See its page for the results so far.")
 
 
-def _progress(found: dict[str, Any]) -> str:
+def _progress(found: types.SweepOut) -> str:
     settings = found["settings"]
     return f"{found['status']}: {settings['finished']:,} of {counted(settings['total'], 'setting')}"
 
 
-def _lines(done: dict[str, Any], url: str) -> Iterator[str]:
+def _lines(done: types.SweepOut, url: str) -> Iterator[str]:
     right = [head for head in _HEADS if head not in {"mode", "cut-off"}]
     yield from table(_HEADS, [_row(row) for row in done["rows"]], right=right)
     yield f"Sweep {done['id']} is {done['status']}: {counted(done['steps'], 'step')}; tokens by {done['tokenizer']}."
     yield f"{url}/sweeps/{done['id']}/"
 
 
-def _row(row: dict[str, Any]) -> list[str]:
+def _row(row: types.SweepRowOut) -> list[str]:
     found = row["result"]
     cut = "adaptive" if row["adaptive"] else "exactly top-k"
     setting = [str(row["number"]), row["mode"], str(row["top_k"]), cut]

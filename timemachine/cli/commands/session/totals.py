@@ -1,7 +1,9 @@
 """`session totals`: totals of the steps of a session by kind, tool, model or agent."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,6 +14,9 @@ from timemachine.cli.formatting import duration, shortened, tokens
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, total_cost
+
+if TYPE_CHECKING:
+    from timemachine.client.generated import types
 
 GROUPS: Final = ("kind", "tool", "model", "agent")
 _HEADS: Final = ("time", "share", "steps", "calls", "tool calls", "errors", "in", "out", "cost")
@@ -36,7 +41,7 @@ def totals(*, session: str, by: str, filter_: str | None, as_json: bool) -> None
         show(found, totals_lines(found), as_json=as_json)
 
 
-def totals_lines(found: dict[str, Any]) -> Iterator[str]:
+def totals_lines(found: types.TotalsOut) -> Iterator[str]:
     """The totals of all steps, then the rows."""
     totals = found["totals"]
     calls = f"{counted(totals['calls'], 'model call')}, {counted(totals['tool_calls'], 'tool call')}"
@@ -56,7 +61,7 @@ def totals_lines(found: dict[str, Any]) -> Iterator[str]:
         yield from table((by, *_HEADS), [_row(each, by) for each in found["items"]], right=_HEADS)
 
 
-def _row(each: dict[str, Any], by: str) -> list[str]:
+def _row(each: Mapping[str, Any], by: str) -> list[str]:
     return [
         NOT_RECORDED if each[by] is None else shortened(each[by], 40),
         duration(each["duration_ms"]),
@@ -68,14 +73,14 @@ def _row(each: dict[str, Any], by: str) -> list[str]:
     ]
 
 
-def _time(totals: dict[str, Any]) -> str:
+def _time(totals: types.SumsOut) -> str:
     """The time of the steps, and how many of them recorded it unless all did."""
     timed, steps = totals["timed_actions"], totals["actions"]
     time = duration(totals["duration_ms"])
     return time if timed in (0, steps) else f"{time}, recorded by {timed:,} of {counted(steps, 'step')}"
 
 
-def _tokens(totals: dict[str, Any]) -> str:
+def _tokens(totals: types.SumsOut) -> str:
     counts = (totals["input_tokens"], totals["output_tokens"])
     return NOT_RECORDED if counts == (None, None) else tokens(totals)
 
