@@ -19,6 +19,7 @@ from timemachine.client.recording.sender import EXIT_SECONDS, Sender
 from timemachine.client.recording.snapshot import plain
 from timemachine.client.recording.spool import spool_folder
 from timemachine.client.server import Server, find_server
+from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:
     from timemachine.client.connection import Connection
@@ -103,7 +104,7 @@ class TimeMachine(Reading):
         tags: Sequence[str] = (),
         end: bool = True,
         checkpoint_every: int | None = None,
-        state: Callable[[], dict[str, Any]] | None = None,
+        state: Callable[[], JsonObject] | None = None,
         capture: Collection[str] = (),
     ) -> Session:
         """Start a session: use it as a context manager, or call `end`. With the `key` of an open session, it continues that one.
@@ -141,7 +142,7 @@ class TimeMachine(Reading):
             capture=frozenset(capture) & CAPTURES,
         )
 
-    def _object(self, field: str, given: Any) -> dict[str, Any] | None:
+    def _object(self, field: str, given: Any) -> JsonObject | None:
         if given and not isinstance(given, Mapping):
             self.refuse(f"{field} must be a mapping. Ignored: {str(given)[:60]!r}.")
             return None
@@ -188,7 +189,7 @@ class TimeMachine(Reading):
 
         return Connection(self._found_server(), patience=_ANSWER_SECONDS, longest_wait=0.0)
 
-    def _is_mine(self, header: dict[str, Any]) -> bool:
+    def _is_mine(self, header: JsonObject) -> bool:
         """Whether a recording of another process is for this server and key, or for any server."""
         try:
             server = self._found_server()

@@ -14,6 +14,7 @@ from typing import Any, Final
 from timemachine.client.errors import NotFound, NotUnderstood
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.zip_files import Archive, is_zip
 
 LARGEST: Final = 512 * 1024 * 1024
@@ -34,16 +35,16 @@ _PARTS: Final = (
 class LoadedSession:
     """The content of the archive in order. `skipped` are the numbers of the lines of `events.jsonl` that are not JSON objects."""
 
-    events: list[dict[str, Any]]
-    snapshots: list[dict[str, Any]]
-    metadata: dict[str, Any]
+    events: list[JsonObject]
+    snapshots: list[JsonObject]
+    metadata: JsonObject
     skipped: list[int]
 
-    def get_events_by_layer(self, layer: str) -> list[dict[str, Any]]:
+    def get_events_by_layer(self, layer: str) -> list[JsonObject]:
         """The events of a layer: sys, tool or agent."""
         return [each for each in self.events if each.get("layer") == layer]
 
-    def resume_from_snapshot(self, number: int, agent: Any = None) -> dict[str, Any]:
+    def resume_from_snapshot(self, number: int, agent: Any = None) -> JsonObject:
         """Set the messages of an agent, and its system prompt if any, to those of a snapshot; `messages_restored` counts the messages.
 
         `number` is the id of the snapshot, or its position from 0 if snapshots have no ids. Returns `messages` and the other parts of the
@@ -64,7 +65,7 @@ class LoadedSession:
         parts = {name: copy.deepcopy(state.get(name, snapshot.get(name))) for name in _PARTS}
         return {**parts, "snapshot": number, "messages": messages, "messages_restored": len(messages)}
 
-    def _snapshot(self, number: int) -> dict[str, Any]:
+    def _snapshot(self, number: int) -> JsonObject:
         named = [name for name in _NAMES if any(name in each for each in self.snapshots)]
         if named:
             found = [each for each in self.snapshots if each.get(named[0]) == number]
@@ -127,7 +128,7 @@ def _bytes(source: str | os.PathLike[str] | bytes) -> bytes:
     return path.read_bytes()
 
 
-def _events(data: bytes) -> tuple[list[dict[str, Any]], list[int]]:
+def _events(data: bytes) -> tuple[list[JsonObject], list[int]]:
     events, skipped = [], []
     for number, event in _lines(data):
         if isinstance(event, dict):

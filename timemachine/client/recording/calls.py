@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
+from timemachine.core.pure.json_types import JsonObject
+
 _OWN: Final = ("self", "cls")
 _QUESTIONS: Final = ("messages", "input", "prompt", "question")
 """Names of the argument of a function that holds the question to a model."""
@@ -21,7 +23,7 @@ class Recorder(Protocol):
     def next_id(self) -> str:
         """An id for an action."""
 
-    def add(self, action: dict[str, Any]) -> None:
+    def add(self, action: JsonObject) -> None:
         """Record it."""
 
     def snapshot(self, value: Any) -> Any:
@@ -37,7 +39,7 @@ class Call:
     """
 
     def __init__(
-        self, recorder: Recorder, facts: dict[str, Any], *, given: Any = None, nests: bool = True
+        self, recorder: Recorder, facts: JsonObject, *, given: Any = None, nests: bool = True
     ) -> None:
         self._recorder = recorder
         self._facts = facts
@@ -86,7 +88,7 @@ class Call:
             action["error"] = _as_error(action["error"])
         self._recorder.add(action)
 
-    def _fields(self) -> dict[str, Any]:
+    def _fields(self) -> JsonObject:
         """The fields that the block set, except the result."""
         return {
             name: value
@@ -111,7 +113,7 @@ class ModelCall(Call):
     """A call of a function that asks a model. Model and usage are taken from its answer unless the function sets them."""
 
     def __init__(
-        self, recorder: Recorder, facts: dict[str, Any], *, given: Any = None, nests: bool = True
+        self, recorder: Recorder, facts: JsonObject, *, given: Any = None, nests: bool = True
     ) -> None:
         question, parameters = _split(given)
         super().__init__(recorder, facts, given=question, nests=nests)
@@ -125,7 +127,7 @@ class ModelCall(Call):
         super().__exit__(kind, failure, at)
 
 
-def _split(given: Any) -> tuple[Any, dict[str, Any] | None]:
+def _split(given: Any) -> tuple[Any, JsonObject | None]:
     """Split the arguments of a function into the question to the model and its parameters."""
     if not isinstance(given, dict):
         return given, None
@@ -146,12 +148,12 @@ def _field_of(result: Any, name: str) -> Any:
     return None
 
 
-def recorded[F: Callable[..., Any]](recorder: Recorder, function: F, facts: dict[str, Any]) -> F:
+def recorded[F: Callable[..., Any]](recorder: Recorder, function: F, facts: JsonObject) -> F:
     """Wrap a function so that every call is recorded. A call of a generator ends with its last value; its result is all values."""
     arguments = _arguments_of(function)
     made_of = ModelCall if facts.get("kind") == "llm_call" else Call
 
-    def call(args: tuple[Any, ...], kwargs: dict[str, Any], *, nests: bool = True) -> Call:
+    def call(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, nests: bool = True) -> Call:
         return made_of(recorder, facts, given=arguments(args, kwargs), nests=nests)
 
     made: Any = functools.wraps(function)(_form_of(function)(function, call))
@@ -208,14 +210,14 @@ def _async_generator(function: Any, call: Any) -> Any:
     return made
 
 
-def _arguments_of(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+def _arguments_of(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], Mapping[str, Any]], Any]:
     """A function that names the arguments of a call, without `self` and `cls`."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return lambda args, kwargs: {"args": args, **kwargs}
 
-    def named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def named(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
             found = signature.bind(*args, **kwargs).arguments
         except TypeError:  # the function raises its own error

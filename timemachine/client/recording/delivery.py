@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from timemachine.client.errors import ClientError, NoServer, Refused
 from timemachine.client.recording.outbox import Outbox, is_busy, is_temporary
 from timemachine.client.recording.recording import Recording
 from timemachine.client.recording.shortfall import Shortfall
 from timemachine.client.recording.spool import Spool, spools_in, waits_in
+from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.connection import Connection
@@ -35,7 +36,7 @@ class Delivery:
     def __init__(
         self,
         connect: "Callable[[], Connection]",
-        mine: Callable[[dict[str, Any]], bool],
+        mine: Callable[[JsonObject], bool],
         folder: Path,
         *,
         sync: bool = False,

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from timemachine.client.errors import Refused
 from timemachine.client.recording.usage import counts
+from timemachine.core.pure.json_types import JsonObject
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ def nanoseconds(given: Any) -> int | None:
     return round(given * 1e9) if _SECONDS.start <= given < _SECONDS.stop else None
 
 
-def move_to_parameters(action: dict[str, Any], names: Any) -> None:
+def move_to_parameters(action: JsonObject, names: Any) -> None:
     """Move fields of an action into its parameters, as they were given."""
     moved = {name: action.pop(name) for name in names}
     if not isinstance(action.get("parameters"), Mapping):
@@ -65,7 +66,7 @@ def move_to_parameters(action: dict[str, Any], names: Any) -> None:
     action["parameters"] = parameters
 
 
-def fitted(action: dict[str, Any]) -> dict[str, Any]:
+def fitted(action: JsonObject) -> JsonObject:
     """An action in JSON types, with usage in our names, tags as a list and the error as an object.
 
     An error without a usable type or message has the type `unknown`.
@@ -87,7 +88,7 @@ def fitted(action: dict[str, Any]) -> dict[str, Any]:
     return action
 
 
-def _fit_error(action: dict[str, Any], given: Any) -> None:
+def _fit_error(action: JsonObject, given: Any) -> None:
     """Fit the error of an action; what does not fit is stored as given, and the action still counts as failed."""
     error = _without_none(given)
     texts = error if isinstance(error, Mapping) else {}
@@ -137,7 +138,7 @@ def _log_once(field: str) -> None:
         )
 
 
-def _is_moved(action: dict[str, Any], name: str) -> bool:
+def _is_moved(action: JsonObject, name: str) -> bool:
     """Whether the field already is what we moved, or the kind that always fits."""
     value = action[name]
     return (name == "parameters" and isinstance(value, dict) and set(value) == {AS_GIVEN}) or value == "event"

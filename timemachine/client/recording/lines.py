@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from timemachine.client.recording.fitting import fitted, iso
 from timemachine.client.recording.snapshot import safe_repr, thawed, written
+from timemachine.core.pure.json_types import JsonObject
 
 _SHOWN: Final = 200
 _LONGEST_WHY: Final = 1_000
@@ -28,7 +29,7 @@ def ended_at(line: bytes) -> str | None:
     return line.removeprefix(END).strip().decode() or None
 
 
-def line_of(action: dict[str, Any]) -> bytes:
+def line_of(action: JsonObject) -> bytes:
     """The line of an action."""
     return json.dumps(action, separators=(",", ":"), allow_nan=False).encode()
 
@@ -62,7 +63,7 @@ def refused_line(line: bytes, why: str) -> bytes:
     )
 
 
-def _event(name: str, action_id: str, output: Any) -> dict[str, Any]:
+def _event(name: str, action_id: str, output: Any) -> JsonObject:
     return {
         "kind": "event",
         "layer": "agent",

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from timemachine.client.errors import ClientError, NotUnderstood, Refused, Unreachable
@@ -19,6 +19,7 @@ from timemachine.client.recording.shortfall import Shortfall
 from timemachine.client.recording.spool import Row
 from timemachine.client.recording.spool_database import Damaged
 from timemachine.client.retries import TOO_MANY
+from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.connection import Connection
@@ -177,7 +178,7 @@ class Outbox:
                 raise
             connection.post(f"{self._path}/end")
 
-    def _begin(self, connection: "Connection", session: dict[str, Any]) -> None:
+    def _begin(self, connection: "Connection", session: JsonObject) -> None:
         """Start a session on the server; without `started_at` if the server is too old for it."""
         try:
             connection.post("/api/sessions", session)
@@ -228,9 +229,9 @@ class Outbox:
             self.key = self._other_key
 
     @property
-    def _session(self) -> dict[str, Any]:
+    def _session(self) -> JsonObject:
         """The body of the request that starts the session."""
-        session: dict[str, Any] = self.recording.header["session"]
+        session: JsonObject = self.recording.header["session"]
         return session
 
     @property
@@ -366,6 +367,6 @@ def is_busy(why: ClientError) -> bool:
     return isinstance(why, Refused) and why.status == TOO_MANY
 
 
-def header_of(session: dict[str, Any], *, url: str | None, key_id: str | None) -> dict[str, Any]:
+def header_of(session: JsonObject, *, url: str | None, key_id: str | None) -> JsonObject:
     """The header of a recording. `session` is the body of the request that starts it; `suffix` is added to its key if an ended session has it."""
     return {"url": url, "key_id": key_id, "suffix": secrets.token_hex(4), "session": session}

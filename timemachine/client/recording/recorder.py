@@ -24,6 +24,7 @@ from timemachine.client.recording.lines import end_line, line_of_frozen
 from timemachine.client.recording.sender import OURS
 from timemachine.client.recording.snapshot import Frozen, frozen, safe_repr
 from timemachine.client.recording.usage import fields_of
+from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -76,11 +77,11 @@ class Session:
     def __init__(
         self,
         machine: Machine,
-        header: dict[str, Any],
+        header: JsonObject,
         *,
         end: bool = True,
         checkpoint_every: int | None = None,
-        state: Callable[[], dict[str, Any]] | None = None,
+        state: Callable[[], JsonObject] | None = None,
         capture: frozenset[str] = frozenset(),
     ) -> None:
         self.name: str = header["session"]["name"]
@@ -164,7 +165,7 @@ class Session:
         facts = {"kind": "llm_call", "layer": "agent", "role": "agent", **more}
         return self._call(model, "model", facts, input)
 
-    def checkpoint(self, name: str, state: dict[str, Any] | None = None, **parts: Any) -> None:
+    def checkpoint(self, name: str, state: JsonObject | None = None, **parts: Any) -> None:
         """Set a checkpoint to resume from.
 
         Known parts of the state are `messages`, `system_prompt`, `working_directory`, `tools`, `last_query`, `last_result`, `model` and
@@ -266,7 +267,7 @@ class Session:
         """A copy of the value, to record later."""
         return value if value is None or type(value) is str else Frozen(value)
 
-    def add(self, action: dict[str, Any]) -> None:
+    def add(self, action: JsonObject) -> None:
         """Record an action in the form of the API. Its values are copied now."""
         if "id" not in action:
             action["id"] = self.next_id()
@@ -310,14 +311,14 @@ class Session:
             return
         self.checkpoint("automatic", state)
 
-    def _call(self, named: Any, field: str, facts: dict[str, Any], given: Any) -> Any:
+    def _call(self, named: Any, field: str, facts: JsonObject, given: Any) -> Any:
         if callable(named):
             return recorded(self, named, {**facts, field: named.__name__} if field == "tool" else facts)
         if named is not None:
             facts = {**facts, field: named}
         return Call(self, facts, given=given)
 
-    def _check(self, action: dict[str, Any]) -> None:
+    def _check(self, action: JsonObject) -> None:
         """Check fields with a fixed vocabulary: an unknown value becomes a tag, because the server would refuse the action."""
         started = action.get("started_at")
         if started is None:
@@ -340,7 +341,7 @@ class Session:
         if layer is not None and layer not in LAYERS:
             self._as_tag(action, "layer", layer, None)
 
-    def _set_time(self, action: dict[str, Any], given: Any) -> None:
+    def _set_time(self, action: JsonObject, given: Any) -> None:
         moment = nanoseconds(given)
         if moment is not None:
             action["started_at"] = moment
@@ -350,14 +351,14 @@ class Session:
                 f"`started_at` must be a datetime, ISO text, or seconds since 1970, not {safe_repr(given)[:60]}. It is stored in the parameters."
             )
 
-    def _as_tag(self, action: dict[str, Any], field: str, word: Any, meant: str | None) -> None:
+    def _as_tag(self, action: JsonObject, field: str, word: Any, meant: str | None) -> None:
         action[field] = meant
         if meant is None:
             tags = action.get("tags") or ()
             action["tags"] = [*([tags] if isinstance(tags, str) else tags), f"{field}:{word}"]
             self._refuse(f"`{field}` cannot be {word!r}. It is recorded as a tag.")
 
-    def _do(self, verb: str, body: dict[str, Any]) -> Any:
+    def _do(self, verb: str, body: JsonObject) -> Any:
         """Do something on the server after everything recorded before is delivered."""
         outbox = self._box()
         if not self._machine.sender.flush(_WAIT, only=outbox):

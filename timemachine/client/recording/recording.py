@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from timemachine.client.recording.lines import is_end
 from timemachine.client.recording.spool import Row, Spool, Stored
+from timemachine.core.pure.json_types import JsonObject
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ class Recording:
     `header` names the session, the server and the public part of the key. `spool` returns the database to write into.
     """
 
-    def __init__(self, header: dict[str, Any], folder: Path, spool: Callable[[], Spool]) -> None:
+    def __init__(self, header: JsonObject, folder: Path, spool: Callable[[], Spool]) -> None:
         self.header = header
         self.folder = folder
         self.end = 0

@@ -24,6 +24,7 @@ from timemachine.client.recording.lines import is_end, line_of_frozen, lost_line
 from timemachine.client.recording.outbox import Mark, Outbox
 from timemachine.client.recording.recording import Recording
 from timemachine.client.recording.shortfall import Shortfall
+from timemachine.core.pure.json_types import JsonObject
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ class Sender:
         self._exits = False
         self.delivery = self._new_delivery()
 
-    def outbox(self, header: dict[str, Any], holder: Holder, **options: Any) -> Outbox:
+    def outbox(self, header: JsonObject, holder: Holder, **options: Any) -> Outbox:
         """An outbox for a session; `options` are those of `Outbox`."""
         self._holders.add(holder)
         recording = Recording(header, self.folder, self.delivery.spool)

@@ -23,6 +23,8 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
+
 DEEPEST: Final = 56
 """Levels of lists and objects; the server accepts 64, including those of the request around an action."""
 _LONGEST_INTEGER: Final = 14_000  # bits: Python writes no integer of more than 4,300 digits
@@ -147,7 +149,7 @@ def _plain(value: Any) -> Any:
     return safe_repr(value)
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def _fields(value: Any) -> JsonObject:
     return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
 
 

@@ -29,6 +29,7 @@ from timemachine.client.recording.spool_database import (
     remove,
     rename_damaged,
 )
+from timemachine.core.pure.json_types import JsonObject
 
 _STORED: Final = """
 SELECT header, recordings.id, refused IS NOT NULL,
@@ -55,7 +56,7 @@ class Stored:
     """
 
     path: Path
-    header: dict[str, Any]
+    header: JsonObject
     id: int
     is_refused: bool
     actions: int

@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol
 from timemachine.client.recording.command_words import redacted_url, without_secrets
 from timemachine.client.recording.sender import OURS
 from timemachine.client.recording.spool_database import DAMAGED, SQLITE_SUFFIXES, SUFFIX
+from timemachine.core.pure.json_types import JsonObject
 
 _OWN: Final = "timemachine"
 _SPOOLS: Final = (SUFFIX, DAMAGED, *(SUFFIX + each for each in SQLITE_SUFFIXES))
@@ -41,7 +42,7 @@ class Listener(Protocol):
 
 NOT_KNOWN: Final = "not known"
 
-type Event = tuple[str, dict[str, Any], dict[str, Any]]
+type Event = tuple[str, JsonObject, JsonObject]
 _listeners: list[Listener] = []
 _lock = threading.Lock()
 _hooked = threading.Event()
@@ -236,7 +237,7 @@ def _asked(method: str, url: str, began: int, status: int | None, why: Exception
         return
 
     def found() -> Event:
-        more: dict[str, Any] = {"duration_ms": (time.perf_counter_ns() - began) / 1e6}
+        more: JsonObject = {"duration_ms": (time.perf_counter_ns() - began) / 1e6}
         if why is not None:
             more["error"] = {"type": type(why).__name__, "message": str(why)}
         data = {"method": method, "url": redacted_url(url), "status": status}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from timemachine.client.errors import ClientError, NotFound, Refused
 from timemachine.client.recording.lines import END, is_end
@@ -14,6 +14,7 @@ from timemachine.client.recording.recording import Recording
 from timemachine.client.recording.shortfall import Shortfall
 from timemachine.client.recording.spool import Row, Spool, Stored
 from timemachine.client.recording.spool_database import DAMAGED, SUFFIX, remove
+from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.connection import Connection
@@ -36,7 +37,7 @@ class Remaining:
     path: Path
     state: str
     why: str | None
-    session: dict[str, Any] = field(default_factory=dict)
+    session: JsonObject = field(default_factory=dict)
     actions: int | None = None
     url: str | None = None
     key_id: str | None = None
@@ -167,7 +168,7 @@ class _Copy(Recording):
         return True
 
 
-def _leave_end(folder: Path, header: dict[str, Any]) -> None:
+def _leave_end(folder: Path, header: JsonObject) -> None:
     """Store the end of a session alone, if only that was not delivered. Raises `OSError`."""
     spool = Spool.begin(folder)
     try:

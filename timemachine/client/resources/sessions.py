@@ -68,7 +68,7 @@ class Sessions(resources.Sessions):
         return whole(lambda after: self._compare(left, right, show=show, limit=LARGEST_PAGE, after=after))
 
 
-def _joined(filters: dict[str, Any]) -> dict[str, Any]:
+def _joined(filters: JsonObject) -> JsonObject:
     """The filters with lists as one text."""
     return {
         name: value if value is None or isinstance(value, float | int | str) else ",".join(value)
