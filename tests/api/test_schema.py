@@ -197,7 +197,7 @@ def test_no_two_schemas_have_the_same_name() -> None:
     assert [name for name in names if named[name] > 1] == []
 
 
-def _subclasses(of: type) -> Iterator[type]:
+def _subclasses(of: type[BaseModel]) -> Iterator[type[BaseModel]]:
     for each in of.__subclasses__():
         yield each
         yield from _subclasses(each)
