@@ -2652,7 +2652,7 @@ class Deletions(Resource):
         )
         return found
 
-    def _prepare(self, filter: types.SelectionIn) -> types.DeletionOut:
+    def _prepare(self, filter: types.SessionSelection) -> types.DeletionOut:
         """See what a deletion in bulk would take away.
 
         Find the sessions that match the `filter` now. Nothing is deleted yet.
@@ -2688,7 +2688,7 @@ class Deletions(Resource):
         *,
         reason: str | None = None,
         sessions: Sequence[str] | None = None,
-        filter: types.SelectionIn | None = None,
+        filter: types.SessionSelection | None = None,
         dry_run: bool | None = None,
     ) -> types.HoldPreview | types.HoldOut:
         """Place a legal hold.

@@ -931,7 +931,7 @@ class DeletedBefore(TypedDict):
     at: str
     by: str | None
     reason: str | None
-    summaries: list[SummaryKept] | None
+    summaries: list[RemainingSummary] | None
 
 
 @final
@@ -945,7 +945,7 @@ class DeletionConfirmation(TypedDict):
 class DeletionIn(TypedDict):
     """Which sessions are to be deleted."""
 
-    filter: SelectionIn
+    filter: SessionSelection
 
 
 @final
@@ -1143,7 +1143,7 @@ class ErasureCounts(TypedDict):
     replay_steps: int
     elsewhere: list[PlaceCount]
     collections: list[str]
-    summaries: list[SummaryKept]
+    summaries: list[RemainingSummary]
     kept_by_others: int
     fields: int
     fields_of: FieldsOf
@@ -1720,7 +1720,7 @@ class HoldIn(TypedDict):
 
     reason: NotRequired[str]
     sessions: NotRequired[Sequence[str]]
-    filter: NotRequired[SelectionIn | None]
+    filter: NotRequired[SessionSelection | None]
     dry_run: NotRequired[bool]
 
 
@@ -2202,15 +2202,6 @@ class Matching(TypedDict):
     user: NotRequired[str]
     tag: NotRequired[str]
     most: NotRequired[int]
-
-
-@final
-class MessageSaid(TypedDict):
-    """A message up to a step, whole; an ask is two, its question and its answer."""
-
-    sequence: int
-    role: Literal["user", "agent", "system", "tool"] | None
-    content: Any
 
 
 @final
@@ -2994,6 +2985,14 @@ class ReleaseIn(TypedDict):
 
 
 @final
+class RemainingSummary(TypedDict):
+    """A summary of a deleted session that stays in a collection."""
+
+    collection: str
+    frame: int
+
+
+@final
 class ReplayHitOut(TypedDict):
     """A passage that a replay found, with its text; `matched` says what it was found by."""
 
@@ -3396,29 +3395,6 @@ class SearchPage(TypedDict):
 
 
 @final
-class SelectionIn(TypedDict):
-    """Which sessions are meant: they must match every filter that is given.
-
-    The filters are those of the list of sessions, and `named`, which is searched for in names and keys. With `older_than_days`, nothing was
-    recorded in a session for so many days.
-    """
-
-    q: NotRequired[str]
-    named: NotRequired[str]
-    agent: NotRequired[str]
-    user: NotRequired[str]
-    status: NotRequired[str]
-    tag: NotRequired[str]
-    tool: NotRequired[str]
-    kind: NotRequired[str]
-    model: NotRequired[str]
-    since: NotRequired[str]
-    until: NotRequired[str]
-    min_cost: NotRequired[float | None]
-    older_than_days: NotRequired[int | None]
-
-
-@final
 class SelectionOut(TypedDict):
     """Which sessions were meant; filters that were not given are absent."""
 
@@ -3513,7 +3489,7 @@ class SessionDeleted(TypedDict):
     erased: str
     actions: int
     branches: int
-    summaries: list[SummaryKept]
+    summaries: list[RemainingSummary]
 
 
 @final
@@ -3716,6 +3692,29 @@ class SessionRecalled(TypedDict):
     status: Literal["recording", "ended"]
     started_at: str | None
     turns: int
+
+
+@final
+class SessionSelection(TypedDict):
+    """Which sessions are meant: they must match every filter that is given.
+
+    The filters are those of the list of sessions, and `named`, which is searched for in names and keys. With `older_than_days`, nothing was
+    recorded in a session for so many days.
+    """
+
+    q: NotRequired[str]
+    named: NotRequired[str]
+    agent: NotRequired[str]
+    user: NotRequired[str]
+    status: NotRequired[str]
+    tag: NotRequired[str]
+    tool: NotRequired[str]
+    kind: NotRequired[str]
+    model: NotRequired[str]
+    since: NotRequired[str]
+    until: NotRequired[str]
+    min_cost: NotRequired[float | None]
+    older_than_days: NotRequired[int | None]
 
 
 @final
@@ -4133,12 +4132,21 @@ class StateCounts(TypedDict):
 
 
 @final
+class StateMessage(TypedDict):
+    """A message up to a step, whole; an ask is two, its question and its answer."""
+
+    sequence: int
+    role: Literal["user", "agent", "system", "tool"] | None
+    content: Any
+
+
+@final
 class StateOut(TypedDict):
     """What was known at a step. `frames_existed` is how many frames the session's collection had then, null without a collection."""
 
     at: int
     as_of: str
-    messages: list[MessageSaid]
+    messages: list[StateMessage]
     frames_used: list[FrameUsed]
     frames_existed: int | None
     totals: TotalsSoFar
@@ -4534,14 +4542,6 @@ class SummaryIn(TypedDict):
 
     collection: NotRequired[str]
     use_model: NotRequired[str]
-
-
-@final
-class SummaryKept(TypedDict):
-    """A summary of a deleted session that stays in a collection."""
-
-    collection: str
-    frame: int
 
 
 @final
