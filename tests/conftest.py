@@ -9,11 +9,12 @@ from pathlib import Path
 import coverage
 import pytest
 from django.contrib.contenttypes.management import create_contenttypes
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.signals import post_migrate
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
+from pytest_django.plugin import DjangoDbBlocker
 from xdist.remote import Producer
 
 from tests import branches, crash_figures
@@ -59,6 +60,7 @@ END $$
 # failure comes from the change; elsewhere they are random.
 hypothesis_settings.register_profile(
     "untimed",
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,
@@ -186,6 +188,17 @@ def silent_queue() -> Iterator[None]:
     received()
     yield
     use_broker(before)
+
+
+@pytest.fixture(scope="module")
+def shared_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Undo at the end of a file what its module-scoped fixtures write.
+
+    Every test sees these rows and undoes only its own changes. It is not for files with transactional tests.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture

@@ -4,6 +4,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 import coverage
+import pytest
+
+MEASURED = "COVERAGE_PROCESS_CONFIG"
 
 
 @contextmanager
@@ -18,3 +21,11 @@ def unmeasured() -> Generator[None]:
         yield
     finally:
         measuring.start()
+
+
+@contextmanager
+def programs_unmeasured() -> Generator[None]:
+    """Start programs without coverage during the block: it takes longer to start than most of them run."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv(MEASURED, raising=False)
+        yield

@@ -1,7 +1,7 @@
 """Programs that talk to the API in tests: one key with every scope, one of another project."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from tests.answer_validation import held
+from tests.measuring import programs_unmeasured
 from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 
@@ -54,6 +55,13 @@ def program(project: Project, *scopes: str) -> Program:
     """A program with a key of these scopes; without any, of all."""
     _, key = make_api_key(project, name="test", scopes=scopes or SCOPES)
     return Program(key=key, client=Client())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs_measured_elsewhere() -> Iterator[None]:
+    """Readers of files have tests of their own."""
+    with programs_unmeasured():
+        yield
 
 
 @pytest.fixture

@@ -36,8 +36,8 @@ STORED = {"StoredOptions"}
 """Schemas of what is returned as it was stored, perhaps by another version."""
 
 
-@pytest.fixture
-def document(db: None) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
     found: dict[str, Any] = Client().get("/api/openapi.json").json()
     return found
 
@@ -83,6 +83,15 @@ def test_every_refusal_is_an_error(document: dict[str, Any]) -> None:
     for method, path, status, media_type, schema in answers_in(document):
         if not status.startswith("2"):
             assert (media_type, schema) == (JSON, {"$ref": "#/components/schemas/Error"}), (method, path)
+
+
+def test_every_operation_names_its_refusals(document: dict[str, Any]) -> None:
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            answers = operation["responses"]
+            assert {"401", "403", "default"} <= set(answers), (method, path)
+            assert ("404" in answers) == ("{" in path), (method, path)
+            assert all(each["content"] for each in answers.values()), (method, path)
 
 
 def test_every_document_says_all_its_fields(document: dict[str, Any]) -> None:

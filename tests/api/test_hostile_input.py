@@ -21,6 +21,15 @@ PAGED = [
     "/replays/REPLAY/steps",
     "/shares",
 ]
+NEVER_GIVEN: tuple[object, ...] = (
+    *([one] for one in (None, {}, True, 1.5, -1, 2**63, "\0", "\ud800", "2026-11-20T00:00:00Z\0")),
+    [["2026-11-20T00:00:00Z"]],
+    [],
+    [1, 2],
+    {"x": 1},
+    "x",
+    None,
+)
 DIGITS = "9" * 5_000
 
 
@@ -61,37 +70,16 @@ def refused(answer: Any, *statuses: int) -> str:
 
 
 @pytest.mark.parametrize("path", PAGED)
-@pytest.mark.parametrize(
-    "value",
-    [
-        [None],
-        [{}],
-        [True],
-        [1.5],
-        [-1],
-        [2**63],
-        ["\u0000"],
-        ["\ud800"],
-        ["2026-11-20T00:00:00Z\u0000"],
-        [["2026-11-20T00:00:00Z"]],
-        [],
-        [1, 2],
-        {"x": 1},
-        "x",
-        None,
-    ],
-    ids=repr,
-)
-def test_a_place_that_the_list_did_not_give_is_refused(
-    api: Program, paged: str, path: str, value: object
-) -> None:
-    assert "first page" in (said := refused(api.get(paged, after=place(value)), 422)) or ("`after`" in said)
+def test_a_place_that_the_list_did_not_give_is_refused(api: Program, paged: str, path: str) -> None:
+    for value in NEVER_GIVEN:
+        said = refused(api.get(paged, after=place(value)), 422)
+        assert "first page" in said or "`after`" in said, value
 
 
 @pytest.mark.parametrize("path", PAGED)
-@pytest.mark.parametrize("after", ["ä", "!", "\x00", "W1siW", "a" * 3_000, place([["deep"]] * 3)])
-def test_a_place_that_is_no_place_is_refused(api: Program, paged: str, path: str, after: str) -> None:
-    refused(api.get(paged, after=after), 422)
+def test_a_place_that_is_no_place_is_refused(api: Program, paged: str, path: str) -> None:
+    for after in ("ä", "!", "\x00", "W1siW", "a" * 3_000, place([["deep"]] * 3)):
+        refused(api.get(paged, after=after), 422)
 
 
 def test_the_place_of_one_list_is_refused_by_another(api: Program, session: str) -> None:

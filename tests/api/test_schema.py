@@ -33,7 +33,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 
 type Operation = APIOperation[Any, Any, Any, Any]
 ASKED = os.environ.get("SCHEMA_EXAMPLES")
-EXAMPLES = int(ASKED or "8")
+EXAMPLES = int(ASKED or "5")
 CHECKS = [
     not_a_server_error,
     checks.status_code_conformance,
@@ -180,14 +180,6 @@ def test_every_answer_is_one_that_the_document_names(described: Api) -> None:
             described.ask(*drawn)
 
         asked()
-
-
-def test_every_operation_names_its_refusals(described: Api) -> None:
-    for operation in described.operations():
-        answers = operation.definition.raw["responses"]
-        assert {"401", "403", "default"} <= {str(each) for each in answers}, operation.label
-        assert ("404" in answers) == ("{" in operation.path), operation.label
-        assert all(each["content"] for each in answers.values()), operation.label
 
 
 def test_no_two_schemas_have_the_same_name() -> None:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
 from tests.cli.terminal import Here, Terminal
+from tests.measuring import programs_unmeasured
 from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.recording.importing.models import FileImport
@@ -21,6 +22,13 @@ from timemachine.replay.runs.worker import work
 from timemachine.replay.suites.running import settle_run_of
 from timemachine.replay.sweeps.models import Sweep
 from timemachine.replay.sweeps.worker import work as measure
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs_measured_elsewhere() -> Iterator[None]:
+    """Readers of files, and the commands, have tests of their own."""
+    with programs_unmeasured():
+        yield
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from tests.measuring import MEASURED
 from tests.waiting import wait_until
 
 PATIENCE = 120.0
 PORTS = range(20_000, 32_000)
 WORKERS = 16
-MEASURED = "COVERAGE_PROCESS_CONFIG"
 # Coverage watches the supervisor, but not what it starts: Django under it takes three times as long to load.
 UP = (
     sys.executable,

@@ -29,14 +29,25 @@ pytestmark = pytest.mark.django_db
 MODELS = ("local:extractive-1", "local:extractive-3")
 
 
+@pytest.fixture(scope="module")
+def made(shared_rows: None) -> Comparison:
+    project = Project.objects.create(name="Prüfung")
+    return compared(project, [recorded_session(project)], *MODELS)
+
+
+@pytest.fixture
+def comparison(made: Comparison) -> Comparison:
+    return Comparison.objects.get(pk=made.pk)
+
+
+@pytest.fixture
+def project(comparison: Comparison) -> Project:
+    return comparison.project
+
+
 @pytest.fixture
 def session(project: Project) -> Session:
-    return recorded_session(project)
-
-
-@pytest.fixture
-def comparison(project: Project, session: Session) -> Comparison:
-    return compared(project, [session], *MODELS)
+    return Session.objects.get(project=project)
 
 
 def cells(comparison: Comparison) -> list[ReplayStep]:

@@ -30,7 +30,7 @@ class Made:
     key: str
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
     """The bundles; nothing of what they were made from stays."""
     with django_db_blocker.unblock(), transaction.atomic():

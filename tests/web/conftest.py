@@ -8,11 +8,19 @@ from django.test import Client
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.chromium import required
+from tests.measuring import programs_unmeasured
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.knowledge.commands import get_or_create_collection, put_frames
 from timemachine.knowledge.models import Collection
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs_measured_elsewhere() -> Iterator[None]:
+    """Readers of files have tests of their own."""
+    with programs_unmeasured():
+        yield
 
 
 @pytest.fixture

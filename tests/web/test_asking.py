@@ -63,12 +63,11 @@ def told(response: Any) -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("case", MISBEHAVIOURS, ids=str)
-@pytest.mark.parametrize("model", MODELS)
 def test_a_person_reads_what_became_of_an_ask(
-    operator: Client, session: Session, stub: StubModelServer, model: str, case: Misbehaviour
+    operator: Client, session: Session, stub: StubModelServer, case: Misbehaviour
 ) -> None:
     case.play(stub)
-    response = asked(operator, session, model)
+    response = asked(operator, session, MODELS[0])
     shown = response if case.code else operator.get(response["Location"])
     assert response.status_code == (502 if case.code else 303)
     timeline = operator.get(f"/sessions/{session.id}/", {"step": 1})
@@ -80,12 +79,12 @@ def test_a_person_reads_what_became_of_an_ask(
     assert session.actions.count() == 2
 
 
-@pytest.mark.parametrize("case", MISBEHAVIOURS, ids=str)
+@pytest.mark.parametrize("case", {case.code: case for case in MISBEHAVIOURS}.values(), ids=str)
 def test_a_script_is_led_to_the_same_step(
     operator: Client, session: Session, stub: StubModelServer, case: Misbehaviour
 ) -> None:
     case.play(stub)
-    events = told(asked(operator, session, MODELS[0], EVENTS))
+    events = told(asked(operator, session, MODELS[1], EVENTS))
     assert [name for name, _ in events][:2] == ["begun", "found"]
     name, end = events[-1]
     assert (name, end.get("failed", False)) == ("end", case.code is not None)

@@ -26,18 +26,20 @@ AXE = (Path(__file__).resolve().parents[1] / "vendor" / "axe" / "axe.min.js").re
 OF_AXE = """(only) => axe.run(document, {resultTypes: ["violations"], preload: false, ...only})
     .then((r) => r.violations.map((v) => [v.id, v.nodes[0].html]))"""
 WIDTHS = (320, 900, 1440)
+UNUSUAL = (
+    "/sessions/long/?step=1500&filter=kind:event",
+    "/sessions/hostile/?step=1",
+    "/sessions/empty/",
+)
+WRONG = "/sessions/story/?step=3&filter=knd:ask"
 ADDRESSES = (
     "/",
     "/?q=nothing+like+it",
-    "/sessions/nowhere/",
     "/sessions/story/?step=2",
     "/sessions/story/?step=2&tab=state",
     "/sessions/story/?step=2&tab=context",
     "/sessions/story/?step=2&tab=raw",
-    "/sessions/story/?step=3&filter=knd:ask",
-    "/sessions/long/?step=1500&filter=kind:event",
-    "/sessions/hostile/?step=1",
-    "/sessions/empty/",
+    *UNUSUAL,
 )
 MOST_NODES = 2_500
 MOST_HTML = 60 * 1024
@@ -100,12 +102,13 @@ def arrives(page: Page, step: int) -> None:
 
 
 @pytest.mark.usefixtures("long")
-def test_pages_are_accessible_and_light_at_every_width(
+def test_unusual_pages_are_accessible_and_light_at_every_width(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
+    """Of the usual ones, tests/e2e/test_pages.py finds that."""
     found = []
     with opened(chromium, live_server, cookie) as page:
-        for address in ADDRESSES:
+        for address in (*UNUSUAL, WRONG):
             page.goto(live_server.url + address)
             page.evaluate(AXE)
             for width in WIDTHS:
@@ -124,8 +127,6 @@ def test_pages_are_accessible_and_light_at_every_width(
 @pytest.mark.usefixtures("long")
 def test_pages_are_within_their_weight(live_server: LiveServer, cookie: str) -> None:
     for address in ADDRESSES:
-        if "nowhere" in address or "knd" in address:
-            continue
         asked = Request(
             live_server.url + address, headers={"Cookie": f"{configured.SESSION_COOKIE_NAME}={cookie}"}
         )

@@ -26,14 +26,25 @@ from timemachine.replay.runs.models import ReplayStep
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 
 
+@pytest.fixture(scope="module")
+def made(shared_rows: None) -> Comparison:
+    project = Project.objects.create(name="Prüfung")
+    return compared(project, [recorded_session(project)], ONE, THREE)
+
+
+@pytest.fixture
+def comparison(made: Comparison, db: None) -> Comparison:
+    return Comparison.objects.get(pk=made.pk)
+
+
+@pytest.fixture
+def project(comparison: Comparison) -> Project:
+    return comparison.project
+
+
 @pytest.fixture
 def session(project: Project) -> Session:
-    return recorded_session(project)
-
-
-@pytest.fixture
-def comparison(project: Project, session: Session) -> Comparison:
-    return compared(project, [session], ONE, THREE)
+    return Session.objects.get(project=project)
 
 
 def scope_of(comparison: Comparison, terms: Terms = ORDINARY) -> Scope:

@@ -72,7 +72,7 @@ def recorded(project: Project, some: Sequence[ActionDraft], **fields: Any) -> Se
 
 
 @settings(
-    max_examples=60,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

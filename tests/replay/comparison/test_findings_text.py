@@ -3,7 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.replay.comparison.pure.cells import Ask, Cell
@@ -51,6 +51,7 @@ def asks(draw: st.DrawFn) -> list[Ask]:
     ]
 
 
+@settings(max_examples=25)
 @given(asks())
 def test_what_is_read_is_what_was_kept(of: list[Ask]) -> None:
     found = findings(of, 2, noise_floor=True)

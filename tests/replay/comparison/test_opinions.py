@@ -33,15 +33,26 @@ def says(relation: str, better: str) -> str:
     return json.dumps({"relation": relation, "better": better, "reason": "By the passages."})
 
 
+@pytest.fixture(scope="module")
+def of_three(shared_rows: None) -> Comparison:
+    """Of extractive-1 against itself and -3: three cells are identical, one too, and two differ."""
+    project = Project.objects.create(name="Prüfung")
+    return compared(project, [recorded_session(project)], ONE, THREE)
+
+
+@pytest.fixture
+def made(of_three: Comparison, db: None) -> Comparison:
+    return Comparison.objects.get(pk=of_three.pk)
+
+
+@pytest.fixture
+def project(made: Comparison) -> Project:
+    return made.project
+
+
 @pytest.fixture
 def api(project: Project) -> Program:
     return program(project)
-
-
-@pytest.fixture
-def made(project: Project) -> Comparison:
-    """Of extractive-1 against itself and -3: three cells are identical, one too, and two differ."""
-    return compared(project, [recorded_session(project)], ONE, THREE)
 
 
 @pytest.fixture

@@ -25,6 +25,10 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 
 @pytest.fixture
 def session(project: Project) -> Session:
+    return everything_recorded(project)
+
+
+def everything_recorded(project: Project) -> Session:
     """A session that holds the canary wherever it can, with everything that is made from sessions."""
     begun = start_session(
         project,

@@ -8,7 +8,9 @@ import pytest
 
 from tests.builders import tamper
 from tests.governance.deletion.erasure.canary import CANARY, checked, erased, sealed
+from tests.governance.deletion.erasure.conftest import everything_recorded
 from tests.verifier.bundles import document, packed, statement, unpacked
+from timemachine.core.accounts.models import Project
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import ErasedField, LogEntry
 from timemachine.evidence.sealing.session_deletion import erase_session
@@ -24,8 +26,20 @@ from timemachine.verifier import tm_verify
 pytestmark = pytest.mark.django_db
 
 
-def test_a_field_that_is_missing_without_a_tombstone_is_a_fault(session: Session) -> None:
+@pytest.fixture(scope="module")
+def recorded(shared_rows: None) -> Session:
+    session = everything_recorded(Project.objects.create(name="Prüfung"))
     sealed(session)
+    return session
+
+
+@pytest.fixture
+def session(recorded: Session) -> Session:
+    """A sealed session that holds the canary wherever it can."""
+    return Session.objects.get(pk=recorded.pk)
+
+
+def test_a_field_that_is_missing_without_a_tombstone_is_a_fault(session: Session) -> None:
     tamper("UPDATE tm_sealed_record SET salts = salts - 'output' WHERE index = 1", [])
     assert [each["says"] for each in checked(session)[0].problems] == [
         "The field output is not what was sealed."
@@ -40,7 +54,6 @@ def verified(session: Session, folder: Path) -> dict[str, Any]:
 
 
 def test_the_verifier_names_what_was_erased_and_proves_the_rest(session: Session, tmp_path: Path) -> None:
-    sealed(session)
     erased(session, fields=["output"], steps=[2])
     found = verified(session, tmp_path)
     assert found["problems"] == []
@@ -86,7 +99,6 @@ def test_only_the_first_erasures_are_told_and_all_are_in_the_document() -> None:
 def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why(
     session: Session, tmp_path: Path, evidence_only: bool
 ) -> None:
-    sealed(session)
     erased(session, fields=["output"], steps=[2])
     gone = verified(session, tmp_path)["shown"][0]
     link, _ = create_link(
@@ -126,7 +138,6 @@ def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why
 def test_where_fields_may_be_withheld_those_with_a_tombstone_are_told_apart(
     session: Session, tmp_path: Path
 ) -> None:
-    sealed(session)
     erased(session, fields=["output"], steps=[2])
     told = verified(session, tmp_path)["checked"]
     files = unpacked((tmp_path / "bundle.zip").read_bytes())
@@ -138,13 +149,11 @@ def test_where_fields_may_be_withheld_those_with_a_tombstone_are_told_apart(
 
 
 def test_the_verifier_misses_a_field_that_has_no_tombstone(session: Session, tmp_path: Path) -> None:
-    sealed(session)
     tamper("UPDATE tm_sealed_record SET salts = salts - 'output' WHERE index = 1", [])
     assert [each["where"] for each in verified(session, tmp_path)["problems"]] == ["session record 1 output"]
 
 
 def test_a_tombstone_of_something_else_is_a_fault(session: Session, tmp_path: Path) -> None:
-    sealed(session)
     erased(session, fields=["output"], steps=[2])
     tamper("UPDATE tm_erased_field SET log_index = 0", [])
     found = verified(session, tmp_path)["problems"]
@@ -153,7 +162,6 @@ def test_a_tombstone_of_something_else_is_a_fault(session: Session, tmp_path: Pa
 
 
 def test_the_log_says_who_erased_what_when_and_why(session: Session) -> None:
-    sealed(session)
     erased(session, fields=["output"], steps=[2])
     entries = [bytes(each.entry).decode() for each in LogEntry.objects.filter(project=session.project)]
     told = [each for each in entries if '"erased_fields"' in each and '"of":"session"' in each]
@@ -168,7 +176,6 @@ def test_the_head_of_a_link_and_its_bundle_say_one_number_of_erased_fields(
     session: Session, tmp_path: Path
 ) -> None:
     replay, comparison = Replay.objects.filter(run=None).get(), Comparison.objects.get()
-    sealed(session)
     erased(session, fields=["output"], steps=[2])
     sealed(session)
     targets: list[Shareable] = [session, replay, comparison]
@@ -184,7 +191,6 @@ def test_the_head_of_a_link_and_its_bundle_say_one_number_of_erased_fields(
 def test_the_log_says_of_a_comparison_that_it_was_sealed_anew_and_not_that_it_was_erased(
     session: Session,
 ) -> None:
-    sealed(session)
     erased(session, fields=["output"], steps=[2])
     lines = [json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=session.project)]
     told = [each for each in lines if each["entry"] == "erased" and each["of"] == "comparison"]

@@ -67,9 +67,10 @@ FEW: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-@pytest.fixture
-def sessions(project: Project, other_project: Project) -> None:
+@pytest.fixture(scope="module")
+def recorded(shared_rows: None) -> Project:
     """Turns of every sort, some of which were weighed, compressed and deleted since they were recorded; the same words in another project."""
+    project, other_project = (Project.objects.create(name=name) for name in ("ours", "theirs"))
     chance = random.Random(11)
     for number in range(9):
         at = BEGUN + timedelta(days=number)
@@ -94,6 +95,12 @@ def sessions(project: Project, other_project: Project) -> None:
     index(other_project)
     for session in Session.objects.filter(project=project, key__in=["s-1", "s-3"]):
         delete_turn(session.actions.get(sequence=8), reason="asked for", by="ann")
+    return project
+
+
+@pytest.fixture
+def project(recorded: Project, db: None) -> Project:
+    return Project.objects.get(pk=recorded.pk)
 
 
 def _draft(chance: random.Random, at: datetime) -> Any:
@@ -123,7 +130,6 @@ def _some(number: int) -> list[tuple[str, ...]]:
     return random.Random(5).sample(list(combinations(FILTERS, number)), 20)
 
 
-@pytest.mark.usefixtures("sessions")
 def test_with_every_filter_what_is_found_is_what_a_look_at_every_turn_finds(
     api: Program, project: Project
 ) -> None:
@@ -136,7 +142,6 @@ def test_with_every_filter_what_is_found_is_what_a_look_at_every_turn_finds(
             )
 
 
-@pytest.mark.usefixtures("sessions")
 def test_where_words_are_common_and_windows_are_cut_it_is_the_same(
     api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +155,6 @@ def test_where_words_are_common_and_windows_are_cut_it_is_the_same(
             assert found(api, QUESTION, limit=20, **asked) == every.best("hybrid", asked), (common, asked)
 
 
-@pytest.mark.usefixtures("sessions")
 def test_with_every_filter_the_most_important_turns_are_told_those_that_wait_to_be_indexed_among_them(
     api: Program, project: Project
 ) -> None:

@@ -26,9 +26,10 @@ START = datetime(2026, 11, 20, 23, 59, tzinfo=UTC)
 STEPS = 730
 
 
-@pytest.fixture
-def session(project: Project) -> Session:
+@pytest.fixture(scope="module")
+def mixed(shared_rows: None) -> Session:
     """A session of every kind of step, with and without what may be recorded, sent in batches of any size."""
+    project = Project.objects.create(name="Prüfung")
     chance = random.Random(11)
     session = start_session(project, name="Mixed", by="test", agent="whole")
     drafts = [_draft(chance) for _ in range(STEPS)]
@@ -36,8 +37,17 @@ def session(project: Project) -> Session:
         size = chance.choice((1, 2, 50, 170))
         append(session.id, drafts[:size])
         drafts = drafts[size:]
-    session.refresh_from_db()
     return session
+
+
+@pytest.fixture
+def session(mixed: Session) -> Session:
+    return Session.objects.get(pk=mixed.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
 
 
 def _draft(chance: random.Random) -> ActionDraft:
