@@ -6,6 +6,7 @@ first, then all others. As a program, it converts the branches of the first run 
 both: `python -m tests.branches MEASURED LINES`.
 """
 
+import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -16,14 +17,14 @@ from coverage import CoverageData
 from tests.scheduling import starts_programs
 
 MARK: Final = "branches"
-_VERIFIER: Final = "tests/verifier/"
+_INTERFACES: Final = re.compile(r"tests/(api|cli|client|web)/")
 _DATABASE: Final = {"db", "transactional_db", "django_db_setup"}
 
 
 def measured(item: pytest.Item) -> bool:
     """Return whether a test runs with branch coverage."""
     file = item.nodeid.partition("::")[0]
-    return not starts_programs(file) and (file.startswith(_VERIFIER) or not _needs_a_database(item))
+    return not starts_programs(file) and not (_INTERFACES.match(file) and _needs_a_database(item))
 
 
 def _needs_a_database(item: pytest.Item) -> bool:

@@ -19,6 +19,7 @@ from xdist.remote import Producer
 
 from tests import branches, crash_figures
 from tests.brokers import IN_MEMORY, received, use_broker
+from tests.builders import recorded_session
 from tests.embedded.homes import home_of_this_run
 from tests.locking import one_at_a_time, shared_folder
 from tests.measuring import unmeasured
@@ -26,6 +27,7 @@ from tests.scheduling import LongFilesFirst
 from tests.static_files import find_once
 from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Session
 
 MIGRATED = "migrated"
 LONGEST_NAMED = 40
@@ -199,6 +201,12 @@ def shared_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> It
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def recorded_once(shared_rows: None) -> Session:
+    """Return a recorded session, made once for the tests of a file, in a project of its own."""
+    return recorded_session(Project.objects.create(name="Prüfung"))
 
 
 @pytest.fixture

@@ -21,9 +21,10 @@ LONG = "not enough balance in payment method gift_card_8190333"
 SOLVED = "Take the other card."
 
 
-@pytest.fixture
-def two(project: Project) -> list[Session]:
+@pytest.fixture(scope="module")
+def recorded(shared_rows: None) -> list[Session]:
     """Two sessions with one error, which the first one solved, and a question of both."""
+    project = Project.objects.create(name="Prüfung")
     first = session_of(
         project,
         failed(SHORT),
@@ -34,6 +35,16 @@ def two(project: Project) -> list[Session]:
     second = session_of(project, failed(LONG), failed(SHORT), asked("How long does it take?"), key="b")
     read(project)
     return [first, second]
+
+
+@pytest.fixture
+def two(recorded: list[Session]) -> list[Session]:
+    return [Session.objects.get(pk=each.pk) for each in recorded]
+
+
+@pytest.fixture
+def project(two: list[Session]) -> Project:
+    return two[0].project
 
 
 def only(answer: Any) -> dict[str, Any]:
@@ -155,14 +166,15 @@ def test_a_text_is_told_which_patterns_it_is_like(api: Program, two: list[Sessio
 
 
 def test_the_worker_reads_what_was_recorded_and_the_sweep_enqueues_it(
-    api: Program, project: Project, silent_queue: None
+    other_project: Project, silent_queue: None
 ) -> None:
+    api = program(other_project)
     for _ in range(2):
-        session_of(project, failed(SHORT))
+        session_of(other_project, failed(SHORT))
     assert api.get("/patterns").json()["not_read"] == 2
     sweep()
-    assert ("read_patterns", [str(project.id)]) in received()
-    run(index_steps, project.id)
+    assert ("read_patterns", [str(other_project.id)]) in received()
+    run(index_steps, other_project.id)
     assert only(api.get("/patterns"))["sessions"] == 2
 
 

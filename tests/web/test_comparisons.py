@@ -27,8 +27,13 @@ ONE, THREE = "local:extractive-1", "local:extractive-3"
 
 
 @pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project)
+def session(recorded_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
 
 
 @pytest.fixture
@@ -402,9 +407,10 @@ def test_another_projects_comparison_is_not_there(
     assert Comparison.objects.count() == 1
 
 
-def test_the_empty_pages_say_what_to_do(browser: Client, project: Project) -> None:
+def test_the_empty_pages_say_what_to_do(other_project: Project) -> None:
+    browser = browser_of(other_project)
     assert "No comparisons yet" in page(browser, "/comparisons/")
-    start_session(project, name="without an ask", by="test")
+    start_session(other_project, name="without an ask", by="test")
     assert "Nothing to compare yet" in page(browser, "/comparisons/new/")
 
 

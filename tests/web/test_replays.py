@@ -24,8 +24,13 @@ ASKED = {"kind": "audit", "model": "local:extractive-3", "reason": "Prüfung ☃
 
 
 @pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project)
+def session(recorded_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
 
 
 @pytest.fixture
@@ -252,31 +257,6 @@ def test_another_projects_replay_is_not_there(other_project: Project, session: S
         "/replays/nonsense/",
     ):
         assert stranger.get(address).status_code == 404
-
-
-def test_the_demo_is_loaded_and_removed_with_one_click_each(browser: Client, project: Project) -> None:
-    loaded = browser.post("/demo/")
-    assert loaded.status_code == 303
-    assert "12 francs" in page(browser, loaded["Location"])
-    collection = Session.objects.get().collection
-    mine = start_session(project, name="mine", by="test", collection=collection)
-    browser.post(f"/sessions/{mine.id}/work/", {"do": "find", "text": "card", "mode": "hybrid", "top_k": "3"})
-    assert "Remove demo" in page(browser, "/")
-    assert browser.post("/demo/remove/").status_code == 303
-    assert [each.name for each in Session.objects.all()] == ["mine"]
-    assert "Remove demo" not in page(browser, "/")
-
-
-def test_removing_the_demo_asks_first_where_somebody_added_to_it(browser: Client, project: Project) -> None:
-    browser.post("/demo/")
-    demo = Session.objects.get()
-    launch(demo, AUDIT, by="somebody")
-    asked = browser.post("/demo/remove/")
-    assert "1 replay" in asked.content.decode()
-    assert Session.objects.exists()
-    assert browser.post("/demo/remove/", {"confirmed": "1"}).status_code == 303
-    assert not Session.objects.exists()
-    assert "Demo removed" in page(browser, "/")
 
 
 def test_a_list_of_steps_takes_as_many_queries_whatever_its_length(browser: Client, project: Project) -> None:

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.db.models import Count, Q
 
-from tests.builders import FACTS, QUESTIONS, recorded_session, replayed, tamper
+from tests.builders import FACTS, QUESTIONS, replayed, tamper
 from timemachine.core.accounts.models import Project
 from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.payloads.models import Payload
@@ -38,8 +38,13 @@ AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extra
 
 
 @pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project)
+def session(recorded_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
 
 
 def all_steps(replay: Replay) -> list[Any]:

@@ -31,14 +31,25 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
         yield stub
 
 
+@pytest.fixture(scope="module")
+def recorded(shared_rows: None) -> Session:
+    with pytest.MonkeyPatch.context() as environment, as_vendors(environment):
+        return recorded_session(Project.objects.create(name="Prüfung"), model=MODEL, key="s1")
+
+
+@pytest.fixture
+def session(recorded: Session, stub: StubModelServer, db: None) -> Session:
+    return Session.objects.get(pk=recorded.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
+
+
 @pytest.fixture
 def api(project: Project) -> Program:
     return program(project)
-
-
-@pytest.fixture
-def session(project: Project, stub: StubModelServer) -> Session:
-    return recorded_session(project, model=MODEL, key="s1")
 
 
 def tried(api: Program, changes: dict[str, Any], sequence: int = ASK, session: str = "s1") -> dict[str, Any]:
