@@ -165,10 +165,10 @@ filter_options: Decorator = combined(
 )
 
 
-def given_filters(options: Mapping[str, Any]) -> types.SelectionIn:
+def given_filters(options: Mapping[str, Any]) -> types.SessionSelection:
     """The filters that were given, by their names in the API."""
     given = {name: options[name] for name in _FILTERS if options.get(name) is not None}
-    return cast("types.SelectionIn", given)
+    return cast("types.SessionSelection", given)
 
 
 def filter_text(which: Mapping[str, object] | None) -> str:

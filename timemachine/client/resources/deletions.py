@@ -35,9 +35,9 @@ class Deletions(resources.Deletions):
         step = resources.Sessions(self._connection).action(session, turn)
         return {"sessions": 0, "turns": int("deleted" not in step), "held": found["held"]}
 
-    def prepare(self, **which: Unpack[types.SelectionIn]) -> types.DeletionOut:
+    def prepare(self, **which: Unpack[types.SessionSelection]) -> types.DeletionOut:
         """Preview a bulk deletion: `sessions`, `turns`, and how many are `held`. `which` are the filters of `Sessions.page`, `named` and `older_than_days`."""
-        return self._prepare(cast("types.SelectionIn", given(**which)))
+        return self._prepare(cast("types.SessionSelection", given(**which)))
 
     def wait(
         self, deletion: str, seen: Callable[[types.DeletionOut], None] = lambda _: None
@@ -59,19 +59,19 @@ class Deletions(resources.Deletions):
         *sessions: str,
         reason: str,
         dry_run: Literal[False] = False,
-        **which: Unpack[types.SelectionIn],
+        **which: Unpack[types.SessionSelection],
     ) -> types.HoldOut: ...
 
     @overload
     def hold(
-        self, *sessions: str, reason: str, dry_run: bool, **which: Unpack[types.SelectionIn]
+        self, *sessions: str, reason: str, dry_run: bool, **which: Unpack[types.SessionSelection]
     ) -> types.HoldOut | types.HoldPreview: ...
 
     def hold(
-        self, *sessions: str, reason: str, dry_run: bool = False, **which: Unpack[types.SelectionIn]
+        self, *sessions: str, reason: str, dry_run: bool = False, **which: Unpack[types.SessionSelection]
     ) -> types.HoldOut | types.HoldPreview:
         """Place a legal hold on these sessions, or on all that match `which` now."""
-        matching = cast("types.SelectionIn", given(**which)) if which else None
+        matching = cast("types.SessionSelection", given(**which)) if which else None
         return self._hold(reason=reason, sessions=sessions, filter=matching, dry_run=dry_run)
 
     def holds(self, session: str | None = None) -> Iterator[types.HoldOut]:

@@ -136,7 +136,13 @@ def _deleted(step: int, found: types.ErasureOut) -> Iterator[str]:
 
 
 def _delete_matching(
-    client: Client, which: types.SelectionIn, reason: str | None, *, dry_run: bool, yes: bool, as_json: bool
+    client: Client,
+    which: types.SessionSelection,
+    reason: str | None,
+    *,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     reason = None if dry_run else _required(reason)
     found = client.deletions.prepare(**which)
