@@ -1,6 +1,6 @@
 """Who is asking, for which project."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -31,7 +31,7 @@ def test_the_first_project_is_the_current_one_until_another_is_chosen(
     request = asked(user)
     assert (access.of(request).project, access.of(request).role) == (project, "admin")
     later = asked(user)
-    access.choose_project(later, str(other_project.pk))
+    access.switch_project(later, str(other_project.pk))
     assert (access.of(later).project, access.of(later).role) == (other_project, "viewer")
 
 
@@ -39,7 +39,7 @@ def test_another_persons_project_cannot_be_chosen(project: Project, other_projec
     request = asked(member(project, "admin").user)
     for project_id in (str(other_project.pk), "", "\x00"):
         with pytest.raises(NotFound):
-            access.choose_project(request, project_id)
+            access.switch_project(request, project_id)
     request.session["project"] = str(other_project.pk)
     assert access.of(request).project == project
 
@@ -76,7 +76,7 @@ def test_a_page_asks_for_the_project_once_and_only_where_it_is_shown(
     with django_assert_num_queries(0):
         context = access.project_context(request)
     with django_assert_num_queries(1):
-        assert context["project"].name == access.of(request).project.name == "Prüfung"
+        assert cast("Project", context["project"]).name == access.of(request).project.name == "Prüfung"
 
 
 @pytest.mark.parametrize(

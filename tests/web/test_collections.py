@@ -306,13 +306,13 @@ def test_the_deleted_frames_are_a_list_of_their_own(operator: Client, handbook: 
     assert re.search(r"frames=deleted[^>]*>2 deleted</a>", page)
     assert "Garten" not in page
     deleted = operator.get(HERE, {"frames": "deleted"})
-    told = [(each["number"], each["ended_by"], each["who"]) for each in deleted.context["frames"]]
+    told = [(each.number, each.ended_by, each.who) for each in deleted.context["frames"]]
     assert told == [(2, "delete", "operator@example.org"), (3, "replace", "operator@example.org")]
     assert "Garten" in deleted.text
     assert "by a newer file" in deleted.text
     assert "Retention" not in deleted.text
     then = operator.get(HERE, {"frames": "deleted", "as_of": before})
-    assert [each["number"] for each in then.context["frames"]] == [2]
+    assert [each.number for each in then.context["frames"]] == [2]
     assert "1 deleted by that time" in then.text
 
 

@@ -12,7 +12,7 @@ from timemachine.knowledge.commands import NewFrame, create_collection, put_fram
 from timemachine.knowledge.find import Query
 from timemachine.recording.answering.commands import ask
 from timemachine.recording.sessions.commands import start_session
-from timemachine.web.cutoff_curves import cut_words, drawn_curve, without_curve
+from timemachine.web.hits import cut_words, drawn_curve, without_curve
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_the_original_is_a_download_that_no_browser_shows(operator: Client, hand
     sent = operator.get(f"{HERE}sources/{source.id}/original")
     assert sent.content == b"<script>alert(1)</script><p>Words."
     assert sent["Content-Type"] == "application/octet-stream"
-    assert sent["Content-Disposition"] == "attachment; filename*=UTF-8''evil%20%22%C3%A4%22.html"
+    assert sent["Content-Disposition"] == "attachment; filename*=utf-8''evil%20%22%C3%A4%22.html"
     assert "sandbox" in sent["Content-Security-Policy"]
 
 

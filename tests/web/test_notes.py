@@ -18,7 +18,7 @@ from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.web.sessions.presenters.minimap_plot import MOST_PINS
-from timemachine.web.sessions.views import notes as views
+from timemachine.web.sessions.views import annotations as views
 
 pytestmark = pytest.mark.django_db
 

@@ -3,7 +3,7 @@
 import pytest
 from django import forms
 
-from timemachine.web.number_fields import Number, WholeNumber
+from timemachine.web.form_parts import Number, WholeNumber
 
 
 class _Form(forms.Form):

@@ -15,7 +15,7 @@ from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.progress import StepState
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.worker import work
-from timemachine.web.sessions.presenters.replays import state_mark, with_verdicts
+from timemachine.web.sessions.presenters.replays import row_verdicts, state_mark
 from timemachine.web.sessions.views import tail
 
 pytestmark = pytest.mark.django_db
@@ -93,8 +93,7 @@ def test_the_compact_rows_have_their_verdicts_except_those_that_stand_for_severa
     operator: Client, session: Session
 ) -> None:
     replay = replayed(session, AUDIT)
-    rows = {"window": window(session, 2), "standing": {2: "2–3", 4: "×2 · 4–7"}}
-    found = with_verdicts(session, str(replay.id), rows)["replayed"]
+    found = row_verdicts(session, str(replay.id), window(session, 2), {2: "2–3", 4: "×2 · 4–7"})
     assert 2 in found
     assert 4 not in found
     for view in ("compact", "table", "raw"):

@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from timemachine.replay.sweeps.schemas import SweepResult, SweepRowOut
-from timemachine.web.replays.presenters.sweep_order import chosen, measure_of, ordered
-from timemachine.web.replays.presenters.sweep_plot import APART, LEFT, RIGHT, TOP, sweep_plot
+from timemachine.web.replays.presenters.sweep_plot import (
+    APART,
+    LEFT,
+    RIGHT,
+    TOP,
+    chosen,
+    measure_of,
+    ordered,
+    sweep_plot,
+)
 
 
 def setting(

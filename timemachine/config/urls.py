@@ -5,7 +5,6 @@ from django.urls import include, path
 from timemachine.api import traces
 from timemachine.api.urls import api
 from timemachine.web import health
-from timemachine.web.settings.views import demo
 
 urlpatterns = [
     path("health/live", health.live),
@@ -14,8 +13,6 @@ urlpatterns = [
     path("v1/traces", traces.receive),
     path("v1/<path:signal>", traces.only_traces),
     path("", include("timemachine.web.urls")),
-    path("demo/", demo.load, name="demo"),
-    path("demo/remove/", demo.remove, name="remove_demo"),
 ]
 
 handler400 = "timemachine.web.errors.not_understood"

@@ -1,12 +1,17 @@
-"""The signed-in person and their current project. Every view starts here: `access = of(request)`."""
+"""The signed-in person and their current project, and the decorators that hand them to a view."""
 
 import ipaddress
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Concatenate, Final
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.functional import SimpleLazyObject
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
 from timemachine.core.accounts import queries
 from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, Membership, Project, User
@@ -15,6 +20,10 @@ from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
 ROLE_WORDS = {VIEWER: "a viewer", OPERATOR: "an operator", ADMIN: "an administrator"}
 _KEPT_AS = "timemachine.access"
 _PROJECT = "project"
+_READS: Final = ("GET", "HEAD")
+
+type View[**P] = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+type MemberView[**P] = Callable[Concatenate[HttpRequest, Access, P], HttpResponseBase]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +64,21 @@ class Access:
             )
 
 
+def get_view[**P](role: str = VIEWER, *, fresh: bool = False) -> Callable[[MemberView[P]], View[P]]:
+    """Decorate a page for members with this role; the view gets their `Access`. A browser never stores a `fresh` page."""
+    return _member_view(_READS, role, fresh=fresh)
+
+
+def post_view[**P](role: str = VIEWER) -> Callable[[MemberView[P]], View[P]]:
+    """Decorate a view that only accepts a submitted form."""
+    return _member_view(("POST",), role, fresh=True)
+
+
+def form_view[**P](role: str = VIEWER, *, fresh: bool = False) -> Callable[[MemberView[P]], View[P]]:
+    """Decorate a page with a form that is submitted to the same URL."""
+    return _member_view((*_READS, "POST"), role, fresh=fresh)
+
+
 def of(request: HttpRequest) -> Access:
     """Return the signed-in person and their project. Raises `NotSignedIn`, or `NotAllowed` for a person without a project."""
     kept = request.META.get(_KEPT_AS)
@@ -72,7 +96,7 @@ def signed_in(request: HttpRequest) -> User:
     return user
 
 
-def choose_project(request: HttpRequest, project_id: str) -> Project:
+def switch_project(request: HttpRequest, project_id: str) -> Project:
     """Switch to one of the person's own projects. Raises `NotFound` for any other."""
     for membership in queries.memberships_of(signed_in(request)):
         if str(membership.project.pk) == project_id:
@@ -92,13 +116,29 @@ def address_of(request: HttpRequest) -> str | None:
         return None
 
 
-def project_context(request: HttpRequest) -> dict[str, Any]:
+def project_context(request: HttpRequest) -> dict[str, object]:
     """Return `access` and `project` for every template, both evaluated lazily, or None."""
     access = SimpleLazyObject(lambda: _or_none(request))
     return {
         "access": access,
         "project": SimpleLazyObject(lambda: access.project if access else None),
     }
+
+
+def _member_view[**P](
+    methods: Collection[str], role: str, *, fresh: bool
+) -> Callable[[MemberView[P]], View[P]]:
+    def decorate(view: MemberView[P]) -> View[P]:
+        @require_http_methods(methods)
+        @wraps(view)
+        def visit(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            access = of(request)
+            access.require(role)
+            return view(request, access, *args, **kwargs)
+
+        return never_cache(visit) if fresh else visit
+
+    return decorate
 
 
 def _of(request: HttpRequest) -> Access:

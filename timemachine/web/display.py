@@ -5,6 +5,7 @@ Recorded text goes through `shown` wherever it is printed, because it can contai
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -17,21 +18,20 @@ from timemachine.core.pure import finish_reasons, safe_text
 from timemachine.core.pure import numbers as base
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.numbers import sum_known
-from timemachine.web import cutoff_curves, formatting, hits, page_chrome, redaction_marks
+from timemachine.memory.patterns.schemas import resolution_words
+from timemachine.web import formatting, hits, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
 from timemachine.web.replays.forms import replays
 from timemachine.web.replays.presenters import suite_report, trial_changes
-from timemachine.web.sessions.presenters import bodies, holds, rows, seal_status, sparkline, steps, table_rows
+from timemachine.web.sessions.presenters import bodies, rows, seal_status, sparkline, steps, table_rows
 from timemachine.web.sessions.presenters.bodies import Body
 from timemachine.web.template_library import or_absent, register
 
 MODULES_OF_TAGS: Final = (
     matrix,
-    cutoff_curves,
     search_hits,
     page_chrome,
-    holds,
     hits,
     seal_status,
     pattern_plot,
@@ -47,6 +47,10 @@ MODULES_OF_TAGS: Final = (
 THEMES: Final = page_chrome.THEMES
 _LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"
 LONGEST_WHO: Final = 60
+
+register.filter("counted", base.counted)
+register.filter("size", formatting.size)
+register.filter("solved_words", resolution_words)
 
 
 @register.filter
@@ -103,12 +107,6 @@ def compact(number: int | None) -> str:
 
 
 @register.filter
-def counted(number: int, noun: str) -> str:
-    """Return a count with its noun: `1 step`, `1,234 steps`."""
-    return base.counted(number, noun)
-
-
-@register.filter
 def grouped(number: int) -> str:
     """`48,113`."""
     return f"{number:,}"
@@ -118,12 +116,6 @@ def grouped(number: int) -> str:
 def figure(found: object) -> str:
     """Return `48,113` for a whole number; a recorded value can be anything else."""
     return f"{found:,}" if isinstance(found, int) else shown(found)
-
-
-@register.filter
-def size(count: int) -> str:
-    """Return a number of bytes with its unit."""
-    return formatting.size(count)
 
 
 @register.filter
@@ -196,7 +188,7 @@ def _time(moment: datetime, words: str, hover: str) -> SafeString:
 
 
 @register.filter
-def since_words(frames: list[dict[str, Any]] | None) -> str:
+def since_words(frames: Sequence[Mapping[str, str | None]] | None) -> str:
     """Return what has happened to a step's frozen frames in their collection since: `3 unchanged, 1 updated`."""
     known = Counter(frame["since"] or "unknown" for frame in frames or [])
     return ", ".join(f"{number} {fate}" for fate, number in sorted(known.items()))

@@ -4,6 +4,7 @@ import logging
 import sys
 from collections.abc import Callable
 from math import ceil
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -15,7 +16,6 @@ from timemachine.core.database import is_unavailable
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
 from timemachine.core.pure.single_values import check_once_each
-from timemachine.web.form_pages import form_page_of
 
 log = logging.getLogger(__name__)
 _AWAY_SECONDS = 2
@@ -179,3 +179,51 @@ def broken(request: HttpRequest) -> HttpResponse:
     return error_page(
         request, 500, "Internal error. Details are in the server's log. Nothing was saved partially."
     )
+
+
+_FORMS: Final = {
+    "prepare_forgetting": ("retention", "together"),
+    "make_pattern_rule": ("patterns", "rules"),
+    "settings_you": ("settings", "you"),
+    "settings_password": ("settings", "you"),
+    "settings_project": ("settings", "project"),
+    "settings_new_project": ("settings", "project"),
+    "settings_invite": ("settings", "members"),
+    "settings_make_key": ("settings", "keys"),
+    "compression_rule": ("settings", "compression"),
+    "set_evidence_anchors": ("settings", "evidence-key"),
+    "settings_test_model": ("settings_models", ""),
+    "settings_set_provider_key": ("settings_models", "keys"),
+    "settings_add_model_server": ("settings_models", "servers"),
+}
+_FORMS_OF_ONE: Final = {
+    "work_put": ("work", ""),
+    "work_upload": ("work", ""),
+    "put_passage": ("collection", ""),
+    "upload_passages": ("collection", ""),
+    "update_frame": ("frame", ""),
+    "confirm_forgetting": ("forgetting", ""),
+    "release_hold": ("hold", ""),
+    "confirm_erasure": ("erasure", ""),
+    "summarise": ("significance", "summary"),
+    "compress_session": ("significance", "compression"),
+}
+
+
+def form_page_of(request: HttpRequest) -> str | None:
+    """Return the URL of the page with the form that is submitted here, or None if unknown."""
+    match = request.resolver_match
+    name = match.url_name if match else None
+    if match is None or name is None:
+        return None
+    if name in _FORMS_OF_ONE:
+        page, part = _FORMS_OF_ONE[name]
+        return _with_part(reverse(page, kwargs=match.kwargs), part)
+    if name in _FORMS:
+        page, part = _FORMS[name]
+        return _with_part(reverse(page), part)
+    return None
+
+
+def _with_part(address: str, part: str) -> str:
+    return f"{address}#{part}" if part else address

@@ -1,35 +1,83 @@
-"""Building blocks of forms: unique element ids, errors at fields, common fields."""
+"""Building blocks of forms: a base class that shows errors at their fields, common fields, and amounts written in a field."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from django import forms
+from django.http import HttpRequest
 
-from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.errors import InvalidInput, TimeMachineError
+from timemachine.core.pure.ids import uuid7
 from timemachine.knowledge.find import DEFAULT_TOP_K
+from timemachine.llm.pure.listing import Choice
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
 
 MODES = [("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ANY = ""
 ONE_LINE = {"autocomplete": "off"}
 CODE = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
+_NUMBER_ERRORS: Final = ("required", "invalid", "min_value", "max_value")
+_PROTECTS_THE_DATABASE: Final = 2**53
+
+
+def sent(request: HttpRequest) -> "QueryDict | None":
+    """Return the submitted data; None if the request only shows the form."""
+    return request.POST if request.method == "POST" else None
 
 
 class RecordForm(forms.Form):
-    """A form whose elements have unique ids on a page with several forms."""
+    """A form whose elements have unique ids on a page with several forms, and that shows the errors of commands at its fields."""
 
     ids: ClassVar[str] = "id"
     places: ClassVar[Mapping[str, str]] = {}
     """The field for an error, by its code or by the field that it names; under `ANY` every other error."""
+    _refused: int = 0
 
     def __init__(self, data: Any = None, **options: Any) -> None:
         super().__init__(data, auto_id=f"{self.ids}_%s", label_suffix="", **options)
 
+    @property
+    def http_status(self) -> int:
+        """Return the HTTP status of the page that shows this form."""
+        return self._refused or (422 if self.is_bound and self.errors else 200)
+
+    def run[T](self, command: Callable[[], T]) -> T | None:
+        """Run a command if the form is valid. Return its result; None if the form was not sent or refused, with its errors and `http_status`."""
+        if not self.is_valid():
+            return None
+        try:
+            return command()
+        except TimeMachineError as why:
+            self.refuse(why)
+            return None
+
+    def succeeds(self, command: Callable[[], object]) -> bool:
+        """Run a command as `run` does; return whether it succeeded."""
+        return self.run(lambda: (command(),)) is not None
+
     def refuse(self, why: TimeMachineError) -> int:
         """Show an error at its field, or above the form; return the HTTP status."""
-        about = why.facts.get("field") or why.code
+        about = why.code if why.code in self.places else why.facts.get("field") or why.code
         field = self.places.get(about, about)
         self.add_error(field if field in self.fields else self.places.get(ANY), why.message)
+        self._refused = why.status
         return why.status
+
+
+class SentOnce(RecordForm):
+    """A form that creates one thing, however often it is submitted: the thing gets the form's id, which changes each time the form is shown."""
+
+    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
+
+    def refuse(self, why: TimeMachineError) -> int:
+        """Show an error at its field; return the HTTP status. A form whose id is used gets a new one."""
+        if why.code == "form_used":
+            self.data = cast("QueryDict", self.data).copy()
+            self.data["form_id"] = str(uuid7())
+        return super().refuse(why)
 
 
 class FilesInput(forms.FileInput):
@@ -38,10 +86,88 @@ class FilesInput(forms.FileInput):
     allow_multiple_selected = True
 
 
+class WholeNumber(forms.IntegerField):
+    """A whole number, whose errors are one sentence with its name and limits; Django's own messages name no field."""
+
+    def __init__(
+        self, *, label: str, min_value: int | None = None, max_value: int | None = None, **more: Any
+    ) -> None:
+        errors = _number_errors(label, "a whole number", min_value, max_value)
+        super().__init__(label=label, min_value=min_value, max_value=max_value, error_messages=errors, **more)
+
+
+class Number(forms.FloatField):
+    """A number, with errors as in `WholeNumber`."""
+
+    def __init__(
+        self, *, label: str, min_value: float | None = None, max_value: float | None = None, **more: Any
+    ) -> None:
+        errors = _number_errors(label, "a number", min_value, max_value)
+        super().__init__(label=label, min_value=min_value, max_value=max_value, error_messages=errors, **more)
+
+
+def _number_errors(label: str, what: str, least: float | None, most: float | None) -> dict[str, str]:
+    """Return one sentence for all errors. A limit that only protects the database is not mentioned."""
+    if least is None:
+        limits = ""
+    elif most is None or most >= _PROTECTS_THE_DATABASE:
+        limits = f" of at least {least:,}"
+    else:
+        limits = f" from {least:,} to {most:,}"
+    return dict.fromkeys(_NUMBER_ERRORS, f"“{label}” must be {what}{limits}.")
+
+
+class ModelSelect(forms.Select):
+    """A select for models; unavailable models are disabled, with the reason."""
+
+    unusable: frozenset[str] = frozenset()
+
+    def offer(self, models: Sequence[Choice], empty: str) -> None:
+        """Offer these models, after the text for choosing none."""
+        self.choices = [("", empty), *(_option(choice) for choice in models)]
+        self.unusable = frozenset(str(choice.name) for choice in models if not choice.usability.usable)
+
+    def create_option(self, name: str, value: Any, *args: Any, **more: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **more)
+        if str(value) in self.unusable:
+            option["attrs"]["disabled"] = True
+        return option
+
+
+def _option(choice: Choice) -> tuple[str, str]:
+    why_not = "" if choice.usability.usable else f": {choice.usability.why_not}"
+    return str(choice.name), f"{choice.name} · {choice.label}{why_not}"
+
+
+class ModelFields(forms.Form):
+    """Choose a model from a list, or write its name."""
+
+    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
+    other_model = forms.CharField(
+        label="Another model",
+        required=False,
+        help_text="Written as provider:model. Overrides the choice above.",
+    )
+
+    def offer_models(self, models: Sequence[Choice], empty: str) -> None:
+        """Offer these models, after the text for choosing none."""
+        cast("ModelSelect", self.fields["model"].widget).offer(models, empty)
+
+    @property
+    def chosen_model(self) -> str:
+        """Return the chosen model; empty if there is none."""
+        return str(self.cleaned_data["other_model"].strip() or self.cleaned_data["model"])
+
+
 def line_field(label: str, help_text: str = "", *, code: bool = False) -> forms.CharField:
     """Return an optional text field; with `code`, without spell checking and capitalisation."""
     widget = forms.TextInput(attrs=CODE if code else ONE_LINE)
     return forms.CharField(label=label, required=False, help_text=help_text, widget=widget)
+
+
+def other_model_field() -> forms.CharField:
+    """Return a field for the name of a model, below a list of models."""
+    return line_field("Or another model", "Written as provider:model. Overrides the choice above.", code=True)
 
 
 def text_field(
@@ -66,7 +192,7 @@ def top_k_field(largest: int) -> forms.IntegerField:
         min_value=1,
         max_value=largest,
         initial=DEFAULT_TOP_K,
-        error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), wrong),
+        error_messages=dict.fromkeys(_NUMBER_ERRORS, wrong),
     )
 
 
@@ -79,3 +205,21 @@ def mode_field() -> forms.ChoiceField:
         initial="hybrid",
         error_messages={"invalid_choice": wrong, "required": wrong},
     )
+
+
+def usd_as_written(text: str, field: str) -> float | None:
+    """Return US dollars, None for an empty text; a leading dollar sign is allowed. Raises `InvalidInput`, which names the field."""
+    written = text.strip().removeprefix("$").strip()
+    if not written:
+        return None
+    try:
+        amount = float(written)
+    except ValueError:
+        amount = float("nan")
+    if not isfinite(amount) or amount < 0:
+        raise InvalidInput(
+            f"{text[:40]!r} is not an amount in US dollars. Enter a number, for example 0.25.",
+            code="invalid_field",
+            field=field,
+        )
+    return amount

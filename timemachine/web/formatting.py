@@ -1,8 +1,10 @@
-"""Durations, sizes and times as text. Pure.
+"""Durations, sizes, times and the beginnings of long texts. Pure.
 
 Counts and money are written in `core.pure.numbers`, recorded text in `core.pure.safe_text`.
 """
 
+import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from math import floor
@@ -15,6 +17,15 @@ ABSENT: Final = NOT_RECORDED
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _MILLISECONDS: Final = 1_000
 _THOUSAND: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """The beginning of a text, whether it was cut, and the number of characters of the whole."""
+
+    text: str
+    cut: bool
+    size: int
 
 
 def duration(milliseconds: float | None) -> str:
@@ -105,3 +116,13 @@ def _nearest_unit(seconds: float) -> str:
         if (whole := floor(seconds / unit + 0.5)) < most:
             return f"{whole} {name}"
     return f"{floor(seconds / _DAY + 0.5)} d"
+
+
+def excerpt(text: str, most: int) -> Excerpt:
+    """Return as much of a text as is shown."""
+    return Excerpt(text=text[:most], cut=len(text) > most, size=len(text))
+
+
+def json_excerpt(document: object, most: int) -> Excerpt:
+    """Return the beginning of a document as indented JSON."""
+    return excerpt(json.dumps(document, ensure_ascii=False, indent=2), most)

@@ -1,30 +1,41 @@
-"""Render a page, or only the part of it that htmx requested at the same URL."""
+"""Answers of views: pages and the parts that htmx requests, redirects and downloads."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
+from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
+from django.shortcuts import resolve_url
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
+from django.utils.http import content_disposition_header, url_has_allowed_host_and_scheme
 
-VARIES_ON = ("HX-Request", "HX-Target")
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.server_sent import MEDIA_TYPE
+
+VARIES_ON: Final = ("HX-Request", "HX-Target")
+NO_CONTEXT: Final[Mapping[str, object]] = {}
 
 
 def page(
     request: HttpRequest,
     template: str,
-    context: Mapping[str, Any],
+    context: Mapping[str, object] = NO_CONTEXT,
     *,
     parts: Collection[str] = (),
     status: int = 200,
+    **more: object,
 ) -> HttpResponse:
-    """Return the rendered template, or `template#part` if htmx targets the element with that id.
+    """Return the template rendered with the context, or `template#part` if htmx targets the element with that id.
 
     `parts` lists what can be requested alone: each is a `{% partialdef %}` with one root element that has its name as id.
     """
     part = requested_part(request, parts)
     name = f"{template}#{part}" if part else template
-    text = render_to_string(name, {**context, "part": part}, request)
+    text = render_to_string(name, {**context, **more, "part": part}, request)
     # Text that went through `shown` never needs this. It keeps the page working if someone forgot that.
     response = HttpResponse(text.encode("utf-8", "backslashreplace"), status=status)
     patch_vary_headers(response, VARIES_ON)
@@ -40,3 +51,50 @@ def requested_part(request: HttpRequest, parts: Collection[str]) -> str | None:
         return None
     target = request.headers.get("HX-Target", "").rsplit("#", 1)[-1]
     return target if target in parts else None
+
+
+def is_unchanged(request: HttpRequest, revision: object) -> bool:
+    """Return whether a page that polls already shows this revision; the answer is then an empty 204."""
+    return request.GET.get("rev") == str(revision) and request.headers.get("HX-Request") == "true"
+
+
+def place_after(request: HttpRequest) -> UUID | None:
+    """Return the page cursor in `after`, None if there is none. Raises `InvalidInput` for an invalid one."""
+    written = request.GET.get("after", "")
+    if written and uuid_of(written) is None:
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
+    return uuid_of(written)
+
+
+def download(data: bytes, name: str, content_type: str = "text/plain; charset=utf-8") -> HttpResponse:
+    """Return a recorded file as a download that no browser interprets."""
+    headers = {
+        "Content-Disposition": content_disposition_header(as_attachment=True, filename=name) or "attachment",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "private, no-store",
+    }
+    return HttpResponse(data, content_type=content_type, headers=headers)
+
+
+def see_other(to: str, *args: Any, part: str = "") -> HttpResponseRedirect:
+    """Redirect with 303 to a named page or a path; `part` is the id of an element on it. Reloading does not submit the form again."""
+    fragment = f"#{part}" if part else ""
+    return HttpResponseRedirect(resolve_url(to, *args) + fragment, status=303)
+
+
+def back_to(request: HttpRequest) -> str:
+    """Return the path in `next`, or the first page. Only paths on this server are accepted."""
+    path = request.POST.get("next") or request.GET.get("next") or ""
+    local = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+    return path if local else "/"
+
+
+class Compressed(GZipMiddleware):
+    """Django's compression, for everything but event streams."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Compress the response if it is worth it."""
+        if response.get("Content-Type", "").startswith(MEDIA_TYPE):
+            return response
+        return super().process_response(request, response)

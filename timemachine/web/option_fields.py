@@ -9,7 +9,7 @@ from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.answering.pure.prompt import TEMPLATE
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.pure.options import LIMITS, RETRIEVAL_OPTIONS, SessionOptions
-from timemachine.web.number_fields import Number, WholeNumber
+from timemachine.web.form_parts import Number, WholeNumber
 
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
@@ -21,11 +21,6 @@ KINDS = [
 MOMENTS = [("now", "Current"), ("recorded", "As it was at each step")]
 
 
-def _error_messages(label: str, what: str) -> dict[str, str]:
-    """Return the errors of a number field; each names the field because some are not shown next to it."""
-    return dict.fromkeys(("invalid", "min_value", "max_value"), f"“{label}” must be a number{what}.")
-
-
 def _limits(option: str) -> dict[str, Any]:
     """The smallest and the largest value of the field of an option."""
     least, most = LIMITS[option]
@@ -35,24 +30,21 @@ def _limits(option: str) -> dict[str, Any]:
 class ThresholdFields(forms.Form):
     """The thresholds of an adaptive cut-off, and the minimum score; empty means default."""
 
-    relative = forms.FloatField(
+    relative = Number(
         label="Cut below this share of the best score",
         required=False,
         **_limits("relative"),
-        error_messages=_error_messages("Cut below this share of the best score", " from 0 to 1"),
         help_text=f"Adaptive only. Default: {RELATIVE_TO_BEST}; 0 turns it off.",
     )
-    cliff = forms.FloatField(
+    cliff = Number(
         label="Cut below this share of the previous score",
         required=False,
         **_limits("cliff"),
-        error_messages=_error_messages("Cut below this share of the previous score", " from 0 to 1"),
         help_text=f"Adaptive only. Default: {CLIFF}; 0 turns it off.",
     )
-    min_score = forms.FloatField(
+    min_score = Number(
         label="Minimum score",
         required=False,
-        error_messages=_error_messages("Minimum score", ""),
         help_text="BM25 in lexical mode, cosine in semantic mode, 0 to 1 in hybrid mode.",
     )
 

@@ -6,39 +6,20 @@ from django.views.generic import RedirectView
 
 from timemachine.web.comparisons.views import compare, comparisons
 from timemachine.web.insights.views import costs, patterns, recall, search, training
-from timemachine.web.knowledge.views import collections, embedding, files, frames
-from timemachine.web.replays.views import frame_ranks, replays, suites, sweeps, trials
+from timemachine.web.knowledge.views import collections, files, frames
+from timemachine.web.replays.views import replays, suites, sweeps
 from timemachine.web.sessions.views import (
-    asking,
-    branches,
+    annotations,
     erasures,
-    exporting,
     imports,
-    judging,
-    notes,
     record,
     sessions,
-    significance,
-    suggest,
     tail,
     timeline,
     transcripts,
     work,
 )
-from timemachine.web.sessions.views import totals as session_totals
-from timemachine.web.settings.views import (
-    anchors,
-    answer_cache,
-    holds,
-    keys,
-    members,
-    models,
-    redaction,
-    retention,
-    settings,
-    shortcuts,
-    sign_in,
-)
+from timemachine.web.settings.views import members, models, project, redaction, retention, settings, sign_in
 from timemachine.web.sharing.views import seals, shared, shares
 
 
@@ -57,6 +38,16 @@ class Sha256(StringConverter):
 register_converter(SessionId, "session")
 register_converter(Sha256, "sha256")
 
+evidence = [
+    path(f"{of}s/<str:id>/{address}", view, {"of": of}, name=name.format(of))
+    for of in ("session", "replay", "comparison")
+    for address, view, name in (
+        ("evidence/", seals.evidence, "{}_evidence"),
+        ("evidence/check/", seals.check, "check_{}_seal"),
+        ("evidence.zip", seals.bundle, "{}_bundle"),
+    )
+]
+
 urlpatterns = [
     # --- signing in and settings
     path("sign-in/", sign_in.sign_in, name="sign_in"),
@@ -64,19 +55,19 @@ urlpatterns = [
     path("welcome/", sign_in.welcome, name="welcome"),
     path("sign-out/", sign_in.sign_out, name="sign_out"),
     path("appearance/", settings.appearance, name="appearance"),
-    path("project/", settings.choose_project, name="choose_project"),
+    path("project/", project.choose, name="choose_project"),
     path("settings/", settings.settings, name="settings"),
     path("settings/you/", settings.you, name="settings_you"),
     path("settings/password/", settings.password, name="settings_password"),
-    path("settings/project/", settings.project, name="settings_project"),
-    path("settings/projects/", settings.new_project, name="settings_new_project"),
+    path("settings/project/", project.rename, name="settings_project"),
+    path("settings/projects/", project.new, name="settings_new_project"),
     path("settings/members/", members.invite, name="settings_invite"),
     path("settings/members/<int:member_id>/role/", members.role, name="settings_role"),
     path("settings/members/<int:member_id>/remove/", members.remove, name="settings_remove"),
     path("settings/members/<int:member_id>/reset/", members.reset, name="settings_reset"),
     path("settings/invitations/<int:link_id>/withdraw/", members.withdraw, name="settings_withdraw"),
-    path("settings/answer-cache/switch/", answer_cache.switch, name="switch_answer_cache"),
-    path("settings/answer-cache/empty/", answer_cache.empty, name="empty_answer_cache"),
+    path("settings/answer-cache/switch/", project.switch_answer_cache, name="switch_answer_cache"),
+    path("settings/answer-cache/empty/", project.empty_answer_cache, name="empty_answer_cache"),
     path("settings/models/", models.models, name="settings_models"),
     path("settings/models/test/", models.test, name="settings_test_model"),
     path("settings/models/keys/<str:provider>/", models.set_key, name="settings_set_provider_key"),
@@ -93,12 +84,14 @@ urlpatterns = [
     path("settings/redaction/new/", redaction.new, name="new_redaction"),
     path("settings/redaction/<str:id>/", redaction.profile, name="redaction_profile"),
     path("settings/redaction/<str:id>/retire/", redaction.retire, name="retire_redaction"),
-    path("settings/keys/", keys.make, name="settings_make_key"),
-    path("settings/keys/<str:key_id>/revoke/", keys.revoke, name="settings_revoke_key"),
+    path("settings/keys/", members.make_key, name="settings_make_key"),
+    path("settings/keys/<str:key_id>/revoke/", members.revoke_key, name="settings_revoke_key"),
+    path("demo/", project.load_demo, name="demo"),
+    path("demo/remove/", project.remove_demo, name="remove_demo"),
     # --- recording manually; before `sessions/<id>/`, because /sessions/new/ is not a session
     path("collections/", collections.collections, name="collections"),
     path("collections/<str:name>/", collections.collection, name="collection"),
-    path("collections/<str:name>/embedding/", embedding.embedding, name="embedding"),
+    path("collections/<str:name>/embedding/", collections.embedding, name="embedding"),
     path("collections/<str:name>/put/", collections.put, name="put_passage"),
     path("collections/<str:name>/upload/", files.upload, name="upload_passages"),
     path("collections/<str:name>/frames/<int:number>/", frames.frame, name="frame"),
@@ -117,13 +110,13 @@ urlpatterns = [
     path("sessions/<str:id>/work/", work.work, name="work"),
     path("sessions/<str:id>/work/put/", work.put, name="work_put"),
     path("sessions/<str:id>/work/upload/", work.upload, name="work_upload"),
-    path("sessions/<str:id>/work/cancel/<uuid:ask>/", asking.cancel, name="cancel_ask"),
+    path("sessions/<str:id>/work/cancel/<uuid:ask>/", work.cancel, name="cancel_ask"),
     path("sessions/<str:id>/end/", record.end, name="end_session"),
     path("sessions/<str:id>/delete/", record.delete, name="delete_session"),
-    path("sessions/<str:id>/steps/<int:sequence>/judge/", judging.judge, name="judge"),
+    path("sessions/<str:id>/steps/<int:sequence>/judge/", annotations.judge, name="judge"),
     path(
         "sessions/<str:id>/steps/<int:sequence>/judgements/<uuid:judgement>/cancel/",
-        judging.cancel,
+        annotations.cancel_judgement,
         name="cancel_judgement",
     ),
     path("import/", imports.import_page, name="import"),
@@ -132,24 +125,24 @@ urlpatterns = [
     # --- sessions
     path("", sessions.sessions, name="sessions"),
     path("sessions/", RedirectView.as_view(pattern_name="sessions", query_string=True)),
-    path("shortcuts/", shortcuts.switch, name="shortcuts"),
+    path("shortcuts/", settings.shortcuts, name="shortcuts"),
     path("sessions/<session:id>/", timeline.timeline, name="timeline"),
-    path("sessions/<session:id>/suggest/", suggest.suggest, name="suggest"),
+    path("sessions/<session:id>/suggest/", timeline.suggest, name="suggest"),
     path("sessions/<session:id>/tail/", tail.tail, name="tail"),
-    path("sessions/<session:id>/totals/", session_totals.totals, name="session_totals"),
-    path("sessions/<session:id>/notes/", notes.notes, name="session_notes"),
-    path("sessions/<session:id>/notes/<uuid:note>/", notes.note, name="note"),
-    path("sessions/<session:id>/notes/<uuid:note>/delete/", notes.delete, name="delete_note"),
-    path("sessions/<session:id>/branches/", branches.branches, name="branches"),
+    path("sessions/<session:id>/totals/", timeline.totals, name="session_totals"),
+    path("sessions/<session:id>/notes/", annotations.notes, name="session_notes"),
+    path("sessions/<session:id>/notes/<uuid:note>/", annotations.note, name="note"),
+    path("sessions/<session:id>/notes/<uuid:note>/delete/", annotations.delete, name="delete_note"),
+    path("sessions/<session:id>/branches/", sessions.branches, name="branches"),
     path("sessions/<session:id>/transcript/", transcripts.transcript, name="transcript"),
     path("sessions/<session:id>/transcript/<str:form>", transcripts.file, name="transcript_file"),
-    path("sessions/<session:id>/significance/", significance.significance, name="significance"),
-    path("sessions/<session:id>/significance/answer/", significance.answer, name="answer_proposal"),
-    path("sessions/<session:id>/significance/compress/", significance.compress, name="compress_session"),
-    path("sessions/<session:id>/significance/summarise/", significance.summarise, name="summarise"),
-    path("settings/compression/", significance.rule, name="compression_rule"),
-    path("sessions/<session:id>/export/", exporting.choose, name="session_export"),
-    path("sessions/<session:id>/export/<str:format_name>", exporting.file, name="export_file"),
+    path("sessions/<session:id>/significance/", annotations.significance, name="significance"),
+    path("sessions/<session:id>/significance/answer/", annotations.answer, name="answer_proposal"),
+    path("sessions/<session:id>/significance/compress/", annotations.compress, name="compress_session"),
+    path("sessions/<session:id>/significance/summarise/", annotations.summarise, name="summarise"),
+    path("settings/compression/", project.set_compression_rule, name="compression_rule"),
+    path("sessions/<session:id>/export/", transcripts.exports, name="session_export"),
+    path("sessions/<session:id>/export/<str:format_name>", transcripts.export_file, name="export_file"),
     path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),
     # --- retention, deletion, legal holds
     path("settings/retention/", retention.settings, name="retention"),
@@ -158,10 +151,10 @@ urlpatterns = [
     path("forgettings/<str:id>/", retention.forgetting, name="forgetting"),
     path("forgettings/<str:id>/confirm/", retention.confirm, name="confirm_forgetting"),
     path("forgettings/<str:id>/cancel/", retention.cancel, name="cancel_forgetting"),
-    path("holds/new/", holds.place, name="place_hold"),
-    path("holds/<str:id>/", holds.hold, name="hold"),
-    path("holds/<str:id>/release/", holds.release, name="release_hold"),
-    path("sessions/<str:id>/hold/", holds.session, name="session_hold"),
+    path("holds/new/", retention.place_hold, name="place_hold"),
+    path("holds/<str:id>/", retention.hold, name="hold"),
+    path("holds/<str:id>/release/", retention.release_hold, name="release_hold"),
+    path("sessions/<str:id>/hold/", retention.session_hold, name="session_hold"),
     path("sessions/<str:id>/steps/<int:sequence>/delete/", erasures.delete_turn, name="delete_turn"),
     # --- training data
     path("training/", training.training, name="training"),
@@ -178,8 +171,8 @@ urlpatterns = [
     path("patterns/<str:id>/", patterns.pattern, name="pattern"),
     # --- replays
     path("sessions/<str:id>/replay/", replays.launch, name="replay_form"),
-    path("sessions/<str:id>/steps/<int:sequence>/trial/", trials.trial, name="trial"),
-    path("sessions/<str:id>/where/", frame_ranks.where_is_it, name="where"),
+    path("sessions/<str:id>/steps/<int:sequence>/trial/", replays.trial, name="trial"),
+    path("sessions/<str:id>/where/", replays.where_is_it, name="where"),
     path("sessions/<str:id>/sweep/", sweeps.launch, name="sweep_form"),
     path("sweeps/<str:id>/", sweeps.sweep, name="sweep"),
     path("sweeps/<str:id>/cancel/", sweeps.cancel, name="cancel_sweep"),
@@ -214,23 +207,10 @@ urlpatterns = [
     path("sessions/<str:id>/erase-fields/", erasures.choose, name="erase_fields"),
     path("erasures/<str:id>/", erasures.erasure, name="erasure"),
     path("erasures/<str:id>/confirm/", erasures.confirm, name="confirm_erasure"),
-    path("sessions/<str:id>/evidence/", seals.evidence, {"of": "session"}, name="session_evidence"),
-    path("sessions/<str:id>/evidence/check/", seals.check, {"of": "session"}, name="check_session_seal"),
-    path("sessions/<str:id>/evidence.zip", seals.bundle, {"of": "session"}, name="session_bundle"),
-    path("replays/<str:id>/evidence/", seals.evidence, {"of": "replay"}, name="replay_evidence"),
-    path("replays/<str:id>/evidence/check/", seals.check, {"of": "replay"}, name="check_replay_seal"),
-    path("replays/<str:id>/evidence.zip", seals.bundle, {"of": "replay"}, name="replay_bundle"),
-    path("comparisons/<str:id>/evidence/", seals.evidence, {"of": "comparison"}, name="comparison_evidence"),
-    path(
-        "comparisons/<str:id>/evidence/check/",
-        seals.check,
-        {"of": "comparison"},
-        name="check_comparison_seal",
-    ),
-    path("comparisons/<str:id>/evidence.zip", seals.bundle, {"of": "comparison"}, name="comparison_bundle"),
+    *evidence,
     path("settings/evidence-log.zip", seals.bundle_of_log, name="log_bundle"),
     path("settings/evidence-key/", seals.replace_key, name="replace_evidence_key"),
-    path("settings/evidence-anchors/", anchors.set_anchors, name="set_evidence_anchors"),
+    path("settings/evidence-anchors/", project.set_anchors, name="set_evidence_anchors"),
     path("tm_verify.py", seals.verifier, name="verifier"),
     # --- share links
     path("shares/", shares.shares, name="shares"),
@@ -238,9 +218,9 @@ urlpatterns = [
     path("settings/sharing/", shares.policy, name="share_policy"),
     path("shares/<uuid:link_id>/", shares.link, name="share_link"),
     path("shares/<uuid:link_id>/revoke/", shares.revoke, name="revoke_share"),
-    path("sessions/<str:id>/share/", shares.share_session, name="share_form"),
-    path("replays/<str:id>/share/", shares.share_replay, name="share_replay_form"),
-    path("comparisons/<str:id>/share/", shares.share_comparison, name="share_comparison_form"),
+    path("sessions/<str:id>/share/", shares.share, {"of": "session"}, name="share_form"),
+    path("replays/<str:id>/share/", shares.share, {"of": "replay"}, name="share_replay_form"),
+    path("comparisons/<str:id>/share/", shares.share, {"of": "comparison"}, name="share_comparison_form"),
     path("robots.txt", shared.robots, name="robots"),
     path("share/<str:token>", shared.share, name="share"),
     path("share/<str:public_id>/", shared.shared, name="shared"),

@@ -1,49 +1,24 @@
 """How shared pages show a step: what the templates of the timeline and of a replay need, from read models."""
 
-import json
 from dataclasses import replace
-from typing import Any
 
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.read_models.steps import SharedStep
-from timemachine.llm.schemas import TOKENS
-from timemachine.recording.timeline.step import Head
 from timemachine.web.replays.presenters.side_by_side import Pair, Sides, side_by_side
-from timemachine.web.sessions.presenters.sentences import sentences
-from timemachine.web.sessions.presenters.step_tabs import PROSE
-from timemachine.web.sessions.presenters.supporting_passages import Source, evidence
+from timemachine.web.sessions.presenters.step_tabs import kind_facts
+from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
 
 
-def shown_step(found: SharedStep) -> dict[str, Any]:
+def shown_step(found: SharedStep) -> dict[str, object]:
     """A recorded step by the names that the templates of the timeline know."""
-    action, answer = found.action, _answer(found.output)
-    read = sentences(answer, action.grounding)
-    sources = [
-        Source(
-            frame=each.hit.frame,
-            rank=each.hit.rank,
-            title=each.hit.title,
-            version=each.hit.version,
-            text=each.text.text if each.text else None,
-        )
-        for each in found.passages
-    ]
+    sources = [source_of(each) for each in found.passages]
     return {
         "source": found.source,
         "found": replace(found, source=None),  # the templates link to it where only members may download it
         "origin": found.origin,
-        "sentences": read,
-        "evidence": evidence(read, sources),
-        "sentences_in_answer": answer is not None and "".join(each.text for each in read) == answer,
-        "usage": [(name, number) for name in TOKENS if (number := getattr(action, name)) is not None],
-        "prose": action.kind in PROSE,
+        **supported_answer(found.output, found.action.grounding, sources),
+        **kind_facts(found.action),
     }
-
-
-def raw_json(document: dict[str, object], first: int) -> dict[str, Any]:
-    """A document as indented JSON, as much of it as is shown."""
-    text = json.dumps(document, ensure_ascii=False, indent=2)
-    return {"text": text[:first], "cut": len(text) > first, "size": len(text)}
 
 
 def sides_of(step: SharedReplayStep, *, everything: bool, withholds: bool) -> Sides:
@@ -66,8 +41,3 @@ def sides_of(step: SharedReplayStep, *, everything: bool, withholds: bool) -> Si
     )
     found = side_by_side(pair, everything=everything, beginnings=True)
     return replace(found, same=found.same and step.verdict == "identical") if withholds else found
-
-
-def _answer(output: Head | None) -> str | None:
-    """The recorded answer, where it is a text and shown whole."""
-    return output.text if output and output.media_type == "text/plain" and not output.cut else None

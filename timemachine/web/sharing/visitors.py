@@ -6,7 +6,7 @@ longer does, gets one and the same page.
 
 from collections.abc import Callable, Collection
 from functools import wraps
-from typing import Concatenate, Final
+from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -21,6 +21,7 @@ from timemachine.governance.sharing.commands.opening import OpenedLink
 from timemachine.governance.sharing.commands.visits import view
 from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
 from timemachine.governance.sharing.scope import Scope
+from timemachine.web.access import View
 from timemachine.web.errors import TITLES, waiting
 from timemachine.web.http import requested_part
 
@@ -43,15 +44,11 @@ class SharedHeaders:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if _is_shared(request.path_info):
+        if request.path_info == ROOT or request.path_info.startswith(f"{ROOT}/"):
             for name, value in HEADERS.items():
                 response[name] = value
             response["Referrer-Policy"] = "strict-origin" if _asks(request, response) else "no-referrer"
         return response
-
-
-def _is_shared(path: str) -> bool:
-    return path == ROOT or path.startswith(f"{ROOT}/")
 
 
 def _asks(request: HttpRequest, response: HttpResponse) -> bool:
@@ -61,8 +58,8 @@ def _asks(request: HttpRequest, response: HttpResponse) -> bool:
 
 
 def for_visitors[**P](
-    page: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    page: View[P],
+) -> View[P]:
     """Decorate a view under /share/, so that its error pages show nothing of the app."""
     checked = csrf_protect(page)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from timemachine.replay.comparison.pure.metrics import COST, GROUNDING, LATENCY, VariantTotals
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
@@ -62,44 +63,7 @@ class _Value:
 
 def charts(columns: Sequence[Column]) -> list[Chart]:
     """Return the charts of agreement, grounding, cost and latency."""
-    return [
-        _chart(
-            columns,
-            "Agreement",
-            "share of answers with 95 % interval",
-            "95 % interval",
-            "share",
-            _agreement,
-            1.0,
-        ),
-        _chart(
-            columns,
-            "Grounding",
-            "mean score with 95 % interval",
-            "95 % interval",
-            GROUNDING.unit,
-            _grounding,
-            1.0,
-        ),
-        _chart(
-            columns,
-            "Cost",
-            "all calls with known cost, including failed ones",
-            "Unknown cost",
-            COST.unit,
-            _cost,
-            None,
-        ),
-        _chart(
-            columns,
-            "Latency",
-            "median; the thin line extends to the 95th percentile",
-            "95th percentile",
-            LATENCY.unit,
-            _latency,
-            None,
-        ),
-    ]
+    return [_chart(columns, *each) for each in CHARTS]
 
 
 def _agreement(totals: VariantTotals) -> _Value:
@@ -125,6 +89,22 @@ def _cost(totals: VariantTotals) -> _Value:
 def _latency(totals: VariantTotals) -> _Value:
     p50, p95 = totals.latency.p50, totals.latency.p95
     return _Value(value=p50, low=p50, high=p95, more=figure(p95, LATENCY.unit))
+
+
+CHARTS: Final = (
+    ("Agreement", "share of answers with 95 % interval", "95 % interval", "share", _agreement, 1.0),
+    ("Grounding", "mean score with 95 % interval", "95 % interval", GROUNDING.unit, _grounding, 1.0),
+    ("Cost", "all calls with known cost, including failed ones", "Unknown cost", COST.unit, _cost, None),
+    (
+        "Latency",
+        "median; the thin line extends to the 95th percentile",
+        "95th percentile",
+        LATENCY.unit,
+        _latency,
+        None,
+    ),
+)
+"""The title of each chart, what its bars and its thin lines show, the unit, the values, and the maximum if it is fixed."""
 
 
 def _chart(

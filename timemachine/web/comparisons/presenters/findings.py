@@ -1,20 +1,20 @@
 """The statistics of two columns: a sentence for each metric, with its numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from timemachine.governance.sharing.read_models.comparisons import SharedRemarks
+from timemachine.replay.comparison.pure.cells import Ask
+from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES, VariantPair
+from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
-from timemachine.replay.comparison.pure.statistics.wording import (
-    METHODS,
-    figure,
-    interval_words,
-    p_words,
-    sentence,
-    signed,
-    verdict_words,
-)
+from timemachine.replay.comparison.pure.variants import RECORDING, Variant
+from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
+from timemachine.replay.comparison.result_schemas import METHOD
+from timemachine.web.comparisons.presenters.charts import charts
+from timemachine.web.comparisons.presenters.matrix import AskFilter, column_names, matrix
 
 BY_NAME: Final = {each.name: each for each in MEASURES}
 SAME_AGAIN: Final = "itself"
@@ -67,8 +67,8 @@ def shown_pair(pair: VariantPair, names: Sequence[str]) -> ShownPair:
 
 def _finding(result: PairedResult) -> Finding:
     measure = BY_NAME[result.metric]
-    unit, whole = measure.unit, sentence(result, measure.unit)
-    verdict = verdict_words(result, unit)
+    unit, whole = measure.unit, wording.sentence(result, measure.unit)
+    verdict = wording.verdict_words(result, unit)
     return Finding(
         title=measure.title,
         verdict=verdict,
@@ -76,17 +76,17 @@ def _finding(result: PairedResult) -> Finding:
         rest=whole.removeprefix(verdict),
         n=result.n,
         excluded="; ".join(f"{number} {reason}" for reason, number in result.excluded.items()) or "none",
-        mean_a=figure(result.mean_a, unit),
-        mean_b=figure(result.mean_b, unit),
-        difference=signed(result.difference, unit),
-        interval=interval_words(result.interval, unit),
-        method="" if result.interval is None else METHODS[result.interval.method],
+        mean_a=wording.figure(result.mean_a, unit),
+        mean_b=wording.figure(result.mean_b, unit),
+        difference=wording.signed(result.difference, unit),
+        interval=wording.interval_words(result.interval, unit),
+        method="" if result.interval is None else wording.METHODS[result.interval.method],
         split=f"{result.wins} / {result.ties} / {result.losses}",
         p=_tested(result),
-        holm=p_words(result.p_holm),
+        holm=wording.p_words(result.p_holm),
         effect=_effect(result),
         needed="unknown" if result.needed is None else f"{result.needed:,}",
-        pairs=[(figure(a, unit), figure(b, unit)) for a, b in result.pairs],
+        pairs=[(wording.figure(a, unit), wording.figure(b, unit)) for a, b in result.pairs],
     )
 
 
@@ -94,7 +94,7 @@ def _tested(result: PairedResult) -> str:
     if result.p is None or result.test is None:
         return "no test"
     name = "McNemar" if result.test == "mcnemar" else "Wilcoxon"
-    return f"{p_words(result.p)} ({name}{'' if result.p_exact else ', normal limit'}); sign test {p_words(result.sign_p)}"
+    return f"{wording.p_words(result.p)} ({name}{'' if result.p_exact else ', normal limit'}); sign test {wording.p_words(result.sign_p)}"
 
 
 def _effect(result: PairedResult) -> str:
@@ -104,3 +104,25 @@ def _effect(result: PairedResult) -> str:
     if result.rank_biserial is not None:
         told.append(f"r {result.rank_biserial:.2f}")
     return ", ".join(told) or "unknown"
+
+
+def figures(
+    shown: Findings,
+    arms: Sequence[Variant],
+    asked: AskFilter,
+    saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
+) -> dict[str, object]:
+    """Return the results under their template names; `saying` loads ratings and judge verdicts of the visible asks."""
+    names = column_names(arms)
+    rows = matrix(shown, arms, asked, saying)
+    return {
+        "ask_count": len(shown.asks),
+        "matrix": rows,
+        "names": names,
+        "charts": charts(rows.columns),
+        "pairs": [shown_pair(each, names) for each in shown.against(asked.against)],
+        "noise": [shown_pair(each, names) for each in shown.noise],
+        "method": METHOD,
+        "measures": MEASURES,
+        "recording": RECORDING,
+    }

@@ -3,10 +3,9 @@
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_safe
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
@@ -20,7 +19,7 @@ from timemachine.replay.tasks import make_long_diff
 from timemachine.text.pure.difference.sessions import StepPair
 from timemachine.text.pure.difference.steps import differing
 from timemachine.text.pure.difference.verdict import answer_verdict
-from timemachine.web.access import of
+from timemachine.web.access import Access, get_view
 from timemachine.web.comparisons.presenters.runs import chips, pairs_page, shown_values, step_address
 from timemachine.web.http import page, requested_part
 from timemachine.web.ranked_lists import ranked_lists
@@ -30,13 +29,12 @@ MOST_DIGITS: Final = 9
 TWO: Final = 2
 
 
-@require_safe
-def compare(request: HttpRequest) -> HttpResponse:
+@get_view()
+def compare(request: HttpRequest, access: Access) -> HttpResponse:
     """`/compare/`: `a` and `b` are sessions or replays; `show` filters the pairs, `at` is the first visible one.
 
     `run`, given twice, are the two selected in a list; the older one is on the left.
     """
-    access = of(request)
     ticked = request.GET.getlist("run")
     if len(ticked) == TWO:
         older, newer = sorted(ticked)  # a UUIDv7 begins with its time
@@ -44,13 +42,13 @@ def compare(request: HttpRequest) -> HttpResponse:
     left, right = (request.GET.get(name, "").strip() for name in "ab")
     if not left or not right:
         context = {"a": left or "".join(ticked[:1]), "b": right, "ticked": len(ticked)}
-        return render(request, "compare/choose.html", context)
+        return page(request, "compare/choose.html", context)
     wrong = _not_there(access.project, a=left, b=right)
     if wrong:
         context = {"a": left, "b": right, "wrong": wrong}
-        return render(request, "compare/choose.html", context, status=404)
+        return page(request, "compare/choose.html", context, status=404)
     found = aligned(access.project, left, right)
-    show, at = _show(request), _place(request)
+    show, at = _show(request), _number(request, "at")
     context = {
         "a": found.left,
         "b": found.right,
@@ -59,16 +57,16 @@ def compare(request: HttpRequest) -> HttpResponse:
         "chips": list(chips(found, show)),
         "page": pairs_page(found, show, at),
     }
-    return render(request, "compare/compare.html", context)
+    return page(request, "compare/compare.html", context)
 
 
-@require_safe
-def steps(request: HttpRequest) -> HttpResponse:
+@get_view()
+def steps(request: HttpRequest, access: Access) -> HttpResponse:
     """`/compare/steps/`: the step `left` of `a` next to the step `right` of `b`; with `all` nothing is collapsed.
 
     `row` is the first visible row of a long diff. A page that waits for a worker polls, and gets 204 if nothing changed.
     """
-    project = of(request).project
+    project = access.project
     names = [request.GET.get(name, "").strip() for name in "ab"]
     found = aligned(project, *names)
     left, right = (
@@ -152,10 +150,6 @@ def _beside(found: Aligned, left: StepDetail) -> dict[str, StepPair | None]:
 def _show(request: HttpRequest) -> Show:
     wanted: Any = request.GET.get("show", "all")
     return next((show for show in SHOWS if show == wanted), "all")
-
-
-def _place(request: HttpRequest) -> int:
-    return _number(request, "at")
 
 
 def _number(request: HttpRequest, name: str) -> int:

@@ -7,8 +7,6 @@ from django.utils.safestring import SafeString
 
 from timemachine.memory.patterns.models import PatternAlert
 from timemachine.memory.patterns.pure.trend import Trend
-from timemachine.memory.patterns.queries import Resolution
-from timemachine.memory.patterns.schemas import resolution_words
 from timemachine.web.template_library import NOTHING, register
 
 HIGH = 20
@@ -45,12 +43,6 @@ def trend_plot(trend: Trend | None) -> SafeString:
         trend.words,
         bars,
     )
-
-
-@register.filter
-def solved_words(resolution: Resolution) -> str:
-    """Return in words why a step counts as the solution."""
-    return resolution_words(resolution)
 
 
 @register.simple_tag

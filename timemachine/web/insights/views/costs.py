@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
@@ -16,10 +15,9 @@ from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import Cell
 from timemachine.recording.usage.pure.span import MAX_DAYS, Span, default_span, span_of
 from timemachine.replay.runs.costs import replay_spending
-from timemachine.web.access import of
+from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
-from timemachine.web.insights.presenters.cost_groups import groups_of, query_of
-from timemachine.web.insights.presenters.cost_plot import cost_plot, days_of_a_bar
+from timemachine.web.insights.presenters.cost_plot import cost_plot, days_of_a_bar, groups_of, query_of
 
 FILTERS: Final = ("agent", "model", "tag", "tool")
 NAMES: Final = ("since", "until", *FILTERS, "latency")
@@ -28,18 +26,17 @@ AT_ONCE: Final = 5_000
 SPANS: Final = (7, 30, 90, MAX_DAYS)
 
 
-@require_safe
-def costs(request: HttpRequest) -> HttpResponse:
+@get_view()
+def costs(request: HttpRequest, access: Access) -> HttpResponse:
     """`/costs/`: the costs from `since` to `until`; `agent`, `model`, `tag` and `tool` filter, `latency=on` computes latencies and tags immediately."""
-    access = of(request)
     here = {name: request.GET[name].strip() for name in NAMES if request.GET.get(name, "").strip()}
     span, wrong = _span(here)
     wanted = CostQuery(span=span, **{name: here.get(name, "") for name in FILTERS})
     cells = queries.cells_of(access.project, wanted)
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "here": here,
         "wanted": wanted,
-        "filters": [(name, value, _without(wanted, name)) for name, value in wanted.filters.items()],
+        "filters": [(name, value, query_of(wanted, **{name: ""})) for name, value in wanted.filters.items()],
         "span": span,
         "wrong": wrong,
         "spans": _spans(wanted),
@@ -52,24 +49,24 @@ def costs(request: HttpRequest) -> HttpResponse:
     return page(request, "costs/costs.html", context, parts=("groups",), status=422 if wrong else 200)
 
 
-def _figures(project: Project, query: CostQuery, cells: Sequence[Cell], *, asked: bool) -> dict[str, Any]:
+def _figures(project: Project, wanted: CostQuery, cells: Sequence[Cell], *, asked: bool) -> dict[str, object]:
     """Return the data of the page; for large amounts, latencies and tags only on request."""
     counts = sum(cell.sessions for cell in cells)
     whole = asked or counts <= AT_ONCE
-    histograms = queries.histograms_of(project, query) if whole else None
-    days = figures.by_days(cells, query.span.since, days_of_a_bar(query.span))
-    tags = queries.by_tag(project, query) if whole else None
+    histograms = queries.histograms_of(project, wanted) if whole else None
+    days = figures.by_days(cells, wanted.span.since, days_of_a_bar(wanted.span))
+    tags = queries.by_tag(project, wanted) if whole else None
     if tags:
-        tags = queries.with_latency(tags, queries.histograms_by_tag(project, query))
+        tags = queries.with_latency(tags, queries.histograms_by_tag(project, wanted))
     return {
         "sums": figures.summed(cell.sums for cell in cells),
-        "sessions": queries.sessions_in(project, query),
+        "sessions": queries.sessions_in(project, wanted),
         "latency": None if histograms is None else latency_of_calls(cells, histograms),
-        "plot": cost_plot(days, query.span),
-        "weekly": days_of_a_bar(query.span) > 1,
-        "groups": groups_of(cells, tags, histograms, query),
+        "plot": cost_plot(days, wanted.span),
+        "weekly": days_of_a_bar(wanted.span) > 1,
+        "groups": groups_of(cells, tags, histograms, wanted),
         "whole": whole,
-        "replays": None if query.filters else replay_spending(project, query.span.since, query.span.until),
+        "replays": None if wanted.filters else replay_spending(project, wanted.span.since, wanted.span.until),
     }
 
 
@@ -92,7 +89,3 @@ def _spans(wanted: CostQuery) -> list[tuple[str, str, bool]]:
         words = "A year" if number == MAX_DAYS else f"{number} days"
         found.append((words, query_of(wanted, since=str(since), until=str(today)), shown))
     return found
-
-
-def _without(query: CostQuery, name: str) -> str:
-    return query_of(query, **{name: ""})

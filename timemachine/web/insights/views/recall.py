@@ -1,26 +1,24 @@
 """`/recall/`: ask a question about earlier sessions."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
 
 from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError, Unavailable
 from timemachine.memory.search.filters import MODES
 from timemachine.memory.search.indexing import count_not_indexed
 from timemachine.memory.search.recall.empty_results import explain_no_results
-from timemachine.memory.search.recall.queries import QueryResult, RecalledTurn
+from timemachine.memory.search.recall.queries import RecalledTurn
 from timemachine.memory.search.recall.queries import recall as recalled
 from timemachine.memory.search.recall.questions import RecallOptions
 from timemachine.memory.transcripts.options import turn_filter
 from timemachine.memory.transcripts.pure.selection import gaps
-from timemachine.memory.transcripts.turn_rows import Row
-from timemachine.recording.sessions.pure.turn_text import Deleted, content_of, who_of
 from timemachine.recording.sessions.pure.vocabulary import KINDS, SIGNIFICANCES
 from timemachine.recording.sessions.queries import session_of
-from timemachine.web.access import of
+from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
+from timemachine.web.sessions.views.transcripts import TurnLine, turn_line
 
 TURNS: Final = 10
 """Number of results on a page."""
@@ -43,65 +41,48 @@ NARROWING: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    """A step around a result; `is_result` marks the result itself. A `deleted` step shows its tombstone instead of text."""
-
-    sequence: int
-    who: str
-    text: str
-    cut: bool
-    left_out: int
-    is_result: bool
-    deleted: Deleted | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
     """A result with the steps around it."""
 
     recalled: RecalledTurn
-    lines: tuple[_Line, ...]
+    lines: tuple[TurnLine, ...]
     left_out_after: int
 
 
-@require_safe
-def recall(request: HttpRequest) -> HttpResponse:
+@get_view()
+def recall(request: HttpRequest, access: Access) -> HttpResponse:
     """`/recall/?q=`: the steps of all sessions that match the question; `times=words` ignores time expressions, `around` shows neighbouring steps."""
-    project = of(request).project
+    project = access.project
     here = {name: request.GET[name].strip() for name in ASKED if request.GET.get(name, "").strip()}
-    context: dict[str, Any] = {
-        "here": here,
-        "modes": MODES,
-        "kinds": KINDS,
-        "significances": SIGNIFICANCES,
-        "arounds": AROUND,
-        "narrowed": any(name in here for name in NARROWING),
-        "turns": TURNS,
-    }
-    found = None
+    found, only = None, None
+    wrong: TimeMachineError | None = None
     try:
-        context["only"] = session_of(project, here["session"]) if "session" in here else None
-    except NotFound as why:
-        context["wrong"] = why
-    if "q" in here and "wrong" not in context:
-        try:
-            found = recalled(project, _wanted(here))
-        except (InvalidInput, Unavailable) as why:
-            context |= {"wrong": why, "wrong_field": why.facts.get("field", "queries")}
-    answer: QueryResult | None = found.answers[0] if found else None
-    context |= {
-        "found": found,
-        "answer": answer,
-        "nothing": explain_no_results(answer, found.options) if found and answer else None,
-        "results": [_shown(each) for each in answer.results] if answer else [],
-        "not_indexed": found.not_indexed if found else count_not_indexed(project),
-    }
-    return page(request, "recall/recall.html", context, status=_status(context.get("wrong")))
-
-
-def _status(wrong: TimeMachineError | None) -> int:
-    """Return the HTTP status: 404 for a missing session; other errors are shown on the page."""
-    return wrong.status if isinstance(wrong, NotFound) else 200
+        only = session_of(project, here["session"]) if "session" in here else None
+        found = recalled(project, _wanted(here)) if "q" in here else None
+    except (NotFound, InvalidInput, Unavailable) as why:
+        wrong = why
+    is_missing = isinstance(wrong, NotFound)
+    answer = found.answers[0] if found else None
+    return page(
+        request,
+        "recall/recall.html",
+        status=404 if is_missing else 200,  # other errors are shown on the page
+        here=here,
+        modes=MODES,
+        kinds=KINDS,
+        significances=SIGNIFICANCES,
+        arounds=AROUND,
+        narrowed=any(name in here for name in NARROWING),
+        turns=TURNS,
+        only=only,
+        wrong=wrong,
+        wrong_field=wrong.facts.get("field", "queries") if wrong and not is_missing else None,
+        found=found,
+        answer=answer,
+        nothing=explain_no_results(answer, found.options) if found and answer else None,
+        results=[_shown(each) for each in answer.results] if answer else [],
+        not_indexed=found.not_indexed if found else count_not_indexed(project),
+    )
 
 
 def _wanted(here: dict[str, str]) -> RecallOptions:
@@ -133,21 +114,9 @@ def _shown(recalled: RecalledTurn) -> _Shown:
     if not told:
         return _Shown(recalled=recalled, lines=(), left_out_after=0)
     *before, behind = gaps(told, max(recalled.session.last_sequence, told[-1]))
+    result = recalled.hit.action.sequence
     lines = tuple(
-        _line(row, missing, recalled.hit.action.sequence)
+        turn_line(row.turn, missing, LONGEST, cut=row.cut, is_result=row.turn.sequence == result)
         for row, missing in zip(recalled.around, before, strict=True)
     )
     return _Shown(recalled=recalled, lines=lines, left_out_after=behind)
-
-
-def _line(row: Row, missing: int, result: int) -> _Line:
-    text = content_of(row.turn)
-    return _Line(
-        sequence=row.turn.sequence,
-        who=who_of(row.turn),
-        text=text[:LONGEST],
-        cut=row.cut or len(text) > LONGEST,
-        left_out=missing,
-        is_result=row.turn.sequence == result,
-        deleted=row.turn.deleted,
-    )

@@ -1,12 +1,10 @@
 """`/training/`: training pairs, what is left out and why, and the downloads."""
 
 from dataclasses import fields
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.memory.training.jsonl import report_of, streamed_pairs
@@ -15,7 +13,7 @@ from timemachine.memory.training.pure.pairs import FORMS, WHATS
 from timemachine.memory.training.pure.split import PARTS
 from timemachine.memory.training.schemas import TrainingPair
 from timemachine.text.redaction.queries import choices_of
-from timemachine.web.access import of
+from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
 
 LONGEST: Final = 1_000
@@ -27,18 +25,16 @@ DEFAULTS: Final = {
 } | {"seed": "time-machine", "shares": "80,10,10"}
 
 
-@never_cache
-@require_safe
-def training(request: HttpRequest) -> HttpResponse:
+@get_view(fresh=True)
+def training(request: HttpRequest, access: Access) -> HttpResponse:
     """Show the report and the first pairs; the parameters in the URL are those of the API."""
-    access = of(request)
     here = _here(request)
     wrong, report = None, None
     try:
         report = report_of(access.project, export_options(**(here | {"part": ""})))
     except (InvalidInput, NotFound) as why:
         wrong = why
-    shown: dict[str, Any] = {
+    shown: dict[str, object] = {
         "here": here,
         "report": report,
         "of_sessions": sum(dict(report.split.sessions).values()) if report else 0,
@@ -56,18 +52,17 @@ def training(request: HttpRequest) -> HttpResponse:
     return page(request, "training/training.html", shown, status=wrong.status if wrong else 200)
 
 
-@never_cache
-@require_safe
-def file(request: HttpRequest) -> StreamingHttpResponse:
+@get_view(fresh=True)
+def file(request: HttpRequest, access: Access) -> StreamingHttpResponse:
     """`/training/pairs.jsonl`: download the pairs of one part, or all."""
-    return streamed_pairs(of(request).project, export_options(**_here(request)))
+    return streamed_pairs(access.project, export_options(**_here(request)))
 
 
 def _here(request: HttpRequest) -> dict[str, str]:
     return {name: request.GET.get(name, default).strip() or default for name, default in DEFAULTS.items()}
 
 
-def _shown(found: TrainingPair) -> dict[str, Any]:
+def _shown(found: TrainingPair) -> dict[str, object]:
     """Return a pair for display: roles and texts."""
     line = found.line
     messages = [(each["role"], each["content"]) for each in line.get("messages") or line["prompt"]]

@@ -7,16 +7,14 @@ from django.contrib import messages
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Length
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 
-from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.clock import is_date
 from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.jobs.queue import enqueue
-from timemachine.knowledge.commands import INDEXED_CHARACTERS, NewFrame, create_collection
+from timemachine.knowledge.commands import INDEXED_CHARACTERS, create_collection
 from timemachine.knowledge.commands import put_frames as put_passages
 from timemachine.knowledge.find import FindResult, Query, find
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePut
@@ -27,87 +25,68 @@ from timemachine.knowledge.queries import (
     empty_reason,
     frames_at,
 )
-from timemachine.knowledge.reembedding import embedding_progress
+from timemachine.knowledge.reembedding import embedding_progress, reembed
 from timemachine.knowledge.sources import replaced_by, sources_of
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.intake.models import DONE
 from timemachine.recording.intake.queries import intakes_of, with_the_next
 from timemachine.recording.sessions.frames import session_count
 from timemachine.recording.sessions.moments import resolve_moment
-from timemachine.web.access import Access, of
-from timemachine.web.form_parts import RecordForm
+from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.form_parts import RecordForm, sent
 from timemachine.web.hits import of_found, retrieval_json
-from timemachine.web.http import page
-from timemachine.web.knowledge.forms.collections import (
+from timemachine.web.http import page, requested_part, see_other
+from timemachine.web.knowledge.forms import (
     CollectionForm,
     EmbeddingForm,
     FilesForm,
     FindForm,
     PassageForm,
 )
-from timemachine.web.knowledge.presenters.uploads import stored_sentence
-from timemachine.web.redirects import see_other
+from timemachine.web.knowledge.uploads import stored_sentence
 
 PAGE: Final = 100
 PAGE_FILES: Final = 25
 SHOWN_INTAKES: Final = 10
-COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")
+COLUMNS: Final = ("number", "version", "title", "uri", "put_by", "valid_from")
 DELETED: Final = "deleted"
-DELETED_COLUMNS: Final = ("number", "version", "title", "uri", "ended_by", "valid_until", "who")
+DELETED_COLUMNS: Final = ("number", "version", "title", "uri", "ended_by", "valid_until")
 FIND_DEFAULTS: Final = {"mode": "hybrid", "top_k": "8"}
 ASKED: Final = ("q", "mode", "top_k", "adaptive", "relative", "cliff", "min_score")
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def collections(request: HttpRequest) -> HttpResponse:
+@form_view(fresh=True)
+def collections(request: HttpRequest, access: Access) -> HttpResponse:
     """`/collections/`: the project's collections by name; POST creates one."""
-    access = of(request)
-    if request.method != "POST":
-        return _list(request, access, CollectionForm())
-    access.require(OPERATOR)
-    form = CollectionForm(request.POST)
-    if not form.is_valid():
-        return _list(request, access, form, status=422)
-    try:
-        made = create_collection(access.project, form.cleaned_data["name"], by=access.user.email)
-    except TimeMachineError as why:
-        form.add_error("name", why.message)
-        return _list(request, access, form, status=why.status)
-    return see_other("collection", made.name)
+    if request.method == "POST":
+        access.require(OPERATOR)
+    form = CollectionForm(sent(request))
+    made = form.run(
+        lambda: create_collection(access.project, form.cleaned_data["name"], by=access.user.email)
+    )
+    return _list(request, access, form) if made is None else see_other("collection", made.name)
 
 
-@never_cache
-@require_safe
-def collection(request: HttpRequest, name: str) -> HttpResponse:
+@get_view(fresh=True)
+def collection(request: HttpRequest, access: Access, name: str) -> HttpResponse:
     """`/collections/{name}/`: its frames, `as_of` a time, or `frames=deleted`; `q` tries a search; `after` is the page cursor."""
-    access = of(request)
     return collection_page(request, access, collection_of(access.project, name))
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def put(request: HttpRequest, name: str) -> HttpResponse:
+@post_view(OPERATOR)
+def put(request: HttpRequest, access: Access, name: str) -> HttpResponse:
     """Store one passage."""
-    if request.method != "POST":
-        return see_other("collection", name)
-    access = of(request)
-    access.require(OPERATOR)
     found = collection_of(access.project, name)
     form = PassageForm(request.POST)
-    if not form.is_valid():
-        return collection_page(request, access, found, status=422, passage_form=form)
-    frame = NewFrame(text=form.sent_text, title=form.cleaned_data["title"], uri=form.cleaned_data["uri"])
-    try:
-        done = put_passages(found, [frame], by=access.user.email)
-    except TimeMachineError as why:
-        return collection_page(request, access, found, status=form.refuse(why), passage_form=form)
+    done = form.run(lambda: put_passages(found, [form.frame], by=access.user.email))
+    if done is None:
+        return collection_page(request, access, found, passage_form=form)
     enqueue(embed_backlog, found.id)
     messages.success(request, stored_sentence(done))
     return see_other("collection", found.name)
 
 
-def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status: int = 200) -> HttpResponse:
+def _list(request: HttpRequest, access: Access, form: CollectionForm) -> HttpResponse:
     after = request.GET.get("after", "")
     if not is_plain(after):
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
@@ -120,16 +99,16 @@ def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status:
         "here": {},
         "may_record": access.may(OPERATOR),
     }
-    return page(request, "collections/list.html", context, parts=("more",), status=status)
+    return page(request, "collections/list.html", context, parts=("more",), status=form.http_status)
 
 
 def collection_page(
-    request: HttpRequest, access: Access, found: Collection, *, status: int = 200, **forms: RecordForm
+    request: HttpRequest, access: Access, found: Collection, **refused: RecordForm
 ) -> HttpResponse:
-    """Return the page of a collection; `forms` are refused forms."""
+    """Return the page of a collection; forms that were `refused` are shown again with their errors."""
     as_of, at, wrong = _moment(access, request.GET.get("as_of", "").strip())
     form, findings = _tried(request, found, at)
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "collection": with_the_next([found])[0],
         "as_of": as_of,
         "at": at,
@@ -148,13 +127,10 @@ def collection_page(
         "here": _here(request, as_of),
         "session_count": session_count(found),
     }
-    context |= _files(found, request.GET.get("files", ""))
-    context |= _frames(found, at, request.GET) | forms
-    wrong_here = bool(wrong) or (form.is_bound and not form.is_valid())
-    parts = ("found", "more")
-    return page(
-        request, "collections/collection.html", context, parts=parts, status=422 if wrong_here else status
-    )
+    context |= _files(found, request.GET.get("files", "")) | _frames(found, at, request.GET) | refused
+    forms = (form, *refused.values())
+    status = 422 if wrong else max(each.http_status for each in forms)
+    return page(request, "collections/collection.html", context, parts=("found", "more"), status=status)
 
 
 def _moment(access: Access, written: str) -> tuple[str, datetime | None, str]:
@@ -196,12 +172,11 @@ def _tried(
     try:
         return form, find(found, query)
     except InvalidInput as why:
-        field = why.facts.get("field")
-        form.add_error(field if field in form.fields else "q", _as_called_here(why))
+        form.refuse(InvalidInput(_as_called_here(why), code=why.code, **why.facts))
         return form, None
 
 
-def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[str, Any]:
+def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[str, object]:
     """Return a page of the current or deleted frames at a time, after the number in the URL, and the totals of both."""
     after, shows_deleted = asked.get("after", ""), asked.get("frames") == DELETED
     place = int(after) if after.isascii() and after.isdigit() and len(after) < 19 else -1  # noqa: PLR2004
@@ -214,12 +189,12 @@ def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[st
         "deleted_count": deleted.count(),
         "shows_deleted": shows_deleted,
         "after": place if place >= 0 else None,
-        "next": rows[PAGE - 1]["number"] if len(rows) > PAGE else None,
+        "next": rows[PAGE - 1].number if len(rows) > PAGE else None,
         "most_characters": INDEXED_CHARACTERS,
     }
 
 
-def _files(found: Collection, written: str) -> dict[str, Any]:
+def _files(found: Collection, written: str) -> dict[str, object]:
     """Return a page of `PAGE_FILES` files of the collection, and pending and failed uploads."""
     before = uuid_of(written)
     sources = sources_of(found)
@@ -245,17 +220,33 @@ def _standing(found: Collection, sources: list[Source]) -> list[Source]:
     return sources
 
 
-def _rows(frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
+def _rows(frames: QuerySet[Frame]) -> QuerySet[Frame]:
     # The indexed text is as long as the text, up to its limit; the text itself can be megabytes.
-    counted_there: QuerySet[Frame, dict[str, Any]] = (
-        frames.select_related(None).annotate(characters=Length("search_text")).values(*COLUMNS)
-    )
-    return counted_there
+    return frames.select_related(None).annotate(characters=Length("search_text")).only(*COLUMNS)
 
 
-def _deleted_rows(found: Collection, frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
+def _deleted_rows(found: Collection, frames: QuerySet[Frame]) -> QuerySet[Frame]:
     """Return the rows of deleted frames, with `who` deleted them or uploaded the file that ended them."""
     puts = SourcePut.objects.filter(source__collection=found, at=OuterRef("valid_until"), ended__gt=0)
     who = Coalesce("deleted_by", Subquery(puts.values("put_by")[:1]))
-    rows: QuerySet[Frame, dict[str, Any]] = frames.annotate(who=who).values(*DELETED_COLUMNS)
-    return rows
+    return frames.select_related(None).annotate(who=who).only(*DELETED_COLUMNS)
+
+
+@form_view(fresh=True)
+def embedding(request: HttpRequest, access: Access, name: str) -> HttpResponse:
+    """`/collections/{name}/embedding/`: the progress as a part of the collection's page; POST changes the model."""
+    found = collection_of(access.project, name)
+    if request.method != "POST":
+        if requested_part(request, ("embedded",)) is None:
+            return see_other("collection", name)
+        context = {"collection": found, "embedding": embedding_progress(found)}
+        return page(request, "collections/embedding.html", context, parts=("embedded",))
+    access.require(ADMIN)
+    form = EmbeddingForm(request.POST)
+    asked = form.run(lambda: reembed(found, form.chosen_model, by=access.user.email))
+    if asked is None:
+        return collection_page(request, access, found, embedding_form=form)
+    enqueue(embed_backlog, found.id)
+    target = asked.target.model if asked.target else asked.model
+    messages.success(request, f"Embedding with {target} started. The collection stays searchable.")
+    return see_other("collection", found.name)

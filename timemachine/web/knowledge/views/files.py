@@ -1,32 +1,30 @@
 """Files of a collection: upload, progress, the text with a marked passage, and download."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.payloads.queries import text
-from timemachine.core.pure.errors import NotFound, TimeMachineError
+from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.safe_text import shown
-from timemachine.knowledge.models import Source, SourcePassage
+from timemachine.knowledge.models import Collection, Source, SourcePassage
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.sources import source_of
 from timemachine.recording.intake.commands import dismiss
 from timemachine.recording.intake.models import DONE, FAILED
 from timemachine.recording.intake.queries import edited_beside_it, ended_by, intake_of
-from timemachine.web.access import of
-from timemachine.web.http import page
-from timemachine.web.knowledge.forms.collections import FilesForm
-from timemachine.web.knowledge.presenters.uploads import edited_warning, handed_in, report_upload, take
+from timemachine.recording.intake.receive import Taken
+from timemachine.web.access import Access, get_view, post_view
+from timemachine.web.http import download, is_unchanged, page, see_other
+from timemachine.web.knowledge.forms import FilesForm
+from timemachine.web.knowledge.uploads import edited_warning, handed_in, report_upload, take
 from timemachine.web.knowledge.views.collections import collection_page
-from timemachine.web.redirects import see_other
-from timemachine.web.upload_limits import receives_files
+from timemachine.web.uploads import receives_files
 
 WINDOW: Final = 16_000
 BEFORE: Final = 2_000
@@ -47,37 +45,30 @@ class Shown:
 
 
 @receives_files
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def upload(request: HttpRequest, name: str) -> HttpResponse:
+@post_view(OPERATOR)
+def upload(request: HttpRequest, access: Access, name: str) -> HttpResponse:
     """Store the passages of files, all or none; large files are processed in the background."""
-    if request.method != "POST":
-        return see_other("collection", name)
-    access = of(request)
-    access.require(OPERATOR)
     found = collection_of(access.project, name)
     form = FilesForm(request.POST)
-    if not form.is_valid():
-        return collection_page(request, access, found, status=422, files_form=form)
-    try:
-        said = form.cleaned_data
-        files = handed_in(request, replace=said["replace"], uri=said["uri"])
-        taken = take(files, lambda: found, by=access.user.email)
-    except TimeMachineError as why:
-        return collection_page(request, access, found, status=form.refuse(why), files_form=form)
+    taken = form.run(lambda: _taken(request, access, found, form.cleaned_data))
+    if taken is None:
+        return collection_page(request, access, found, files_form=form)
     if len(taken.intakes) == 1:  # its page says itself how far it is
         return see_other("intake", taken.intakes[0].id)
     report_upload(request, taken)
     return see_other("collection", found.name, part="files" if taken.intakes else "")
 
 
-@never_cache
-@require_safe
-def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+def _taken(request: HttpRequest, access: Access, collection: Collection, said: Mapping[str, Any]) -> Taken:
+    files = handed_in(request, replace=said["replace"], uri=said["uri"])
+    return take(files, lambda: collection, by=access.user.email)
+
+
+@get_view(fresh=True)
+def intake(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/intakes/{id}/`: progress and result of an upload. Polling gets 204 if nothing changed."""
-    access = of(request)
     found = intake_of(access.project, id)
-    if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
+    if is_unchanged(request, found.revision):
         return HttpResponse(status=204)
     edited = edited_beside_it(found)
     context = {
@@ -92,28 +83,24 @@ def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     return page(request, "collections/intake.html", context, parts=("progress",))
 
 
-@never_cache
-@require_POST
-def dismiss_intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@post_view(OPERATOR)
+def dismiss_intake(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Remove a failed upload from the list of its collection; its page stays."""
-    access = of(request)
-    access.require(OPERATOR)
     found = intake_of(access.project, id)
     dismiss(found, by=access.user.email)
     messages.success(request, f"{shown(found.name) or 'The file'} removed from the list.")
     return see_other("collection", found.collection.name, part="files")
 
 
-@never_cache
-@require_safe
-def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A002
+@get_view(fresh=True)
+def source(request: HttpRequest, access: Access, name: str, id: str) -> HttpResponse:
     """`/collections/{name}/sources/{id}/`: the file's text; `frame` and `version` mark a passage in it, `at` is the position."""
-    found = _source(request, name, id)
+    found = _source(access.project, name, id)
     place = _marked(found, request)
     window = _shown(text(found.text), place, request.GET.get("at", ""))
     current = found.passages.filter(frame__valid_until=None)
     passages = current.select_related("frame").order_by("start", "frame_id")
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "collection": found.collection,
         "source": found,
         "size": found.original.size,
@@ -130,32 +117,19 @@ def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A
     return page(request, "collections/source.html", context)
 
 
-@require_safe
-def source_file(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A002
+@get_view()
+def source_file(_request: HttpRequest, access: Access, name: str, id: str) -> HttpResponse:
     """Download the original file, in a way that no browser interprets."""
-    found = _source(request, name, id)
-    return HttpResponse(
-        bytes(found.original.data),
-        content_type="application/octet-stream",
-        headers={
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_file_name(found), safe='')}",
-            "Content-Security-Policy": "sandbox; default-src 'none'",
-            "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "private, no-store",
-        },
-    )
+    found = _source(access.project, name, id)
+    name = found.name.encode("utf-8", "replace").decode().replace("/", "_").replace("\\", "_") or "file"
+    return download(bytes(found.original.data), name, "application/octet-stream")
 
 
-def _source(request: HttpRequest, name: str, source_id: str) -> Source:
-    project = of(request).project
+def _source(project: Project, name: str, source_id: str) -> Source:
     found = source_of(project, source_id)
     if found.collection_id != collection_of(project, name).id:
         raise NotFound("There is no such file in this collection.", code="source_not_found")
     return found
-
-
-def _file_name(found: Source) -> str:
-    return found.name.encode("utf-8", "replace").decode().replace("/", "_").replace("\\", "_") or "file"
 
 
 def _marked(found: Source, request: HttpRequest) -> SourcePassage | None:

@@ -1,29 +1,33 @@
 """The form that launches a replay."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.numbers import spaced
+from timemachine.knowledge.find import LONGEST_QUERY
+from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.llm.pure.listing import Choice
-from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.web.model_select import ModelSelect
-from timemachine.web.number_fields import Number, WholeNumber
-from timemachine.web.option_fields import SessionFields
-from timemachine.web.single_submission import SentOnce
+from timemachine.replay.runs.trial_passages import passage_names
+from timemachine.replay.sweeps.pure.grid import Grid
+from timemachine.web.form_parts import MODES, ModelFields, Number, RecordForm, SentOnce, WholeNumber
+from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
 from timemachine.web.template_library import register
 
-FIELD_OF_CODE = {
+PLACES: Final = {
     "unknown_model": "model",
     "model_not_usable": "model",
     "model_needed": "model",
     "reason_needed": "reason",
     "nothing_to_replay": "through_sequence",
 }
-
 
 _NOT_IN_AN_AUDIT: Final = "An audit uses the frozen context. Leave this as recorded, or choose Debug."
 _SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step"}
@@ -43,6 +47,11 @@ _NAMES: Final = {
     "cliff": "Cut below this share of the previous score",
     "min_score": "Minimum score",
 }
+MOMENTS: Final = [("recorded", "As it was at this step"), ("now", "As it is now")]
+_FRAME: Final = re.compile("[0-9]{1,18}")
+CUTS = [("no", "Exactly top-k"), ("yes", "Adaptive")]
+SWEEP_MOMENTS = [("recorded", "As it was at each step"), ("now", "As it is now")]
+_NUMBER = re.compile("[0-9]{1,6}")
 
 
 def chosen_options(kept: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -69,15 +78,10 @@ def written_frames(names: Sequence[int | str]) -> str:
     return ", ".join(f"#{name}" if isinstance(name, int) else name for name in names)
 
 
-class ReplayForm(SentOnce, SessionFields):
+class ReplayForm(SentOnce, ModelFields, SessionFields):
     """Launch a replay; the same rules as in the API."""
 
-    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
-    other_model = forms.CharField(
-        label="Another model",
-        required=False,
-        help_text="Written as provider:model. Overrides the choice above.",
-    )
+    places: ClassVar[Mapping[str, str]] = PLACES
     reason = forms.CharField(
         label="Reason",
         required=False,
@@ -95,9 +99,8 @@ class ReplayForm(SentOnce, SessionFields):
     )
 
     def __init__(self, choices: tuple[Choice, ...], session: Session, data: Any = None, **more: Any) -> None:
-        super().__init__(data, label_suffix="", **more)
-        select = cast("ModelSelect", self.fields["model"].widget)
-        select.offer(choices, "None: an audit calls no model, a debug replay calls the recorded models")
+        super().__init__(data, **more)
+        self.offer_models(choices, "None: an audit calls no model, a debug replay calls the recorded models")
         self.fields["from_sequence"].widget.attrs |= {"placeholder": "1"}
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
         self.offer_embedding_models(session)
@@ -117,19 +120,128 @@ class ReplayForm(SentOnce, SessionFields):
         asked = self.cleaned_data
         return ReplayOptions(
             **dict(self.session_options()),
-            use_model=asked["other_model"].strip() or asked["model"] or None,
+            use_model=self.chosen_model or None,
             after_sequence=(asked["from_sequence"] or 1) - 1 or None,
             through_sequence=asked["through_sequence"],
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Show an error at its field and return the HTTP status. A form that was used gets a new id."""
-        if why.code == "form_used":
-            self.renew()
-        if why.code == "retrieval_options_in_audit":
-            for name in why.facts["options"]:
-                self.add_error(name, _NOT_IN_AN_AUDIT)
-            return why.status
-        field = why.facts.get("field") or FIELD_OF_CODE.get(why.code)
-        self.add_error(field if field in self.fields else None, why.message)
+        """Show an error at its field, and at each option that an audit does not have; return the HTTP status."""
+        if why.code != "retrieval_options_in_audit":
+            return super().refuse(why)
+        for name in why.facts["options"]:
+            self.add_error(name, _NOT_IN_AN_AUDIT)
+        self._refused = why.status
         return why.status
+
+
+class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
+    """Choose the changes to a find or ask; everything else stays as recorded."""
+
+    places: ClassVar[Mapping[str, str]] = PLACES | {"use_model": "model"}
+    question = forms.CharField(label="Question", strip=False, widget=forms.Textarea(attrs={"rows": 3}))
+    frames = forms.CharField(
+        label="Passages",
+        required=False,
+        help_text="In the order in which the model gets them. Remove or move passages, or add a frame of the collection by its number.",
+    )
+    as_of = forms.ChoiceField(label="Collection", choices=MOMENTS, required=False, initial="recorded")
+
+    def __init__(self, choices: tuple[Choice, ...], action: Action, data: Any = None) -> None:
+        self.recorded_question = frozen.question_of(action) or ""
+        self.recorded_frames = tuple(passage_names(frozen.hits_of(action)))
+        initial = {"question": self.recorded_question, "frames": written_frames(self.recorded_frames)}
+        super().__init__(data, initial=initial)
+        self.step = action.sequence
+        self.offer_models(choices, f"As recorded: {action.model or 'not recorded'}")
+        self.offer_embedding_models(action.session)
+        if action.kind == "find":
+            self.fields["question"].label = "Query"
+            for name in ("frames", "model", "other_model", *CallFields.base_fields):
+                del self.fields[name]
+
+    def options(self) -> ReplayOptions:
+        """Return the changes."""
+        asked = self.cleaned_data
+        question = asked["question"].replace("\r\n", "\n")
+        recorded = self.recorded_question.replace("\r\n", "\n")
+        of_an_ask: dict[str, Any] = {}
+        if "frames" in self.fields:
+            frames = read_frames(asked["frames"])
+            of_an_ask = self.call_options() | {
+                "use_model": self.chosen_model or None,
+                "frames": None if frames == self.recorded_frames else frames,
+            }
+        return ReplayOptions(
+            step=self.step,
+            question=None if question == recorded else question,
+            as_of=asked["as_of"] or None,
+            **of_an_ask,
+            **self.retrieval_options(),
+        )
+
+
+def read_frames(written: str) -> tuple[int | str, ...]:
+    """Return the names of passages in a text: numbers with or without `#`, other names unchanged."""
+    names: Sequence[str] = [each.strip() for each in written.replace("\n", ",").split(",")]
+    return tuple(_name(each) for each in names if each)
+
+
+def _name(written: str) -> int | str:
+    digits = written.removeprefix("#")
+    return int(digits) if _FRAME.fullmatch(digits) else written
+
+
+class SweepForm(SentOnce):
+    """Choose the settings to combine."""
+
+    modes = forms.MultipleChoiceField(
+        label="Modes", choices=MODES, widget=forms.CheckboxSelectMultiple, initial=[name for name, _ in MODES]
+    )
+    top_k = forms.CharField(
+        label="Top-k", initial="4, 8, 16", help_text="Several numbers, separated by commas."
+    )
+    adaptive = forms.MultipleChoiceField(
+        label="Cut-off", choices=CUTS, widget=forms.CheckboxSelectMultiple, initial=["no", "yes"]
+    )
+    embedding_models = forms.MultipleChoiceField(
+        label="Embedding models", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    as_of = forms.ChoiceField(label="Collection", choices=SWEEP_MOMENTS, initial="recorded")
+
+    def __init__(self, session: Session, data: Any = None) -> None:
+        there = models_with_vectors(session.collection) if session.collection is not None else []
+        super().__init__(data, initial={"embedding_models": there[:1]})
+        models = cast("forms.MultipleChoiceField", self.fields["embedding_models"])
+        models.choices = [(name, name) for name in there]
+
+    def clean_top_k(self) -> list[int]:
+        """Return the numbers."""
+        written = [each.strip() for each in self.cleaned_data["top_k"].split(",") if each.strip()]
+        if not written or not all(_NUMBER.fullmatch(each) for each in written):
+            raise ValidationError("Enter whole numbers separated by commas, for example 4, 8, 16.")
+        return [int(each) for each in written]
+
+    def grid(self) -> Grid:
+        """Return the chosen grid."""
+        said = self.cleaned_data
+        return Grid(
+            modes=said["modes"],
+            top_k=said["top_k"],
+            adaptive=[each == "yes" for each in said["adaptive"]],
+            embedding_models=said["embedding_models"],
+            as_of=said["as_of"],
+        )
+
+
+class WhereForm(RecordForm):
+    """Choose a frame by number, or by a sentence in it."""
+
+    frame = WholeNumber(label="Frame", required=False, min_value=0, max_value=2**62)
+    text = forms.CharField(
+        label="or a sentence in it",
+        required=False,
+        max_length=LONGEST_QUERY,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    after = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=0, max_value=2**62)

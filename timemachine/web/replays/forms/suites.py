@@ -1,14 +1,12 @@
 """The form of a suite: its sessions, options, schedule and failure conditions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import time
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
 from django import forms
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.ids import uuid7
 from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_named
@@ -17,10 +15,9 @@ from timemachine.replay.suites.plan import SuitePlan
 from timemachine.replay.suites.pure.matching import MOST, Matching
 from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.replay.suites.queries import plan_of, sessions_of
-from timemachine.web.model_select import ModelSelect
-from timemachine.web.number_fields import Number, WholeNumber
+from timemachine.web.form_parts import ModelSelect, Number, SentOnce, WholeNumber
 from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
-from timemachine.web.replays.forms.replays import FIELD_OF_CODE
+from timemachine.web.replays.forms.replays import PLACES
 
 REPEATS: Final = [
     ("", "Manual"),
@@ -28,7 +25,6 @@ REPEATS: Final = [
     ("daily", "Daily at a time"),
     ("weekly", "Weekly at a time"),
 ]
-FIELD_OF_FACT: Final = {"matching": "match_q", "use_models": "model", "schedule": "repeat"}
 MATCHED: Final = ("q", "agent", "user", "tag")
 SAME_NAME: Final = ("reason", "skip_asks", "skip_finds", "spend_limit_usd")
 _HOURS: Final = f"Enter a whole number of hours from 1 to {MOST_HOURS}, for example 6."
@@ -37,10 +33,17 @@ _UNKNOWN_ZONE: Final = (
 )
 
 
-class SuiteForm(SessionFields):
+class SuiteForm(SentOnce, SessionFields):
     """Create or edit a suite; the same rules as in the API."""
 
-    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
+    places: ClassVar[Mapping[str, str]] = {
+        **PLACES,
+        "session_not_found": "others",
+        "session_deleted": "others",
+        "matching": "match_q",
+        "use_models": "model",
+        "schedule": "repeat",
+    }
     name = forms.CharField(label="Name", max_length=200)
     sessions = forms.MultipleChoiceField(
         label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
@@ -99,7 +102,7 @@ class SuiteForm(SessionFields):
     def __init__(
         self, choices: tuple[Choice, ...], offered: Sequence[Session], data: Any = None, **more: Any
     ) -> None:
-        super().__init__(data, label_suffix="", **more)
+        super().__init__(data, **more)
         select = cast("ModelSelect", self.fields["model"].widget)
         select.offer(
             choices, "None: an audit checks the recorded answers, a debug replay calls the recorded models"
@@ -141,18 +144,6 @@ class SuiteForm(SessionFields):
             schedule=self._schedule(),
             matching=self._matching(),
         )
-
-    def refuse(self, why: TimeMachineError) -> int:
-        """Show an error at its field and return the HTTP status."""
-        fact = str(why.facts.get("field", ""))
-        field = (
-            "others"
-            if why.code in {"session_not_found", "session_deleted"}
-            else FIELD_OF_FACT.get(fact, fact)
-        )
-        field = FIELD_OF_CODE.get(why.code, field)
-        self.add_error(field if field in self.fields else None, why.message)
-        return why.status
 
     def _sessions(self, project: Project) -> list[Session] | None:
         """Return the selected sessions; None if none was offered and none is given instead of the deleted ones."""

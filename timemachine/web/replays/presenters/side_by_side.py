@@ -25,10 +25,10 @@ from timemachine.replay.runs.models import ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.runs.queries import passages_of
 from timemachine.text.pure.difference.changes import Distinctions, find_distinctions
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
+from timemachine.web.differences import ShownRow, text_rows
 from timemachine.web.ranked_lists import lines
 from timemachine.web.sessions.presenters.sentences import Sentence, counted, sentences
 from timemachine.web.sessions.presenters.supporting_passages import Evidence, Source, evidence
-from timemachine.web.text_rows import ShownRow, text_rows
 
 SHOWN_EVIDENCE = 400
 _COMPARED: Final = {"numbers_differ": "Numbers", "names_differ": "Names", "changed": "Sentences"}
@@ -96,20 +96,6 @@ class Grounded:
     evidence: Sequence[Evidence]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """A passage of either side, with its whole text; None where no text was recorded."""
-
-    rank: int
-    frame: Any
-    version: int | None
-    title: str | None
-    sha256: str | None
-    score: float | None
-    text: str | None
-
-
-type AnyPassage = Passage | SharedFrame
 type AnyStep = ReplayStep | SharedReplayStep
 
 
@@ -127,9 +113,9 @@ class Pair:
     asked: str | None
     recorded_answer: str | None
     new_answer: str | None
-    frozen: Sequence[AnyPassage]
-    found: Sequence[AnyPassage]
-    rests_on: Sequence[AnyPassage]
+    frozen: Sequence[SharedFrame]
+    found: Sequence[SharedFrame]
+    rests_on: Sequence[SharedFrame]
     erased: AbstractSet[int]
     attempts: Sequence[ReplayAttempt | SharedAttempt]
 
@@ -215,9 +201,9 @@ def side_by_side(pair: Pair, *, everything: bool = False, beginnings: bool = Fal
     )
 
 
-def _passages(hits: Iterable[Hit | ReplayHit]) -> list[Passage]:
+def _passages(hits: Iterable[Hit | ReplayHit]) -> list[SharedFrame]:
     return [
-        Passage(
+        SharedFrame(
             rank=hit.rank,
             frame=hit.frame,
             version=hit.version,
@@ -263,7 +249,7 @@ def _grounded_sides(pair: Pair) -> Iterator[Grounded]:
             )
 
 
-def _source(passage: AnyPassage) -> Source:
+def _source(passage: SharedFrame) -> Source:
     return Source(
         frame=passage.frame,
         rank=passage.rank,
@@ -282,14 +268,13 @@ def _evidence(evidence: Mapping[str, Any], verdict: str | None) -> Iterator[tupl
     what = _COMPARED.get(verdict or "", "Said")
     for name, found in evidence.items():
         if name == "grounding_checked_now":
-            yield "Recorded answer", _grounding(found)
+            yield (
+                "Recorded answer",
+                f"{found['label']}, {counted(found)} by the frozen context, computed now",
+            )
         elif name not in _PLACES and found not in (None, [], {}, ""):
             words = _EVIDENCE.get(name, spaced(name).capitalize())
             yield words.format(what=what), _words(found)
-
-
-def _grounding(found: dict[str, Any]) -> str:
-    return f"{found['label']}, {counted(found)} by the frozen context, computed now"
 
 
 def _words(found: Any) -> str:
@@ -343,7 +328,7 @@ def _now(step: AnyStep, frame: Any, rank: int) -> tuple[str, str]:
     return f"rank {rank}", "same"
 
 
-def _found_frame(step: AnyStep, hit: AnyPassage) -> FoundFrame:
+def _found_frame(step: AnyStep, hit: SharedFrame) -> FoundFrame:
     retrieval, name = step.retrieval or {}, _name(hit.frame)
     key = _found_key(hit)
     then, fate = f"rank {hit.rank}", "same"
@@ -357,7 +342,7 @@ def _found_frame(step: AnyStep, hit: AnyPassage) -> FoundFrame:
     )
 
 
-def _found_key(hit: AnyPassage) -> Any:
+def _found_key(hit: SharedFrame) -> Any:
     return hit.frame if hit.frame is not None else hit.sha256
 
 

@@ -1,189 +1,138 @@
 """Replay suites: the list, one suite with its runs, its form, and the changes in a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.http import HttpRequest, HttpResponse, QueryDict
 
 from timemachine.core.accounts.models import OPERATOR
-from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.ids import uuid7, uuid_of
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.replay.runs.estimate import Estimate
-from timemachine.replay.suites import commands, running
+from timemachine.replay.suites import commands, queries, running
 from timemachine.replay.suites.estimate import estimates
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.pure.matching import matching_of
-from timemachine.replay.suites.queries import (
-    cancelled_at,
-    counts_of,
-    deletions_in,
-    events_of,
-    keys_of,
-    latest_runs,
-    matched_by,
-    members_of,
-    named_in,
-    offered_in,
-    open_run,
-    over_limit,
-    revision_of,
-    run_of,
-    runs_of,
-    suite_of,
-    suites_of,
-)
 from timemachine.replay.suites.reports import summary
 from timemachine.replay.tasks import run_replay
-from timemachine.web.access import of
-from timemachine.web.http import page
-from timemachine.web.redirects import see_other
+from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.form_parts import sent
+from timemachine.web.http import is_unchanged, page, see_other
 from timemachine.web.replays.forms.replays import chosen_options
 from timemachine.web.replays.forms.suites import SuiteForm, as_it_is
-from timemachine.web.replays.presenters.suite_plot import verdict_rows
-from timemachine.web.replays.presenters.suite_report import report
+from timemachine.web.replays.presenters.suite_report import report, verdict_rows
 
 SHOWN: Final = 50
 SHOWN_RUNS: Final = 30
 
 
-@require_safe
-def suites(request: HttpRequest) -> HttpResponse:
+@get_view()
+def suites(request: HttpRequest, access: Access) -> HttpResponse:
     """`/suites/`: the project's suites by name, each with its latest run; `after` is the page cursor."""
-    access = of(request)
-    found = suites_of(access.project)
+    found = queries.suites_of(access.project)
     after = request.GET.get("after", "")
     if after and is_plain(after):
         found = found.filter(name__gt=after)
     rows = list(found[: SHOWN + 1])
-    latest = latest_runs(rows[:SHOWN])
-    counts = counts_of(list(latest.values()))
-    context: dict[str, Any] = {
+    latest = queries.latest_runs(rows[:SHOWN])
+    counts = queries.counts_of(list(latest.values()))
+    context: dict[str, object] = {
         "rows": [(each, run := latest.get(each.id), run and counts[run.id]) for each in rows[:SHOWN]],
         "next": rows[SHOWN - 1].name if len(rows) > SHOWN else None,
         "after": after,
         "here": {},
-        "deleted": deletions_in(access.project)[:5],
+        "deleted": queries.deletions_in(access.project)[:5],
         "may_run": access.may(OPERATOR),
     }
-    return render(request, "suites/list.html", context)
+    return page(request, "suites/list.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def new(request: HttpRequest) -> HttpResponse:
+@form_view(OPERATOR)
+def new(request: HttpRequest, access: Access) -> HttpResponse:
     """`/suites/new/`: the form; `session` selects one. POST creates the suite, or with `estimate` shows the cost of a run."""
-    access = of(request)
-    access.require(OPERATOR)
-    data = request.POST if request.method == "POST" else None
+    data = sent(request)
     chosen = (data or request.GET).getlist("sessions" if data else "session")
-    form = SuiteForm(
-        model_choices(access.project.id),
-        offered_in(access.project, chosen),
-        data,
-        initial={"sessions": chosen},
-    )
-    if data is None or not form.is_valid():
-        return _form(request, form, status=200 if data is None else 422)
-    try:
-        plan = form.plan(access.project)
-        if "estimate" in data:
-            return _form(request, form, estimated=estimates(access.project, plan))
-        made = commands.create(
+    form = _suite_form(access, data, {"sessions": chosen}, chosen)
+    if "estimate" in request.POST:
+        return _estimated(request, access, form)
+    made = form.run(
+        lambda: commands.create(
             access.project,
-            plan,
+            form.plan(access.project),
             by=access.user.email,
             suite_id=form.cleaned_data["form_id"],
         )
-    except TimeMachineError as why:
-        return _form(request, form, status=form.refuse(why))
-    return see_other("suite", made.id)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def edit(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/suites/{id}/edit/`: the form of an existing suite; POST saves it, or with `estimate` shows the cost of a run."""
-    access = of(request)
-    access.require(OPERATOR)
-    found = suite_of(access.project, id)
-    data = request.POST if request.method == "POST" else None
-    begins = as_it_is(found)
-    chosen = data.getlist("sessions") if data else begins["sessions"]
-    form = SuiteForm(
-        model_choices(access.project.id), offered_in(access.project, chosen), data, initial=begins
     )
-    if data is None or not form.is_valid():
-        return _form(request, form, suite=found, status=200 if data is None else 422)
-    try:
-        plan = form.plan(access.project)
-        if "estimate" in data:
-            return _form(request, form, suite=found, estimated=estimates(access.project, plan))
-        commands.edit(found, plan, by=access.user.email)
-    except TimeMachineError as why:
-        return _form(request, form, suite=found, status=form.refuse(why))
-    return see_other("suite", found.id)
+    return _form(request, form) if made is None else see_other("suite", made.id)
 
 
-@require_safe
-def suite(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@form_view(OPERATOR)
+def edit(request: HttpRequest, access: Access, id: str) -> HttpResponse:
+    """`/suites/{id}/edit/`: the form of an existing suite; POST saves it, or with `estimate` shows the cost of a run."""
+    found = queries.suite_of(access.project, id)
+    data, begins = sent(request), as_it_is(found)
+    form = _suite_form(access, data, begins, data.getlist("sessions") if data else begins["sessions"])
+    if "estimate" in request.POST:
+        return _estimated(request, access, form, suite=found)
+    saved = form.succeeds(lambda: commands.edit(found, form.plan(access.project), by=access.user.email))
+    return see_other("suite", found.id) if saved else _form(request, form, suite=found)
+
+
+@get_view()
+def suite(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/suites/{id}/`: the suite, its schedule, its runs as a table and as bars, and its history."""
-    access = of(request)
-    found = suite_of(access.project, id)
-    runs, matching = list(runs_of(found)[:SHOWN_RUNS]), matching_of(found.matching)
-    counts = counts_of(runs)
+    found = queries.suite_of(access.project, id)
+    runs, matching = list(queries.runs_of(found)[:SHOWN_RUNS]), matching_of(found.matching)
+    counts = queries.counts_of(runs)
     context = {
         "suite": found,
-        "named": named_in(found),
+        "named": queries.named_in(found),
         "matching": matching and matching.words(),
-        "matched": matched_by(found).count(),
+        "matched": queries.matched_by(found).count(),
         "options": chosen_options(found.options),
         "runs": [(run, counts[run.id]) for run in runs],
         "more_runs": len(runs) == SHOWN_RUNS,
         "plot": verdict_rows(runs, counts) if runs else [],
-        "going": open_run(found),
+        "going": queries.open_run(found),
         "run_id": uuid7(),
-        "events": events_of(found)[:20],
+        "events": queries.events_of(found)[:20],
         "may_run": access.may(OPERATOR),
     }
-    return render(request, "suites/suite.html", context)
+    return page(request, "suites/suite.html", context)
 
 
-@require_POST
-def run(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@post_view(OPERATOR)
+def run(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Launch a run. A form submitted twice launches only one."""
-    access = of(request)
-    access.require(OPERATOR)
-    found = suite_of(access.project, id)
+    found = queries.suite_of(access.project, id)
     made = running.run(found, by=access.user.email, run_id=uuid_of(request.POST.get("run_id", "")))
-    enqueue(run_replay, *(each.replay_id for each in members_of(made) if each.replay_id is not None))
+    enqueue(run_replay, *(each.replay_id for each in queries.members_of(made) if each.replay_id is not None))
     return see_other("suite_run", found.id, made.number)
 
 
-@require_safe
-def suite_run(request: HttpRequest, id: str, number: int) -> HttpResponse:  # noqa: A002
+@get_view()
+def suite_run(request: HttpRequest, access: Access, id: str, number: int) -> HttpResponse:
     """`/suites/{id}/runs/{number}/`: the changes since the previous run. Polling gets 204 if nothing changed."""
-    access = of(request)
-    suite = suite_of(access.project, id)
-    found = run_of(suite, number)
-    revision = revision_of(found)
-    if request.GET.get("rev") == revision and request.headers.get("HX-Request") == "true":
+    suite = queries.suite_of(access.project, id)
+    found = queries.run_of(suite, number)
+    revision = queries.revision_of(found)
+    if is_unchanged(request, revision):
         return HttpResponse(status=204)
-    counts, members = counts_of([found])[found.id], list(members_of(found))
-    context: dict[str, Any] = {
+    counts, members = queries.counts_of([found])[found.id], list(queries.members_of(found))
+    context: dict[str, object] = {
         "suite": suite,
         "run": found,
         "counts": counts,
-        "over_limit": over_limit(found, counts),
+        "over_limit": queries.over_limit(found, counts),
         "summary": summary(found, counts),
-        "cancelled_at": cancelled_at(found),
+        "cancelled_at": queries.cancelled_at(found),
         "members": members,
         "problems": [each for each in members if each.problem_code or each.replay_id is None],
-        "report": report(found, keys_of(found), request.GET),
+        "report": report(found, queries.keys_of(found), request.GET),
         "options": chosen_options(found.options),
         "revision": revision,
         "here": {name: request.GET[name] for name in ("change", "at") if request.GET.get(name)},
@@ -192,27 +141,38 @@ def suite_run(request: HttpRequest, id: str, number: int) -> HttpResponse:  # no
     return page(request, "suites/run.html", context, parts=("run",))
 
 
-@require_POST
-def cancel(request: HttpRequest, id: str, number: int) -> HttpResponse:  # noqa: A002
+@post_view(OPERATOR)
+def cancel(_request: HttpRequest, access: Access, id: str, number: int) -> HttpResponse:
     """Cancel every replay of a run."""
-    access = of(request)
-    access.require(OPERATOR)
-    found = suite_of(access.project, id)
-    running.cancel(run_of(found, number), by=access.user.email)
+    found = queries.suite_of(access.project, id)
+    running.cancel(queries.run_of(found, number), by=access.user.email)
     return see_other("suite_run", found.id, number)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@form_view(OPERATOR)
+def delete(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/suites/{id}/delete/`: the confirmation; POST deletes the suite with its reports."""
-    access = of(request)
-    access.require(OPERATOR)
-    found = suite_of(access.project, id)
+    found = queries.suite_of(access.project, id)
     if request.method != "POST":
-        return render(request, "suites/delete.html", {"suite": found, "runs": found.runs.count()})
+        return page(request, "suites/delete.html", suite=found, runs=found.runs.count())
     commands.delete(found, by=access.user.email)
     messages.success(request, f"Suite {shown(found.name)} deleted. The replays of its runs stay.")
     return see_other("suites")
+
+
+def _suite_form(
+    access: Access, data: QueryDict | None, initial: Mapping[str, Any], chosen: Sequence[str]
+) -> SuiteForm:
+    offered = queries.offered_in(access.project, chosen)
+    return SuiteForm(model_choices(access.project.id), offered, data, initial=initial)
+
+
+def _estimated(
+    request: HttpRequest, access: Access, form: SuiteForm, *, suite: Suite | None = None
+) -> HttpResponse:
+    """Return the form with the cost of a run."""
+    found = form.run(lambda: estimates(access.project, form.plan(access.project)))
+    return _form(request, form, suite=suite, estimated=found or ())
 
 
 def _form(
@@ -220,13 +180,15 @@ def _form(
     form: SuiteForm,
     *,
     suite: Suite | None = None,
-    status: int = 200,
     estimated: Sequence[Estimate] = (),
 ) -> HttpResponse:
-    context = {
-        "form": form,
-        "estimated": estimated,
-        "suite": suite,
-        "missing": [each.key for each in named_in(suite) if each.session is None] if suite else [],
-    }
-    return render(request, "suites/form.html", context, status=status)
+    missing = [each.key for each in queries.named_in(suite) if each.session is None] if suite else []
+    return page(
+        request,
+        "suites/form.html",
+        status=form.http_status,
+        form=form,
+        estimated=estimated,
+        suite=suite,
+        missing=missing,
+    )

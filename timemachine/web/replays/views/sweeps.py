@@ -1,54 +1,48 @@
 """Sweeps: launch, progress, and the results as a table and a plot."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.shortcuts import redirect
 
-from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.accounts.models import OPERATOR
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.sweeps import commands
 from timemachine.replay.sweeps.queries import sweep_of, sweeps_of
 from timemachine.replay.sweeps.schemas import SweepOut
 from timemachine.replay.tasks import run_sweep
-from timemachine.web.access import of
-from timemachine.web.http import page
-from timemachine.web.replays.forms.sweeps import SweepForm
-from timemachine.web.replays.presenters.sweep_order import chosen, measure_of, ordered
-from timemachine.web.replays.presenters.sweep_plot import sweep_plot
+from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.form_parts import sent
+from timemachine.web.http import is_unchanged, page
+from timemachine.web.replays.forms.replays import SweepForm
+from timemachine.web.replays.presenters.sweep_plot import chosen, measure_of, ordered, sweep_plot
 
 SHOWN_SWEEPS = 20
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@form_view(OPERATOR)
+def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sessions/{id}/sweep/`: the form; POST launches."""
-    access = of(request)
-    access.require("operator")
     session = session_of(access.project, id)
-    data = request.POST if request.method == "POST" else None
-    form = SweepForm(session, data)
-    status = 200 if data is None else 422
-    if data is not None and form.is_valid():
-        try:
-            sweep = commands.launch(
-                session, form.grid(), by=access.user.email, sweep_id=form.cleaned_data["form_id"]
-            )
-        except TimeMachineError as why:
-            status = form.refuse(why)
-        else:
-            enqueue(run_sweep, sweep.id)
-            return redirect("sweep", sweep.id)
-    context = {"session": session, "form": form, "sweeps": sweeps_of(session)[:SHOWN_SWEEPS]}
-    return render(request, "sweeps/launch.html", context, status=status)
+    form = SweepForm(session, sent(request))
+    made = form.run(
+        lambda: commands.launch(
+            session, form.grid(), by=access.user.email, sweep_id=form.cleaned_data["form_id"]
+        )
+    )
+    if made is not None:
+        enqueue(run_sweep, made.id)
+        return redirect("sweep", made.id)
+    sweeps = sweeps_of(session)[:SHOWN_SWEEPS]
+    return page(
+        request, "sweeps/launch.html", session=session, form=form, sweeps=sweeps, status=form.http_status
+    )
 
 
-@require_safe
-def sweep(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@get_view()
+def sweep(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sweeps/{id}/`: progress, and the results as they arrive. Polling gets 204 if nothing changed."""
-    access = of(request)
     found = sweep_of(access.project, id)
-    if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
+    if is_unchanged(request, found.revision):
         return HttpResponse(status=204)
     document = SweepOut.of(found)
     order = chosen(request.GET.get("sort", ""))
@@ -65,15 +59,13 @@ def sweep(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         ],
         "plot": sweep_plot(document.rows),
         "several_models": len({row.embedding_model for row in document.rows} - {None}) > 1,
-        "may_run": access.may("operator"),
+        "may_run": access.may(OPERATOR),
     }
     return page(request, "sweeps/sweep.html", context, parts=("progress",))
 
 
-@require_POST
-def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@post_view(OPERATOR)
+def cancel(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Cancel a sweep."""
-    access = of(request)
-    access.require("operator")
     commands.cancel(sweep_of(access.project, id))
     return redirect("sweep", id)

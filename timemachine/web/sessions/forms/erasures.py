@@ -1,33 +1,24 @@
 """Forms of an erasure: what to erase, and why."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 
-from timemachine.core.pure.errors import TimeMachineError
-from timemachine.evidence.pure.reason import LONGEST
 from timemachine.text.redaction.pure.paths import OF_ACTION, OF_SESSION, SESSION
 from timemachine.text.redaction.pure.profile import Profile
-from timemachine.web.settings.forms.accounts import AccountForm
+from timemachine.web.form_parts import RecordForm
 from timemachine.web.settings.forms.redaction import ABOUT_BUILT_IN
+from timemachine.web.settings.forms.retention import ReasonForm, reason_field
 
 OF_A_STEP = [(name, name.replace("_", " ")) for name in OF_ACTION]
 OF_THE_SESSION = [(f"{SESSION}.{name}", name) for name in OF_SESSION]
 
 
-class _Refusing(AccountForm):
-    def refuse(self, why: TimeMachineError) -> int:
-        """Show a command's error at the field that it names; return the HTTP status."""
-        field = why.facts.get("field")
-        self.add_error(field if field in self.fields else None, why.message)
-        return why.status
-
-
-class FindingsForm(_Refusing):
+class FindingsForm(RecordForm):
     """Erase everything that a redaction profile matches."""
 
-    ids: ClassVar[str] = "findings"
+    ids = "findings"
 
     redaction = forms.ChoiceField(label="Profile", help_text=ABOUT_BUILT_IN)
 
@@ -36,10 +27,10 @@ class FindingsForm(_Refusing):
         self.fields["redaction"].choices = [(each.handle, each.name) for each in choices]  # type: ignore[attr-defined]
 
 
-class FieldsForm(_Refusing):
+class FieldsForm(RecordForm):
     """Erase chosen fields of some steps or of all."""
 
-    ids: ClassVar[str] = "fields"
+    ids = "fields"
 
     of_step = forms.MultipleChoiceField(
         label="Fields of steps", choices=OF_A_STEP, required=False, widget=forms.CheckboxSelectMultiple
@@ -78,14 +69,8 @@ class FieldsForm(_Refusing):
         return [*said["of_step"], *said["of_session"], *said["paths"].split()]
 
 
-class ReasonForm(_Refusing):
+class ErasureReasonForm(ReasonForm):
     """The reason for an erasure or deletion."""
 
-    ids: ClassVar[str] = "erasure"
-
-    reason = forms.CharField(
-        label="Reason",
-        max_length=LONGEST,
-        help_text="Stored permanently in the project's log. Do not repeat what you erase.",
-        error_messages={"required": "Enter a reason. It is stored in the project's log."},
-    )
+    ids = "erasure"
+    reason = reason_field("Stored permanently in the project's log. Do not repeat what you erase.")

@@ -6,22 +6,14 @@ from typing import Any, ClassVar, cast
 from django import forms
 
 from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.safe_text import shown
 from timemachine.knowledge.find import DEFAULT_TOP_K, LARGEST_TOP_K
 from timemachine.llm.pure.listing import Choice
+from timemachine.memory.transcripts.summarising import EXTRACTIVE
 from timemachine.recording.importing.pure.registry import FORMATS
-from timemachine.web.form_parts import (
-    ANY,
-    CODE,
-    ONE_LINE,
-    FilesInput,
-    RecordForm,
-    line_field,
-    mode_field,
-    text_field,
-    top_k_field,
-)
-from timemachine.web.knowledge.forms.collections import FilesForm, PassageForm
-from timemachine.web.model_select import ModelSelect
+from timemachine.recording.sessions.models import Session
+from timemachine.web import form_parts as parts
+from timemachine.web.knowledge.forms import FilesForm, PassageForm
 from timemachine.web.option_fields import ThresholdFields
 
 DOINGS = [("find", "Find"), ("ask", "Ask")]
@@ -30,18 +22,18 @@ _AS_USUAL = (None, "", False, "hybrid", DEFAULT_TOP_K, str(DEFAULT_TOP_K))
 
 def _collection(help_text: str) -> forms.CharField:
     missing = {"required": "Choose a collection."}
-    widget = forms.TextInput(attrs=ONE_LINE)
+    widget = forms.TextInput(attrs=parts.ONE_LINE)
     return forms.CharField(label="Collection", help_text=help_text, widget=widget, error_messages=missing)
 
 
-class SessionForm(RecordForm):
+class SessionForm(parts.RecordForm):
     """Start a session."""
 
     ids = "new_session"
     places: ClassVar[Mapping[str, str]] = {"invalid_key": "key", "key_taken": "key", "name": "new_collection"}
     name = forms.CharField(
         label="Name",
-        widget=forms.TextInput(attrs=ONE_LINE | {"placeholder": "What is it about?"}),
+        widget=forms.TextInput(attrs=parts.ONE_LINE | {"placeholder": "What is it about?"}),
         error_messages={"required": "Enter a name for the session."},
     )
     collection = forms.ChoiceField(
@@ -50,9 +42,11 @@ class SessionForm(RecordForm):
         help_text="The collection that finds and asks search. It cannot be changed later.",
         error_messages={"invalid_choice": "This collection no longer exists. Choose another one."},
     )
-    new_collection = line_field("Or a new collection", "Its name. It is created together with the session.")
-    agent = line_field("Agent", "Who acts: the name of an agent, or yours.")
-    key = line_field(
+    new_collection = parts.line_field(
+        "Or a new collection", "Its name. It is created together with the session."
+    )
+    agent = parts.line_field("Agent", "Who acts: the name of an agent, or yours.")
+    key = parts.line_field(
         "Key",
         "Identifies the session in the API: A–Z a–z 0–9 . _ : @ -. Leave empty to generate one.",
         code=True,
@@ -71,7 +65,7 @@ class SessionForm(RecordForm):
         return name
 
 
-class _InSession(RecordForm):
+class _InSession(parts.RecordForm):
     """A form that uses the session's collection, and asks for one only if the session has none."""
 
     def __init__(self, data: Any = None, *, has_collection: bool, **options: Any) -> None:
@@ -80,7 +74,7 @@ class _InSession(RecordForm):
             del self.fields["collection"]
 
 
-class WorkForm(_InSession, ThresholdFields):
+class WorkForm(_InSession, parts.ModelFields, ThresholdFields):
     """Run and record a find or an ask."""
 
     ids = "work"
@@ -97,21 +91,17 @@ class WorkForm(_InSession, ThresholdFields):
         widget=forms.RadioSelect,
         error_messages={"invalid_choice": "Choose Find or Ask.", "required": "Choose Find or Ask."},
     )
-    text = text_field("Question or query", 3, "Enter a question or a search query.")
-    mode = mode_field()
-    top_k = top_k_field(LARGEST_TOP_K)
+    text = parts.text_field("Question or query", 3, "Enter a question or a search query.")
+    mode = parts.mode_field()
+    top_k = parts.top_k_field(LARGEST_TOP_K)
     adaptive = forms.BooleanField(label="Adaptive cut-off", required=False)
     no_cache = forms.BooleanField(label="Ask the model again, even if the answer is cached", required=False)
-    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
-    other_model = line_field(
-        "Or another model", "Written as provider:model. Overrides the choice above.", code=True
-    )
+    other_model = parts.other_model_field()
     collection = _collection("This session has no collection. Choose one to search.")
 
     def __init__(self, data: Any = None, *, models: Sequence[Choice], default: str, **options: Any) -> None:
         super().__init__(data, **options)
-        select = cast("ModelSelect", self.fields["model"].widget)
-        select.offer(models, f"The default: {default}")
+        self.offer_models(models, f"The default: {default}")
         self.default_model = default
 
     def clean_text(self) -> str:
@@ -125,6 +115,7 @@ class WorkForm(_InSession, ThresholdFields):
         """Show an error about the model at the field in which it was entered."""
         if self.cleaned_data.get("other_model") and self.places.get(why.code) == "model":
             self.add_error("other_model", why.message)
+            self._refused = why.status
             return why.status
         return super().refuse(why)
 
@@ -135,12 +126,6 @@ class WorkForm(_InSession, ThresholdFields):
         return self.thresholds_open or any(
             self[name].errors or self[name].value() not in _AS_USUAL for name in names
         )
-
-    @property
-    def chosen_model(self) -> str:
-        """Return the model to ask; empty for the default."""
-        said: Mapping[str, Any] = self.cleaned_data
-        return str(said["other_model"] or said["model"])
 
 
 class WorkPassageForm(_InSession, PassageForm):
@@ -155,35 +140,47 @@ class WorkFilesForm(_InSession, FilesForm):
     """Store files and record them."""
 
     ids = "work_files"
-    places: ClassVar[Mapping[str, str]] = {"name": "collection", ANY: "file"}
+    places: ClassVar[Mapping[str, str]] = {"name": "collection", parts.ANY: "file"}
     collection = _collection("This session has no collection. Choose one for the files.")
 
 
-class DeleteForm(RecordForm):
+class DeleteForm(parts.RecordForm):
     """Delete a session; its name must be typed to confirm."""
 
     ids = "delete"
     name = forms.CharField(
         label="Session name",
         strip=False,
-        widget=forms.TextInput(attrs=CODE),
+        widget=forms.TextInput(attrs=parts.CODE),
         error_messages={"required": "Enter the session's name to delete it."},
     )
-    reason = line_field(
+    reason = parts.line_field(
         "Reason (optional)",
         "Stored permanently in the project's log. Do not repeat what you delete.",
     )
 
+    def __init__(self, data: Any = None, *, session: Session) -> None:
+        super().__init__(data)
+        self.session = session
 
-class ImportForm(RecordForm):
+    def clean_name(self) -> str:
+        """Return the name of the session, as stored or as shown, or its key."""
+        name: str = self.cleaned_data["name"]
+        names = {self.session.name.strip(), shown(self.session.name).strip(), self.session.key}
+        if name.strip() not in names:
+            raise forms.ValidationError("This is not the session's name. Nothing was deleted.")
+        return name
+
+
+class ImportForm(parts.RecordForm):
     """Import files from other tools."""
 
     ids = "import"
-    places: ClassVar[Mapping[str, str]] = {ANY: "file"}
+    places: ClassVar[Mapping[str, str]] = {parts.ANY: "file"}
     file = forms.FileField(
         label="Files",
         required=False,
-        widget=FilesInput(attrs={"multiple": True}),
+        widget=parts.FilesInput(attrs={"multiple": True}),
         help_text="At most 512 MB in total after unpacking. Files can be compressed with gzip.",
     )
     format = forms.ChoiceField(
@@ -192,3 +189,16 @@ class ImportForm(RecordForm):
         choices=[("", "Detect automatically"), *((each.name, each.title) for each in FORMATS.values())],
         error_messages={"invalid_choice": "Unknown format. Choose one of these."},
     )
+
+
+class SummaryForm(parts.RecordForm, parts.ModelFields):
+    """The model that writes the summary, and the collection that stores it."""
+
+    ids = "summary"
+    other_model = parts.other_model_field()
+    collection = parts.line_field("Collection", "Stores the summary. Created if it does not exist.")
+
+    def __init__(self, data: Any = None, *, session: Session, models: Sequence[Choice]) -> None:
+        own = session.collection.name if session.collection else ""
+        super().__init__(data, initial={"collection": own})
+        self.offer_models(models, f"{EXTRACTIVE}: quotes the most important steps")

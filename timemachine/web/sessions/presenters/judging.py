@@ -1,11 +1,12 @@
 """The judgements of a step side by side, and the form that asks another judge model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, cast
 from uuid import UUID
 
 from django import forms
+from django.http import HttpRequest
 
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.ids import uuid7
@@ -19,60 +20,44 @@ from timemachine.replay.judging.models import DONE, Judgement
 from timemachine.replay.judging.queries import estimate, judgements_of
 from timemachine.replay.judging.schemas import JudgedSentenceOut, JudgementVerdicts, sentences_of
 from timemachine.text.pure.language.sentences import sentences
-from timemachine.web.model_select import ModelSelect
+from timemachine.web.form_parts import ModelFields
 from timemachine.web.sessions.presenters.sentences import sentences as marked
 
 LONGEST_RAW: Final = 4_000
+_NOTES: Final = "notes"
+_MOST_NOTES: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One completed judgement: its counts by verdict, and how many sentences disagree with the recorded grounding."""
+class JudgingNote:
+    """A message that the page of one step shows once; pages opened in the meantime do not. `bad` marks an error."""
 
-    judgement: Judgement
-    counts: JudgementVerdicts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opinion:
-    """The verdict of one judge model on one sentence; None if it did not have that sentence."""
-
-    model: str
-    said: JudgedSentenceOut | None
+    text: str
+    bad: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One sentence with its recorded grounding and the verdict of each judge model."""
+    """One sentence with its recorded grounding and the verdict of each judge model; None if the model did not have that sentence."""
 
     text: str
     grounded: bool | None
     partly: bool
-    opinions: Sequence[Opinion]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unfinished:
-    """A judgement without verdicts: running, lost or failed, with the beginning of the judge model's output."""
-
-    judgement: Judgement
-    state: str
-    raw: str
+    opinions: Sequence[tuple[str, JudgedSentenceOut | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """All judgements of a step."""
+    """All judgements of a step: completed ones with their counts by verdict, and others with the beginning of the judge model's output."""
 
-    columns: Sequence[Column]
+    columns: Sequence[tuple[Judgement, JudgementVerdicts]]
     lines: Sequence[Line]
-    unfinished: Sequence[Unfinished]
+    unfinished: Sequence[tuple[Judgement, str]]
 
 
-class JudgeForm(forms.Form):
+class JudgeForm(ModelFields):
     """The judge model; the labels show the estimated cost."""
 
-    model = forms.CharField(label="Judge", required=False, widget=ModelSelect)
     other_model = forms.CharField(
         label="Or another model",
         required=False,
@@ -83,13 +68,8 @@ class JudgeForm(forms.Form):
 
     def __init__(self, data: Any = None, *, models: Sequence[Choice]) -> None:
         super().__init__(data, auto_id="judge_%s", label_suffix="", initial={"judgement": uuid7()})
-        cast("ModelSelect", self.fields["model"].widget).offer(models, "Choose a model")
-
-    @property
-    def chosen(self) -> str:
-        """Return the chosen model; empty if there is none."""
-        said = self.cleaned_data
-        return str(said["other_model"].strip() or said["model"])
+        self.fields["model"].label = "Judge"
+        self.offer_models(models, "Choose a model")
 
     @property
     def judgement_id(self) -> UUID | None:
@@ -102,12 +82,27 @@ def _answered(found: Step) -> bool:
     return found.action.kind == "ask" and found.output is not None and not failed
 
 
-def judging_page(action: Action) -> str:
-    """Return the name under which messages are left for the page of a step."""
+def leave_note(request: HttpRequest, action: Action, note: JudgingNote) -> None:
+    """Leave a message for the page of a step; only the latest twenty unread ones are kept."""
+    page = _page_of(action)
+    notes = {name: left for name, left in request.session.get(_NOTES, {}).items() if name != page}
+    request.session[_NOTES] = dict([*notes.items(), (page, asdict(note))][-_MOST_NOTES:])
+
+
+def taken_note(request: HttpRequest, action: Action) -> JudgingNote | None:
+    """Return the message for the page of a step and remove it; None if there is none."""
+    notes = dict(request.session.get(_NOTES, {}))
+    if (note := notes.pop(_page_of(action), None)) is None:
+        return None
+    request.session[_NOTES] = notes
+    return JudgingNote(**note)
+
+
+def _page_of(action: Action) -> str:
     return f"judging {action.session_id} {action.sequence}"
 
 
-def judging_of(found: Step) -> dict[str, Any]:
+def judging_of(found: Step) -> dict[str, object]:
     """Return the judgements for the Action tab of an ask; None for other kinds of steps and for failed ones."""
     if not _answered(found):
         return {}
@@ -117,16 +112,12 @@ def judging_of(found: Step) -> dict[str, Any]:
 def _judged(found: Step) -> Judged:
     every = list(judgements_of(found.action))
     done = [(each, sentences_of(each, found.action)) for each in every if each.state == DONE]
+    partly = {each.text.strip() for each in marked(None, found.action.grounding) if each.partly}
     return Judged(
-        columns=[Column(judgement=each, counts=JudgementVerdicts.of(said)) for each, said in done],
-        lines=_lines(done, _partly(found.action.grounding)),
-        unfinished=[_unfinished(each) for each in every if each.state != DONE],
+        columns=[(each, JudgementVerdicts.of(said)) for each, said in done],
+        lines=_lines(done, partly),
+        unfinished=[(each, (value(each.raw) or "")[:LONGEST_RAW]) for each in every if each.state != DONE],
     )
-
-
-def _partly(grounding: Any) -> set[str]:
-    """Return the sentences that the recorded grounding marks as partly supported."""
-    return {each.text.strip() for each in marked(None, grounding) if each.partly}
 
 
 def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentenceOut]]], partly: set[str]) -> list[Line]:
@@ -139,15 +130,10 @@ def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentenceOut]]], part
             text=one.text,
             grounded=one.grounded,
             partly=one.text.strip() in partly,
-            opinions=[Opinion(model=model, said=said.get(one.text)) for model, said in known],
+            opinions=[(model, said.get(one.text)) for model, said in known],
         )
         for one in judged[-1][1]
     ]
-
-
-def _unfinished(judgement: Judgement) -> Unfinished:
-    raw = value(judgement.raw) or ""
-    return Unfinished(judgement=judgement, state=judgement.state_now, raw=raw[:LONGEST_RAW])
 
 
 def _choices(found: Step) -> list[Choice]:

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from timemachine.recording.timeline.minimap import LANES, Minimap
+from timemachine.recording.annotations.notes.queries import noted_steps
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.timeline.minimap import LANES, Minimap, StepRange, minimap
+from timemachine.recording.timeline.pure.filter import Filter
 
 LANE_HEIGHT: Final = 10
 LANE_GAP: Final = 2
@@ -44,6 +47,15 @@ class MinimapPlot:
     noted: Sequence[int]
     more_noted: bool
     height: int = HEIGHT
+
+
+def minimap_of(session: Session, shown: Filter) -> MinimapPlot | None:
+    """Return the minimap of the steps within a filter; None for a session without steps."""
+    steps = shown.steps
+    drawn = minimap(session, None if steps is None else StepRange(first=steps[0], last=steps[1]))
+    if drawn is None:
+        return None
+    return plot(drawn, noted_steps(session, drawn.span.first, drawn.span.last, MOST_PINS + 1))
 
 
 def plot(drawn: Minimap, noted: Sequence[int] = ()) -> MinimapPlot:

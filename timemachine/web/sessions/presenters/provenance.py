@@ -6,14 +6,7 @@ from typing import Any, Final
 
 from timemachine.recording.sessions.frames import FrameUser
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.provenance import (
-    Provenance,
-    Use,
-    Uses,
-    grounding_around,
-    provenance_of,
-    uses_of,
-)
+from timemachine.recording.timeline import provenance as recorded
 from timemachine.recording.timeline.step import Passage, Step
 from timemachine.web.sessions.presenters.sentences import sentences
 
@@ -26,7 +19,7 @@ class PassageOrigin:
     """A passage, its origin (None: unknown), and the numbers of the sentences that it supports, at the step `answer`."""
 
     passage: Passage
-    provenance: Provenance | None
+    provenance: recorded.Provenance | None
     rests: Sequence[int]
     answer: int
 
@@ -35,7 +28,7 @@ class PassageOrigin:
 class ShownUse:
     """A later step that used a stored frame, and the sentences of its answer that the frame supports."""
 
-    use: Use
+    use: recorded.Use
     rests: Sequence[int]
 
 
@@ -43,7 +36,7 @@ class ShownUse:
 class LaterUses:
     """Uses of the frames that a step stored: later steps of the session, and the latest other sessions, with their numbers."""
 
-    uses: Uses
+    uses: recorded.Uses
     shown: Sequence[ShownUse]
     others: Sequence[FrameUser]
     other_sessions: int
@@ -53,7 +46,7 @@ def passage_origins(session: Session, found: Step) -> list[PassageOrigin]:
     """Return the frozen passages of a step with their origins. At most three queries."""
     if not found.passages:
         return []
-    known = provenance_of(session, found.passages)
+    known = recorded.provenance_of(session, found.passages)
     answer, grounding = _answer(session, found)
     rests = _Resting(grounding)
     return [
@@ -69,7 +62,7 @@ def passage_origins(session: Session, found: Step) -> list[PassageOrigin]:
 
 def later_uses(session: Session, found: Step) -> LaterUses | None:
     """Return the uses of what a step stored; None for a step that stored nothing in a collection."""
-    uses = uses_of(session, found.action, found.output)
+    uses = recorded.uses_of(session, found.action, found.output)
     if uses is None:
         return None
     others = [each for each in uses.everywhere.used_by if each.session != session.id]
@@ -82,7 +75,7 @@ def later_uses(session: Session, found: Step) -> LaterUses | None:
     )
 
 
-def provenance(session: Session, found: Step) -> dict[str, Any]:
+def provenance(session: Session, found: Step) -> dict[str, object]:
     """Return the provenance for the Action and Context tabs."""
     came = passage_origins(session, found)
     return {"came": came, "came_first": came[:SHOWN], "went": later_uses(session, found)}
@@ -109,5 +102,5 @@ def _answer(session: Session, found: Step) -> tuple[int, Any]:
     """Return the step whose answer uses the passages (the step itself, or the ask around a find) with its recorded grounding."""
     action, parent = found.action, found.parent
     if action.kind == "find" and parent is not None and parent.kind == "ask":
-        return parent.sequence, grounding_around(session, parent.sequence)
+        return parent.sequence, recorded.grounding_around(session, parent.sequence)
     return action.sequence, action.grounding

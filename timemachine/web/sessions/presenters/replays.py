@@ -2,25 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure.numbers import counted, spaced
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.timeline.rows import Window
+from timemachine.replay.runs import progress
 from timemachine.replay.runs.models import Replay
-from timemachine.replay.runs.progress import (
-    Progress,
-    StepState,
-    newest_replays,
-    progress_of,
-    replay_named,
-    states_of,
-)
 from timemachine.web.sessions.presenters.minimap_plot import HEIGHT, MinimapPlot
 
 SHOWN: Final = 2
+NO_STANDING: Final[Mapping[int, str]] = {}
 SAME: Final = frozenset({"identical", "formatting", "equivalent", "same", "verified"})
 WRONG: Final = frozenset({"failed", "error", "altered", "missing"})
 BESIDE: Final = {"changed": "passages", "reordered": "order of passages"}
@@ -31,7 +26,7 @@ SIGNS: Final = {"waiting": "○", "running": "◐", "uncertain": "?", "skipped":
 class Line:
     """A replay of the session, its progress, and whether it is the selected one."""
 
-    progress: Progress
+    progress: progress.Progress
     is_chosen: bool
 
     @property
@@ -60,29 +55,42 @@ class Replayed:
         return any(line.progress.is_open for line in self.lines)
 
     @property
-    def looked_at(self) -> Progress | None:
+    def announcement(self) -> str:
+        """Return how the selected or newest replay ended; empty while one is running."""
+        return self.lines[0].words if self.lines and not self.is_open else ""
+
+    @property
+    def looked_at(self) -> progress.Progress | None:
         """Return the replay on the minimap: the selected one, else the newest running one."""
         chosen = [line.progress for line in self.lines if line.is_chosen]
         running = [line.progress for line in self.lines if line.progress.is_open]
         return next(iter([*chosen, *running]), None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How far a replay has come, as a line along the bottom of the minimap."""
+
+    path: str
+    step: int
+
+
 def replayed(session: Session, chosen: Replay | None = None, *, unless: str | None = None) -> Replayed | None:
     """Return the session's newest replays and the selected one; None if nothing changed since a revision. At most two queries."""
-    found = newest_replays(session, SHOWN, chosen)
+    found = progress.newest_replays(session, SHOWN, chosen)
     revision = "-".join(f"{each.id.hex[-8:]}.{each.revision}" for each in found)
     if revision == unless:
         return None
     lines = [
         Line(progress=each, is_chosen=chosen is not None and each.replay.id == chosen.id)
-        for each in (progress_of(found) if found else [])
+        for each in (progress.progress_of(found) if found else [])
     ]
     return Replayed(lines=lines, revision=revision)
 
 
-def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> dict[str, Any]:
+def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> dict[str, object]:
     """Return the replays of a timeline, with the one selected in the URL, if any. At most three queries."""
-    chosen = replay_named(session, named)
+    chosen = progress.replay_named(session, named)
     found = replayed(session, chosen)
     return {
         "replays": found,
@@ -91,25 +99,26 @@ def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> di
     }
 
 
-def with_verdicts(session: Session, named: str, rows: dict[str, Any]) -> dict[str, Any]:
-    """Return the rows of a page with their verdicts in the replay that the URL selects. Two queries, none without a selection.
+def row_verdicts(
+    session: Session, named: str, window: Window, standing: Mapping[int, str] = NO_STANDING
+) -> Mapping[int, SafeString]:
+    """Return the verdicts of the rows of a page in the replay that the URL selects. Two queries, none without a selection.
 
-    A row that stands for several steps has no verdict, because the steps may have different ones.
+    A row that stands for several steps, as `standing` tells, has no verdict, because the steps may have different ones.
     """
-    several = {first for first, words in rows.get("standing", {}).items() if words.startswith("×")}
-    sequences = [place.step.sequence for place in rows["window"].rows]
-    asked = [sequence for sequence in sequences if sequence not in several]
-    return rows | {"replayed": replay_marks(replay_named(session, named), asked)}
+    several = {first for first, words in standing.items() if words.startswith("×")}
+    sequences = [place.step.sequence for place in window.rows if place.step.sequence not in several]
+    return replay_marks(progress.replay_named(session, named), sequences)
 
 
 def replay_marks(chosen: Replay | None, sequences: Collection[int]) -> Mapping[int, SafeString]:
     """Return the verdicts of these steps in a replay, each as a sign and a word. One query, none without a replay."""
     if chosen is None:
         return {}
-    return {each.sequence: state_mark(each) for each in states_of(chosen, sequences)}
+    return {each.sequence: state_mark(each) for each in progress.states_of(chosen, sequences)}
 
 
-def state_mark(state: StepState) -> SafeString:
+def state_mark(state: progress.StepState) -> SafeString:
     """Return the verdict of a finished step, else its status; also if only its passages or their order differ."""
     is_done = state.status == "done"
     word = (is_done and (state.verdict or state.retrieval or state.context)) or state.status
@@ -123,13 +132,11 @@ def state_mark(state: StepState) -> SafeString:
     )
 
 
-def reach(shown: Replayed | None, drawn: MinimapPlot | None) -> dict[str, Any] | None:
+def reach(shown: Replayed | None, drawn: MinimapPlot | None) -> Reach | None:
     """Return the progress of the selected replay as a line along the bottom of the minimap; None before it has begun."""
     progress = shown.looked_at if shown else None
     if progress is None or progress.reached is None or drawn is None or progress.reached < drawn.first:
         return None
     steps = min(progress.reached, drawn.last) - drawn.first + 1
-    return {
-        "path": f"M0 {HEIGHT - 1}H{round(steps / drawn.steps_per_column, 4):g}V0",
-        "step": progress.reached,
-    }
+    path = f"M0 {HEIGHT - 1}H{round(steps / drawn.steps_per_column, 4):g}V0"
+    return Reach(path=path, step=progress.reached)

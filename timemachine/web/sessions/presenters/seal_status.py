@@ -11,6 +11,8 @@ from django.utils.safestring import SafeString
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted
 from timemachine.evidence.seal_status import NOT_YET, SO_FAR, STOPPED, ListedSeal
+from timemachine.recording.sessions.holds import held_among
+from timemachine.recording.sessions.models import Session
 from timemachine.web import formatting
 from timemachine.web.template_library import NOTHING, register
 
@@ -40,14 +42,11 @@ def seal_badge(found: ListedSeal, address: str) -> SafeString:
     word = found.word if found.intact else ALTERED
     said = _BADGES.get(word, word)
     if found.erased and word != ALTERED:
-        gone = f"{counted(found.erased, 'field')} erased"
-        said = f"{said} · {gone}{'' if _is_checked_since(found) else _NOT_SINCE[found.checked_at is None]}"
+        said += f" · {counted(found.erased, 'field')} erased"
+        if found.checked_at is None or found.erased_since:
+            said += _NOT_SINCE[found.checked_at is None]
     loud = " bad" if word in {ALTERED, STOPPED} else ""
     return format_html('<a class="status seal{}" href="{}">{}</a>', loud, address, said)
-
-
-def _is_checked_since(found: ListedSeal) -> bool:
-    return found.checked_at is not None and not found.erased_since
 
 
 def _checked(found: ListedSeal) -> SafeString:
@@ -71,3 +70,12 @@ def _not_checked(found: ListedSeal) -> SafeString:
     if not found.erased:
         return _NOT_CHECKED
     return format_html('<span class="quiet">{} erased, not checked</span>', counted(found.erased, "field"))
+
+
+@register.simple_tag
+def is_on_hold(session: Session) -> bool:
+    """Return whether the session is under legal hold. One query per page."""
+    kept = session.__dict__
+    if "on_hold_here" not in kept:
+        kept["on_hold_here"] = session.id in held_among([session.id])
+    return bool(kept["on_hold_here"])

@@ -17,7 +17,7 @@ from timemachine.replay.alignment.long_diffs import LONG
 from timemachine.web import formatting
 from timemachine.web.differences import Differing, differing
 from timemachine.web.ranked_lists import RankedLists, ranked_lists
-from timemachine.web.sessions.presenters.step_fields import Field, fields, signed, structures
+from timemachine.web.sessions.presenters.step_fields import Field, fields, grouped, signed, structures
 from timemachine.web.sessions.presenters.steps import payload_words
 
 FIRST_CHARACTERS: Final = 12_000
@@ -143,10 +143,10 @@ def _totals(before: Totals, after: Totals) -> list[Total]:
     if not before.actions:
         before = replace(before, input_tokens=0, output_tokens=0, first=after.first, last=after.first)
     return [
-        _total("Steps", before.actions, after.actions, _grouped),
-        _total("Errors", before.errors, after.errors, _grouped),
-        _total("Input tokens", before.input_tokens, after.input_tokens, _grouped),
-        _total("Output tokens", before.output_tokens, after.output_tokens, _grouped),
+        _total("Steps", before.actions, after.actions, grouped),
+        _total("Errors", before.errors, after.errors, grouped),
+        _total("Input tokens", before.input_tokens, after.input_tokens, grouped),
+        _total("Output tokens", before.output_tokens, after.output_tokens, grouped),
         Total(
             name="Cost",
             before=total_cost(before.cost_usd, before.unknown_cost_calls),
@@ -176,10 +176,6 @@ def _more_cost(before: Totals, after: Totals) -> str:
     return " and ".join(came)
 
 
-def _grouped(number: int) -> str:
-    return f"{number:,}"
-
-
 def _ranked(base: Action, found: Step) -> RankedLists | None:
     """Return the passages of the two steps side by side; None if neither has any."""
     before = Hit.objects.filter(action=base).order_by("rank")
@@ -205,7 +201,7 @@ def _values(base: Action, found: Step, first_bytes: int, line: int) -> Iterator[
 def _value(title: str, left: Head | None, right: Head | None, limit: int, line: int) -> Value:
     """Return one value of both steps; equal hashes mean equal values, however long."""
     same = left is not None and right is not None and left.sha256 == right.sha256
-    long = not same and any(_is_long(each, limit) for each in (left, right) if each is not None)
+    long = not same and any(each.cut or len(each.text) > limit for each in (left, right) if each)
     given = [None if each is None else _given(each, limit, whole=not long) for each in (left, right)]
     return Value(
         title=title,
@@ -215,10 +211,6 @@ def _value(title: str, left: Head | None, right: Head | None, limit: int, line: 
         compared=limit if long else None,
         more=long and limit < MOST_CHARACTERS,
     )
-
-
-def _is_long(head: Head, limit: int) -> bool:
-    return head.cut or len(head.text) > limit
 
 
 def _given(head: Head, limit: int, *, whole: bool) -> Any:

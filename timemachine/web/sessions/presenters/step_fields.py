@@ -72,7 +72,7 @@ def _words(name: str, value: Any) -> str | None:
 def _figures(left: Action, right: Action) -> Iterator[Field]:
     yield from _figure("Took", left.duration_ms, right.duration_ms, formatting.duration)
     for name in TOKENS:
-        yield from _figure(spaced(name).capitalize(), getattr(left, name), getattr(right, name), _grouped)
+        yield from _figure(spaced(name).capitalize(), getattr(left, name), getattr(right, name), grouped)
     yield from _cost(left, right)
     yield from _figure("Saved", left.saved_usd, right.saved_usd, money)
 
@@ -99,7 +99,10 @@ def signed[N: (int, float, Decimal)](difference: N, words: Callable[[N], str]) -
 
 def _cost(left: Action, right: Action) -> Iterator[Field]:
     """Return the cost as text; a call with unknown cost is not free."""
-    one, other = (UNKNOWN if _is_unknown(each) else each.cost_usd for each in (left, right))
+    one, other = (
+        UNKNOWN if each.cost_usd is None and each.model is not None else each.cost_usd
+        for each in (left, right)
+    )
     if one == other:
         return
     if isinstance(one, str) or isinstance(other, str):
@@ -109,15 +112,12 @@ def _cost(left: Action, right: Action) -> Iterator[Field]:
         yield from _figure("Cost", one, other, money)
 
 
-def _is_unknown(action: Action) -> bool:
-    return action.cost_usd is None and action.model is not None
-
-
-def _grouped(number: int) -> str:
+def grouped(number: int) -> str:
+    """`48,113`."""
     return f"{number:,}"
 
 
-def _structure(action: Action) -> dict[str, Any]:
+def _structure(action: Action) -> dict[str, object]:
     """Return the recorded fields that are compared by their structure."""
     found = {
         "parameters": action.parameters,

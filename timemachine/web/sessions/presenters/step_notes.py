@@ -1,23 +1,24 @@
 """The notes on a step, and the form that adds one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from django.http import QueryDict
+
 from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.annotations.notes.commands import may_delete
 from timemachine.recording.annotations.notes.models import LONGEST_TEXT, Note
-from timemachine.recording.annotations.notes.queries import note_counts, noted_steps, notes_at
+from timemachine.recording.annotations.notes.queries import note_counts, notes_at
+from timemachine.recording.annotations.significance.commands import UNCHANGED, change
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.minimap import StepRange
 from timemachine.recording.timeline.rows import Window
 from timemachine.web.access import Access
-from timemachine.web.form_parts import RecordForm, text_field
-from timemachine.web.sessions.presenters.minimap_plot import MOST_PINS
-from timemachine.web.single_submission import SentOnce
+from timemachine.web.form_parts import SentOnce, text_field
 
 
-class NoteForm(RecordForm, SentOnce):
+class NoteForm(SentOnce):
     """Add a note to a step."""
 
     ids = "note"
@@ -53,7 +54,7 @@ class ShownNote:
     may_delete: bool
 
 
-def notes_on(access: Access, session: Session, sequence: int, form: NoteForm | None) -> dict[str, Any]:
+def notes_on(access: Access, session: Session, sequence: int, form: NoteForm | None) -> dict[str, object]:
     """Return the notes on a step and the form (the submitted one if it was refused)."""
     writes = access.may(OPERATOR)
     by, administers = access.user.email, access.administers
@@ -71,6 +72,49 @@ def noted_rows(session: Session, window: Window) -> dict[int, int]:
     return note_counts(session, [place.step.sequence for place in window.rows])
 
 
-def ticks(session: Session, stretch: StepRange) -> Sequence[int]:
-    """Return the steps with notes in a range, one more than are drawn. One query."""
-    return noted_steps(session, stretch.first, stretch.last, MOST_PINS + 1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedSignificance:
+    """The submitted values, to show them again, and why they were refused."""
+
+    significance: str
+    importance: str
+    why: str
+    status: int
+
+
+def change_significance(
+    session: Session, step: int, said: QueryDict, *, by: str
+) -> RefusedSignificance | None:
+    """Change the significance of the step; return None, or what was refused. Raises `NotFound` for a missing step, `Conflict` for a deleted one."""
+    significance, importance = said.get("significance", "").strip(), said.get("importance", "").strip()
+    try:
+        change(
+            session,
+            step,
+            by=by,
+            significance=UNCHANGED if _stands(said, "significance") else significance or None,
+            importance=UNCHANGED if _stands(said, "importance") else _importance(importance),
+        )
+    except InvalidInput as why:
+        return RefusedSignificance(
+            significance=significance, importance=importance, why=why.message, status=why.status
+        )
+    return None
+
+
+def _stands(said: QueryDict, name: str) -> bool:
+    """Return whether a field is unchanged, so that another person's change in the meantime is kept."""
+    return name not in said or str(said[name]).strip() == said.get(f"{name}_was", "\0")
+
+
+def _importance(written: str) -> float | None:
+    if not written:
+        return None
+    try:
+        return float(written)
+    except ValueError as why:
+        raise InvalidInput(
+            f"{written[:40]!r} is not an importance. Enter a number from 0 to 1, for example 0.9.",
+            code="invalid_field",
+            field="importance",
+        ) from why

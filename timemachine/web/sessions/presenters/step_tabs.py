@@ -1,12 +1,12 @@
 """The tabs of a step: Action, State, Diff, Context and Raw."""
 
-import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from django.urls import reverse
 
 from timemachine.governance.deletion.erasure.erased_actions import as_given
+from timemachine.governance.sharing.read_models.steps import SharedAction
 from timemachine.llm.schemas import TOKENS
 from timemachine.recording.sessions.branches import branches_at
 from timemachine.recording.sessions.deletions import deletions_of
@@ -17,16 +17,16 @@ from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.state import StateMessage, state_at
-from timemachine.recording.timeline.step import FIRST_BYTES, Head, Step
+from timemachine.recording.timeline.step import FIRST_BYTES, Step
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.queries import trials_of
 from timemachine.text.redaction.pure.marks import DELETED_TURN, OPENING_ERASED
+from timemachine.web.formatting import Excerpt, json_excerpt
 from timemachine.web.hits import frame_addresses
 from timemachine.web.sessions.presenters.judging import judging_of
 from timemachine.web.sessions.presenters.provenance import provenance
-from timemachine.web.sessions.presenters.sentences import sentences
 from timemachine.web.sessions.presenters.step_diff import Pin, step_diff
-from timemachine.web.sessions.presenters.supporting_passages import evidence, sources_of
+from timemachine.web.sessions.presenters.supporting_passages import sources_of, supported_answer
 
 PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
 SHOWN_TRIALS: Final = 20
@@ -35,7 +35,7 @@ SHOWN_BRANCHES: Final = 10
 
 def tab_of(
     session: Session, found: Step, pin: Pin, *, tab: str, first_bytes: int, line: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the context of a tab, with the given number of bytes of each payload."""
     if tab == "diff":
         diff = step_diff(session, found, pin, first_bytes=first_bytes, line=line)
@@ -55,15 +55,10 @@ def tab_of(
     )
 
 
-def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, Any]:
-    answer = _answer(found.output)
-    said = sentences(answer, found.action.grounding)
+def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, object]:
     return {
-        "sentences": said,
-        "evidence": evidence(said, sources_of(found.passages, addresses)),
-        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
-        "usage": [(name, number) for name in TOKENS if (number := getattr(found.action, name)) is not None],
-        "prose": found.action.kind in PROSE,
+        **supported_answer(found.output, found.action.grounding, sources_of(found.passages, addresses)),
+        **kind_facts(found.action),
         "significances": SIGNIFICANCES,
         "branches": branches_at(session, found.action.sequence, SHOWN_BRANCHES + 1),
         "most_branches": SHOWN_BRANCHES,
@@ -73,7 +68,13 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
     }
 
 
-def _trials(session: Session, action: Action) -> dict[str, Any]:
+def kind_facts(action: Action | SharedAction) -> dict[str, object]:
+    """Return the recorded token counts, and whether the input and output of this kind are prose."""
+    usage = [(name, number) for name in TOKENS if (number := getattr(action, name)) is not None]
+    return {"usage": usage, "prose": action.kind in PROSE}
+
+
+def _trials(session: Session, action: Action) -> dict[str, object]:
     """Return the trials of this step, and the URL of the trial form for a find or ask."""
     if action.kind not in REPLAYED_KINDS:
         return {}
@@ -81,13 +82,6 @@ def _trials(session: Session, action: Action) -> dict[str, Any]:
         "trials": trials_of(session, action.sequence)[:SHOWN_TRIALS],
         "tried_at": reverse("trial", args=[session.id, action.sequence]),
     }
-
-
-def _answer(output: Head | None) -> str | None:
-    """Return the recorded answer's text if it is text and complete."""
-    return (
-        output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
-    )
 
 
 def _tombstones(
@@ -99,9 +93,8 @@ def _tombstones(
     return deletions_of(session, found) if found else {}
 
 
-def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
+def _raw(action: Action, first_bytes: int) -> Excerpt:
     """Return the step as indented JSON, truncated for display."""
     whole = with_everything(Action.objects.filter(pk=action.pk)).get()
     (shown,) = as_given(action.session, [ActionOut.of(whole)])
-    text = json.dumps(shown.model_dump(), ensure_ascii=False, indent=2)
-    return {"text": text[:first_bytes], "cut": len(text) > first_bytes, "size": len(text)}
+    return json_excerpt(shown.model_dump(), first_bytes)

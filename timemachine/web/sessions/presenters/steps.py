@@ -11,6 +11,7 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure import safe_text
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import spaced
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.llm.pure.completion import ended_by
@@ -96,7 +97,7 @@ def price_words(prices: Any) -> str:
 
 
 @register.simple_tag
-def model_price_source(prices: dict[str, Any]) -> str:
+def model_price_source(prices: JsonObject) -> str:
     """Return the source and date of a model's unit prices, and the limit up to which they apply."""
     day = str(prices["at"])[:10]
     if prices["source"] == "local":
@@ -117,7 +118,7 @@ def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's
 
 
 @register.simple_tag
-def how_it_ended(found: Step | SharedStep) -> dict[str, Any]:
+def how_it_ended(found: Step | SharedStep) -> dict[str, object]:
     """Return why a step has no complete answer: the provider's reason, an empty answer, or the provider's error."""
     known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
     said = known.get("provider_error")

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from timemachine.recording.timeline.step import Passage
+from timemachine.governance.sharing.read_models.steps import SharedPassage
+from timemachine.recording.timeline.step import Head, Passage
 from timemachine.text.redaction.pure.marks import after_mark
-from timemachine.web.sessions.presenters.sentences import Sentence
+from timemachine.web.sessions.presenters.sentences import Sentence, sentences
 
 # A longer passage is shown only around its marks, with this many characters on either side.
 _WHOLE: Final = 700
@@ -52,9 +53,9 @@ class Evidence:
     elsewhere: tuple[int, ...]
 
 
-def evidence(sentences: Sequence[Sentence], sources: Sequence[Source]) -> list[Evidence]:
+def evidence(said: Sequence[Sentence], sources: Sequence[Source]) -> list[Evidence]:
     """Return the passages that sentences name, in order, then the named frames that are not among the passages."""
-    named = [each for each in sentences if each.number is not None and each.frame is not None]
+    named = [each for each in said if each.number is not None and each.frame is not None]
     found: list[Evidence] = []
     seen: list[Any] = []
     for source in [*sources, *(Source(frame=each.frame) for each in named)]:
@@ -65,19 +66,32 @@ def evidence(sentences: Sequence[Sentence], sources: Sequence[Source]) -> list[E
     return found
 
 
+def supported_answer(output: Head | None, grounding: Any, sources: Sequence[Source]) -> dict[str, object]:
+    """Return the sentences of a recorded answer with their passages, and whether they make up the whole answer."""
+    answer = output.text if output and output.media_type == "text/plain" and not output.cut else None
+    said = sentences(answer, grounding)
+    return {
+        "sentences": said,
+        "evidence": evidence(said, sources),
+        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+    }
+
+
 def sources_of(passages: Iterable[Passage], addresses: Mapping[int, str] = NOWHERE) -> list[Source]:
     """Return the frozen passages of a step, with the text that the page has, and the URLs of their frames."""
-    return [
-        Source(
-            frame=each.hit.frame,
-            rank=each.hit.rank,
-            title=each.hit.title,
-            version=each.hit.version,
-            text=each.text.text if each.text else None,
-            address=addresses.get(each.hit.stored_frame_id or 0, ""),
-        )
-        for each in passages
-    ]
+    return [source_of(each, addresses.get(each.hit.stored_frame_id or 0, "")) for each in passages]
+
+
+def source_of(passage: Passage | SharedPassage, address: str = "") -> Source:
+    """Return a recorded passage for display."""
+    return Source(
+        frame=passage.hit.frame,
+        rank=passage.hit.rank,
+        title=passage.hit.title,
+        version=passage.hit.version,
+        text=passage.text.text if passage.text else None,
+        address=address,
+    )
 
 
 def _marked(source: Source, named: Sequence[Sentence]) -> Evidence:

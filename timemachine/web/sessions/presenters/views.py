@@ -1,68 +1,132 @@
 """The four views of a session's steps: timeline, compact, table and raw."""
 
-from typing import Any, Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
 from django.conf import settings
 
 from timemachine.governance.deletion.erasure.erased_actions import as_given
 from timemachine.recording.annotations.notes.queries import note_counts
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline import compact_rows
-from timemachine.recording.timeline.compact_rows import Compact
+from timemachine.recording.sessions.pure.vocabulary import KINDS
+from timemachine.recording.timeline.compact_rows import Compact, compact_after, compact_before, compact_window
+from timemachine.recording.timeline.extent import scale_of
 from timemachine.recording.timeline.pure.compact import Bundle
 from timemachine.recording.timeline.pure.filter import Filter
+from timemachine.recording.timeline.pure.scale import Scale
 from timemachine.recording.timeline.raw import SIZE as RAW_SIZE
 from timemachine.recording.timeline.raw import raw_steps
-from timemachine.recording.timeline.rows import View, first_match
+from timemachine.recording.timeline.rows import Window, first_match, rows_after, rows_before, window
 from timemachine.recording.timeline.sheet import TABLE_SIZE, Place, Sheet, sheet, span_of, table_rows
 from timemachine.recording.timeline.step import nearest, neighbours
+from timemachine.recording.usage.queries import kinds_of
+from timemachine.replay.judging.queries import spent_on
+from timemachine.web.sessions.presenters.replays import row_verdicts
+from timemachine.web.sessions.presenters.step_notes import noted_rows
+from timemachine.web.sessions.presenters.url_state import UrlState
 
-VIEWS: Final = ("timeline", "table", "compact", "raw")
 SHEETS: Final = {"table": TABLE_SIZE, "raw": RAW_SIZE}
 """The views with pages instead of a list next to a step, and their number of steps per page."""
 LEAD: Final = 5
 """Number of table rows before the step at which the table opens."""
 
 
-class UrlState(Protocol):
-    """The part of a URL that concerns a view: which view, which steps, and where."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindChip:
+    """A kind of step with its number, the filter that toggles it, and whether it is chosen."""
 
-    @property
-    def view(self) -> str: ...
-    @property
-    def shown(self) -> Filter: ...
-    @property
-    def seen(self) -> View: ...
-    @property
-    def step(self) -> int | None: ...
-    @property
-    def near(self) -> int | None: ...
-    @property
-    def before(self) -> int | None: ...
-    @property
-    def after(self) -> int | None: ...
+    kind: str
+    number: int
+    on: bool
+    filter: str
 
 
-def view_notice(written: str) -> str:
-    """Return the message for an unknown view; empty for a known one."""
-    if not written or written in VIEWS:
-        return ""
-    return f"There is no view “{written[:40]}”. Available views: {', '.join(VIEWS)}. This is the timeline."
+def filter_links(session: Session, shown: Filter) -> dict[str, object]:
+    """Return the chips of all kinds in the session, and the filters that the other links of the list lead to."""
+    counts = kinds_of(session)
+    return {
+        "chips": [
+            KindChip(
+                kind=kind,
+                number=counts.get(kind, 0),
+                on=kind in shown.kinds,
+                filter=str(shown.toggled(kind)),
+            )
+            for kind in KINDS
+            if kind in counts or kind in shown.kinds
+        ],
+        "terms": [(term, str(shown.without(term))) for term in shown.terms],
+        "whole": str(shown.within(None)),
+        "errors_filter": str(shown.with_status("error")),
+        "judged_cost": spent_on(session),
+    }
 
 
-def sheet_page(session: Session, asked: UrlState) -> dict[str, Any]:
-    """Return a page of the table or of the raw view. The current page is kept while the selected step is on it."""
+def rows_around(session: Session, asked: UrlState, sequence: int | None, scale: Scale) -> dict[str, object]:
+    """Return the rows around a step, in the views that have a list."""
+    if asked.view in SHEETS:
+        return {}
+    if asked.view == "compact":
+        around = asked.near or sequence or 1
+        return _compact(session, asked, compact_window(session, around, asked.seen, selected=sequence))
+    around = asked.near or (None if asked.row is None else scale.step_at(asked.row)) or sequence or 1
+    return _rows(session, asked, window(session, around, asked.seen, selected=sequence), scale)
+
+
+def more_rows(session: Session, asked: UrlState) -> dict[str, object]:
+    """Return the rows before or after those of a page."""
+    before, after = asked.before, asked.after or 0
+    if asked.view == "compact":
+        found = (
+            compact_after(session, after, asked.seen)
+            if before is None
+            else compact_before(session, before, asked.seen)
+        )
+        return _compact(session, asked, found)
+    rows = (
+        rows_after(session, after, asked.seen) if before is None else rows_before(session, before, asked.seen)
+    )
+    return _rows(session, asked, rows, scale_of(session, asked.shown))
+
+
+def _rows(session: Session, asked: UrlState, window: Window, scale: Scale) -> dict[str, object]:
+    """Return the rows of the timeline, and the number of those before and after, so that the scrollbar has the right length."""
+    before = 0 if window.earlier is None else scale.before(window.earlier)
+    after = 0 if window.later is None else scale.total - scale.before(window.later + 1)
+    return {
+        "window": window,
+        "noted": noted_rows(session, window),
+        "beyond": {"before": max(before, 1), "after": max(after, 1), "total": scale.total},
+        "replayed": row_verdicts(session, asked.replay, window),
+    }
+
+
+def _compact(session: Session, asked: UrlState, found: Compact) -> dict[str, object]:
+    standing = {first: standing_words(bundle) for first, bundle in found.standing.items()}
+    return {
+        "window": found.window,
+        "standing": standing,
+        "noted": _noted(session, found),
+        "replayed": row_verdicts(session, asked.replay, found.window, standing),
+    }
+
+
+def sheet_page(session: Session, asked: UrlState) -> tuple[int | None, dict[str, object]]:
+    """Return the selected step, and a page of the table or of the raw view. The current page is kept while the step is on it."""
     size = SHEETS[asked.view]
     found = sheet(session, asked.shown, _place(session, asked), size)
     if asked.step is not None and asked.step not in found.sequences:
         found = sheet(session, asked.shown, _near(asked, asked.step), size)
-    sequence = _sequence(session, asked, found)
-    context: dict[str, Any] = {"sheet": found, "sequence": sequence, "held": _held(found)}
-    if sequence is None:
-        return context
-    action = Action.objects.get(session=session, sequence=sequence)
-    context["beside"] = neighbours(session, action, asked.shown)
-    return context | _steps_of(session, asked, found)
+    sequence = (
+        found.sequences[0] if asked.step is None and found.sequences else nearest(session, asked.step or 1)
+    )
+    held = {"after": found.sequences[0] - 1} if found.sequences else {}  # keeps this page for its other steps
+    context: dict[str, object] = {"sheet": found, "held": held}
+    if sequence is not None:
+        action = Action.objects.get(session=session, sequence=sequence)
+        context["beside"] = neighbours(session, action, asked.shown)
+        context |= _steps_of(session, asked, found)
+    return sequence, context
 
 
 def _place(session: Session, asked: UrlState) -> Place:
@@ -75,19 +139,7 @@ def _near(asked: UrlState, step: int) -> Place:
     return Place(near=step, lead=LEAD if asked.view == "table" else 0)
 
 
-def _sequence(session: Session, asked: UrlState, found: Sheet) -> int | None:
-    """Return the selected step, or the first visible one."""
-    if asked.step is None and found.sequences:
-        return found.sequences[0]
-    return nearest(session, asked.step or 1)
-
-
-def _held(found: Sheet) -> dict[str, int]:
-    """Return the query that keeps this page while another of its steps is selected."""
-    return {"after": found.sequences[0] - 1} if found.sequences else {}
-
-
-def _steps_of(session: Session, asked: UrlState, found: Sheet) -> dict[str, Any]:
+def _steps_of(session: Session, asked: UrlState, found: Sheet) -> dict[str, object]:
     if asked.view == "raw":
         return {
             "raw_steps": raw_steps(session, found.sequences, as_given),
@@ -98,30 +150,6 @@ def _steps_of(session: Session, asked: UrlState, found: Sheet) -> dict[str, Any]
         "table_rows": rows,
         "span": span_of(rows),
         "noted": note_counts(session, found.sequences) if found.sequences else {},
-    }
-
-
-def compact_list(session: Session, asked: UrlState, sequence: int | None) -> dict[str, Any]:
-    """Return the rows of the compact view around a step."""
-    around = asked.near or sequence or 1
-    return _compact(session, compact_rows.compact_window(session, around, asked.seen, selected=sequence))
-
-
-def more_compact(session: Session, asked: UrlState) -> dict[str, Any]:
-    """Return the rows of the compact view before or after those of a page."""
-    found = (
-        compact_rows.compact_before(session, asked.before, asked.seen)
-        if asked.before is not None
-        else compact_rows.compact_after(session, asked.after or 0, asked.seen)
-    )
-    return _compact(session, found)
-
-
-def _compact(session: Session, found: Compact) -> dict[str, Any]:
-    return {
-        "window": found.window,
-        "standing": {first: standing_words(bundle) for first, bundle in found.standing.items()},
-        "noted": _noted(session, found),
     }
 
 

@@ -8,11 +8,8 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.core.accounts.models import ADMIN
-from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.numbers import counted
 from timemachine.governance.deletion.erasure import commands
 from timemachine.governance.deletion.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
@@ -26,62 +23,54 @@ from timemachine.recording.sessions.holds import holds_on
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import action_of, session_of
 from timemachine.text.redaction.queries import choices_of, profile_of
-from timemachine.web import access
-from timemachine.web.access import Access
-from timemachine.web.http import page
-from timemachine.web.redirects import see_other
-from timemachine.web.sessions.forms.erasures import FieldsForm, FindingsForm, ReasonForm
+from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.form_parts import sent
+from timemachine.web.http import page, see_other
+from timemachine.web.sessions.forms.erasures import ErasureReasonForm, FieldsForm, FindingsForm
 
 SHOWN: Final = 20
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@form_view(ADMIN, fresh=True)
+def choose(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sessions/{id}/erase-fields/`: choose by profile or by field (`step` fills one in); POST searches. Nothing is erased yet."""
-    who = access.of(request)
-    who.require(ADMIN)
-    session = session_of(who.project, id)
-    data = request.POST if request.method == "POST" else None
+    session = session_of(access.project, id)
+    data = sent(request)
     by_profile = data is not None and "redaction" in data
-    findings = FindingsForm(data if by_profile else None, choices=choices_of(who.project))
-    fields = FieldsForm(data if data is not None and not by_profile else None)
+    findings = FindingsForm(data if by_profile else None, choices=choices_of(access.project))
+    fields = FieldsForm(None if by_profile else data)
     fields.initial["steps"] = request.GET.get("step", "")[:20]
-    status = 200
-    if data is not None:
-        form = findings if by_profile else fields
-        status = 422
-        if form.is_valid():
-            try:
-                return see_other("erasure", _next(_prepared(who, session, form)).id)
-            except TimeMachineError as why:
-                status = form.refuse(why)
-    shown = {"session": session, "findings": findings, "fields": fields, "held": holds_on(session)}
-    return page(request, "erasures/choose.html", shown | _earlier(session), status=status)
+    form = findings if by_profile else fields
+    made = form.run(lambda: _next(_prepared(access, session, form)))
+    if made is not None:
+        return see_other("erasure", made.id)
+    return page(
+        request,
+        "erasures/choose.html",
+        status=form.http_status,
+        session=session,
+        findings=findings,
+        fields=fields,
+        held=holds_on(session),
+        earlier=list(erasures_of(session)[:SHOWN]),
+    )
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
+@form_view(ADMIN, fresh=True)
+def delete_turn(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpResponse:
     """`/sessions/{id}/steps/{sequence}/delete/`: the effects of deleting a step, and the reason; or that it is deleted or on hold; POST deletes it permanently."""
-    who = access.of(request)
-    who.require(ADMIN)
-    step = action_of(session_of(who.project, id), sequence)
+    step = action_of(session_of(access.project, id), sequence)
     gone = deletions_of(step.session, [sequence]).get(sequence)
-    form = ReasonForm(request.POST if request.method == "POST" else None)
-    status = 200
-    if form.is_bound:
-        status = 422
-        if form.is_valid():
-            try:
-                done = commands.delete_turn(step, reason=form.cleaned_data["reason"], by=who.user.email)
-                return _after_turn(request, done)
-            except TimeMachineError as why:
-                status = form.refuse(why)
-    shown = {"session": step.session, "step": step, "form": form, "deleted": gone}
+    form = ErasureReasonForm(sent(request))
+    done = form.run(
+        lambda: commands.delete_turn(step, reason=form.cleaned_data["reason"], by=access.user.email)
+    )
+    if done is not None:
+        return _after_turn(request, done)
+    shown: dict[str, object] = {"session": step.session, "step": step, "form": form, "deleted": gone}
     if gone is None:
         shown |= {"held": holds_on(step.session), "summaries": _that_may_quote(step)}
-    return page(request, "erasures/delete_step.html", shown, status=status)
+    return page(request, "erasures/delete_step.html", shown, status=form.http_status)
 
 
 def _that_may_quote(step: Action) -> list[SummaryFrame]:
@@ -112,38 +101,31 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
     return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 
 
-@never_cache
-@require_safe
-def erasure(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@get_view(ADMIN, fresh=True)
+def erasure(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/erasures/{id}/`: what would be erased, and what was erased."""
-    who = access.of(request)
-    who.require(ADMIN)
-    return _page(request, erasure_of(who.project, id), ReasonForm())
+    return _page(request, erasure_of(access.project, id), ErasureReasonForm())
 
 
-@never_cache
-@require_POST
-def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@post_view(ADMIN)
+def confirm(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Erase permanently what was found."""
-    who = access.of(request)
-    who.require(ADMIN)
-    found, form = erasure_of(who.project, id), ReasonForm(request.POST)
-    if not form.is_valid():
-        return _page(request, found, form, status=422)
-    try:
-        done = _next(commands.confirm(found, reason=form.cleaned_data["reason"], by=who.user.email))
-    except TimeMachineError as why:
-        return _page(request, erasure_of(who.project, id), form, status=form.refuse(why))
+    found, form = erasure_of(access.project, id), ErasureReasonForm(request.POST)
+    done = form.run(
+        lambda: _next(commands.confirm(found, reason=form.cleaned_data["reason"], by=access.user.email))
+    )
+    if done is None:
+        return _page(request, erasure_of(access.project, id), form)
     if done.status == DONE:
         messages.success(request, "The content was erased permanently.")
     return see_other("erasure", done.id)
 
 
-def _prepared(who: Access, session: Session, form: FindingsForm | FieldsForm) -> Erasure:
-    by = who.user.email
+def _prepared(access: Access, session: Session, form: FindingsForm | FieldsForm) -> Erasure:
+    by = access.user.email
     if isinstance(form, FindingsForm):
         return commands.prepare(
-            session, by=by, profile=profile_of(who.project, form.cleaned_data["redaction"])
+            session, by=by, profile=profile_of(access.project, form.cleaned_data["redaction"])
         )
     return commands.prepare(session, by=by, fields=form.chosen, steps=form.cleaned_data["steps"])
 
@@ -156,20 +138,19 @@ def _next(made: Erasure) -> Erasure:
     return made
 
 
-def _earlier(session: Session) -> dict[str, Any]:
-    return {"earlier": list(erasures_of(session)[:SHOWN])}
-
-
-def _page(request: HttpRequest, found: Erasure, form: ReasonForm, *, status: int = 200) -> HttpResponse:
-    shown = {
-        "erasure": found,
-        "session": found.session,
-        "content": found.result if found.status == DONE else found.preview,
-        "waits": found.status in (LOOKING, ERASING),
-        "may_confirm": found.status == FOUND,
-        "done": found.status == DONE,
-        "sample": sample_of(found),
-        "held": holds_on(found.session) if found.status == FOUND else [],
-        "form": form,
-    }
-    return page(request, "erasures/erasure.html", shown, parts=("erasure",), status=status)
+def _page(request: HttpRequest, found: Erasure, form: ErasureReasonForm) -> HttpResponse:
+    return page(
+        request,
+        "erasures/erasure.html",
+        parts=("erasure",),
+        status=form.http_status,
+        erasure=found,
+        session=found.session,
+        content=found.result if found.status == DONE else found.preview,
+        waits=found.status in (LOOKING, ERASING),
+        may_confirm=found.status == FOUND,
+        done=found.status == DONE,
+        sample=sample_of(found),
+        held=holds_on(found.session) if found.status == FOUND else [],
+        form=form,
+    )

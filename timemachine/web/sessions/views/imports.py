@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.leases import MOST_ATTEMPTS
@@ -15,41 +13,73 @@ from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.numbers import counted
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
-from timemachine.recording.importing.commands import ImportDone, ImportedSession, import_file
+from timemachine.recording.importing.commands import ImportedSession, import_file
 from timemachine.recording.importing.file_contents import received
-from timemachine.recording.importing.models import RUNNING, FileImport
+from timemachine.recording.importing.models import RUNNING
 from timemachine.recording.importing.pure.registry import FORMATS, NotATranscript
 from timemachine.recording.importing.pure.report import ImportReportOut, LineSkipped
 from timemachine.recording.importing.queries import SessionOfImport, import_of, sessions_of
 from timemachine.recording.importing.worker import AT_ONCE_BYTES, hand_in
+from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.recording.tasks import run_import
-from timemachine.web.access import Access, of
+from timemachine.web.access import Access, form_view, get_view
+from timemachine.web.form_parts import sent
 from timemachine.web.formatting import exact
-from timemachine.web.http import page
-from timemachine.web.redirects import see_other
+from timemachine.web.http import is_unchanged, page, see_other
 from timemachine.web.sessions.forms.sessions import ImportForm
-from timemachine.web.upload_limits import received_files, receives_imports
+from timemachine.web.uploads import received_files, receives_imports
 
 MOST_SHOWN: Final = 200
 _KEPT_AS: Final = "imported"
 
 
+class SkippedLines(TypedDict):
+    """The lines that were skipped for one reason; `lines` reads like `3, 7–9`."""
+
+    reason: str
+    count: int
+    lines: str
+
+
+class ImportedAs(TypedDict):
+    """A session that a file was imported as, without id, key and name if it was deleted since; `deleted` tells when it was deleted before."""
+
+    id: str
+    key: str
+    name: str
+    actions: int
+    already_there: int
+    deleted_turns: int
+    deleted: dict[str, str] | None
+
+
+class Account(TypedDict, total=False):
+    """What became of a file, as JSON for the browser's session: why it was refused, its import in the background, or what it has."""
+
+    name: str
+    refused: str
+    unknown: bool
+    on_its_way: str
+    new: int
+    was_here: bool
+    sessions: list[ImportedAs]
+    more_sessions: int
+    lines: int
+    became: dict[Kind, int]
+    skipped: int
+    reasons: list[SkippedLines]
+    more_reasons: int
+    notes: list[str]
+
+
 @receives_imports
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def import_page(request: HttpRequest) -> HttpResponse:
+@form_view(OPERATOR, fresh=True)
+def import_page(request: HttpRequest, access: Access) -> HttpResponse:
     """`/import/`: the form; POST imports each file, completely or not at all."""
-    access = of(request)
-    access.require(OPERATOR)
-    if request.method != "POST":
-        return page(request, "imports/form.html", {"form": ImportForm()})
-    form = ImportForm(request.POST)
-    if not form.is_valid():
-        return page(request, "imports/form.html", {"form": form}, status=422)
-    try:
-        files = _files(request)
-    except TimeMachineError as why:
-        return page(request, "imports/form.html", {"form": form}, status=form.refuse(why))
+    form = ImportForm(sent(request))
+    files = form.run(lambda: _files(request))
+    if files is None:
+        return page(request, "imports/form.html", form=form, status=form.http_status)
     accounts = [_imported(access, file, form.cleaned_data["format"]) for file in files]
     if all(account["refused"] for account in accounts):
         return _all_refused(request, form, accounts)
@@ -60,37 +90,39 @@ def import_page(request: HttpRequest) -> HttpResponse:
     return see_other("import_done")
 
 
-@never_cache
-@require_safe
-def done(request: HttpRequest) -> HttpResponse:
+@get_view(fresh=True)
+def done(request: HttpRequest, _access: Access) -> HttpResponse:
     """`/import/done/`: the result of the last import from this browser."""
-    of(request)
     accounts = request.session.get(_KEPT_AS)
     if not accounts:
         return see_other("import")
-    context = {"accounts": accounts, "came_to": _summary(accounts), "known": _known(accounts)}
-    return page(request, "imports/done.html", context)
+    return page(
+        request, "imports/done.html", accounts=accounts, came_to=_summary(accounts), known=_known(accounts)
+    )
 
 
-@never_cache
-@require_safe
-def file_import(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@get_view(fresh=True)
+def file_import(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/imports/{id}/`: progress and result of a background import. Polling gets 204 if nothing changed."""
-    found = import_of(of(request).project, id)
-    if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
+    found = import_of(access.project, id)
+    if is_unchanged(request, found.revision):
         return HttpResponse(status=204)
+    account = None
+    if found.report is not None:
+        report = ImportReportOut.of_json(found.report)
+        account = _account(sessions_of(found, MOST_SHOWN), len(found.sessions), report)
     context = {
         "found": found,
         "title": FORMATS[found.format].title if found.format in FORMATS else found.format,
         "over": found.finished_at is not None,
         "again": found.finished_at is None and found.status == RUNNING and found.attempts > 1,
         "most_attempts": MOST_ATTEMPTS,
-        "account": _imported_account(found, found.report) if found.report is not None else None,
+        "account": account,
     }
     return page(request, "imports/file_import.html", context, parts=("progress",))
 
 
-def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[dict[str, Any]]) -> HttpResponse:
+def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[Account]) -> HttpResponse:
     """Show the form again with the errors: at the field for one file, one line each for several."""
     several = len(accounts) > 1
     form.add_error(
@@ -104,14 +136,14 @@ def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[dict[str
     return page(request, "imports/form.html", context, status=422)
 
 
-def _known(accounts: Iterable[dict[str, Any]]) -> list[str]:
+def _known(accounts: Iterable[Account]) -> list[str]:
     """Return the supported formats, if the format of a file was not recognised."""
     if not any(account.get("unknown") for account in accounts):
         return []
     return [each.title for each in FORMATS.values()]
 
 
-def _summary(accounts: list[dict[str, Any]]) -> str:
+def _summary(accounts: list[Account]) -> str:
     """Return the result of several files in one sentence: `3 files: 1 with new steps, 2 refused.`; empty for one file."""
     if len(accounts) == 1:
         return ""
@@ -122,7 +154,7 @@ def _summary(accounts: list[dict[str, Any]]) -> str:
     return f"{counted(len(accounts), 'file')}: {parts}."
 
 
-def _what_of(account: dict[str, Any]) -> str:
+def _what_of(account: Account) -> str:
     if account["refused"]:
         return "refused"
     if account.get("on_its_way"):
@@ -130,7 +162,7 @@ def _what_of(account: dict[str, Any]) -> str:
     return "with new steps" if account.get("new") else "without new steps"
 
 
-def skipped_lines(skipped: Iterable[LineSkipped]) -> list[dict[str, Any]]:
+def skipped_lines(skipped: Iterable[LineSkipped]) -> list[SkippedLines]:
     """Return the skipped lines by reason, in the order of appearance: `lines` reads like `3, 7–9`."""
     by_reason: dict[str, list[int]] = {}
     for each in skipped:
@@ -148,50 +180,40 @@ def _files(request: HttpRequest) -> list[UploadedFile[Any]]:
     return files
 
 
-def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> dict[str, Any]:
+def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> Account:
     """Return the result of one file: its account, or in `refused` why nothing was imported."""
     name = file.name or "a file"
     try:
-        return {"name": name, "refused": "", **_import(access, file, name, format_name)}
+        return {**_import(access, file, name, format_name), "name": name, "refused": ""}
     except NotATranscript as why:
         return {"name": name, "refused": why.short_message, "unknown": True}
     except TimeMachineError as why:
-        return {"name": name, "refused": _naming(name, why.message), "unknown": False}
+        refused = why.message if name in why.message else f"{name}: {why.message}"
+        return {"name": name, "refused": refused, "unknown": False}
 
 
-def _import(access: Access, file: UploadedFile[Any], name: str, format_name: str) -> dict[str, Any]:
+def _import(access: Access, file: UploadedFile[Any], name: str, format_name: str) -> Account:
     """Return the account of an imported file, or the id of a background import. Raises as `import_file`."""
-    told: dict[str, Any] = {
-        "by": access.user.email,
-        "format_name": format_name or None,
-        "filename": name,
-    }
+    by, format_or_none = access.user.email, format_name or None
     with received(file.chunks()) as data:
         if len(data) <= AT_ONCE_BYTES:
-            return _account(import_file(access.project, data, **told))
-        kept = hand_in(access.project, data, **told)
-    enqueue(run_import, kept.id)
-    return {"on_its_way": str(kept.id)}
+            done = import_file(access.project, data, by=by, format_name=format_or_none, filename=name)
+            actions = sum(each.actions for each in done.sessions)
+            there = sum(each.already_there for each in done.sessions)
+            account = _account(done.sessions[:MOST_SHOWN], len(done.sessions), done.report)
+            return {**account, "new": actions - there, "was_here": actions == there > 0}
+        stored = hand_in(access.project, data, by=by, format_name=format_or_none, filename=name)
+    enqueue(run_import, stored.id)
+    return {"on_its_way": str(stored.id)}
 
 
-def _account(done: ImportDone) -> dict[str, Any]:
-    sessions = [_session(each) for each in done.sessions[:MOST_SHOWN]]
-    actions = sum(each.actions for each in done.sessions)
-    there = sum(each.already_there for each in done.sessions)
-    told = _document(sessions, len(done.sessions), done.report)
-    return told | {"new": actions - there, "was_here": actions == there > 0}
-
-
-def _imported_account(found: FileImport, report: dict[str, Any]) -> dict[str, Any]:
-    """Return the account of a background import; a session deleted since has no name and no URL."""
-    sessions = [_session(each) for each in sessions_of(found, MOST_SHOWN)]
-    return _document(sessions, len(found.sessions), ImportReportOut.of_json(report))
-
-
-def _document(sessions: list[dict[str, Any]], all_sessions: int, report: ImportReportOut) -> dict[str, Any]:
+def _account(
+    sessions: Sequence[ImportedSession | SessionOfImport], all_sessions: int, report: ImportReportOut
+) -> Account:
+    """Return the account of an import; a session that was deleted since has no name and no URL."""
     reasons = skipped_lines(report.skipped)
     return {
-        "sessions": sessions,
+        "sessions": [_session(each) for each in sessions],
         "more_sessions": max(0, all_sessions - MOST_SHOWN),
         "lines": report.lines,
         "became": report.became,
@@ -202,7 +224,7 @@ def _document(sessions: list[dict[str, Any]], all_sessions: int, report: ImportR
     }
 
 
-def _session(found: ImportedSession | SessionOfImport) -> dict[str, Any]:
+def _session(found: ImportedSession | SessionOfImport) -> ImportedAs:
     session, before = found.session, found.deleted_before
     return {
         "id": "" if session is None else str(session.id),
@@ -211,13 +233,14 @@ def _session(found: ImportedSession | SessionOfImport) -> dict[str, Any]:
         "actions": found.actions,
         "already_there": found.already_there,
         "deleted_turns": found.deleted_turns,
-        "deleted": before
-        and {"at": exact(before.erased_at), "by": before.erased_by or "", "reason": before.reason or ""},
+        "deleted": {
+            "at": exact(before.erased_at),
+            "by": before.erased_by or "",
+            "reason": before.reason or "",
+        }
+        if before
+        else None,
     }
-
-
-def _naming(name: str, message: str) -> str:
-    return message if name in message else f"{name}: {message}"
 
 
 def _runs(lines: Sequence[int]) -> Iterator[str]:

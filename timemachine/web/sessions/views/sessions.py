@@ -1,28 +1,29 @@
 """The list of sessions, and the download of a recorded payload."""
 
-from dataclasses import fields
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
 
+from timemachine.core.accounts.commands.keys import valid_key
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.core.pure.home import local_key_file
 from timemachine.evidence.seal_status import listed_seals
 from timemachine.management.demo.commands import DEMO_TAG
 from timemachine.memory.search.sessions import SessionQuery, SessionsPage, sessions_page
+from timemachine.recording.sessions.branches import Branch, branch_tree
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.timeline.sparkline_counts import activity_of
-from timemachine.web.access import of
-from timemachine.web.http import page
-from timemachine.web.money_fields import usd_as_written
-from timemachine.web.sessions.presenters.local_key import local_key
+from timemachine.web.access import Access, get_view
+from timemachine.web.form_parts import usd_as_written
+from timemachine.web.http import download, page
 
 FILTERS = tuple(field.name for field in fields(SessionQuery) if field.name != "named")
 IN_SIGHT = ("q", "status")
@@ -40,14 +41,13 @@ TYPED = {
 """Text filters, each with its label and an example."""
 
 
-@require_safe
-def sessions(request: HttpRequest) -> HttpResponse:
+@get_view()
+def sessions(request: HttpRequest, access: Access) -> HttpResponse:
     """`/`: the project's sessions, newest first, with the filters of the API; `after` is the page cursor."""
-    access = of(request)
     here = {name: request.GET[name].strip() for name in FILTERS if request.GET.get(name, "").strip()}
     after = request.GET.get("after") or None
     found, wrong = _found(access.project, here, after)
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "here": here,
         "kinds": KINDS,
         "typed": [(name, label, here.get(name, ""), example) for name, (label, example) in TYPED.items()],
@@ -65,7 +65,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
     }
     if found.sessions or here or after:
         return page(request, "sessions/list.html", context, parts=("more",))
-    response = page(request, "sessions/list.html", context | {"example_key": local_key(access)})
+    response = page(request, "sessions/list.html", context, example_key=local_key(access))
     response["Cache-Control"] = "private, no-store"  # it may show a key
     return response
 
@@ -88,22 +88,13 @@ def _without(here: dict[str, str], name: str) -> str:
     return "?" + urlencode(kept, safe=":,", errors="surrogatepass")
 
 
-@require_safe
-def payload(request: HttpRequest, id: str, sha256: str) -> HttpResponse:  # noqa: A002
+@get_view()
+def payload(_request: HttpRequest, access: Access, id: str, sha256: str) -> HttpResponse:
     """Download a payload of this session, in a way that no browser interprets."""
-    session = session_of(of(request).project, id)
+    session = session_of(access.project, id)
     found = _payload_of(session, sha256)
     extension = "json" if found.media_type == "application/json" else "txt"
-    return HttpResponse(
-        bytes(found.data),
-        content_type="text/plain; charset=utf-8",
-        headers={
-            "Content-Disposition": f'attachment; filename="{sha256[:16]}.{extension}"',
-            "Content-Security-Policy": "sandbox; default-src 'none'",
-            "X-Content-Type-Options": "nosniff",
-            "Cache-Control": "private, no-store",
-        },
-    )
+    return download(bytes(found.data), f"{sha256[:16]}.{extension}")
 
 
 def _payload_of(session: Session, sha256: str) -> Payload:
@@ -115,3 +106,48 @@ def _payload_of(session: Session, sha256: str) -> Payload:
         if Hit.objects.filter(action__session=session, payload=found).exists():
             return found
     raise NotFound("This session has no payload with that SHA-256.", code="payload_not_found")
+
+
+def local_key(access: Access) -> str | None:
+    """Return this machine's key if it belongs to this project and the person is an administrator; else None.
+
+    It is in a file that only the server's user can read, and it is only shown to people who could create a key themselves.
+    """
+    if not access.administers:
+        return None
+    try:
+        text = local_key_file().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    key = valid_key(text)
+    return text if key is not None and key.project_id == access.project.pk else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A session in the tree: whether it is the first branch of its parent, whether it is the last one, and how many lists end with it."""
+
+    session: Session
+    first: bool
+    last: bool
+    ends: range
+
+
+@get_view()
+def branches(request: HttpRequest, access: Access, id: str) -> HttpResponse:
+    """`/sessions/{id}/branches/`: all branches around the session."""
+    session = session_of(access.project, id)
+    family = branch_tree(session)
+    context = {"session": session, "rows": list(_rows(family.branches)), "complete": family.complete}
+    return page(request, "sessions/branches.html", context)
+
+
+def _rows(branches: Sequence[Branch]) -> Iterator[_Row]:
+    depths = [branch.depth for branch in branches]
+    for branch, before, after in zip(branches, [0, *depths], [*depths[1:], 0], strict=False):
+        yield _Row(
+            session=branch.session,
+            first=branch.depth > before,
+            last=branch.depth >= after,
+            ends=range(branch.depth - after),
+        )

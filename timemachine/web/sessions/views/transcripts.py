@@ -2,21 +2,22 @@
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.views.decorators.http import require_safe
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.governance.deletion.erasure.queries import has_marks
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.memory.transcripts.options import turn_filter
 from timemachine.memory.transcripts.rendering import FORMS, streamed
-from timemachine.memory.transcripts.transcript import SelectedTurn, TurnFilter, transcript_of
-from timemachine.recording.sessions.pure.turn_text import Deleted, content_of, who_of
+from timemachine.memory.transcripts.transcript import TurnFilter, transcript_of
+from timemachine.recording.importing.exporting import EXPORTS
+from timemachine.recording.importing.exporting import sent as sent_export
+from timemachine.recording.sessions.pure.turn_text import Deleted, Turn, content_of, who_of
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, ROLES
 from timemachine.recording.sessions.queries import session_of
-from timemachine.web.access import of
+from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
 
 SHOWN: Final = 200
@@ -26,11 +27,13 @@ LONGEST: Final = 4_000
 LONGEST_NUMBER: Final = 18
 _WORDS: Final = ("significance", "role", "kind", "tag")
 _NUMBERS: Final = ("min_importance", "budget")
+LONG: Final = 20_000
+"""From this number of steps, the page warns that the download takes a while."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A turn on the page."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnLine:
+    """A turn on a page, and how many were left out before it. A `deleted` one shows its tombstone instead of text."""
 
     sequence: int
     who: str
@@ -39,12 +42,30 @@ class _Line:
     cut: bool
     left_out: int
     deleted: Deleted | None
+    is_result: bool = False
 
 
-@require_safe
-def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+def turn_line(
+    turn: Turn, left_out: int, longest: int, *, cut: bool = False, is_result: bool = False
+) -> TurnLine:
+    """Return a turn with at most `longest` characters of its text; `is_result` marks a search result."""
+    text = content_of(turn)
+    return TurnLine(
+        sequence=turn.sequence,
+        who=who_of(turn),
+        significance=turn.significance if turn.significance != "normal" else None,
+        text=text[:longest],
+        cut=cut or len(text) > longest,
+        left_out=left_out,
+        deleted=turn.deleted,
+        is_result=is_result,
+    )
+
+
+@get_view()
+def transcript(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sessions/{id}/transcript/`: the matching turns, `SHOWN` of them after the step `after`, and their share of the session."""
-    session = session_of(of(request).project, id)
+    session = session_of(access.project, id)
     here = _written(request)
     wrong, asked = None, TurnFilter()
     try:
@@ -55,8 +76,8 @@ def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         wrong, asked, after = why, TurnFilter(), 0
     found = transcript_of(session, asked)
     told = list(islice(found.turns(after), SHOWN + 1))
-    shown = [_line(each) for each in told[:SHOWN]]
-    context: dict[str, Any] = {
+    shown = [turn_line(each.turn, each.left_out, LONGEST) for each in told[:SHOWN]]
+    context: dict[str, object] = {
         "session": session,
         "found": found,
         "lines": shown,
@@ -74,10 +95,10 @@ def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     return page(request, "sessions/transcript.html", context)
 
 
-@require_safe
-def file(request: HttpRequest, id: str, form: str) -> StreamingHttpResponse:  # noqa: A002
+@get_view()
+def file(request: HttpRequest, access: Access, id: str, form: str) -> StreamingHttpResponse:
     """`/sessions/{id}/transcript/{form}`: the transcript as a download."""
-    session = session_of(of(request).project, id)
+    session = session_of(access.project, id)
     if form not in FORMS:
         raise Http404
     answer = streamed(transcript_of(session, turn_filter(**_written(request))), form)
@@ -99,15 +120,15 @@ def _after(request: HttpRequest) -> int:
     return int(written)
 
 
-def _line(told: SelectedTurn) -> _Line:
-    turn = told.turn
-    text = content_of(turn)
-    return _Line(
-        sequence=turn.sequence,
-        who=who_of(turn),
-        significance=turn.significance if turn.significance != "normal" else None,
-        text=text[:LONGEST],
-        cut=len(text) > LONGEST,
-        left_out=told.left_out,
-        deleted=turn.deleted,
-    )
+@get_view()
+def exports(request: HttpRequest, access: Access, id: str) -> HttpResponse:
+    """`/sessions/{id}/export/`: the formats, each with a download link."""
+    session = session_of(access.project, id)
+    context = {"session": session, "exports": list(EXPORTS.values()), "long": session.last_sequence >= LONG}
+    return page(request, "sessions/export.html", context)
+
+
+@get_view()
+def export_file(_request: HttpRequest, access: Access, id: str, format_name: str) -> StreamingHttpResponse:
+    """`/sessions/{id}/export/{format}`: the session up to now."""
+    return sent_export(session_of(access.project, id), format_name)

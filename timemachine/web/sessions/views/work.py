@@ -1,43 +1,47 @@
 """The workbench of an open session: run and record find, ask and put, and show the last recorded step."""
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.numbers import counted, whole_number
+from timemachine.core.pure.safe_text import shown
+from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import NewFrame, get_or_create_collection
-from timemachine.knowledge.find import Query
+from timemachine.knowledge.find import FindResult, Query
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.tasks import embed_backlog
+from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.queries import model_choices, resolved_model
 from timemachine.recording.answering import commands as doing
+from timemachine.recording.answering import running_asks
+from timemachine.recording.answering.commands import AskDone, AskObserver
 from timemachine.recording.answering.running_asks import asks_of
-from timemachine.recording.intake.preparing import HandedIn
+from timemachine.recording.answering.streaming import AskEvent, Begun, Quiet, Written, after_start, ask_events
+from timemachine.recording.intake.receive import Taken
 from timemachine.recording.sessions.commands import require_open
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.rows import rows_before
-from timemachine.recording.timeline.step import Step, step
-from timemachine.web.access import Access, of
+from timemachine.recording.timeline.step import step
+from timemachine.web.access import Access, form_view, post_view
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.hits import of_passage
-from timemachine.web.http import page
-from timemachine.web.knowledge.presenters.uploads import handed_in, report_upload, stored_sentence, take
-from timemachine.web.redirects import see_other
+from timemachine.web.http import page, see_other
+from timemachine.web.knowledge.uploads import handed_in, report_upload, stored_sentence, take
 from timemachine.web.sessions.forms.sessions import WorkFilesForm, WorkForm, WorkPassageForm
-from timemachine.web.sessions.presenters.sentences import sentences
-from timemachine.web.sessions.presenters.supporting_passages import evidence, sources_of
-from timemachine.web.sessions.views.asking import asked
-from timemachine.web.upload_limits import receives_files
+from timemachine.web.sessions.presenters.supporting_passages import sources_of, supported_answer
+from timemachine.web.uploads import receives_files
 
 LAST_STEPS: Final = 20
 SHOWN_HITS: Final = 10
@@ -47,64 +51,49 @@ DEFAULTS: Final = {"do": "ask", "mode": "hybrid", "top_k": 8}
 KEPT: Final = (*DEFAULTS, "adaptive", "relative", "cliff", "min_score", "model", "other_model", "collection")
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def work(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@form_view(fresh=True)
+def work(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sessions/{id}/work/`: `step` shows a recorded step; POST runs and records a find or an ask."""
-    access = of(request)
     session = session_of(access.project, id)
     if request.method != "POST":
         return _page(request, access, session)
     access.require(OPERATOR)
     form = _work_form(session, request.POST)
     if not form.is_valid():
-        return _page(request, access, session, status=422, work_form=form)
+        return _page(request, access, session, work_form=form)
     try:
         return _done(request, access, session, form)
     except TimeMachineError as why:
+        form.refuse(why)
         recorded = why.facts.get("sequence")  # a call that failed is a step too
-        return _page(request, access, session, status=form.refuse(why), step=recorded, work_form=form)
+        return _page(request, access, session, step=recorded, work_form=form)
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def put(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@post_view(OPERATOR)
+def put(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Store a passage and record it."""
-    if request.method != "POST":
-        return see_other("work", id)
-    access = of(request)
-    access.require(OPERATOR)
     session = session_of(access.project, id)
     form = WorkPassageForm(request.POST, has_collection=session.collection is not None)
-    if not form.is_valid():
-        return _page(request, access, session, status=422, passage_form=form)
-    said = form.cleaned_data
-    frame = NewFrame(text=form.sent_text, title=said["title"], uri=said["uri"])
-    try:
-        return _put(request, access, session, [frame], said.get("collection", ""))
-    except TimeMachineError as why:
-        return _page(request, access, session, status=form.refuse(why), passage_form=form)
+    done = form.run(lambda: _put(access, session, form.frame, form.cleaned_data.get("collection", "")))
+    if done is None:
+        return _page(request, access, session, passage_form=form)
+    messages.success(request, stored_sentence(done.puts))
+    return see_other(reverse("work", args=[session.id], query={"step": done.sequences[-1]}), part="done")
 
 
 @receives_files
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def upload(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+@post_view(OPERATOR)
+def upload(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Store the passages of files, all or none, and record each; large files are processed in the background."""
-    if request.method != "POST":
-        return see_other("work", id)
-    access = of(request)
-    access.require(OPERATOR)
     session = session_of(access.project, id)
     form = WorkFilesForm(request.POST, has_collection=session.collection is not None)
-    if not form.is_valid():
-        return _page(request, access, session, status=422, files_form=form)
-    try:
-        said = form.cleaned_data
-        files = handed_in(request, replace=said["replace"], uri=said["uri"])
-        return _take(request, access, session, files, said.get("collection", ""))
-    except TimeMachineError as why:
-        return _page(request, access, session, status=form.refuse(why), files_form=form)
+    taken = form.run(lambda: _take(request, access, session, form.cleaned_data))
+    if taken is None:
+        return _page(request, access, session, files_form=form)
+    report_upload(request, taken)
+    if taken.intakes:
+        return see_other("intake", taken.intakes[0].id)
+    return see_other(reverse("work", args=[session.id], query={"step": taken.sequences[-1]}), part="done")
 
 
 def _page(
@@ -112,13 +101,12 @@ def _page(
     access: Access,
     session: Session,
     *,
-    status: int = 200,
     step: int | None = None,
-    **forms: RecordForm,
+    **refused: RecordForm,
 ) -> HttpResponse:
     session.refresh_from_db()
     has_collection = session.collection is not None
-    context: dict[str, Any] = {
+    context = {
         "session": session,
         "window": rows_before(session, END, limit=LAST_STEPS),
         "work_form": _work_form(session, initial=DEFAULTS | _kept(request.GET.dict())),
@@ -127,9 +115,11 @@ def _page(
         "may_record": access.may(OPERATOR),
         "open": session.status == Session.RECORDING,
         "here": {},
+        "under_way": asks_of(access.project).filter(session=session)[:MOST_UNDER_WAY],
+        **_shown(session, request.GET.get("step", "") if step is None else str(step)),
+        **refused,
     }
-    context["under_way"] = asks_of(access.project).filter(session=session)[:MOST_UNDER_WAY]
-    context |= _shown(session, request.GET.get("step", "") if step is None else str(step)) | forms
+    status = max((form.http_status for form in refused.values()), default=200)
     return page(request, "record/work.html", context, status=status)
 
 
@@ -173,33 +163,27 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
     return asked(request, session, query.text, make, lambda sequence: _address(session, sequence, form))
 
 
-def _put(
-    request: HttpRequest, access: Access, session: Session, frames: list[NewFrame], collection_name: str
-) -> HttpResponse:
+def _put(access: Access, session: Session, frame: NewFrame, collection_name: str) -> doing.PutDone:
     require_open(session)
     with transaction.atomic():  # a passage that cannot be recorded is not put either
         by = access.user.email
         collection = session.collection or get_or_create_collection(access.project, collection_name, by=by)
-        done = doing.put(collection, frames, by=by, session=session)
+        done = doing.put(collection, [frame], by=by, session=session)
     enqueue(embed_backlog, collection.id)
-    messages.success(request, stored_sentence(done.puts))
-    return see_other(reverse("work", args=[session.id], query={"step": done.sequences[-1]}), part="done")
+    return done
 
 
-def _take(
-    request: HttpRequest, access: Access, session: Session, files: list[HandedIn], collection_name: str
-) -> HttpResponse:
+def _take(request: HttpRequest, access: Access, session: Session, said: Mapping[str, Any]) -> Taken:
+    files = handed_in(request, replace=said["replace"], uri=said["uri"])
     require_open(session)
     by = access.user.email
 
     def into() -> Collection:
-        return session.collection or get_or_create_collection(access.project, collection_name, by=by)
+        return session.collection or get_or_create_collection(
+            access.project, said.get("collection", ""), by=by
+        )
 
-    taken = take(files, into, by=by, session=session)
-    report_upload(request, taken)
-    if taken.intakes:
-        return see_other("intake", taken.intakes[0].id)
-    return see_other(reverse("work", args=[session.id], query={"step": taken.sequences[-1]}), part="done")
+    return take(files, into, by=by, session=session)
 
 
 def _address(session: Session, sequence: int | None, form: WorkForm) -> str:
@@ -207,26 +191,22 @@ def _address(session: Session, sequence: int | None, form: WorkForm) -> str:
     return reverse("work", args=[session.id], query={"step": sequence, **_kept(form.cleaned_data)})
 
 
-def _kept(said: dict[str, Any]) -> dict[str, Any]:
+def _kept(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that were set: a threshold of 0 is, an empty field, an unchecked box or a default is not."""
     chosen = {name: said.get(name) for name in KEPT}
     return {
-        name: value for name, value in chosen.items() if _is_chosen(value) and value != DEFAULTS.get(name)
+        name: value
+        for name, value in chosen.items()
+        if value is not None and value is not False and value not in ("", DEFAULTS.get(name))
     }
 
 
-def _is_chosen(value: Any) -> bool:
-    """Return whether a value was set: a threshold of 0 is, an empty field or an unchecked box is not."""
-    return value is not None and value is not False and value != ""
-
-
-def _shown(session: Session, written: str) -> dict[str, Any]:
+def _shown(session: Session, written: str) -> dict[str, object]:
     """Return the recorded step that the URL names; empty if it names none."""
-    sequence = int(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0  # noqa: PLR2004
+    sequence = whole_number(written) or 0
     if not 1 <= sequence <= session.last_sequence:
         return {"sequence": None}
     found = step(session, sequence)
-    answer = _text_of(found)
-    said = sentences(answer, found.action.grounding)
     return {
         "sequence": sequence,
         "found": found,
@@ -235,15 +215,60 @@ def _shown(session: Session, written: str) -> dict[str, Any]:
         "hits": [of_passage(session.collection, each) for each in found.passages[:SHOWN_HITS]],
         "more_hits": len(found.passages) - SHOWN_HITS,
         "origin": origin_of(session.project_id, found.action.cached_from),
-        "sentences": said,
-        "evidence": evidence(said, sources_of(found.passages)),
-        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+        **supported_answer(found.output, found.action.grounding, sources_of(found.passages)),
     }
 
 
-def _text_of(found: Step) -> str | None:
-    """Return the recorded output's text if it is text and complete."""
-    output = found.output
-    return (
-        output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
-    )
+type Make = Callable[[AskObserver], AskDone]
+type Address = Callable[[int | None], str]
+
+
+def asked(
+    request: HttpRequest, session: Session, question: str, make: Make, address: Address
+) -> HttpResponse:
+    """Ask, and redirect to the recorded step; for a script, stream the events until then."""
+    if MEDIA_TYPE in request.headers.get("Accept", ""):
+        told = after_start(ask_events(session.project, question, make, session=session))
+        return _stream(session, told, address)  # type: ignore[return-value]  # its content has another form
+    with running_asks.active_ask(session.project, question, session=session) as mine:
+        done = make(AskObserver(listening=Listening(cancellation=mine.cancellation), ask=mine.id))
+    return see_other(address(done.sequence), part="done")
+
+
+@post_view(OPERATOR)
+def cancel(request: HttpRequest, access: Access, id: str, ask: UUID) -> HttpResponse:
+    """Cancel an ask of this session."""
+    session = session_of(access.project, id)
+    running_asks.cancel(access.project, ask)
+    messages.success(request, "The ask is being cancelled. Reload the page to see what was recorded.")
+    return see_other("work", session.id)
+
+
+def _stream(session: Session, told: Iterator[AskEvent], address: Address) -> StreamingHttpResponse:
+    headers = {"X-Accel-Buffering": "no"}
+    events = (_event(session, happening, address) for happening in told)
+    return StreamingHttpResponse(events, content_type=MEDIA_TYPE, headers=headers)
+
+
+def _event(session: Session, happening: AskEvent, address: Address) -> bytes:
+    match happening:
+        case Quiet():
+            return KEEP_ALIVE
+        case Begun():
+            return event_bytes("begun", {"cancel": reverse("cancel_ask", args=[session.id, happening.id])})
+        case FindResult():
+            return event_bytes("found", {"says": f"{counted(len(happening.hits), 'passage')} found."})
+        case RetryWait():
+            return event_bytes("waiting", {"says": shown(happening.message)})
+        case Written():
+            return event_bytes("text", {"text": shown(happening.text)})
+    return _end(happening, address)
+
+
+def _end(outcome: AskDone | TimeMachineError, address: Address) -> bytes:
+    if isinstance(outcome, AskDone):
+        says = f"The answer is complete, recorded as step {outcome.sequence:,}."
+        return event_bytes("end", {"says": says, "address": address(outcome.sequence)})
+    sequence = outcome.facts.get("sequence")
+    where = None if sequence is None else address(sequence)
+    return event_bytes("end", {"says": shown(outcome.message), "address": where, "failed": True})

@@ -1,4 +1,4 @@
-"""Forms of sign-in, members, keys and projects."""
+"""Forms of sign-in, members, keys and projects, and of the settings of a project."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -9,6 +9,8 @@ from django import forms
 from timemachine.core.accounts.commands.people import password_problems
 from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, User
 from timemachine.core.pure.clock import now
+from timemachine.recording.annotations.significance.compression import MOST_DAYS
+from timemachine.web.form_parts import ANY, RecordForm, WholeNumber
 
 ROLE_NAMES = [(VIEWER, "Viewer"), (OPERATOR, "Operator"), (ADMIN, "Administrator")]
 ROLE_CHOICES = [
@@ -28,15 +30,6 @@ THEME_CHOICES = [("auto", "System"), ("light", "Light"), ("dark", "Dark")]
 LONGEST_PASSWORD = 1000
 
 
-class AccountForm(forms.Form):
-    """A form whose elements have unique ids on a page with several forms."""
-
-    ids: ClassVar[str] = "id"
-
-    def __init__(self, data: Mapping[str, Any] | None = None, **options: Any) -> None:
-        super().__init__(data, auto_id=f"{self.ids}_%s", label_suffix="", **options)
-
-
 def _password(label: str, autocomplete: str, help_text: str = "") -> forms.CharField:
     widget = forms.PasswordInput(attrs={"autocomplete": autocomplete})
     return forms.CharField(
@@ -52,14 +45,14 @@ def _name(label: str, **attributes: str) -> forms.CharField:
     return forms.CharField(label=label, max_length=200, widget=forms.TextInput(attrs=attributes))
 
 
-class SignInForm(AccountForm):
+class SignInForm(RecordForm):
     """Sign in with e-mail and password."""
 
     email = _email(autocomplete="username", autofocus=True)
     password = _password("Password", "current-password")
 
 
-class NewPasswordForm(AccountForm):
+class NewPasswordForm(RecordForm):
     """Set a new password, entered twice and validated for the person."""
 
     password = _password("New password", "new-password", "At least 10 characters, and not a common one.")
@@ -104,6 +97,7 @@ class ChangePasswordForm(NewPasswordForm):
     """Change the password; requires the current one, unless the person has just used a one-time link."""
 
     ids = "password"
+    places: ClassVar[Mapping[str, str]] = {ANY: "current"}
     current = _password("Current password", "current-password")
     field_order = ("current", "password", "again")
 
@@ -113,39 +107,44 @@ class ChangePasswordForm(NewPasswordForm):
             del self.fields["current"]
 
 
-class YouForm(AccountForm):
+class YouForm(RecordForm):
     """Change your name."""
 
     ids = "you"
+    places: ClassVar[Mapping[str, str]] = {ANY: "name"}
     name = _name("Your name", autocomplete="name")
 
 
-class ProjectForm(AccountForm):
+class ProjectForm(RecordForm):
     """Rename the project."""
 
     ids = "project"
+    places: ClassVar[Mapping[str, str]] = {ANY: "name"}
     name = _name("Project name", autocomplete="off")
 
 
-class NewProjectForm(AccountForm):
+class NewProjectForm(RecordForm):
     """Create a project."""
 
     ids = "new_project"
+    places: ClassVar[Mapping[str, str]] = {ANY: "name"}
     name = _name("New project name", autocomplete="off")
 
 
-class InviteForm(AccountForm):
+class InviteForm(RecordForm):
     """Invite a member with a role."""
 
     ids = "invite"
+    places: ClassVar[Mapping[str, str]] = {ANY: "email"}
     email = _email(autocomplete="off")
     role = forms.ChoiceField(label="Role", choices=ROLE_CHOICES)
 
 
-class KeyForm(AccountForm):
+class KeyForm(RecordForm):
     """Create an API key with scopes and an expiry date."""
 
     ids = "key"
+    places: ClassVar[Mapping[str, str]] = {ANY: "name"}
     name = _name("Name", autocomplete="off", placeholder="for example: nightly import on host a")
     scopes = forms.MultipleChoiceField(
         label="Scopes",
@@ -162,3 +161,34 @@ class KeyForm(AccountForm):
         """Return when the key expires, or None for never."""
         days = self.cleaned_data["expires"]
         return now() + timedelta(days=days) if days else None
+
+
+def _address(label: str, help_text: str) -> forms.CharField:
+    widget = forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"})
+    return forms.CharField(label=label, required=False, max_length=500, widget=widget, help_text=help_text)
+
+
+class AnchorsForm(RecordForm):
+    """Set the two URLs; both are optional."""
+
+    ids = "anchors"
+    witness = _address(
+        "Witness",
+        "URL that receives each new state of the log (C2SP tlog-witness). Leave empty for none.",
+    )
+    timestamp = _address(
+        "Timestamp authority", "URL that timestamps states of the log (RFC 3161). Leave empty for none."
+    )
+
+
+class CompressionForm(RecordForm):
+    """Set the number of days after the end of a session; empty for never."""
+
+    ids = "compression"
+    days = WholeNumber(
+        label="Days after the end of a session",
+        required=False,
+        min_value=1,
+        max_value=MOST_DAYS,
+        help_text="Leave empty to turn off automatic compression.",
+    )

@@ -1,16 +1,14 @@
 """Forms of the models page: a project's provider keys and servers."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
 from timemachine.llm.commands import LONGEST_KEY
 from timemachine.llm.pure.catalogue import LONGEST_NAME
 from timemachine.llm.pure.listing import Listed
-from timemachine.web.settings.forms.accounts import AccountForm
-
-FIELD_OF = {"api_key": "key", "key": "key", "default_model": "default_model"}
+from timemachine.web.form_parts import RecordForm
 
 
 def _secret(label: str, *, required: bool, help_text: str) -> forms.CharField:
@@ -25,9 +23,10 @@ def _model(placeholder: str) -> forms.CharField:
     return forms.CharField(label="Default model", required=False, max_length=LONGEST_NAME, widget=widget)
 
 
-class ProviderKeyForm(AccountForm):
+class ProviderKeyForm(RecordForm):
     """Set the key for a built-in provider; it is never shown again."""
 
+    places: ClassVar[Mapping[str, str]] = {"api_key": "key"}
     key = _secret("Key", required=True, help_text="Stored encrypted and never shown again.")
     default_model = _model("")
 
@@ -47,10 +46,17 @@ class ProviderKeyForm(AccountForm):
             field.label = f"{field.label}{' for ' + listed.label if name == 'key' else ''}"
 
 
-class ServerForm(AccountForm):
+class ServerForm(RecordForm):
     """Add an OpenAI-compatible server."""
 
     ids = "server"
+    places: ClassVar[Mapping[str, str]] = {
+        "api_key": "key",
+        "bad_server_name": "name",
+        "name_taken": "name",
+        "bad_address": "base_url",
+        "address_not_allowed": "base_url",
+    }
     name = forms.CharField(
         label="Name",
         max_length=200,

@@ -7,12 +7,10 @@ from typing import Any, ClassVar, Final
 from django import forms
 
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
-from timemachine.core.pure.ids import uuid7
 from timemachine.text.redaction.commands import LONGEST_NAME, checked_name
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, FINDS, LEAVES, Profile
 from timemachine.text.redaction.pure.rules import Rules, read_rules
-from timemachine.web.number_fields import WholeNumber
-from timemachine.web.settings.forms.accounts import AccountForm
+from timemachine.web.form_parts import ANY, RecordForm, SentOnce, WholeNumber
 
 LONGEST_TEXT: Final = 200_000
 DETECTED: Final = [
@@ -30,12 +28,10 @@ _SOMETHING: Final[Mapping[str, list[str]]] = {"detect": [DETECTED[0][0]]}
 _PLACE: Final = re.compile(r"rules\.(\w+)(?:\[([0-9]+)\])?")
 
 
-class ProfileForm(AccountForm):
+class ProfileForm(SentOnce):
     """Edit the rules of a profile; `name` only when it is created."""
 
-    ids: ClassVar[str] = "profile"
-
-    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False)
+    ids = "profile"
     name = forms.CharField(label="Name", max_length=LONGEST_NAME)
     detect = forms.MultipleChoiceField(
         label="Withhold", choices=DETECTED, required=False, widget=forms.CheckboxSelectMultiple
@@ -61,13 +57,14 @@ class ProfileForm(AccountForm):
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, profile: Profile | None = None) -> None:
-        super().__init__(data, initial=_written(profile) if profile else {"form_id": uuid7()})
+        super().__init__(data, initial=_written(profile) if profile else None)
         if profile:
             del self.fields["name"]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> None:
         """Validate all fields and show every error at its field with its line, then check combinations."""
-        said = super().clean() or {}
+        super().clean()
+        said = self.cleaned_data
         for part, lines in self._lines().items():
             for nth, line in enumerate(lines):
                 self._try({**_SOMETHING, part: [line]}, nth)
@@ -78,7 +75,6 @@ class ProfileForm(AccountForm):
                 self.refuse(why)
         if not self.errors:
             self._try(self._lines())
-        return said
 
     def rules(self) -> Rules:
         """Return the entered rules. Raises `InvalidInput`."""
@@ -110,14 +106,15 @@ class ProfileForm(AccountForm):
         at = line_read if line_read is not None else nth
         line = f"Line {int(at) + 1}: " if at is not None and part in ("patterns", "fields") else ""
         self.add_error(name if name in self.fields else None, line + why.message)
+        self._refused = why.status
         return why.status
 
 
-class TryForm(AccountForm):
+class TryForm(RecordForm):
     """Try a profile on a text, or on a step of a session."""
 
-    ids: ClassVar[str] = "try"
-
+    ids = "try"
+    places: ClassVar[Mapping[str, str]] = {"step_not_found": "sequence", ANY: "session"}
     profile = forms.ChoiceField(label="Profile", help_text=ABOUT_BUILT_IN)
     text = forms.CharField(
         label="Text",
@@ -139,19 +136,19 @@ class TryForm(AccountForm):
             (each.handle, f"{each.name}, version {each.version}") for each in choices
         ]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> None:
         """Require either a text or a step."""
-        said = super().clean() or {}
+        super().clean()
+        said = self.cleaned_data
         if said.get("text") and (said.get("session") or self.data.get("sequence")):
             self.add_error("text", "Use either a text or a step, not both.")
         elif not said.get("text") and not said.get("session"):
             self.add_error("text", "Enter a text, or a session and a step.")
         elif not said.get("text") and "sequence" in said and said["sequence"] is None:
             self.add_error("sequence", "Enter a step of the session.")
-        return said
 
 
-def _written(profile: Profile) -> dict[str, Any]:
+def _written(profile: Profile) -> dict[str, object]:
     rules = profile.rules
     return {
         "detect": rules.detect,

@@ -1,7 +1,5 @@
 """Forms of deletion and retention: which sessions, why, and how long sessions are kept."""
 
-from typing import Any
-
 from django import forms
 
 from timemachine.evidence.pure.reason import LONGEST
@@ -10,11 +8,20 @@ from timemachine.governance.deletion.retention.session_filter import (
     SessionSelection,
     read_filter,
 )
-from timemachine.web.form_parts import RecordForm, line_field
-from timemachine.web.number_fields import WholeNumber
+from timemachine.web.form_parts import RecordForm, WholeNumber, line_field
 
 STAYS = "Stored permanently in the project's log. Do not quote recorded content."
 STATUSES = [("", "any"), ("ended", "ended"), ("recording", "recording")]
+
+
+def reason_field(help_text: str) -> forms.CharField:
+    """Return a field for the reason of a deletion or a hold."""
+    return forms.CharField(
+        label="Reason",
+        max_length=LONGEST,
+        help_text=help_text,
+        error_messages={"required": "Enter a reason. It is stored in the project's log."},
+    )
 
 
 class WhichForm(RecordForm):
@@ -44,12 +51,7 @@ class ReasonForm(RecordForm):
     """The reason for a deletion, a hold or a release."""
 
     ids = "reason"
-    reason = forms.CharField(
-        label="Reason",
-        max_length=LONGEST,
-        help_text=STAYS,
-        error_messages={"required": "Enter a reason. It is stored in the project's log."},
-    )
+    reason = reason_field(STAYS)
 
 
 class RuleForm(RecordForm):
@@ -68,7 +70,3 @@ class RuleForm(RecordForm):
         help_text="Counted from the last recorded step. Leave empty to keep permanently.",
     )
     reason = line_field("Reason", "Required below 183 days. " + STAYS)
-
-    def values(self) -> dict[str, Any]:
-        """Return the entered values."""
-        return {name: self.cleaned_data[name] for name in ("agent", "tag", "days", "reason")}

@@ -1,96 +1,110 @@
-"""Manage members of the project."""
+"""Manage members and API keys of the project."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
 from timemachine.core.accounts import queries
-from timemachine.core.accounts.commands import links, projects
+from timemachine.core.accounts.commands import keys, links, projects
 from timemachine.core.accounts.models import ADMIN
-from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
-from timemachine.web import access
-from timemachine.web.redirects import see_other
-from timemachine.web.settings.forms.accounts import InviteForm
-from timemachine.web.settings.views.settings import page, refuse
+from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed, TimeMachineError
+from timemachine.web.access import ROLE_WORDS, Access, post_view
+from timemachine.web.http import see_other
+from timemachine.web.settings.forms.accounts import InviteForm, KeyForm
+from timemachine.web.settings.views.settings import settings_page
 from timemachine.web.shown_once import ShownOnce, hand_over
 
 
-@never_cache
-@require_POST
-def invite(request: HttpRequest) -> HttpResponse:
+@post_view(ADMIN)
+def invite(request: HttpRequest, access: Access) -> HttpResponse:
     """Invite a member; the next page shows the link once."""
-    who = access.of(request)
-    who.require(ADMIN)
     form = InviteForm(request.POST)
-    if not form.is_valid():
-        return page(request, who, status=422, invite_form=form)
-    try:
-        secret = projects.invite(who.project, **form.cleaned_data, by=who.user)
-    except (Conflict, InvalidInput) as why:
-        form.add_error("email", why.message)
-        return page(request, who, status=why.status, invite_form=form)
+    secret = form.run(lambda: projects.invite(access.project, **form.cleaned_data, by=access.user))
+    if secret is None:
+        return settings_page(request, access, invite_form=form)
     shown = ShownOnce(kind="invite", subject=form.cleaned_data["email"], text=links.sign_in_url(secret))
-    return hand_over(see_other("settings", part="members"), who.user, shown)
+    return hand_over(see_other("settings", part="members"), access.user, shown)
 
 
-@never_cache
-@require_POST
-def withdraw(request: HttpRequest, link_id: int) -> HttpResponse:
+@post_view(ADMIN)
+def withdraw(request: HttpRequest, access: Access, link_id: int) -> HttpResponse:
     """Withdraw an invitation that was not accepted."""
-    who = access.of(request)
-    who.require(ADMIN)
-    invitation = queries.invitation(who.project, link_id)
+    invitation = queries.invitation(access.project, link_id)
     projects.withdraw_invitation(invitation)
     messages.success(request, f"Invitation of {invitation.user.email} withdrawn.")
     return see_other("settings", part="members")
 
 
-@never_cache
-@require_POST
-def role(request: HttpRequest, member_id: int) -> HttpResponse:
+@post_view(ADMIN)
+def role(request: HttpRequest, access: Access, member_id: int) -> HttpResponse:
     """Change the role of a member."""
-    who = access.of(request)
-    who.require(ADMIN)
-    member = queries.member(who.project, member_id)
+    member = queries.member(access.project, member_id)
     try:
         projects.change_role(member, request.POST.get("role", ""))
     except (Conflict, InvalidInput) as why:
-        return refuse(request, who, why)
-    messages.success(request, f"{member.user} is now {access.ROLE_WORDS[member.role]}.")
+        return _refuse(request, access, why)
+    messages.success(request, f"{member.user} is now {ROLE_WORDS[member.role]}.")
     return see_other("settings", part="members")
 
 
-@never_cache
-@require_POST
-def remove(request: HttpRequest, member_id: int) -> HttpResponse:
+@post_view(ADMIN)
+def remove(request: HttpRequest, access: Access, member_id: int) -> HttpResponse:
     """End a membership, and list the person's keys that still work."""
-    who = access.of(request)
-    who.require(ADMIN)
-    member = queries.member(who.project, member_id)
+    member = queries.member(access.project, member_id)
     try:
-        keys = projects.remove_member(member)
+        active_keys = projects.remove_member(member)
     except Conflict as why:
-        return refuse(request, who, why)
-    messages.success(request, f"{member.user} is no longer a member of {who.project.name}.")
-    if keys:
+        return _refuse(request, access, why)
+    messages.success(request, f"{member.user} is no longer a member of {access.project.name}.")
+    if active_keys:
         messages.warning(
             request,
-            f"Active API keys created by {member.user}: {keys}. Revoke those that are not needed.",
+            f"Active API keys created by {member.user}: {active_keys}. Revoke those that are not needed.",
         )
     return see_other("settings", part="members")
 
 
-@never_cache
-@require_POST
-def reset(request: HttpRequest, member_id: int) -> HttpResponse:
+@post_view(ADMIN)
+def reset(request: HttpRequest, access: Access, member_id: int) -> HttpResponse:
     """Create a password reset link for a member; the next page shows it once."""
-    who = access.of(request)
-    who.require(ADMIN)
-    member = queries.member(who.project, member_id)
+    member = queries.member(access.project, member_id)
     try:
-        secret = projects.make_reset_link(member, by=who.user)
+        secret = projects.make_reset_link(member, by=access.user)
     except NotAllowed as why:
-        return refuse(request, who, why)
+        return _refuse(request, access, why)
     shown = ShownOnce(kind="reset", subject=str(member.user), text=links.sign_in_url(secret))
-    return hand_over(see_other("settings", part="members"), who.user, shown)
+    return hand_over(see_other("settings", part="members"), access.user, shown)
+
+
+@post_view(ADMIN)
+def make_key(request: HttpRequest, access: Access) -> HttpResponse:
+    """Create an API key; the next page shows it once."""
+    form = KeyForm(request.POST)
+    made = form.run(
+        lambda: keys.make_api_key(
+            access.project,
+            name=form.cleaned_data["name"],
+            scopes=form.cleaned_data["scopes"],
+            expires_at=form.expires_at(),
+            by=access.user,
+        )
+    )
+    if made is None:
+        return settings_page(request, access, key_form=form)
+    key, text = made
+    shown = ShownOnce(kind="key", subject=key.name, text=text)
+    return hand_over(see_other("settings", part="keys"), access.user, shown)
+
+
+@post_view(ADMIN)
+def revoke_key(request: HttpRequest, access: Access, key_id: str) -> HttpResponse:
+    """Revoke an API key."""
+    key = queries.key(access.project, key_id)
+    keys.revoke_api_key(key)
+    messages.success(request, f"Key {key.name} revoked.")
+    return see_other("settings", part="keys")
+
+
+def _refuse(request: HttpRequest, access: Access, error: TimeMachineError) -> HttpResponse:
+    """Return the settings page with an error at the top."""
+    messages.error(request, error.message)
+    return settings_page(request, access, status=error.status)

@@ -1,14 +1,10 @@
 """`/settings/models/`: available models with prices and tests; for administrators, keys and servers."""
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure import safe_text
@@ -21,147 +17,121 @@ from timemachine.llm.pure.listing import Listed
 from timemachine.llm.queries import built_in, changes_of, listed_models, resolved_model
 from timemachine.llm.trials import try_model
 from timemachine.replay.runs.last_answers import last_answers
-from timemachine.web import access, formatting
-from timemachine.web.access import Access
+from timemachine.web import formatting
+from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.errors import waiting
-from timemachine.web.redirects import see_other
-from timemachine.web.settings.forms.accounts import AccountForm
-from timemachine.web.settings.forms.models import FIELD_OF, ProviderKeyForm, ServerForm
+from timemachine.web.http import page, see_other
+from timemachine.web.settings.forms.models import ProviderKeyForm, ServerForm
 
 SHOWN_CHANGES: Final = 20
 
 
-@never_cache
-@require_safe
-def models(request: HttpRequest) -> HttpResponse:
+@get_view(fresh=True)
+def models(request: HttpRequest, access: Access) -> HttpResponse:
     """List all models available to the project."""
-    return _page(request, access.of(request))
+    return _page(request, access)
 
 
-@never_cache
-@require_POST
-def test(request: HttpRequest) -> HttpResponse:
+@post_view(OPERATOR)
+def test(request: HttpRequest, access: Access) -> HttpResponse:
     """Test a model with one small paid call."""
-    who = access.of(request)
-    who.require(OPERATOR)
     try:
-        trial = try_model(who.project.id, request.POST.get("model", ""), by=who.user.email)
+        trial = try_model(access.project.id, request.POST.get("model", ""), by=access.user.email)
     except TimeMachineError as why:
         messages.error(request, why.message)
-        return waiting(_page(request, who, status=why.status), why)
+        return waiting(_page(request, access, status=why.status), why)
     (messages.success if trial.error_code is None else messages.error)(request, _test_result(trial))
     return see_other("settings_models")
 
 
-@never_cache
 @sensitive_post_parameters("key")
-@require_POST
-def set_key(request: HttpRequest, provider: str) -> HttpResponse:
+@post_view(ADMIN)
+def set_key(request: HttpRequest, access: Access, provider: str) -> HttpResponse:
     """Store a key for a provider; the page never shows it."""
-    who = access.of(request)
-    who.require(ADMIN)
-    found = _listed(who, built_in(provider).provider)
+    name = built_in(provider).provider
+    found = next(each for each in listed_models(access.project.id) if each.provider == name)
     form = ProviderKeyForm(found, request.POST)
-    refused = _refused(
-        form, lambda said: commands.set_key(who.project.id, provider, by=who.user.email, **said)
+    made = form.succeeds(
+        lambda: commands.set_key(access.project.id, provider, by=access.user.email, **form.cleaned_data)
     )
-    if refused:
-        return _page(request, who, status=refused, key_form=form)
+    if not made:
+        return _page(request, access, key_form=form)
     messages.success(request, f"Key for {found.label} saved.")
     return see_other("settings_models", part="keys")
 
 
-@never_cache
-@require_POST
-def remove_key(request: HttpRequest, provider: str) -> HttpResponse:
+@post_view(ADMIN)
+def remove_key(request: HttpRequest, access: Access, provider: str) -> HttpResponse:
     """Remove the project's own key for a provider."""
-    who = access.of(request)
-    who.require(ADMIN)
     found = built_in(provider)
-    commands.remove_key(who.project.id, provider, by=who.user.email)
+    commands.remove_key(access.project.id, provider, by=access.user.email)
     messages.success(request, f"The project's key for {found.label} was removed.")
     return see_other("settings_models", part="keys")
 
 
-@never_cache
 @sensitive_post_parameters("key")
-@require_POST
-def add_server(request: HttpRequest) -> HttpResponse:
+@post_view(ADMIN)
+def add_server(request: HttpRequest, access: Access) -> HttpResponse:
     """Add an OpenAI-compatible server."""
-    who = access.of(request)
-    who.require(ADMIN)
     form = ServerForm(request.POST)
 
-    def add(said: dict[str, str]) -> object:
-        given = {"api_key": said.pop("key"), **said}
-        return commands.add_server(who.project.id, by=who.user.email, created_by_id=who.user.pk, **given)
-
-    refused = _refused(form, add)
-    if refused:
-        return _page(request, who, status=refused, server_form=form)
+    made = form.succeeds(
+        lambda: commands.add_server(
+            access.project.id,
+            name=form.cleaned_data["name"],
+            base_url=form.cleaned_data["base_url"],
+            api_key=form.cleaned_data["key"],
+            default_model=form.cleaned_data["default_model"],
+            by=access.user.email,
+            created_by_id=access.user.pk,
+        )
+    )
+    if not made:
+        return _page(request, access, server_form=form)
     messages.success(request, f"Server {form.cleaned_data['name']} added.")
     return see_other("settings_models", part="servers")
 
 
-@never_cache
-@require_POST
-def remove_server(request: HttpRequest, name: str) -> HttpResponse:
+@post_view(ADMIN)
+def remove_server(request: HttpRequest, access: Access, name: str) -> HttpResponse:
     """Remove a server with its key."""
-    who = access.of(request)
-    who.require(ADMIN)
-    commands.remove_server(who.project.id, name, by=who.user.email)
+    commands.remove_server(access.project.id, name, by=access.user.email)
     messages.success(request, f"Server {name} removed.")
     return see_other("settings_models", part="servers")
 
 
-def _page(request: HttpRequest, who: Access, *, status: int = 200, **forms: AccountForm) -> HttpResponse:
-    offers = offers_of(who.project.id, last_answers(who.project.id))
-    context: dict[str, Any] = {
+def _page(
+    request: HttpRequest,
+    access: Access,
+    *,
+    status: int = 200,
+    key_form: ProviderKeyForm | None = None,
+    server_form: ServerForm | None = None,
+) -> HttpResponse:
+    offers = offers_of(access.project.id, last_answers(access.project.id))
+    context: dict[str, object] = {
         "offers": offers,
-        "default": str(resolved_model(who.project.id, "")),
-        "may_test": who.may(OPERATOR),
+        "default": str(resolved_model(access.project.id, "")),
+        "may_test": access.may(OPERATOR),
     }
-    if who.administers:
+    if access.administers:
         context |= {
-            "key_forms": _key_forms([each.listed for each in offers], forms.get("key_form")),
+            "key_forms": _key_forms([each.listed for each in offers], key_form),
             "servers": [each.listed for each in offers if each.listed.kind == "server"],
-            "server_form": forms.get("server_form", ServerForm()),
-            "changes": changes_of(who.project.id)[:SHOWN_CHANGES],
+            "server_form": server_form or ServerForm(),
+            "changes": changes_of(access.project.id)[:SHOWN_CHANGES],
         }
-    return render(request, "accounts/models.html", context, status=status)
+    refused = key_form or server_form
+    return page(request, "accounts/models.html", context, status=refused.http_status if refused else status)
 
 
-def _key_forms(found: list[Listed], sent: AccountForm | None) -> list[ProviderKeyForm]:
+def _key_forms(found: list[Listed], sent: ProviderKeyForm | None) -> list[ProviderKeyForm]:
     """Return a form for each provider with keys: the submitted one with its errors, the others empty."""
-    made = [ProviderKeyForm(each) for each in found if each.key_variable]
-    if isinstance(sent, ProviderKeyForm):
-        made = [sent if each.listed.provider == sent.listed.provider else each for each in made]
-    return made
-
-
-def _listed(who: Access, provider: str) -> Listed:
-    return next(each for each in listed_models(who.project.id) if each.provider == provider)
-
-
-def _refused(form: AccountForm, command: Callable[[dict[str, Any]], object]) -> int | None:
-    """Run the command; return None, or add the error to the form and return the HTTP status."""
-    if not form.is_valid():
-        return 422
-    try:
-        command(dict(form.cleaned_data))
-    except TimeMachineError as why:
-        field = FIELD_OF.get(why.facts.get("field", ""), FIELD_OF_CODE.get(why.code))
-        form.add_error(field if field in form.fields else None, why.message)
-        return why.status
-    return None
-
-
-FIELD_OF_CODE: Final = {
-    "bad_server_name": "name",
-    "name_taken": "name",
-    "bad_address": "base_url",
-    "address_not_allowed": "base_url",
-}
+    return [
+        sent if sent and sent.listed.provider == each.provider else ProviderKeyForm(each)
+        for each in found
+        if each.key_variable
+    ]
 
 
 def _test_result(trial: ModelTrial) -> str:

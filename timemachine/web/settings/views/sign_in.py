@@ -2,7 +2,6 @@
 
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -13,7 +12,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, NotSignedIn, TooManyRequests
 from timemachine.web import access
 from timemachine.web.errors import waiting
-from timemachine.web.redirects import back_to, see_other
+from timemachine.web.http import back_to, page, see_other
 from timemachine.web.settings.forms.accounts import SignInForm, WelcomeForm
 
 LINK_USED_AT = "link_used_at"
@@ -43,12 +42,12 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 def open_link(request: HttpRequest, secret: str) -> HttpResponse:
     """Open a one-time link. GET does not use it up, so that previews in mails and chats are harmless."""
     if request.method != "POST":
-        return render(request, "accounts/open_link.html")
+        return page(request, "accounts/open_link.html")
     person = request.user if isinstance(request.user, User) else None
     try:
         link = links.use_sign_in_link(secret, signed_in=person)
     except NotFound as why:
-        return render(request, "accounts/link_not_valid.html", {"message": why.message}, status=why.status)
+        return page(request, "accounts/link_not_valid.html", status=why.status, message=why.message)
     except NotSignedIn as why:
         form = SignInForm(initial={"email": why.facts["email"]})
         return _sign_in_page(request, form, status=why.status, note=why.message, following=request.path)
@@ -67,7 +66,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
     form = WelcomeForm(user, request.POST or None, asks_email=asks_email)
     if form.is_valid() and _introduced(request, user, form):
         return see_other("/")
-    return render(request, "accounts/welcome.html", {"form": form}, status=422 if form.is_bound else 200)
+    return page(request, "accounts/welcome.html", status=422 if form.is_bound else 200, form=form)
 
 
 @require_POST
@@ -86,13 +85,13 @@ def _sign_in_page(
     following: str | None = None,
 ) -> HttpResponse:
     facts = {"form": form or SignInForm(), "note": note, "next": following or back_to(request)}
-    return render(request, "accounts/sign_in.html", facts, status=status)
+    return page(request, "accounts/sign_in.html", facts, status=status)
 
 
 def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
     login(request, link.user)
     if link.project:
-        access.choose_project(request, str(link.project.pk))
+        access.switch_project(request, str(link.project.pk))
     if not link.user.has_usable_password():
         return see_other("welcome")
     if link.purpose == SignInLink.SIGN_IN:

@@ -1,14 +1,12 @@
 """The evidence of a session, replay or comparison: its seal, the check of the database against it, and the bundle."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.evidence import commands
@@ -27,23 +25,19 @@ from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
 from timemachine.verifier import program, program_sha256
-from timemachine.web import access
-from timemachine.web.access import Access
-from timemachine.web.http import page
-from timemachine.web.redirects import see_other
+from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.http import page, see_other
 
 SHOWN_CHECKPOINTS: Final = 20
 SHOWN_ERASURES: Final = 20
 BACK: Final = {"session": "timeline", "replay": "replay", "comparison": "comparison"}
 
 
-@never_cache
-@require_safe
-def evidence(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
+@get_view(fresh=True)
+def evidence(request: HttpRequest, access: Access, id: str, of: str) -> HttpResponse:
     """`/sessions/{id}/evidence/`, `/replays/…`, `/comparisons/…`: the evidence page."""
-    who = access.of(request)
     kind = KINDS[of]
-    thing = kind.find(who.project, id)
+    thing = kind.find(access.project, id)
     sealed = kind.sealed(thing)
     session, earlier = _session_of(thing), sealed.earlier()
     facts = {
@@ -56,41 +50,34 @@ def evidence(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A
         "earlier": earlier,
         "newest_earlier": earlier[-1] if earlier else None,
         "has_evidence": _has_evidence(thing),
-        "signing_key": keys.existing_key(who.project),
+        "signing_key": keys.existing_key(access.project),
         "earlier_keys": earlier_keys_of(sealed.seal) if sealed.seal else [],
         "erasures": list(done_of(session)[:SHOWN_ERASURES]) if session else [],
-        "may_run": who.may(OPERATOR),
-        "may_erase": who.administers,
+        "may_run": access.may(OPERATOR),
+        "may_erase": access.administers,
         "verifier_sha256": program_sha256(),
     }
     return page(request, "seals/seal.html", facts, parts=("seal",))
 
 
-@never_cache
-@require_POST
-def check(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
+@post_view(OPERATOR)
+def check(_request: HttpRequest, access: Access, id: str, of: str) -> HttpResponse:
     """Check the database against the seal."""
-    who = access.of(request)
-    who.require(OPERATOR)
-    thing = KINDS[of].find(who.project, id)
-    _check(who, KINDS[of].sealed(thing))
+    thing = KINDS[of].find(access.project, id)
+    _check(access, KINDS[of].sealed(thing))
     return see_other(f"{of}_evidence", thing.id)
 
 
-@never_cache
-@require_safe
-def bundle(request: HttpRequest, id: str, of: str) -> FileResponse:  # noqa: A002
+@get_view(fresh=True)
+def bundle(_request: HttpRequest, access: Access, id: str, of: str) -> FileResponse:
     """Download the evidence as a ZIP file."""
-    return download_bundle(access.of(request).project, of, id)
+    return download_bundle(access.project, of, id)
 
 
-@never_cache
-@require_safe
-def bundle_of_log(request: HttpRequest) -> FileResponse:
+@get_view(ADMIN, fresh=True)
+def bundle_of_log(_request: HttpRequest, access: Access) -> FileResponse:
     """Download the evidence of the project's log as a ZIP file."""
-    who = access.of(request)
-    who.require(ADMIN)
-    return zip_response("evidence-log.zip", lambda target: log_heads.write_log(target, who.project))
+    return zip_response("evidence-log.zip", lambda target: log_heads.write_log(target, access.project))
 
 
 @require_safe
@@ -100,15 +87,12 @@ def verifier(_request: HttpRequest) -> HttpResponse:
     return HttpResponse(program(), content_type="text/x-python; charset=utf-8", headers=headers)
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def replace_key(request: HttpRequest) -> HttpResponse:
+@form_view(ADMIN, fresh=True)
+def replace_key(request: HttpRequest, access: Access) -> HttpResponse:
     """Explain replacing the signing key; POST replaces it."""
-    who = access.of(request)
-    who.require(ADMIN)
     if request.method != "POST":
-        return render(request, "accounts/replace_evidence_key.html", {"key": keys.existing_key(who.project)})
-    made = project_log.replace_key(who.project, by=who.user.email)
+        return page(request, "accounts/replace_evidence_key.html", key=keys.existing_key(access.project))
+    made = project_log.replace_key(access.project, by=access.user.email)
     messages.success(request, f"New seals are signed by {made.fingerprint}.")
     return see_other("settings")
 
@@ -145,7 +129,7 @@ def _named(thing: Session | Replay | Comparison) -> dict[str, str]:
     return {"name": thing.name}
 
 
-def _addresses(of: str, id_: UUID) -> dict[str, Any]:
+def _addresses(of: str, id_: UUID) -> dict[str, object]:
     names = {
         "back": BACK[of],
         "bundle": f"{of}_bundle",
@@ -155,9 +139,9 @@ def _addresses(of: str, id_: UUID) -> dict[str, Any]:
     return {"of": of, "id": id_} | {each: reverse(name, args=[id_]) for each, name in names.items()}
 
 
-def _check(who: Access, sealed: Sealed) -> None:
+def _check(access: Access, sealed: Sealed) -> None:
     """Check small ones in the request, large ones in the background."""
-    asked = commands.request_check(sealed.seal, by=who.user.email)
+    asked = commands.request_check(sealed.seal, by=access.user.email)
     if sealed.seal is not None and commands.fits_in_a_request(sealed.seal):
         commands.run_check(asked.id)
     else:

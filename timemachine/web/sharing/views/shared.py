@@ -4,22 +4,23 @@ Pages read what the scope of the link returns, and nothing here reads the databa
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
+from timemachine.core.pure.numbers import whole_number
 from timemachine.evidence.bundles import downloads
 from timemachine.governance.sharing.commands.opening import PassphraseNeeded, WrongPassphrase, open_link
 from timemachine.governance.sharing.commands.visits import download
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
 from timemachine.governance.sharing.pure.token import link_not_valid
-from timemachine.governance.sharing.read_models.steps import SharedPayload
+from timemachine.governance.sharing.read_models.comparisons import SharedComparison
+from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.scope import Scope
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
@@ -27,19 +28,20 @@ from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.tasks import compute_results
 from timemachine.verifier import program_sha256
 from timemachine.web.access import address_of
-from timemachine.web.comparisons.presenters.figures import figures
+from timemachine.web.comparisons.presenters.findings import figures
 from timemachine.web.comparisons.presenters.matrix import ask_filter, column_names
-from timemachine.web.http import page, requested_part
-from timemachine.web.redirects import see_other
+from timemachine.web.formatting import json_excerpt
+from timemachine.web.http import download as download_of
+from timemachine.web.http import page, requested_part, see_other
 from timemachine.web.replays.forms.replays import chosen_options
-from timemachine.web.sharing.presenters import raw_json, shown_step, sides_of
+from timemachine.web.replays.presenters.side_by_side import Sides
+from timemachine.web.sharing.presenters import shown_step, sides_of
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
 TABS: Final = ("action", "context", "raw")
 PARTS: Final = ("steps", "step")
 SHOWN_STEPS: Final = 200
-LONGEST_NUMBER: Final = 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,9 @@ class UrlState:
     def first_bytes(self) -> int:
         """Return how many bytes of each payload are shown."""
         return MORE_BYTES if self.more else FIRST_BYTES
+
+
+CONTEXT_TAB: Final = UrlState(tab="context", more=False)
 
 
 @for_visitors
@@ -80,7 +85,7 @@ def shared(request: HttpRequest, public_id: str) -> HttpResponse:
     """`/share/{public id}/`: the shared thing; `step`, `tab` and `more` for a session, `after` for a replay, filters for a comparison."""
     scope = scope_of(request, public_id, PARTS)
     if scope.link.evidence_only:
-        return render(request, "shares/evidence_only.html", _about(scope) | _outcome(scope))
+        return page(request, "shares/evidence_only.html", _about(scope) | _outcome(scope))
     return _PAGES[scope.link.target_type](request, scope)
 
 
@@ -91,16 +96,18 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     scope = scope_of(request, public_id)
     step = scope.replay_step(sequence)
     contexts = scope.context_steps(sequence)
-    context = _about(scope) | {
-        "step": step,
-        "erased_parts": {step.id: step.erased},
-        "sides": sides_of(step, everything=_all(request), withholds=scope.link.redaction is not None),
-        "neighbours": scope.neighbours(sequence),
-        "contexts": contexts,
-        "erased_fields": scope.erased_fields(contexts),
-        "asked": UrlState(tab="context", more=False),
-    }
-    return render(request, "shares/replay_step.html", context)
+    return page(
+        request,
+        "shares/replay_step.html",
+        _about(scope),
+        step=step,
+        erased_parts={step.id: step.erased},
+        sides=_sides(request, scope, step),
+        neighbours=scope.neighbours(sequence),
+        contexts=contexts,
+        erased_fields=scope.erased_fields(contexts),
+        asked=CONTEXT_TAB,
+    )
 
 
 @for_visitors
@@ -109,28 +116,31 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
     """Show one answer of a shared comparison next to the recorded one, with ratings and judge verdicts."""
     scope = scope_of(request, public_id)
     comparison = scope.comparison()
-    cell = comparison.cell(step)
+    cell, made = comparison.cell(step), comparison.about()
     contexts = comparison.contexts(cell)
-    about = _about(scope)
-    context = about | {
-        "column": column_names(about["comparison"].arms)[cell.arm],
-        "step": cell.step,
-        "erased_parts": {cell.step.id: cell.step.erased},
-        "sides": sides_of(cell.step, everything=_all(request), withholds=scope.link.redaction is not None),
-        "marks": cell.marks,
-        "opinions": cell.opinions,
-        "contexts": contexts,
-        "erased_fields": scope.erased_fields(contexts),
-        "asked": UrlState(tab="context", more=False),
-    }
-    return render(request, "shares/cell.html", context)
+    return page(
+        request,
+        "shares/cell.html",
+        _about(scope, made),
+        column=column_names(made.arms)[cell.arm],
+        step=cell.step,
+        erased_parts={cell.step.id: cell.step.erased},
+        sides=_sides(request, scope, cell.step),
+        marks=cell.marks,
+        opinions=cell.opinions,
+        contexts=contexts,
+        erased_fields=scope.erased_fields(contexts),
+        asked=CONTEXT_TAB,
+    )
 
 
 @for_visitors
 @require_safe
 def shared_payload(request: HttpRequest, public_id: str, sha256: str) -> HttpResponse:
     """Download a payload within the scope, in a way that no browser interprets."""
-    return _download(scope_of(request, public_id).payload(sha256))
+    payload = scope_of(request, public_id).payload(sha256)
+    ending = "json" if payload.media_type == "application/json" else "txt"
+    return download_of(payload.data, f"{payload.sha256[:16]}.{ending}")
 
 
 @for_visitors
@@ -161,14 +171,14 @@ def robots(_request: HttpRequest) -> HttpResponse:
 
 def _opening_page(request: HttpRequest, asks: str = "", status: int = 200) -> HttpResponse:
     facts = {"asks": asks, "wrong": bool(request.POST.get("passphrase"))}
-    return render(request, "shares/open.html", facts, status=status)
+    return page(request, "shares/open.html", facts, status=status)
 
 
 def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     sequence = _number(request.GET.get("step")) if "step" in request.GET else scope.first_step()
     tab = request.GET.get("tab", "")
     asked = UrlState(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
-    context = _about(scope) | {
+    context: dict[str, object] = _about(scope) | {
         "neighbours": scope.neighbours(sequence),
         "sequence": sequence,
         "tabs": TABS,
@@ -180,59 +190,56 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     context["erased_fields"] = scope.erased_fields([found])
     context["deletion"] = scope.deletion(found)
     if asked.tab == "raw":
-        context["raw"] = raw_json(scope.document(sequence), asked.first_bytes)
+        context["raw"] = json_excerpt(scope.document(sequence), asked.first_bytes)
     if requested_part(request, PARTS) != "step":
         context |= _outcome(scope) | {"window": scope.rows(sequence)}
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
-def _all(request: HttpRequest) -> bool:
-    """Return whether the URL requests every line of a diff, including unchanged ones."""
-    return request.GET.get("all") == "1"
+def _sides(request: HttpRequest, scope: Scope, step: SharedReplayStep) -> Sides:
+    everything = request.GET.get("all") == "1"
+    return sides_of(step, everything=everything, withholds=scope.link.redaction is not None)
 
 
 def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
     after = _number(request.GET.get("after")) if "after" in request.GET else 0
     found, steps = scope.replay(), scope.replay_steps(after, SHOWN_STEPS + 1)
-    context = (
-        _about(scope)
-        | _outcome(scope)
-        | {
-            "options": chosen_options(found.options),
-            "steps": steps[:SHOWN_STEPS],
-            "erased_parts": {each.id: each.erased for each in steps},
-            "next": steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
-            "address": {"id": scope.link.public_id, "kind": found.kind},
-        }
+    return page(
+        request,
+        "shares/replay.html",
+        _about(scope) | _outcome(scope),
+        options=chosen_options(found.options),
+        steps=steps[:SHOWN_STEPS],
+        erased_parts={each.id: each.erased for each in steps},
+        next=steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
+        address={"id": scope.link.public_id, "kind": found.kind},
     )
-    return render(request, "shares/replay.html", context)
 
 
 def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
-    comparison, about = scope.comparison(), _about(scope)
-    results, made = comparison.results(), about["comparison"]
+    comparison = scope.comparison()
+    results, made = comparison.results(), comparison.about()
     if results.due:
         enqueue(compute_results, made.id)
     asked = ask_filter(request.GET, len(made.arms))
-    context = (
-        about
-        | _outcome(scope)
-        | {
-            "results": results,
-            "asked": asked,
-            "here": {name: request.GET[name] for name in FILTERS if request.GET.get(name)},
-            "address": {"id": scope.link.public_id},
-        }
-    )
+    context = _about(scope, made) | _outcome(scope)
     if results.findings is not None:
         context |= figures(results.findings, made.arms, asked, comparison.remarks)
-    return render(request, "shares/comparison.html", context)
+    return page(
+        request,
+        "shares/comparison.html",
+        context,
+        results=results,
+        asked=asked,
+        here={name: request.GET[name] for name in FILTERS if request.GET.get(name)},
+        address={"id": scope.link.public_id},
+    )
 
 
-def _about(scope: Scope) -> dict[str, Any]:
+def _about(scope: Scope, made: SharedComparison | None = None) -> dict[str, object]:
     """Return the context of the page head: what is shared, by whom, its seal, its erasures and its download."""
     link, sessions = scope.about(), scope.sessions()
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "link": link,
         "sessions": sessions,
         "seal": SimpleLazyObject(scope.seal),
@@ -243,13 +250,13 @@ def _about(scope: Scope) -> dict[str, Any]:
         "verifier_sha256": SimpleLazyObject(program_sha256),
     }
     if link.target_type == COMPARISON:
-        made = scope.comparison().about()
+        made = made or scope.comparison().about()
         return context | {"comparison": made, "arms": made.arms}
     context["session"] = sessions[0]
     return context | {"replay": scope.replay()} if link.target_type == REPLAY else context
 
 
-def _outcome(scope: Scope) -> dict[str, Any]:
+def _outcome(scope: Scope) -> dict[str, object]:
     """Return the result in numbers."""
     if scope.link.target_type == SESSION:
         return {"totals": scope.totals()}
@@ -262,20 +269,9 @@ def _outcome(scope: Scope) -> dict[str, Any]:
 _PAGES: Final = {SESSION: _session, REPLAY: _replay, COMPARISON: _comparison}
 
 
-def _download(payload: SharedPayload) -> HttpResponse:
-    ending = "json" if payload.media_type == "application/json" else "txt"
-    return HttpResponse(
-        payload.data,
-        content_type="text/plain; charset=utf-8",
-        headers={
-            "Content-Disposition": f'attachment; filename="{payload.sha256[:16]}.{ending}"',
-            "Content-Security-Policy": "sandbox; default-src 'none'",
-        },
-    )
-
-
 def _number(text: str | None) -> int:
     """Return a number in the URL. Raises `NotFound` if it is not a number."""
-    if not text or not text.isascii() or not text.isdigit() or len(text) > LONGEST_NUMBER:
+    number = whole_number(text or "")
+    if number is None:
         raise link_not_valid()
-    return int(text)
+    return number

@@ -1,168 +1,167 @@
 """Share links for members of the project: the list, the form to create one, access logs, policy and revocation."""
 
 import logging
-from dataclasses import asdict
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils.html import format_html
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.safe_text import shown
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
-from timemachine.governance.sharing.preview import preview_of
+from timemachine.governance.sharing.preview import Preview, preview_of
 from timemachine.governance.sharing.pure.policy import Policy
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
 from timemachine.text.redaction.queries import choices_of
-from timemachine.text.redaction.schemas import counts_of
-from timemachine.web import access
-from timemachine.web.access import Access
-from timemachine.web.redirects import see_other
-from timemachine.web.sharing.forms.shares import PolicyForm, ShareForm
+from timemachine.text.redaction.schemas import RuleCount, counts_of
+from timemachine.web.access import Access, form_view, get_view, post_view
+from timemachine.web.form_parts import sent
+from timemachine.web.http import page, see_other
+from timemachine.web.sharing.forms import PolicyForm, ShareForm
 
 logger = logging.getLogger(__name__)
 SHOWN_LINKS: Final = 50
 SHOWN_OPENINGS: Final = 5
 LOG_LINES: Final = 200
-FORBIDDEN: Final = 403
 
 
-@never_cache
-@require_safe
-def shares(request: HttpRequest) -> HttpResponse:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownLink:
+    """A link with its state, and the number of visitors who still read a link that is used up."""
+
+    link: ShareLink
+    state: str
+    active: bool
+    still_read: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPreview:
+    """What a link would show, and the matches of a redaction profile in it."""
+
+    of: Preview
+    counts: Sequence[RuleCount]
+
+
+@get_view(fresh=True)
+def shares(request: HttpRequest, access: Access) -> HttpResponse:
     """`/shares/`: the project's links, newest first; `after` is the page cursor."""
-    who = access.of(request)
-    listed = queries.links_of(who.project)
+    listed = queries.links_of(access.project)
     if request.GET.get("after"):
-        listed = queries.links_after(listed, queries.link_of(who.project, request.GET["after"]))
+        listed = queries.links_after(listed, queries.link_of(access.project, request.GET["after"]))
     shown = queries.with_readers(listed)[: SHOWN_LINKS + 1]
     found = list(queries.with_latest_openings(shown, SHOWN_OPENINGS + 1))
-    policy = queries.policy_of(who.project)
+    policy = queries.policy_of(access.project)
     facts = {
         "links": [_shown(link, forbidden=policy.forbidden) for link in found[:SHOWN_LINKS]],
         "policy": policy,
-        "revocable": queries.revocable(who.project).count() if who.may(OPERATOR) else 0,
+        "revocable": queries.revocable(access.project).count() if access.may(OPERATOR) else 0,
         "next": found[SHOWN_LINKS - 1].id if len(found) > SHOWN_LINKS else None,
-        "may_share": who.may(OPERATOR),
+        "may_share": access.may(OPERATOR),
         "shown_openings": SHOWN_OPENINGS,
     }
-    return render(request, "shares/list.html", facts)
+    return page(request, "shares/list.html", facts)
 
 
-@never_cache
-@require_safe
-def link(request: HttpRequest, link_id: UUID) -> HttpResponse:
+@get_view(fresh=True)
+def link(request: HttpRequest, access: Access, link_id: UUID) -> HttpResponse:
     """`/shares/{id}/`: one link with its access log."""
-    who = access.of(request)
-    found = queries.link_of(who.project, link_id)
+    found = queries.link_of(access.project, link_id)
     lines = list(queries.openings_of(found)[: LOG_LINES + 1])
     facts = {
         "shown": _shown(
-            queries.with_readers(queries.links_of(who.project)).get(pk=found.pk),
-            forbidden=queries.policy_of(who.project).forbidden,
+            queries.with_readers(queries.links_of(access.project)).get(pk=found.pk),
+            forbidden=queries.policy_of(access.project).forbidden,
         ),
         "log": log.checked(found),
         "openings": lines[:LOG_LINES],
         "tried": any(line.by is None for line in lines),
         "more": len(lines) > LOG_LINES,
-        "may_share": who.may(OPERATOR),
+        "may_share": access.may(OPERATOR),
     }
-    return render(request, "shares/link.html", facts)
+    return page(request, "shares/link.html", facts)
 
 
-@never_cache
-@require_POST
-def revoke(request: HttpRequest, link_id: UUID) -> HttpResponse:
+@post_view(OPERATOR)
+def revoke(request: HttpRequest, access: Access, link_id: UUID) -> HttpResponse:
     """Revoke a link, also for visitors who have it open."""
-    who = access.of(request)
-    who.require(OPERATOR)
-    ended = links.revoke(queries.link_of(who.project, link_id), by=who.user.email)
+    ended = links.revoke(queries.link_of(access.project, link_id), by=access.user.email)
     messages.success(request, _revoked(ended))
     return see_other("shares")
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def revoke_all(request: HttpRequest) -> HttpResponse:
+@form_view(OPERATOR, fresh=True)
+def revoke_all(request: HttpRequest, access: Access) -> HttpResponse:
     """`/shares/revoke/`: the confirmation; POST revokes all active links."""
-    who = access.of(request)
-    who.require(OPERATOR)
     if request.method != "POST":
-        return render(
-            request, "shares/revoke_all.html", {"revocable": queries.revocable(who.project).count()}
-        )
-    ended = links.revoke_all(who.project, by=who.user.email)
+        return page(request, "shares/revoke_all.html", revocable=queries.revocable(access.project).count())
+    ended = links.revoke_all(access.project, by=access.user.email)
     messages.success(request, f"{counted(ended, 'link')} revoked. They no longer work.")
     return see_other("shares")
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def policy(request: HttpRequest) -> HttpResponse:
+@form_view(fresh=True)
+def policy(request: HttpRequest, access: Access) -> HttpResponse:
     """`/settings/sharing/`: the project's policy for share links and its history; administrators can change it."""
-    who = access.of(request)
-    current = queries.policy_of(who.project)
-    form = PolicyForm(request.POST if request.method == "POST" else None, initial=asdict(current))
-    if form.is_bound:
-        who.require(ADMIN)
-        if form.is_valid():
-            links.set_policy(who.project, Policy(**form.cleaned_data), by=who.user.email)
-            messages.success(request, "Sharing policy saved.")
-            return see_other("share_policy")
-    facts = {
-        "form": form,
-        "policy": current,
-        "administers": who.administers,
-        "open": (queries.openable if current.forbidden else queries.open_links)(who.project).count(),
-        "changes": queries.policy_changes(who.project)[:LOG_LINES],
-        "log": log.checked(who.project),
-    }
-    return render(request, "shares/policy.html", facts, status=422 if form.errors else 200)
+    current = queries.policy_of(access.project)
+    if request.method == "POST":
+        access.require(ADMIN)
+    form = PolicyForm(sent(request), initial=asdict(current))
+    if form.is_valid():
+        links.set_policy(access.project, Policy(**form.cleaned_data), by=access.user.email)
+        messages.success(request, "Sharing policy saved.")
+        return see_other("share_policy")
+    shown = queries.openable if current.forbidden else queries.open_links
+    return page(
+        request,
+        "shares/policy.html",
+        status=form.http_status,
+        form=form,
+        policy=current,
+        administers=access.administers,
+        open=shown(access.project).count(),
+        changes=queries.policy_changes(access.project)[:LOG_LINES],
+        log=log.checked(access.project),
+    )
 
 
-@never_cache
 @sensitive_post_parameters("passphrase")
-@require_http_methods(["GET", "HEAD", "POST"])
-def share_session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/share/`: create a link to a session."""
-    who = access.of(request)
-    who.require(OPERATOR)
-    return _create(request, who, queries.target_of(who.project, "session", id))
-
-
-@never_cache
-@sensitive_post_parameters("passphrase")
-@require_http_methods(["GET", "HEAD", "POST"])
-def share_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/replays/{id}/share/`: create a link to a replay."""
-    who = access.of(request)
-    who.require(OPERATOR)
-    return _create(request, who, queries.target_of(who.project, "replay", id))
-
-
-@never_cache
-@sensitive_post_parameters("passphrase")
-@require_http_methods(["GET", "HEAD", "POST"])
-def share_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/comparisons/{id}/share/`: create a link to a comparison."""
-    who = access.of(request)
-    who.require(OPERATOR)
-    return _create(request, who, queries.target_of(who.project, "comparison", id))
+@form_view(OPERATOR, fresh=True)
+def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpResponse:
+    """`/sessions/{id}/share/`, `/replays/…`, `/comparisons/…`: create a link."""
+    target = queries.target_of(access.project, of, id)
+    policy, data = queries.policy_of(access.project), sent(request)
+    form = ShareForm(target, policy, data, profiles=choices_of(access.project), through=_looked_at(request))
+    if policy.forbidden:
+        return _form(request, target, form, forbidden=True)
+    if "preview" in request.POST:
+        found = form.run(lambda: _preview(_unsaved(access, target, form)))
+        return _form(request, target, form, preview=found)
+    made = form.run(lambda: _created(access, target, form))
+    if made is None:
+        return _form(request, target, form)
+    (link, token), unaware = made
+    return page(
+        request,
+        "shares/created.html",
+        shown=_shown(link),
+        url=links.url_of(token),
+        preview=unaware,
+        status=201,
+    )
 
 
 def _revoked(link: ShareLink) -> str:
@@ -175,45 +174,27 @@ def _revoked(link: ShareLink) -> str:
     )
 
 
-def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpResponse:
-    policy = queries.policy_of(who.project)
-    data = request.POST if request.method == "POST" else None
-    form = ShareForm(target, policy, data, profiles=choices_of(who.project), through=_looked_at(request))
-    if policy.forbidden:
-        return _form(request, target, form, FORBIDDEN)
-    if not form.is_bound:
-        return _form(request, target, form, 200)
-    if not form.is_valid():
-        return _form(request, target, form, 422)
-    try:
-        if "preview" in request.POST:
-            would_be = links.unsaved_link(who.project, target, form.terms(), by=who.user.email)
-            return _form(request, target, form, 200, preview=_preview(would_be))
-        unaware = _unaware(links.unsaved_link(who.project, target, form.terms(), by=who.user.email))
-        made, token = links.create_link(
-            who.project, target, form.terms(), by=who.user.email, link_id=form.cleaned_data["form_id"]
-        )
-    except (InvalidInput, NotAllowed, Conflict) as why:
-        return _form(request, target, form, form.refuse(why))
-    facts = {
-        "shown": _shown(made),
-        "url": links.url_of(token),
-        "preview": unaware,
-    }
-    return render(request, "shares/created.html", facts, status=201)
+def _unsaved(access: Access, target: Shareable, form: ShareForm) -> ShareLink:
+    return links.unsaved_link(access.project, target, form.terms(), by=access.user.email)
 
 
-def _unaware(link: ShareLink) -> dict[str, Any] | None:
-    """Return the matches of the built-in profile for a link without redaction; None if the search fails, which does not prevent creating the link."""
-    if link.redaction is not None:
-        return None
-    try:
-        return _preview(link)
-    except Exception:
-        logger.exception(
-            "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
-        )
-        return None
+def _created(
+    access: Access, target: Shareable, form: ShareForm
+) -> tuple[tuple[ShareLink, str], ShownPreview | None]:
+    """Create the link. Return it with its token, and what the built-in profile matches in a link without redaction.
+
+    If the search fails, the link is created all the same.
+    """
+    unaware, link = None, _unsaved(access, target, form)
+    if link.redaction is None:
+        try:
+            unaware = _preview(link)
+        except Exception:
+            logger.exception(
+                "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
+            )
+    by, form_id = access.user.email, form.cleaned_data["form_id"]
+    return links.create_link(access.project, target, form.terms(), by=by, link_id=form_id), unaware
 
 
 def _looked_at(request: HttpRequest) -> str | None:
@@ -227,31 +208,30 @@ def _form(
     request: HttpRequest,
     target: Shareable,
     form: ShareForm,
-    status: int,
-    preview: dict[str, Any] | None = None,
+    *,
+    preview: ShownPreview | None = None,
+    forbidden: bool = False,
 ) -> HttpResponse:
-    facts = {
-        "session": target if isinstance(target, Session) else None,
-        "replay": target if isinstance(target, Replay) else None,
-        "comparison": target if isinstance(target, Comparison) else None,
-        "form": form,
-        "forbidden": status == FORBIDDEN,
-        "preview": preview,
-    }
-    return render(request, "shares/form.html", facts, status=status)
+    return page(
+        request,
+        "shares/form.html",
+        status=403 if forbidden else form.http_status,
+        session=target if isinstance(target, Session) else None,
+        replay=target if isinstance(target, Replay) else None,
+        comparison=target if isinstance(target, Comparison) else None,
+        form=form,
+        forbidden=forbidden,
+        preview=preview,
+    )
 
 
-def _preview(link: ShareLink) -> dict[str, Any]:
+def _preview(link: ShareLink) -> ShownPreview:
     """Return a preview of a link: what it shows, what its profile withholds, or what the built-in one matches; nothing is stored."""
     found = preview_of(link)
-    return {"of": found, "counts": counts_of(found.tally or found.found)}
+    return ShownPreview(of=found, counts=counts_of(found.tally or found.found))
 
 
-def _shown(each: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
-    state = each.state(now(), forbidden=forbidden)
-    return {
-        "link": each,
-        "state": state,
-        "active": state == ACTIVE,
-        "still_read": state == EXHAUSTED and not forbidden and getattr(each, "readers", 0),
-    }
+def _shown(link: ShareLink, *, forbidden: bool = False) -> ShownLink:
+    state = link.state(now(), forbidden=forbidden)
+    readers = getattr(link, "readers", 0) if state == EXHAUSTED and not forbidden else 0
+    return ShownLink(link=link, state=state, active=state == ACTIVE, still_read=readers)

@@ -1,7 +1,7 @@
 """Forms of comparisons: launch one, rate an answer, ask a judge model."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, cast
 
 from django import forms
 
@@ -14,10 +14,8 @@ from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.comparison.commands import LONGEST_NOTE, Plan
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark
 from timemachine.replay.comparison.pure.variants import MOST_ARMS, MOST_REPEATS, Variant
-from timemachine.web.model_select import ModelSelect
-from timemachine.web.number_fields import Number, WholeNumber
+from timemachine.web.form_parts import ModelFields, Number, RecordForm, SentOnce, WholeNumber
 from timemachine.web.option_fields import CallFields
-from timemachine.web.single_submission import SentOnce
 
 SHOWN_ARMS: Final = 3
 MARK_WORDS: Final = [
@@ -27,33 +25,23 @@ MARK_WORDS: Final = [
     ("worse", "Worse than the recorded answer"),
 ]
 TAKE_BACK: Final = (WITHDRAWN, "Remove my rating")
-FIELD_OF_CODE: Final = {
-    "reason_needed": "reason",
-    "sessions_needed": "sessions",
-    "nothing_to_compare": "sessions",
-    "session_not_found": "others",
-    "session_deleted": "others",
-}
 ABOUT_CELLS: Final = ("nothing_to_judge", "too_many_cells")
 LONGEST_MODEL: Final = 200
 
 
-class VariantForm(CallFields):
+class VariantForm(ModelFields, CallFields):
     """One variant; ignored if it has no model."""
 
-    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = forms.CharField(label="Another model (provider:model)", required=False)
 
     def __init__(self, choices: tuple[Choice, ...], number: int, data: Any = None) -> None:
         super().__init__(data, label_suffix="", prefix=f"arm{number}")
         self.number = number
-        cast("ModelSelect", self.fields["model"].widget).offer(choices, "None")
+        self.offer_models(choices, "None")
 
     def arm(self) -> Variant | None:
         """Return the chosen variant; None if it has no model."""
-        said = self.cleaned_data
-        model = said["other_model"].strip() or said["model"]
-        return Variant(model=model, **self.call_options()) if model else None
+        return Variant(model=self.chosen_model, **self.call_options()) if self.chosen_model else None
 
     @property
     def has_more(self) -> bool:
@@ -65,6 +53,13 @@ class VariantForm(CallFields):
 class ComparisonForm(SentOnce):
     """Launch a comparison: sessions, repetitions, reason and spend limit; the variants are separate forms in `arms`."""
 
+    places: ClassVar[Mapping[str, str]] = {
+        "reason_needed": "reason",
+        "sessions_needed": "sessions",
+        "nothing_to_compare": "sessions",
+        "session_not_found": "others",
+        "session_deleted": "others",
+    }
     sessions = forms.MultipleChoiceField(
         label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
     )
@@ -100,7 +95,7 @@ class ComparisonForm(SentOnce):
     def __init__(
         self, choices: tuple[Choice, ...], offered: Sequence[Session], data: Any = None, **more: Any
     ) -> None:
-        super().__init__(data, label_suffix="", **more)
+        super().__init__(data, **more)
         field = cast("forms.MultipleChoiceField", self.fields["sessions"])
         field.choices = [(str(each.id), each) for each in offered]
         self.offered = offered
@@ -137,33 +132,25 @@ class ComparisonForm(SentOnce):
             spend_limit_usd=said["spend_limit_usd"],
         )
 
-    def refuse(self, why: TimeMachineError) -> int:
-        """Show an error at its field and return the HTTP status. A form that was used gets a new id."""
-        if why.code == "form_used":
-            self.renew()
-        field = FIELD_OF_CODE.get(why.code) or why.facts.get("field")
-        self.add_error(field if field in self.fields else None, why.message)
-        return why.status
 
-
-class JudgeForm(forms.Form):
+class JudgeForm(ModelFields):
     """Choose a judge model; there is no default, and the local model cannot judge. `named` is the model in the URL."""
 
-    model = forms.CharField(label="Judge", required=False, widget=ModelSelect)
     other_model = forms.CharField(label="Another model (provider:model)", required=False)
 
     def __init__(self, choices: tuple[Choice, ...], named: str | None = None) -> None:
         judges = tuple(each for each in choices if each.name.provider != LOCAL)
         self.at = "model" if not named or named in {str(each.name) for each in judges} else "other_model"
         super().__init__(None if named is None else {self.at: named}, label_suffix="", auto_id="judge_%s")
-        cast("ModelSelect", self.fields["model"].widget).offer(judges, "Choose a model")
+        self.fields["model"].label = "Judge"
+        self.offer_models(judges, "Choose a model")
 
     def refuse(self, why: TimeMachineError) -> None:
         """Show at the model field why it cannot judge; above the form if the error concerns the answers."""
         self.add_error(None if why.code in ABOUT_CELLS else self.at, why.message)
 
 
-class MarkForm(forms.Form):
+class MarkForm(RecordForm):
     """Rate an answer. `mine` is the person's current rating, which they can remove."""
 
     verdict = forms.ChoiceField(
@@ -179,7 +166,7 @@ class MarkForm(forms.Form):
 
     def __init__(self, data: Any = None, *, mine: CellMark | None = None) -> None:
         begins = {} if mine is None else {"verdict": mine.verdict, "note": mine.note}
-        super().__init__(data, label_suffix="", initial=begins)
+        super().__init__(data, initial=begins)
         field = cast("forms.ChoiceField", self.fields["verdict"])
         field.choices = [("", "Choose a rating"), *MARK_WORDS, *([TAKE_BACK] if mine else [])]
 

@@ -1,33 +1,25 @@
 """Forms of share links: create one, and set the project's policy."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import InvalidInput, TimeMachineError
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid7
-from timemachine.core.pure.numbers import counted
+from timemachine.core.pure.numbers import counted, whole_number
+from timemachine.governance.sharing.pure import terms
 from timemachine.governance.sharing.pure.policy import LONGEST_DAYS, OPEN, Policy
-from timemachine.governance.sharing.pure.terms import (
-    LONGEST_LABEL,
-    LONGEST_PASSPHRASE,
-    MOST_OPENS,
-    SHORTEST_PASSPHRASE,
-    Terms,
-    check_end,
-)
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.recording.sessions.models import Session
 from timemachine.text.redaction.pure.profile import BUILT_IN, Profile
+from timemachine.web.form_parts import RecordForm
 from timemachine.web.settings.forms.redaction import ABOUT_BUILT_IN
 
 LIFETIMES = [("7", "in 7 days"), ("14", "in 14 days"), ("30", "in 30 days"), ("90", "in 90 days")]
-_OF_PASSPHRASE = f"The passphrase must have {SHORTEST_PASSPHRASE} to {LONGEST_PASSPHRASE:,} characters. Leave it empty for none."
-_FIELDS = {"expires_at": "until"}
-LONGEST_STEP = 19
+_OF_PASSPHRASE = f"The passphrase must have {terms.SHORTEST_PASSPHRASE} to {terms.LONGEST_PASSPHRASE:,} characters. Leave it empty for none."
 
 
 def _whole(says: str) -> dict[str, str]:
@@ -35,7 +27,7 @@ def _whole(says: str) -> dict[str, str]:
     return dict.fromkeys(("invalid", "min_value", "max_value"), says)
 
 
-class PolicyForm(forms.Form):
+class PolicyForm(RecordForm):
     """Set the project's policy for share links."""
 
     forbidden = forms.BooleanField(
@@ -64,13 +56,11 @@ class PolicyForm(forms.Form):
         ),
     )
 
-    def __init__(self, data: Any = None, *, initial: Any = None) -> None:
-        super().__init__(data, label_suffix="", initial=initial)
 
-
-class ShareForm(forms.Form):
+class ShareForm(RecordForm):
     """Create a share link. `form_id` ensures that a form submitted twice creates only one link."""
 
+    places: ClassVar[Mapping[str, str]] = {"expires_at": "until"}
     form_id = forms.UUIDField(widget=forms.HiddenInput)
     lifetime = forms.TypedChoiceField(label="Expires", choices=LIFETIMES, initial="14", coerce=int)
     until = forms.DateField(
@@ -81,8 +71,8 @@ class ShareForm(forms.Form):
     label = forms.CharField(
         label="Label",
         required=False,
-        max_length=LONGEST_LABEL,
-        error_messages={"max_length": f"The label can have at most {LONGEST_LABEL} characters."},
+        max_length=terms.LONGEST_LABEL,
+        error_messages={"max_length": f"The label can have at most {terms.LONGEST_LABEL} characters."},
         help_text="Who the link is for. Only visible in this project.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
@@ -90,8 +80,8 @@ class ShareForm(forms.Form):
         label="Passphrase",
         required=False,
         strip=False,
-        min_length=SHORTEST_PASSPHRASE,
-        max_length=LONGEST_PASSPHRASE,
+        min_length=terms.SHORTEST_PASSPHRASE,
+        max_length=terms.LONGEST_PASSPHRASE,
         error_messages=dict.fromkeys(("min_length", "max_length"), _OF_PASSPHRASE),
         help_text="Send it through another channel than the link. Only a hash is stored.",
         widget=forms.TextInput(
@@ -102,9 +92,11 @@ class ShareForm(forms.Form):
         label="Maximum views",
         required=False,
         min_value=1,
-        max_value=MOST_OPENS,
+        max_value=terms.MOST_OPENS,
         help_text="Leave empty for no limit.",
-        error_messages=_whole(f"Maximum views must be 1 to {MOST_OPENS:,}. Leave it empty for no limit."),
+        error_messages=_whole(
+            f"Maximum views must be 1 to {terms.MOST_OPENS:,}. Leave it empty for no limit."
+        ),
     )
     through_sequence = forms.IntegerField(
         label="Through step",
@@ -135,12 +127,8 @@ class ShareForm(forms.Form):
         through: str | None = None,
     ) -> None:
         """Initialise the form; `through` is the step from which the person came."""
-        step = (
-            through
-            if through and through.isascii() and through.isdigit() and len(through) < LONGEST_STEP
-            else None
-        )
-        super().__init__(data, label_suffix="", initial={"form_id": uuid7(), "through_sequence": step})
+        step = whole_number(through or "")
+        super().__init__(data, initial={"form_id": uuid7(), "through_sequence": step})
         self._follow(policy)
         self._profiles = {each.handle: each for each in profiles}
         named = [(each.handle, f"{each.name}, version {each.version}") for each in profiles]
@@ -187,15 +175,15 @@ class ShareForm(forms.Form):
         """Return a day that is not in the past and within the maximum lifetime."""
         day: date | None = self.cleaned_data["until"]
         try:
-            check_end(_end_of(day) if day else None, now(), self._longest)
+            terms.check_end(_end_of(day) if day else None, now(), self._longest)
         except InvalidInput as why:
             raise forms.ValidationError(why.message) from why
         return day
 
-    def terms(self) -> Terms:
+    def terms(self) -> terms.Terms:
         """Return the chosen terms."""
         said = self.cleaned_data
-        return Terms(
+        return terms.Terms(
             expires_at=_end_of(said["until"]) if said["until"] else now() + timedelta(days=said["lifetime"]),
             through_sequence=said.get("through_sequence"),
             passphrase=said["passphrase"] or None,
@@ -204,13 +192,6 @@ class ShareForm(forms.Form):
             redaction=self._profiles.get(said["redaction"]),
             label=said["label"],
         )
-
-    def refuse(self, why: TimeMachineError) -> int:
-        """Show an error at its field; return the HTTP status."""
-        field = why.facts.get("field")
-        field = _FIELDS.get(str(field), field)
-        self.add_error(field if field in self.fields else None, why.message)
-        return why.status
 
 
 def _end_of(day: date) -> datetime:

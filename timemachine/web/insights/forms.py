@@ -1,22 +1,22 @@
 """The form of an alert rule: how many sessions within which window, and who is notified."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from django import forms
 
-from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.ids import uuid7
 from timemachine.memory.patterns.models import FEWEST_SESSIONS, MOST_SESSIONS, WINDOWS
-from timemachine.web.number_fields import WholeNumber
-from timemachine.web.settings.forms.accounts import AccountForm
+from timemachine.web.form_parts import SentOnce, WholeNumber
 
 KIND_CHOICES = [("", "Errors and questions"), ("error", "Errors"), ("question", "Questions")]
 WINDOW_CHOICES = [(each, f"one {each}") for each in WINDOWS]
 
 
-class RuleForm(AccountForm):
+class RuleForm(SentOnce):
     """Create an alert rule, with the limits of the API. Only administrators can set an address."""
 
     ids = "rule"
-    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
+    places: ClassVar[Mapping[str, str]] = {"bad_address": "url", "address_not_allowed": "url"}
     kind = forms.ChoiceField(label="What", choices=KIND_CHOICES, required=False, initial="error")
     sessions = WholeNumber(
         label="Minimum number of sessions", min_value=FEWEST_SESSIONS, max_value=MOST_SESSIONS, initial=3
@@ -34,10 +34,3 @@ class RuleForm(AccountForm):
         """Return the form without the webhook field."""
         del self.fields["url"]
         return self
-
-    def refuse(self, why: TimeMachineError) -> int:
-        """Show an error at its field, or above the form; return the HTTP status."""
-        field = why.facts.get("field")
-        named = "url" if why.code in {"bad_address", "address_not_allowed"} else field
-        self.add_error(named if named in self.fields else None, why.message)
-        return why.status

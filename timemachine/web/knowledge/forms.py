@@ -5,32 +5,25 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 
+from timemachine.knowledge.commands import NewFrame
 from timemachine.knowledge.embedding.table import NO_SERVER, local_models, unavailable_reason
 from timemachine.knowledge.find import LARGEST_TOP_K
 from timemachine.llm.embedding_server import is_configured
 from timemachine.text.pure.documents.formats import ENDINGS
-from timemachine.web.form_parts import (
-    ANY,
-    ONE_LINE,
-    FilesInput,
-    RecordForm,
-    line_field,
-    mode_field,
-    text_field,
-    top_k_field,
-)
-from timemachine.web.model_select import ModelSelect
+from timemachine.web import form_parts as parts
+from timemachine.web.form_parts import ModelSelect
 from timemachine.web.option_fields import ThresholdFields
 
 
-class CollectionForm(RecordForm):
+class CollectionForm(parts.RecordForm):
     """Create a collection."""
 
     ids = "new_collection"
+    places: ClassVar[Mapping[str, str]] = {parts.ANY: "name"}
     name = forms.CharField(
         label="Name",
         max_length=200,
-        widget=forms.TextInput(attrs=ONE_LINE | {"placeholder": "handbook"}),
+        widget=forms.TextInput(attrs=parts.ONE_LINE | {"placeholder": "handbook"}),
         error_messages={
             "required": "Enter a name for the collection.",
             "max_length": "The name can have at most 200 characters.",
@@ -38,24 +31,20 @@ class CollectionForm(RecordForm):
     )
 
 
-def _listed(model: str, missing: Mapping[str, str]) -> str:
-    return f"{model} (not available)" if model in missing else model
-
-
-class EmbeddingForm(RecordForm):
+class EmbeddingForm(parts.RecordForm):
     """Choose the embedding model of a collection."""
 
     ids = "embedding"
-    places: ClassVar[Mapping[str, str]] = {ANY: "model"}
+    places: ClassVar[Mapping[str, str]] = {parts.ANY: "model"}
     model = forms.ChoiceField(
         label="Model",
-        widget=ModelSelect,
+        widget=parts.ModelSelect,
         error_messages={
             "invalid_choice": "This model is not available. Choose another one.",
             "required": "Choose a model.",
         },
     )
-    server_model = line_field(
+    server_model = parts.line_field(
         "Or a model on the embedding server",
         "The server's name for it. Overrides the choice above.",
         code=True,
@@ -65,7 +54,8 @@ class EmbeddingForm(RecordForm):
         super().__init__(data, **options)
         missing = {each.short_name: why for each in local_models() if (why := unavailable_reason(each))}
         model = cast("forms.ChoiceField", self.fields["model"])
-        model.choices = [(each.short_name, _listed(each.short_name, missing)) for each in local_models()]
+        names = [each.short_name for each in local_models()]
+        model.choices = [(name, f"{name} (not available)" if name in missing else name) for name in names]
         cast("ModelSelect", model.widget).unusable = frozenset(missing)
         if not is_configured():
             del self.fields["server_model"]
@@ -79,35 +69,41 @@ class EmbeddingForm(RecordForm):
         return f"server:{said['server_model']}" if said.get("server_model") else str(said["model"])
 
 
-class PassageForm(RecordForm):
+class PassageForm(parts.RecordForm):
     """Add a passage."""
 
     ids = "passage"
-    title = line_field("Title")
-    uri = line_field("URI", "Its source, if any.", code=True)
-    text = text_field("Text", 6, "A passage needs a text; write one.")
+    title = parts.line_field("Title")
+    uri = parts.line_field("URI", "Its source, if any.", code=True)
+    text = parts.text_field("Text", 6, "A passage needs a text; write one.")
 
     @property
     def sent_text(self) -> str:
         """Return the text with LF line ends; browsers send CR LF."""
         return str(self.cleaned_data["text"]).replace("\r\n", "\n")
 
+    @property
+    def frame(self) -> NewFrame:
+        """Return the passage."""
+        said = self.cleaned_data
+        return NewFrame(text=self.sent_text, title=said["title"], uri=said["uri"])
 
-class FilesForm(RecordForm):
+
+class FilesForm(parts.RecordForm):
     """Upload files."""
 
     ids = "files"
-    places: ClassVar[Mapping[str, str]] = {ANY: "file"}
+    places: ClassVar[Mapping[str, str]] = {parts.ANY: "file"}
     file = forms.FileField(
         label="Files",
         required=False,
-        widget=FilesInput(attrs={"accept": ",".join(ENDINGS), "multiple": True}),
+        widget=parts.FilesInput(attrs={"accept": ",".join(ENDINGS), "multiple": True}),
         help_text=(
             "Text, Markdown, HTML and PDF files are split into passages at headings and paragraphs. A .jsonl file has one passage per "
             'line: "title", "uri", "text"; other fields become metadata. One invalid line rejects the whole file.'
         ),
     )
-    uri = line_field(
+    uri = parts.line_field(
         "URI",
         "For a single file other than .jsonl. By default, the URI is the file name without folders.",
         code=True,
@@ -123,21 +119,22 @@ class NewVersionForm(PassageForm):
     """Add a version of a frame; a file can contain a text that is too long to edit here."""
 
     ids = "version"
-    text = text_field("Text", 12, "A passage needs a text; write one.", required=False)
+    text = parts.text_field("Text", 12, "A passage needs a text; write one.", required=False)
     file = forms.FileField(
         label="Or upload the text as a file", required=False, allow_empty_file=True, widget=forms.FileInput()
     )
 
 
-class FindForm(RecordForm, ThresholdFields):
+class FindForm(parts.RecordForm, ThresholdFields):
     """Try a search, without recording it."""
 
     ids = "find"
+    places: ClassVar[Mapping[str, str]] = {parts.ANY: "q"}
     q = forms.CharField(
         label="Query",
         widget=forms.TextInput(attrs={"type": "search"}),
         error_messages={"required": "Enter a search query."},
     )
-    mode = mode_field()
-    top_k = top_k_field(LARGEST_TOP_K)
+    mode = parts.mode_field()
+    top_k = parts.top_k_field(LARGEST_TOP_K)
     adaptive = forms.BooleanField(label="Adaptive cut-off", required=False)

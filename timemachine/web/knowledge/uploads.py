@@ -21,7 +21,7 @@ from timemachine.recording.intake.preparing import HandedIn, Prepared
 from timemachine.recording.intake.receive import Taken, prepare_at_once
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.tasks import run_intake
-from timemachine.web.upload_limits import received
+from timemachine.web.uploads import received
 
 
 def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[HandedIn]:

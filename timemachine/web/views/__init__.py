@@ -1,1 +1,0 @@
-"""Views without an area of their own."""
