@@ -92,7 +92,7 @@ CHANGES = st.lists(st.sampled_from(["put", "update", "delete", "find", "ask"]), 
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=6, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(changes=CHANGES)
 def test_what_comes_after_a_step_changes_nothing_of_its_replay(
     session: Session, way: str, changes: list[str]
