@@ -15,7 +15,7 @@ WAIT_SECONDS: Final = 2
 """How long a request waits for a connection. After that, the database counts as unreachable."""
 
 
-def options(most: int) -> dict[str, Any]:
+def options(most: int) -> dict[str, object]:
     """Return the options of a pool of at most `most` connections.
 
     Connecting is given up after as long as a request waits for it, and the next request tries again. Otherwise psycopg

@@ -109,7 +109,7 @@ TEMPLATES = [
 
 _database_config = dj_database_url.parse(_database_url())
 _url_options = _database_config.get("OPTIONS", {})  # such as ?sslmode=verify-full
-_options: dict[str, Any] = {**_url_options, "prepare_threshold": 5}  # by default, none is prepared
+_options: dict[str, object] = {**_url_options, "prepare_threshold": 5}  # by default, none is prepared
 # only for the web server: around every task, Celery's Django integration would close the pool
 if env.text("TIMEMACHINE_PROCESS") == "web":
     from timemachine.config import pool
@@ -203,7 +203,7 @@ CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0.1, "interval_max": 0.5}
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if CELERY_BROKER_URL.startswith("pgmq"):
     _database = DATABASES["default"]
     _parts: dict[str, Any] = {

@@ -5,7 +5,6 @@ import os
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from timemachine.core.pure.errors import TimeMachineError, Unavailable
 from timemachine.core.pure.home import RunningServer, announce, home, withdraw
@@ -51,13 +50,17 @@ def _up(address: Address) -> None:
         environment = programs.shared_environment(address, database_url, broker_url)
         supervisor = Supervisor()
         stopping.callback(supervisor.stop)
-        answer = _prepare_and_serve(supervisor, address, environment)
+        sign_in_url = _prepare_and_serve(supervisor, address, environment)
         supervisor.start(programs.worker(environment))
         stopping.callback(withdraw)
         announce(
             RunningServer(pid=os.getpid(), url=address.url, database_url=database_url, broker_url=broker_url)
         )
-        _welcome(address, answer.get("sign_in_url"))
+        print_line(f"Time Machine runs at {address.url}")
+        print_line(f"Sign in (once)     {sign_in_url}")
+        print_line(f"Data               {home()}")
+        print_line(f"Logs               {home() / 'logs'}")
+        print_line("Ctrl-C stops everything.")
         _watch(supervisor, server)
 
 
@@ -76,10 +79,8 @@ def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]
     return cluster.url, server
 
 
-def _prepare_and_serve(
-    supervisor: Supervisor, address: Address, environment: dict[str, str]
-) -> dict[str, Any]:
-    """Prepare the database, start the web server, and return the answer of the preparation."""
+def _prepare_and_serve(supervisor: Supervisor, address: Address, environment: dict[str, str]) -> str:
+    """Prepare the database, start the web server, and return a sign-in link."""
     web = programs.web_server(address, environment)
     database_url = environment["DATABASE_URL"]
     known = is_prepared(database_url)
@@ -93,17 +94,7 @@ def _prepare_and_serve(
         if supervisor.has_ended(web):
             raise Unavailable(f"The web server exited immediately: {last_words(web.log)} (see {web.log})")
         nap(0.02)
-    answer: dict[str, Any] = json.loads(written.splitlines()[-1])
-    return answer
-
-
-def _welcome(address: Address, sign_in_url: str | None) -> None:
-    print_line(f"Time Machine runs at {address.url}")
-    if sign_in_url:
-        print_line(f"Sign in (once)     {sign_in_url}")
-    print_line(f"Data               {home()}")
-    print_line(f"Logs               {home() / 'logs'}")
-    print_line("Ctrl-C stops everything.")
+    return str(json.loads(written.splitlines()[-1])["sign_in_url"])
 
 
 def _watch(supervisor: Supervisor, server: subprocess.Popen[bytes] | None) -> None:

@@ -79,7 +79,7 @@ def load() -> None:
     top = Path(timemachine.__file__).parent
     for path in sorted(top.rglob("tasks.py")):
         import_module(".".join(("timemachine", *path.relative_to(top).with_suffix("").parts)))
-    schedule: dict[str, dict[str, Any]] = {"sweep": {"task": SWEEP, "schedule": settings.SWEEP_SECONDS}}
+    schedule: dict[str, dict[str, object]] = {"sweep": {"task": SWEEP, "schedule": settings.SWEEP_SECONDS}}
     for job in JOBS.values():
         bind(job)
         if job.every is not None:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.models import ModelTrial
 from timemachine.llm.prices import price_overrides, unit_prices
 from timemachine.llm.pure.listing import Listed, State, state
@@ -35,7 +36,7 @@ class Offer:
     """
 
     listed: Listed
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
     trial: ModelTrial | None
     also_priced: tuple[PriceEntry, ...]
     answered: LastAnswer | None = None

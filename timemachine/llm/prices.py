@@ -17,6 +17,7 @@ from django.conf import settings
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError, Unavailable
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_table import NO_PRICES, PriceEntry, PriceTable, read_table
@@ -56,7 +57,7 @@ class Priced:
     """
 
     cost_usd: Decimal | None
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
 
 
 UNKNOWN = Priced(cost_usd=None, prices=None)
@@ -110,7 +111,7 @@ def price_if_known(
         return UNKNOWN
 
 
-def unit_prices(model: ModelName, at: datetime) -> dict[str, Any] | None:
+def unit_prices(model: ModelName, at: datetime) -> JsonObject | None:
     """Return the prices of a model at a time, of the lowest tier, as they are stored with a call. None if unknown."""
     return price(model, TokenUsage(input_tokens=1, output_tokens=1), at).prices
 
@@ -161,7 +162,7 @@ class _Flat:
 
     input: Decimal
     output: Decimal
-    prices: dict[str, Any]
+    prices: JsonObject
 
 
 @lru_cache(maxsize=1_000)
@@ -205,7 +206,7 @@ def _looked_up(model: str, provider: str, usage: TokenUsage, at: datetime) -> Pr
     return Priced(cost_usd=found.total_price, prices=prices | {"at": written(at)})
 
 
-def _recorded_prices(found: Any, input_tokens: int) -> dict[str, Any]:
+def _recorded_prices(found: Any, input_tokens: int) -> JsonObject:
     """Return the prices as they are stored with a call, except its time."""
     return {
         "source": PRICE_LIST,
@@ -234,7 +235,7 @@ def _of_tier(unit: Any, input_tokens: int) -> Decimal:
     return reached[-1] if reached else unit.base
 
 
-def _tiers(model_price: Any, input_tokens: int) -> dict[str, Any]:
+def _tiers(model_price: Any, input_tokens: int) -> JsonObject:
     """Return where the tiers begin, in input tokens, and which one applies to this call, if prices depend on the input."""
     starts = {0} | {
         tier.start for name in _UNITS for tier in getattr(getattr(model_price, name), "tiers", ())

@@ -1,10 +1,11 @@
 """Models, keys, servers and calls as the API takes and returns them."""
 
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field, SecretStr
 
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.llm.models import ModelTrial
@@ -88,7 +89,7 @@ class ModelTestOut(Schema):
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
 
     @classmethod
     def of(cls, trial: ModelTrial) -> "ModelTestOut":
@@ -140,7 +141,7 @@ class OfferOut(Schema):
     key: KeySource
     key_variable: str | None
     base_url: str | None
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
     also_priced: list[ModelPrices]
     last_answer: LastAnswerOut | None
     last_test: ModelTestOut | None

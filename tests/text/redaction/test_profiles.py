@@ -32,7 +32,7 @@ def test_every_project_has_one_without_making_it(project: Project) -> None:
     assert choices_of(project) == [BUILT_IN]
     assert BUILT_IN.handle == "built-in"
     assert profile_of(project, "built-in") is profile_of(project, "Secrets and personal data") is BUILT_IN
-    assert BUILT_IN.as_json()["rules"]["detect"] == ["secret", "email", "phone", "card", "iban", "ssn"]
+    assert BUILT_IN.rules.as_json()["detect"] == ["secret", "email", "phone", "card", "iban", "ssn"]
 
 
 def test_a_link_made_with_an_earlier_version_keeps_what_that_finds(project: Project) -> None:

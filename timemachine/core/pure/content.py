@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 
 MediaType = Literal["text/plain", "application/json", "file"]
 MAX_DEPTH = 64
@@ -127,7 +128,7 @@ def _inside(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else []
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
     found = dict(pairs)
     if len(found) != len(pairs):
         first = {name: at for at, (name, _) in reversed([*enumerate(pairs)])}

@@ -32,7 +32,7 @@ class TimeMachineError(Exception):
         self.code = code or self.default_code
         self.facts: Mapping[str, Any] = facts
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the error as the API returns it: `code`, `message`, `facts`."""
         return {"code": self.code, "message": self.message, "facts": dict(self.facts)}
 

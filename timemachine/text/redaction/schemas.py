@@ -1,10 +1,9 @@
 """Redaction profiles, and what they withhold, as the API takes and returns them."""
 
-from typing import Any
-
 from pydantic import Field
 
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.text.redaction.models import RedactionProfile
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
@@ -39,13 +38,13 @@ class RedactionIn(Strict):
     """A redaction profile to create; `text.redaction.pure.rules.read_rules` reads its rules."""
 
     name: str
-    rules: dict[str, Any]
+    rules: JsonObject
 
 
 class RedactionChange(Strict):
     """New rules for a redaction profile."""
 
-    rules: dict[str, Any]
+    rules: JsonObject
 
 
 class RedactionTest(Strict):
@@ -55,7 +54,7 @@ class RedactionTest(Strict):
     session: str | None = None
     sequence: int | None = Field(default=None, ge=1, lt=2**62)
     redaction: str = "built-in"
-    rules: dict[str, Any] | None = None
+    rules: JsonObject | None = None
 
 
 class RedactionPattern(Schema):
@@ -148,11 +147,11 @@ class RedactedText(Schema):
 class RedactedStep(Schema):
     """A step with marks in place of what is withheld, and the fields that were changed."""
 
-    action: dict[str, Any]
+    action: JsonObject
     touched: list[str]
     counts: list[RuleCount]
 
 
-def _rules(rules: dict[str, Any]) -> RedactionRules:
+def _rules(rules: JsonObject) -> RedactionRules:
     patterns = [RedactionPattern.model_construct(**each) for each in rules["patterns"]]
     return RedactionRules.model_construct(**(rules | {"patterns": patterns}))

@@ -1,7 +1,7 @@
 """A redaction profile as a value: a name, a version, and rules that never change."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from timemachine.text.redaction.pure.rules import Rules
@@ -28,7 +28,7 @@ class Profile:
         """Its name in URLs and requests: its id, or `built-in`."""
         return BUILT_IN_HANDLE if self.id is None else str(self.id)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return what is stored with everything made with it."""
         return {"name": self.name, "version": self.version, "rules": self.rules.as_json()}
 

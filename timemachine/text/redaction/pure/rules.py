@@ -82,7 +82,7 @@ class Rules:
         """The names that marks of these rules can have, and those that any redacted text can contain."""
         return RESERVED | {each.name for each in (*self.patterns, *((self.texts,) if self.texts else ()))}
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the rules as `read_rules` reads them and the API returns them."""
         return {
             "detect": list(self.detect),
