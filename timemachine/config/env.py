@@ -2,7 +2,7 @@
 
 import os
 
-TRUE = {"1", "true", "yes", "on"}
+_TRUE = {"1", "true", "yes", "on"}
 
 
 def text(name: str, default: str = "") -> str:
@@ -10,10 +10,9 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
-def flag(name: str, *, default: bool) -> bool:
-    """Return the variable as a boolean."""
-    value = os.environ.get(name, "").strip().lower()
-    return value in TRUE if value else default
+def flag(name: str) -> bool:
+    """Return whether the variable is set to yes."""
+    return text(name).lower() in _TRUE
 
 
 def number(name: str, default: int) -> int:

@@ -39,16 +39,12 @@ def check_open(connection: Connection[Any]) -> None:
     Raises:
         OperationalError: The connection is closed.
     """
-    if not _has_data(connection):
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if not poll.poll(0):
         return
     try:
         ConnectionPool.check_connection(connection)
     except Exception:
         connections["default"].pool.drain()  # type: ignore[attr-defined]  # Django's PostgreSQL backend has it
         raise
-
-
-def _has_data(connection: Connection[Any]) -> bool:
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return bool(poll.poll(0))

@@ -141,11 +141,7 @@ def is_free() -> Q:
 def claim_facts() -> dict[str, Any]:
     """Return the values that `FREE` and `TAKE` name, with a new token."""
     moment = now()
-    return {
-        "now": moment,
-        "token": uuid4(),
-        "until": moment + timedelta(seconds=settings.LEASE_SECONDS),
-    }
+    return {"now": moment, "token": uuid4(), "until": moment + timedelta(seconds=settings.LEASE_SECONDS)}
 
 
 def claim[Row: Leased](rows: QuerySet[Row], **changes: Any) -> Lease[Row] | None:
@@ -225,9 +221,8 @@ class LeaseKeeper:
     def beating(self, every: float | None = None) -> Iterator["LeaseKeeper"]:
         """Extend the kept leases while the block runs, in a thread, four times per lease or every so many seconds."""
         seconds = settings.LEASE_SECONDS / 4 if every is None else every
-        with heartbeat(
-            self.beat, every=seconds, at_end=connections.close_all
-        ):  # the connections of its thread
+        # its thread has connections of its own
+        with heartbeat(self.beat, every=seconds, at_end=connections.close_all):
             yield self
 
     def beat(self) -> None:
@@ -236,9 +231,8 @@ class LeaseKeeper:
             tokens = list(self._kept)
         try:
             self._extend(tokens)
-        except (
-            Error
-        ) as why:  # the thread must not end: other workers would take the rows and repeat their model calls
+        except Error as why:
+            # the thread must not end: other workers would take the rows and repeat their model calls
             log.warning("leases could not be extended, trying again: %s", why)
             connection.close()
 

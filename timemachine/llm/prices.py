@@ -4,7 +4,7 @@ The operator's own prices, from the file that MODEL_PRICES names, come first, th
 package: no network is used. Unit prices are stored with every call, so a later list never changes what was recorded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -138,9 +138,7 @@ def _overridden(entry: PriceEntry, usage: TokenUsage | None, at: datetime) -> Pr
     )
 
 
-@cache
-def _list_version() -> str:
-    return version(PRICE_LIST)
+_version = cache(version)
 
 
 def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
@@ -210,19 +208,16 @@ def _recorded_prices(found: Any, input_tokens: int) -> JsonObject:
     """Return the prices as they are stored with a call, except its time."""
     return {
         "source": PRICE_LIST,
-        "version": _list_version(),
+        "version": _version(PRICE_LIST),
         "provider": found.provider.id,
         "model": found.model.id,
-        "per_million_tokens": dict(_unit_prices(found.model_price, input_tokens)),
+        "per_million_tokens": {
+            name: float(_of_tier(unit, input_tokens))
+            for attribute, name in _UNITS.items()
+            if (unit := getattr(found.model_price, attribute)) is not None
+        },
         **_tiers(found.model_price, input_tokens),
     }
-
-
-def _unit_prices(model_price: Any, input_tokens: int) -> Iterator[tuple[str, float]]:
-    for attribute, name in _UNITS.items():
-        unit = getattr(model_price, attribute)
-        if unit is not None:
-            yield name, float(_of_tier(unit, input_tokens))
 
 
 def _of_tier(unit: Any, input_tokens: int) -> Decimal:

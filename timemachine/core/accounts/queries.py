@@ -60,10 +60,7 @@ def key(project: Project, key_id: str) -> ApiKey:
     """
     found = keys_of(project).filter(pk=key_id).first() if key_id.isalnum() else None
     if found is None:
-        raise NotFound(
-            "This project has no such API key. See the list of keys.",
-            code="no_such_key",
-        )
+        raise NotFound("This project has no such API key. See the list of keys.", code="no_such_key")
     return found
 
 

@@ -24,13 +24,11 @@ def shown(text: str) -> str:
     line feed. After eight combining marks on one letter, the others are only counted.
     """
     named = _INVISIBLE.sub(_sign, text.replace("\r\n", "\n"))
-    return named if named.isascii() else _PILE.sub(_pile, named)
+    if named.isascii():
+        return named
+    return _PILE.sub(lambda found: f"{found[1]}⟨{len(found[2])} more marks⟩", named)
 
 
 def _sign(match: re.Match[str]) -> str:
     number = ord(match.group())
     return f"⟨{_NAMES.get(number, f'U+{number:04X}')}⟩"
-
-
-def _pile(match: re.Match[str]) -> str:
-    return f"{match.group(1)}⟨{len(match.group(2))} more marks⟩"

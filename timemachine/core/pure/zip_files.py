@@ -107,15 +107,7 @@ class Archive:
                     if size > member.file_size or size > self._remaining:
                         raise _refusal(f"{name[:80]!r} unpacks to more than its directory says")
                     parts.append(part)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            ValueError,
-            OSError,
-        ) as why:
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OSError) as why:
             raise _refusal(f"{name[:80]!r} is cut off or damaged: {_reason(why)}") from why
         if size != member.file_size:
             raise _refusal(f"{name[:80]!r} unpacks to less than its directory says")

@@ -1,6 +1,5 @@
 """Load and remove the demo. It is recorded and replayed when it is loaded, so every value in it is measured."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -44,10 +43,8 @@ def load(project: Project, *, by: str) -> Demo:
     """Create the demo in this project, or return the existing one. The caller enqueues its replays."""
     existing = _session_of(project)
     if existing is not None:
-        replays = tuple(
-            Replay.objects.filter(session=existing).order_by("created_at").values_list("id", flat=True)
-        )
-        return Demo(session=existing, replays=replays, share_url=None, new=False)
+        replays = Replay.objects.filter(session=existing).order_by("created_at").values_list("id", flat=True)
+        return Demo(session=existing, replays=tuple(replays), share_url=None, new=False)
     with transaction.atomic():
         session = _record(project, by)
         debug = launch(session, ReplayOptions(top_k=WIDER, as_of="recorded"), by=by)
@@ -59,12 +56,7 @@ def load(project: Project, *, by: str) -> Demo:
             by=by,
         )
         _, token = create_link(project, session, Terms(label="Demo: for the auditor"), by=by)
-    return Demo(
-        session=session,
-        replays=(debug.id, audit.id),
-        share_url=url_of(token),
-        new=True,
-    )
+    return Demo(session=session, replays=(debug.id, audit.id), share_url=url_of(token), new=True)
 
 
 @transaction.atomic
@@ -108,7 +100,11 @@ def _is_ours(collection: Collection) -> bool:
 def _record(project: Project, by: str) -> Session:
     # the demo needs these ranks immediately, and no other model produces them
     collection = get_or_create_collection(project, handbook.COLLECTION, by=by, embedding_model="wordllama")
-    answering.put(collection, _frames(), by=by)
+    frames = [
+        NewFrame(title=title, text=text, uri=f"handbook/{number:02}")
+        for number, (title, text) in enumerate(handbook.DOCUMENTS, 1)
+    ]
+    answering.put(collection, frames, by=by)
     session = start_session(
         project,
         name=handbook.SESSION_NAME,
@@ -125,13 +121,6 @@ def _record(project: Project, by: str) -> Session:
     _ask(project, session, handbook.FOLLOW_UP)
     _say(session, "agent", handbook.ROOT_CAUSE, significance="solution")
     return end_session(session.id)
-
-
-def _frames() -> Sequence[NewFrame]:
-    return [
-        NewFrame(title=title, text=text, uri=f"handbook/{number:02}")
-        for number, (title, text) in enumerate(handbook.DOCUMENTS, 1)
-    ]
 
 
 def _say(session: Session, role: str, text: str, significance: str | None = None) -> None:

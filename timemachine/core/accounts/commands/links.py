@@ -68,9 +68,14 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
     link.used_at = now()
     link.save(update_fields=["used_at"])
     if link.purpose == SignInLink.RESET or (link.purpose == SignInLink.INVITE and signed_in != link.user):
-        _close_account(link.user)
+        # a new unusable password ends all sessions, so that two people with links never share an account
+        link.user.set_unusable_password()
+        link.user.save(update_fields=["password"])
     if link.project:
-        _join(link.user, link.project, str(link.role))
+        joining = {"role": str(link.role)}
+        Membership.objects.get_or_create(project=link.project, user=link.user, defaults=joining)
+        # an administrator of another project must not be able to open the account of a new member
+        SignInLink.objects.filter(user=link.user, purpose=SignInLink.RESET, used_at=None).delete()
     return link
 
 
@@ -87,15 +92,3 @@ def _claimed(link_secret: str) -> SignInLink:
             code="link_not_valid",
         )
     return link
-
-
-def _close_account(user: User) -> None:
-    # A new unusable password ends all sessions, so that two people with links never share an account.
-    user.set_unusable_password()
-    user.save(update_fields=["password"])
-
-
-def _join(user: User, project: Project, role: str) -> None:
-    Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
-    # An administrator of another project must not be able to open the account of a new member.
-    SignInLink.objects.filter(user=user, purpose=SignInLink.RESET, used_at=None).delete()

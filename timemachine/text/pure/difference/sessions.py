@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
+from operator import attrgetter
 from typing import Final, Literal
 
 from timemachine.text.pure.difference.align import Block, blocks
@@ -83,16 +84,8 @@ def _pairs(
         i, j = here + 1, there + 1
 
 
-def _fingerprint(step: StepFacts) -> tuple[str, ...]:
-    return step.fingerprint
-
-
-def _doing(step: StepFacts) -> tuple[str, ...]:
-    return step.doing
-
-
 # Steps of long runs are matched first by all that is compared, then by what was done.
-_ANCHORS: Final = (_fingerprint, _doing)
+_ANCHORS: Final[tuple[Key, ...]] = (attrgetter("fingerprint"), attrgetter("doing"))
 
 
 def _with_moves(pairs: list[StepPair]) -> list[StepPair]:

@@ -109,7 +109,8 @@ def _walk(root: "LexborNode", around: Landmarks | None = None) -> Iterator[tuple
     node = root
     while True:
         yield node, True
-        child = None if _is_skipped(node, around) else node.first_child
+        skipped = node.tag in _SKIPPED or (around is not None and around.leaves_out(node))
+        child = None if skipped else node.first_child
         if child is not None:
             above.append(node)
             if around is not None:
@@ -126,10 +127,6 @@ def _walk(root: "LexborNode", around: Landmarks | None = None) -> Iterator[tuple
         if sibling is None:
             return
         node = sibling
-
-
-def _is_skipped(node: "LexborNode", around: Landmarks | None) -> bool:
-    return node.tag in _SKIPPED or (around is not None and around.leaves_out(node))
 
 
 class _Builder:

@@ -45,7 +45,10 @@ class Landmarks:
     def __init__(self, root: "LexborNode") -> None:
         self.found: dict[str, None] = {}
         self._size = len(root.text())
-        self._roles = {each.mem_id: _first(each.attributes.get("role")) for each in root.css("[role]")}
+        self._roles = {
+            each.mem_id: (each.attributes.get("role") or "").lower().partition(" ")[0]
+            for each in root.css("[role]")
+        }
         self._has_main = root.css_first("main, [role=main]") is not None
         self._holding = _holding(root)
         self._parts = 0
@@ -91,10 +94,6 @@ class Landmarks:
 
     def _role(self, node: "LexborNode") -> str:
         return self._roles.get(node.mem_id) or _BY_TAG.get(node.tag or "", "")
-
-
-def _first(role: str | None) -> str:
-    return (role or "").lower().partition(" ")[0]
 
 
 def _holding(root: "LexborNode") -> frozenset[int]:

@@ -199,9 +199,10 @@ def _of_scale(first: Number, last: Number) -> Number:
 
 
 def _number(found: re.Match[str]) -> Number:
-    meaning = _meaning(str(found.lastgroup), found[0])
+    written = found[0]
+    meaning = _Meaning(written) if len(written) > _LONGEST else _short_meaning(str(found.lastgroup), written)
     return Number(
-        text=found[0],
+        text=written,
         start=found.start(),
         end=found.end(),
         key=meaning.key,
@@ -209,10 +210,6 @@ def _number(found: re.Match[str]) -> Number:
         unit=meaning.unit,
         certain=meaning.certain,
     )
-
-
-def _meaning(form: str, written: str) -> _Meaning:
-    return _Meaning(written) if len(written) > _LONGEST else _short_meaning(form, written)
 
 
 @cleared_on_erasure

@@ -141,8 +141,6 @@ def _negates(text: str, tokens: list[_Token], position: int) -> bool:
         return True
     if word not in _NEGATIONS or after == "only":
         return False
-    return word != "no" or (following is not None and _qualifies(text, tokens[position], following))
-
-
-def _qualifies(text: str, token: _Token, following: _Token) -> bool:
-    return following[3] is None and text[token[1] : following[0]].isspace()
+    if word != "no":
+        return True
+    return bool(following and following[3] is None and text[tokens[position][1] : following[0]].isspace())
