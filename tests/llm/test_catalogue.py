@@ -13,7 +13,7 @@ from timemachine.llm.pure.catalogue import (
     require_usable,
     resolve,
     sentences_of,
-    usable,
+    why_not_usable,
 )
 from timemachine.llm.pure.listing import choices, listed
 from timemachine.llm.table import PROVIDERS
@@ -126,21 +126,21 @@ def test_a_provider_is_usable_once_its_key_is_set(name: str, monkeypatch: pytest
     variable = str(PROVIDERS[name].key_variable)
     model = ModelName(provider=name, model="m")
     monkeypatch.delenv(variable, raising=False)
-    assert usable(model).why_not == f"{variable} is not set, and this project does not have its own key."
+    assert why_not_usable(model) == f"{variable} is not set, and this project does not have its own key."
     monkeypatch.setenv(variable, "  ")
-    assert usable(model).usable is False
+    assert why_not_usable(model)
     monkeypatch.setenv(variable, "key")
-    assert usable(model).usable is True
+    assert why_not_usable(model) is None
 
 
 @pytest.mark.parametrize("written", ["local", "ollama", "house:other", "bare:tiny"])
 def test_local_models_and_added_servers_need_no_key_of_the_environment(written: str) -> None:
-    assert usable(resolve(written, DEFAULT, SERVERS), SERVERS).usable
+    assert why_not_usable(resolve(written, DEFAULT, SERVERS), SERVERS) is None
 
 
 def test_a_removed_server_is_not_usable_and_says_so() -> None:
-    found = usable(ModelName(provider="house", model="qwen3"))
-    assert (found.usable, found.why_not) == (False, "This project has no model server named house.")
+    found = why_not_usable(ModelName(provider="house", model="qwen3"))
+    assert found == "This project has no model server named house."
 
 
 def test_what_cannot_be_used_is_refused_before_anything_is_created(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,9 +191,9 @@ def test_an_address_with_a_user_in_it_is_refused_and_never_told(
     with pytest.raises(Unavailable, match="OPENAI_BASE_URL contains a user or a password") as refused:
         connection_to(ModelName(provider="openai", model="m"), own_key=own_key)
     (told,) = [each for each in listed({}, {}) if each.provider == "openai"]
-    assert not told.usability.usable
+    assert told.why_not
     assert "inside" in str(told.base_url)
-    assert "s3" not in f"{refused.value.message} {told.base_url} {told.usability.why_not}"
+    assert "s3" not in f"{refused.value.message} {told.base_url} {told.why_not}"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_form_offers_every_provider_and_says_which_it_cannot_call(monkeypatch:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("GROQ_API_KEY", "k")
     found = choices(listed(SERVERS, {}), {})
-    offered = {str(choice.name): choice.usability.why_not for choice in found}
+    offered = {str(choice.name): choice.why_not for choice in found}
     assert list(offered)[:3] == ["local:extractive-1", "local:extractive-3", "local:extractive-5"]
     assert (
         offered["openai:gpt-6.1-terra"]

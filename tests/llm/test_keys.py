@@ -157,7 +157,7 @@ def test_a_key_survives_a_new_secret_only_with_the_old_one_at_hand(
         Unavailable, match="openai:gpt-4o-mini cannot be used: Its stored key cannot be decrypted"
     ):
         usable_model(project.id, "openai:gpt-4o-mini")
-    assert not listed(project, "openai").usability.usable
+    assert listed(project, "openai").why_not
     settings.SECRET_KEY_FALLBACKS = [old]
     assert connection_of(project.id, OPENAI).api_key == KEY
 
@@ -213,19 +213,19 @@ def test_a_server_that_the_operator_would_have_to_allow_says_so_without_being_ca
         ("far", "https://models.example.com"),
     ):
         add_server(project.id, name=name, base_url=url, default_model="m", by="ada")
-    assert all(listed(project, name).usability.usable for name in ("plain", "near", "here", "far"))
+    assert not any(listed(project, name).why_not for name in ("plain", "near", "here", "far"))
     settings.MODEL_HOSTS_ALLOWED = []
-    assert [listed(project, name).usability.usable for name in ("plain", "near", "here", "far")] == [
+    assert [listed(project, name).why_not is None for name in ("plain", "near", "here", "far")] == [
         False,
         False,
         False,
         True,
     ]
-    assert "see MODEL_HOSTS_ALLOWED" in (listed(project, "near").usability.why_not or "")
+    assert "see MODEL_HOSTS_ALLOWED" in (listed(project, "near").why_not or "")
 
 
 def test_a_server_without_a_default_model_is_listed_and_is_no_choice(project: Project) -> None:
     add_server(project.id, name="bare", base_url="https://8.8.8.8", by="ada")
     (offer,) = (each for each in offers_of(project.id) if each.listed.provider == "bare")
-    assert (offer.listed.model, offer.prices, offer.listed.usability.usable) == (None, None, True)
+    assert (offer.listed.model, offer.prices, offer.listed.why_not) == (None, None, None)
     assert "bare" not in {each.name.provider for each in model_choices(project.id)}

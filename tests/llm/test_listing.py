@@ -2,7 +2,6 @@
 
 import pytest
 
-from timemachine.llm.pure.catalogue import USABLE, Usability
 from timemachine.llm.pure.listing import KeySource, Kind, Listed, State, state
 
 
@@ -23,11 +22,12 @@ from timemachine.llm.pure.listing import KeySource, Kind, Listed, State, state
 def test_a_model_works_as_far_as_its_key_and_its_last_test_say(
     kind: Kind, key_source: KeySource, tested: bool, error_code: str | None, expected: State
 ) -> None:
-    found = Listed(provider="x", kind=kind, label="X", model=None, usability=USABLE, key_source=key_source)
+    found = Listed(provider="x", kind=kind, label="X", model=None, why_not=None, key_source=key_source)
     assert state(found, tested=tested, error_code=error_code) == expected
 
 
 def test_a_model_without_its_key_does_not_work_whatever_its_last_test_said() -> None:
-    no = Usability(usable=False, why_not="There is no key.")
-    found = Listed(provider="x", kind="built_in", label="X", model=None, usability=no, key_source="missing")
+    found = Listed(
+        provider="x", kind="built_in", label="X", model=None, why_not="There is no key.", key_source="missing"
+    )
     assert state(found, tested=True, error_code=None) == "no"

@@ -63,9 +63,7 @@ class Offer:
         failed = self.failed_trial
         if self.state == "yes":
             return None if failed is None else f"but its last test failed: {failed.words}"
-        return {"not_checked": NOT_CHECKED, "not_reached": NOT_REACHED}.get(
-            self.state, self.listed.usability.why_not
-        )
+        return {"not_checked": NOT_CHECKED, "not_reached": NOT_REACHED}.get(self.state, self.listed.why_not)
 
 
 def offers_of(project_id: UUID, answers: Mapping[str, LastAnswer] | None = None) -> tuple[Offer, ...]:

@@ -125,7 +125,7 @@ class ModelSelect(forms.Select):
     def offer(self, models: Sequence[Choice], empty: str) -> None:
         """Offer these models, after the text for choosing none."""
         self.choices = [("", empty), *(_option(choice) for choice in models)]
-        self.unusable = frozenset(str(choice.name) for choice in models if not choice.usability.usable)
+        self.unusable = frozenset(str(choice.name) for choice in models if choice.why_not)
 
     def create_option(self, name: str, value: Any, *args: Any, **more: Any) -> dict[str, Any]:
         option = super().create_option(name, value, *args, **more)
@@ -135,7 +135,7 @@ class ModelSelect(forms.Select):
 
 
 def _option(choice: Choice) -> tuple[str, str]:
-    why_not = "" if choice.usability.usable else f": {choice.usability.why_not}"
+    why_not = f": {choice.why_not}" if choice.why_not else ""
     return str(choice.name), f"{choice.name} · {choice.label}{why_not}"
 
 

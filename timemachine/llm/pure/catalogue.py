@@ -75,15 +75,6 @@ class Connection:
     own_key: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usability:
-    """Whether a model can be used on this server, and if not, a sentence that says why."""
-
-    usable: bool
-    why_not: str | None
-
-
-USABLE = Usability(usable=True, why_not=None)
 KEY_UNREADABLE = (
     "Its stored key cannot be decrypted because SECRET_KEY has changed. The key must be entered again."
 )
@@ -141,17 +132,16 @@ def as_recorded(text: str) -> ModelName:
     return ModelName(provider=ALIASES.get(provider, provider), model=model)
 
 
-def usable(
+def why_not_usable(
     name: ModelName,
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
-) -> Usability:
-    """Return whether this server can call the model: its provider has a key, or its server exists."""
+) -> str | None:
+    """Return why this server cannot call the model, as a sentence, or None: its provider has a key, or its server exists."""
     if name.provider == LOCAL:
-        return USABLE
+        return None
     provider = PROVIDERS.get(name.provider)
-    why_not = _why_no_key(provider, keys) if provider else _why_no_server(name.provider, servers)
-    return Usability(usable=why_not is None, why_not=why_not)
+    return _why_no_key(provider, keys) if provider else _why_no_server(name.provider, servers)
 
 
 def require_usable(
@@ -164,10 +154,9 @@ def require_usable(
     Raises:
         Unavailable: `model_not_usable`.
     """
-    found = usable(name, servers, keys)
-    if not found.usable:
+    if why_not := why_not_usable(name, servers, keys):
         raise Unavailable(
-            f"{name} cannot be used: {found.why_not} An administrator must fix that. Or choose another model: "
+            f"{name} cannot be used: {why_not} An administrator must fix that. Or choose another model: "
             f"local:extractive needs no key.",
             code="model_not_usable",
             model=str(name),

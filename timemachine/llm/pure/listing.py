@@ -7,15 +7,13 @@ from typing import Literal
 from timemachine.llm.pure.catalogue import (
     EXTRACTIVE,
     LOCAL,
-    USABLE,
     ModelName,
     ModelServerValue,
     ProjectKey,
-    Usability,
     base_url_of,
     default_model,
     key_of_environment,
-    usable,
+    why_not_usable,
 )
 from timemachine.llm.table import PROVIDERS, Provider
 
@@ -26,16 +24,17 @@ State = Literal["yes", "no", "not_checked", "not_reached"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A choice in a form: a model and whether it can be used."""
+    """A choice in a form: a model, and why it cannot be used (None if it can)."""
 
     name: ModelName
     label: str
-    usability: Usability
+    why_not: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
     """A provider or server of a project. `model` is its default model, None for a server without one.
+    `why_not` says why it cannot be used, None if it can.
 
     `key_source` says where its key comes from, `key_variable` which environment variable could hold one. `base_url` is
     None for local models; `moved` says that the operator gave a built-in provider another URL.
@@ -45,7 +44,7 @@ class Listed:
     kind: Kind
     label: str
     model: ModelName | None
-    usability: Usability
+    why_not: str | None
     key_source: KeySource
     key_variable: str | None = None
     own_key: ProjectKey | None = None
@@ -72,7 +71,7 @@ def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
     With a key, it counts as working until a test fails. A server without one, other than this, counts only after a
     test.
     """
-    if not found.usability.usable:
+    if found.why_not:
         return "no"
     if error_code == "model_unreachable":
         return "not_reached"
@@ -83,7 +82,7 @@ def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
 def choices(found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]]) -> tuple[Choice, ...]:
     """Return the choices of a form: the default models, and `also` other models by provider."""
     return tuple(
-        Choice(name=name, label=each.label, usability=each.usability)
+        Choice(name=name, label=each.label, why_not=each.why_not)
         for each in found
         for name in dict.fromkeys([*([each.model] if each.model else []), *also.get(each.provider, ())])
     )
@@ -97,7 +96,7 @@ def _local() -> Iterator[Listed]:
             kind="local",
             label=f"Best-matching {best} (not a language model)",
             model=ModelName(provider=LOCAL, model=name),
-            usability=USABLE,
+            why_not=None,
             key_source="none_needed",
         )
 
@@ -110,7 +109,7 @@ def _built_in(provider: Provider, keys: Mapping[str, ProjectKey]) -> Listed:
         kind="built_in",
         label=provider.label,
         model=name,
-        usability=usable(name, {}, keys),
+        why_not=why_not_usable(name, {}, keys),
         key_source=_key_source(provider, keys),
         key_variable=provider.key_variable,
         own_key=keys.get(provider.name),
@@ -134,7 +133,7 @@ def _server(server: ModelServerValue, servers: Mapping[str, ModelServerValue]) -
         kind="server",
         label=server.name,
         model=model if server.default_model else None,
-        usability=usable(model, servers),
+        why_not=why_not_usable(model, servers),
         key_source="project" if server.has_key else "none_needed",
         base_url=server.base_url,
     )

@@ -143,7 +143,7 @@ def _choices(found: Step) -> list[Choice]:
 
 def _about(found: Step, choice: Choice) -> str:
     """Return the estimated cost, from the recorded sizes; unknown if the step has no passages of its own."""
-    if not choice.usability.usable or found.output is None or not found.passages:
+    if choice.why_not or found.output is None or not found.passages:
         return choice.label
     sizes = [
         head.size for head in (found.input, found.output, *(each.text for each in found.passages)) if head
