@@ -60,20 +60,15 @@ def read_address(url: str, purpose: Purpose = MODELS) -> ServerAddress:
     except ValueError as why:
         raise _bad(url, f"it cannot be read: {why}", purpose) from why
     host = (parts.hostname or "").rstrip(".")
+    wrong = ""
     if not host.isascii():
-        raise _bad(
-            url,
-            "the host name has letters other than a to z; write it in its ASCII form, xn--…",
-            purpose,
-        )
-    if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
-        raise _bad(url, "it needs https:// and a host name", purpose)
-    if "@" in parts.netloc or parts.query or parts.fragment or len(url) > LONGEST_URL:
-        raise _bad(
-            url,
-            f"it can have a port and a path, but no user, ? or #, and at most {LONGEST_URL} characters",
-            purpose,
-        )
+        wrong = "the host name has letters other than a to z; write it in its ASCII form, xn--…"
+    elif parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
+        wrong = "it needs https:// and a host name"
+    elif "@" in parts.netloc or parts.query or parts.fragment or len(url) > LONGEST_URL:
+        wrong = f"it can have a port and a path, but no user, ? or #, and at most {LONGEST_URL} characters"
+    if wrong:
+        raise _bad(url, wrong, purpose)
     bracketed = f"[{host}]" if ":" in host else host
     place = f"{bracketed}:{parts.port}" if parts.port else bracketed
     normal = f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
@@ -114,11 +109,8 @@ def check_address(url: str, allowed: Collection[str], purpose: Purpose = MODELS)
         if is_never_allowed(found):
             raise _never_allowed(address, found, purpose)
         if not is_public(found):
-            raise _not_allowed(
-                address,
-                f"{_leads_to(address, found)} a private address, not on the public internet",
-                purpose,
-            )
+            why = f"{_leads_to(address, found)} a private address, not on the public internet"
+            raise _not_allowed(address, why, purpose)
     if address.scheme != "https":
         raise _not_allowed(address, "it is not https", purpose)
     return address

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timemachine.text.pure.language.forms import root
-from timemachine.text.pure.language.words import stem
+from timemachine.text.pure.language.words import root, stem
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.step_results import Result
 
 MIN_STEPS_FOR_PROCESSES = 100
-"""The number of open steps from which a process pool is worth starting; a process takes some 0.3 s to start."""
+"""The number of open steps from which a process pool is worth starting; a process takes some 0.5 s to start."""
 THREADS = 3
 """How many threads share the steps that call no model: while one waits for the database, another computes."""
 PAUSE, PATIENCE = 0.1, 5.0

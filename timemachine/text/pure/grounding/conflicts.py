@@ -11,13 +11,13 @@ from typing import Final
 from timemachine.text.pure.grounding.passages import Place, Source
 from timemachine.text.pure.grounding.roles import swapped
 from timemachine.text.pure.grounding.schemas import Reason
-from timemachine.text.pure.language.forms import root
 from timemachine.text.pure.language.names import Name, missing_names
 from timemachine.text.pure.language.numbers import Number, missing_numbers
 from timemachine.text.pure.language.polarity import negated_in_one, neutral_key, turned
 from timemachine.text.pure.language.statement import Statement
 from timemachine.text.pure.language.talk import GLUE
 from timemachine.text.pure.language.terms import Term
+from timemachine.text.pure.language.words import root
 
 # How much of a claim a sentence must contain before a different number in it contradicts the claim.
 _CLOSE: Final = 0.4

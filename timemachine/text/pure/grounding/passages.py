@@ -9,12 +9,12 @@ from typing import Final
 from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.grounding import bounds
 from timemachine.text.pure.grounding.runs import Keys, RunIndex, term_weight
-from timemachine.text.pure.language.forms import root
 from timemachine.text.pure.language.names import Vocabulary, Words, words_of
 from timemachine.text.pure.language.numbers import NumberSet
 from timemachine.text.pure.language.polarity import neutral_key
 from timemachine.text.pure.language.sentences import Sentence
 from timemachine.text.pure.language.statement import Statement
+from timemachine.text.pure.language.words import root
 
 # How many sentences of a passage, and of all passages, are examined closely.
 _OF_ONE: Final = 2

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from timemachine.text.pure.language.forms import root
 from timemachine.text.pure.language.statement import Statement
 from timemachine.text.pure.language.talk import GLUE
 from timemachine.text.pure.language.terms import Term
-from timemachine.text.pure.language.words import stem, word_set
+from timemachine.text.pure.language.words import root, stem, word_set
 
 # The largest distance in terms of two things in one statement.
 _SPAN: Final = 3

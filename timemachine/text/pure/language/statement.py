@@ -3,14 +3,13 @@
 from functools import cached_property
 from typing import Final
 
-from timemachine.text.pure.language.forms import root
 from timemachine.text.pure.language.identifiers import identifier_spans
 from timemachine.text.pure.language.names import Name, Vocabulary, names_beside
 from timemachine.text.pure.language.numbers import Number, numbers_beside
 from timemachine.text.pure.language.plain import plain
 from timemachine.text.pure.language.polarity import Polarity, neutral_key, polarity
 from timemachine.text.pure.language.terms import NEGATION, Term, terms_beside
-from timemachine.text.pure.language.words import SOURCE_WORDS, stem
+from timemachine.text.pure.language.words import SOURCE_WORDS, root, stem
 
 _SOURCE_STEMS: Final = frozenset(map(stem, SOURCE_WORDS))
 

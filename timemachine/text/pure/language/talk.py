@@ -3,8 +3,7 @@
 import re
 from typing import Final
 
-from timemachine.text.pure.language.forms import root
-from timemachine.text.pure.language.words import stem, word_set
+from timemachine.text.pure.language.words import root, stem, word_set
 
 # Words that connect an answer, whatever its subject. They say little that a passage could support.
 GLUE_WORDS: Final = word_set(
