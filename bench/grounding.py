@@ -16,8 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from bench.common.report import figure, finish
+from timemachine.text.pure.grounding.passages import Passage
 from timemachine.text.pure.grounding.schemas import GroundingOut
-from timemachine.text.pure.grounding.support import Passage, ground
+from timemachine.text.pure.grounding.support import ground
 from timemachine.text.pure.language.statement import Statement
 
 RESAMPLED = 1_000

@@ -11,7 +11,8 @@ import pytest
 
 from timemachine.core.pure import process_pool as pool_module
 from timemachine.core.pure.process_pool import ProcessPool, process_pool, run_in_pool, use_pool
-from timemachine.text.pure.grounding.support import Passage, ground
+from timemachine.text.pure.grounding.passages import Passage
+from timemachine.text.pure.grounding.support import ground
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.stub_model_server import StubModelServer
-from timemachine.llm.calling import Connection, Message, ModelName, ModelRequest
+from timemachine.llm.pure.catalogue import Connection, ModelName
+from timemachine.llm.pure.completion import Message, ModelRequest
 
 KEY = "sk-test-0123456789"
 PROMPT = (

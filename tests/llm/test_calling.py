@@ -12,8 +12,9 @@ from tests.llm.asking import CONNECTIONS, KEY, Connect, anthropic_connection, op
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.pure.errors import ModelFailed
 from timemachine.llm import transport
-from timemachine.llm.calling import Connection, ModelName, TokenUsage, complete
-from timemachine.llm.pure.catalogue import LOCAL_CONNECTION
+from timemachine.llm.calling import complete
+from timemachine.llm.pure.catalogue import LOCAL_CONNECTION, Connection, ModelName
+from timemachine.llm.pure.completion import TokenUsage
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)

@@ -11,8 +11,9 @@ import pytest
 
 from tests.llm.asking import KEY, request_to
 from timemachine.core.pure.errors import ModelFailed
-from timemachine.llm.calling import Connection, complete
+from timemachine.llm.calling import complete
 from timemachine.llm.pure.cancellation import Listening
+from timemachine.llm.pure.catalogue import Connection
 from timemachine.llm.pure.completion import Completion
 
 type Play = Callable[[socket.socket], None]

@@ -7,9 +7,10 @@ import pytest
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.pure.errors import ModelFailed, Unavailable
 from timemachine.llm import openai_embeddings
-from timemachine.llm.calling import Connection, ModelName, ModelRequest
 from timemachine.llm.checks import check_base_urls
 from timemachine.llm.openai_embeddings import embeddings
+from timemachine.llm.pure.catalogue import Connection, ModelName
+from timemachine.llm.pure.completion import ModelRequest
 
 KEY = "sk-test-0123456789"
 

@@ -11,10 +11,10 @@ from tests.llm.asking import request_to
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project, User
 from timemachine.core.pure.errors import Conflict, InvalidInput, ModelFailed, NotFound, Unavailable
-from timemachine.llm.calling import ModelName, complete
+from timemachine.llm.calling import complete
 from timemachine.llm.commands import add_server, remove_server
 from timemachine.llm.models import ModelServer
-from timemachine.llm.pure.catalogue import LOCAL_CONNECTION
+from timemachine.llm.pure.catalogue import LOCAL_CONNECTION, ModelName
 from timemachine.llm.queries import connection_of, model_choices, servers_of, usable_model
 
 KEY = "sk-house-0123456789"

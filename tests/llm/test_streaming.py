@@ -16,9 +16,9 @@ from tests.waiting import wait_until
 from timemachine.core.pure.errors import Cancelled, ModelFailed
 from timemachine.llm import attempts as exchange
 from timemachine.llm import transport
-from timemachine.llm.calling import Connection, complete
+from timemachine.llm.calling import complete
 from timemachine.llm.pure.cancellation import Cancellation, Listening
-from timemachine.llm.pure.catalogue import LOCAL_CONNECTION, ModelName
+from timemachine.llm.pure.catalogue import LOCAL_CONNECTION, Connection, ModelName
 
 Connect = Callable[[StubModelServer], Connection]
 SAID = "Refunds take 14 days."

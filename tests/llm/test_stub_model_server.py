@@ -11,7 +11,8 @@ import pytest
 
 from tests.llm.asking import request_to
 from tests.stub_model_server import Script, StubModelServer
-from timemachine.llm.calling import Connection, complete
+from timemachine.llm.calling import complete
+from timemachine.llm.pure.catalogue import Connection
 
 
 @pytest.fixture

@@ -12,11 +12,9 @@ from timemachine.llm import failure
 from timemachine.llm.parameters import parameter_rejected, parameters_for, streaming_rejected
 from timemachine.llm.pure import extractive
 from timemachine.llm.pure.cancellation import Listening, RetryWait
-from timemachine.llm.pure.catalogue import Connection, ModelName, sentences_of
-from timemachine.llm.pure.completion import LONGEST_TEXT, Completion, Message, ModelRequest, TokenUsage
+from timemachine.llm.pure.catalogue import sentences_of
+from timemachine.llm.pure.completion import LONGEST_TEXT, Completion, ModelRequest
 from timemachine.llm.table import Protocol
-
-__all__ = ["Completion", "Connection", "Message", "ModelName", "ModelRequest", "TokenUsage", "complete"]
 
 LONGEST_WAIT_SECONDS = 20.0
 MAY_BE_BILLED = frozenset({"model_timed_out", "model_interrupted", "cancelled"})

@@ -3,7 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.text.pure.grounding import bounds
-from timemachine.text.pure.grounding.support import Passage, ground
+from timemachine.text.pure.grounding.passages import Passage
+from timemachine.text.pure.grounding.support import ground
 
 FACT = "The harbour bridge carries eight lanes of traffic."
 OTHER = "The ferry was sold to a company in Norway."

@@ -2,8 +2,9 @@
 
 import pytest
 
+from timemachine.text.pure.grounding.passages import Passage
 from timemachine.text.pure.grounding.schemas import GroundingOut
-from timemachine.text.pure.grounding.support import Passage, ground
+from timemachine.text.pure.grounding.support import ground
 
 GOOD = [
     "The harbour bridge was opened in 1932 after eight years of work.",

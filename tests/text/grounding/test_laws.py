@@ -4,8 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from timemachine.text.pure.grounding.passages import Passage
 from timemachine.text.pure.grounding.schemas import GroundingOut
-from timemachine.text.pure.grounding.support import Passage, ground
+from timemachine.text.pure.grounding.support import ground
 
 SAID = [
     "The pump was replaced in March 2021 for 12,000 euros.",

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from timemachine.text.pure.grounding.passages import Passage
 from timemachine.text.pure.grounding.schemas import GroundingOut
-from timemachine.text.pure.grounding.support import Passage, ground
+from timemachine.text.pure.grounding.support import ground
 from timemachine.text.pure.language.refusal import NO_ANSWER
 
 DEAL = "Acme Corp announced on March 3, 2021 that it had completed the acquisition of Beta Ltd for $2 billion in cash. The deal had been under review by regulators since 2019. Chief executive Jane Doe said the combined company would employ 12,000 people."

@@ -36,9 +36,9 @@ def uuid_of(text: str) -> uuid.UUID | None:
         return None
 
 
-def public_id(length: int = 12) -> str:
-    """Return a random id for display: lower-case letters and digits that are not easily confused."""
-    return "".join(secrets.choice(_LETTERS) for _ in range(length))
+def public_id() -> str:
+    """Return a random id for display: 12 lower-case letters and digits that are not easily confused."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(12))
 
 
 def secret() -> str:

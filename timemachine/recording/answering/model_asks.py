@@ -17,8 +17,8 @@ from timemachine.llm.queries import connection_of
 from timemachine.recording.answering.pure.prompt import TEMPLATE, Passage, Prompt, render
 from timemachine.recording.sessions.pure.draft import Usage
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
+from timemachine.text.pure.grounding.passages import Passage as Support
 from timemachine.text.pure.grounding.schemas import GroundingOut
-from timemachine.text.pure.grounding.support import Passage as Support
 from timemachine.text.pure.grounding.support import ground
 
 

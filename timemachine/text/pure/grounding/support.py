@@ -22,8 +22,6 @@ from timemachine.text.pure.language.sentences import Sentence
 from timemachine.text.pure.language.statement import Statement
 from timemachine.text.pure.language.talk import makes_no_claim
 
-__all__ = ["Passage", "ground"]
-
 # Recorded with every grounding: scores of different methods are not comparable.
 METHOD: Final = "terms-2"
 HIGH: Final = 0.70
