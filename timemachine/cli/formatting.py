@@ -94,6 +94,12 @@ def score(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.4f}"
 
 
+def recorded_tokens(counts: Mapping[str, Any]) -> str:
+    """The input and output tokens; "not recorded" if neither is."""
+    is_recorded = counts["input_tokens"] is not None or counts["output_tokens"] is not None
+    return tokens(counts) if is_recorded else NOT_RECORDED
+
+
 def listed_scores(scores: Mapping[str, Any]) -> str:
     """The score of each retriever in one line: `text 0.1200, semantic 0.8000`."""
     return ", ".join(f"{name} {score(value)}" for name, value in scores.items())

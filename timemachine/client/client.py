@@ -13,7 +13,6 @@ from timemachine.client.resources.comparisons import Comparisons
 from timemachine.client.resources.deletions import Deletions
 from timemachine.client.resources.evidence import Evidence
 from timemachine.client.resources.patterns import Patterns
-from timemachine.client.resources.redactions import Redactions
 from timemachine.client.resources.replays import Judgements, Replays, Sweeps
 from timemachine.client.resources.sessions import Sessions
 from timemachine.client.resources.suites import Suites
@@ -43,7 +42,7 @@ class Client(resources.Root):
         self.suites = Suites(self.connection)
         self.sweeps = Sweeps(self.connection)
         self.shares = resources.Shares(self.connection)
-        self.redactions = Redactions(self.connection)
+        self.redactions = resources.Redactions(self.connection)
         self.evidence = Evidence(self.connection)
         self.erasures = resources.Erasures(self.connection)
         self.deletions = Deletions(self.connection)

@@ -72,7 +72,12 @@ def _rows(items: Sequence[Mapping[str, Any]], by: str) -> Iterator[str]:
         else (by, "calls", "tokens", "cost", *_LATENCY)
     )
     rows = [
-        [_value(each[by]), *_numbers(each, by), duration(each["p50_ms"]), duration(each["p95_ms"])]
+        [
+            NOT_RECORDED if each[by] is None else shortened(each[by]),
+            *_numbers(each, by),
+            duration(each["p50_ms"]),
+            duration(each["p95_ms"]),
+        ]
         for each in items
     ]
     yield from table(heads, rows, right=heads[1:])
@@ -83,10 +88,6 @@ def _numbers(row: Mapping[str, Any], by: str) -> list[str]:
         share = row["error_share"]
         return [f"{row['tool_calls']:,}", f"{row['errors']:,}", "–" if share is None else f"{share:.1%}"]
     return [f"{row['calls']:,}", _tokens(row), total_cost(row["cost_usd"], row["unknown_cost_calls"])]
-
-
-def _value(value: str | None) -> str:
-    return NOT_RECORDED if value is None else shortened(value)
 
 
 def _tokens(row: Mapping[str, Any]) -> str:

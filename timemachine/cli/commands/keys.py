@@ -48,7 +48,7 @@ def create(*, name: str, scopes: tuple[str, ...], expires: str, as_json: bool) -
     """Create a key. It is shown only once."""
     expires_at = None if expires == "never" else expiry_time(expires, now())
     with connected() as client:
-        parts = [each for scope in scopes for each in _parts(scope)]
+        parts = [part.strip() for scope in scopes for part in scope.split(",")]
         made = client.keys.create(name=name, scopes=parts, expires_at=expires_at)
         show(made, _made(made), as_json=as_json)
 
@@ -71,10 +71,6 @@ def revoke(*, key_id: str, as_json: bool) -> None:
         ended = client.keys.revoke(key_id)
         line = f"Key {ended['id']} ({shortened(ended['name'])}) was revoked {local(ended['revoked_at'])}."
         show(ended, [line], as_json=as_json)
-
-
-def _parts(scope: str) -> list[str]:
-    return [part.strip() for part in scope.split(",")]
 
 
 def _made(made: types.KeyCreated) -> Iterator[str]:

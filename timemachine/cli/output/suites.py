@@ -96,6 +96,7 @@ def run_lines(
     run: types.SuiteRunDetail, changed: Iterable[types.StepChangeOut], address: str
 ) -> Iterator[str]:
     """The totals of a run, then every step that changed, then what was left out."""
+    limit = None if run["over_limit_usd"] is None else run["options"]["spend_limit_usd"]
     yield from facts(
         [
             ("run", f"{run['number']}, {run['status']}"),
@@ -105,7 +106,7 @@ def run_lines(
             ("retrieval", listed_words(run["retrieval"])),
             ("context", listed_words({name: n for name, n in run["context"].items() if n})),
             ("error", _most_frequent(run)),
-            ("spent", _spent(run)),
+            ("spent", ", ".join(spending(run, limit))),
             ("compared with", _compared_with(run)),
             ("cost", _paired(run["cost_since"], _dollars)),
             ("latency", _paired(run["took_since"], duration, "median ")),
@@ -194,11 +195,6 @@ def _steps(run: types.SuiteRunDetail) -> str:
     by_status = {name: number for name, number in steps.items() if name != "total" and number}
     left_out = f"; {counted(run['left_out'], 'replay')} left out" if run["left_out"] else ""
     return f"{steps['total']:,}: {listed_words(by_status)}{left_out}"
-
-
-def _spent(run: types.SuiteRunDetail) -> str:
-    limit = None if run["over_limit_usd"] is None else run["options"]["spend_limit_usd"]
-    return ", ".join(spending(run, limit))
 
 
 def _paired(pair: types.Change | None, written: Any, what: str = "") -> str:

@@ -2345,7 +2345,7 @@ class Redactions(Resource):
         )
         return found
 
-    def _test(
+    def test(
         self,
         *,
         text: str | None = None,

@@ -112,7 +112,9 @@ def compress(
             show(found, lines, as_json=as_json)
         elif older_than is not None:
             older = sessions.compress_older(older_than, preview=preview)
-            show(older, _older(older), as_json=as_json)
+            number = counted(older["sessions"], "session")
+            line = f"{number} compressed." if older["compressed"] else f"It would compress {number}."
+            show(older, [line], as_json=as_json)
         else:
             changed = sessions.compression_rule(None if rule == OFF else _days(rule))
             show(changed, _rule(changed), as_json=as_json)
@@ -215,11 +217,6 @@ def _effect(found: types.CompressionOut, before: types.CompressionOut) -> Iterat
     )
 
 
-def _older(found: types.CompressedOut) -> Iterator[str]:
-    number = counted(found["sessions"], "session")
-    yield f"{number} compressed." if found["compressed"] else f"It would compress {number}."
-
-
 def _rule(found: types.CompressionRuleOut) -> Iterator[str]:
     if found["days"] is None:
         yield "No automatic compression."
@@ -236,7 +233,8 @@ def note(*, session: str, step: int, text: str, as_json: bool) -> None:
     """Add a note to a step. The record does not change."""
     with connected() as client:
         made = client.notes.add(session, step, text=text)
-        show(made, _added(made), as_json=as_json)
+        about = facts([("id", made["id"]), ("page", made["url"])])
+        show(made, [f"Note added to step {made['sequence']:,}.", *about], as_json=as_json)
 
 
 @click.command(cls=OneEach)
@@ -248,11 +246,6 @@ def notes(*, session: str, limit: int, after: str | None, as_json: bool) -> None
     with connected() as client:
         found = client.notes.page(session, limit=limit, after=after)
         show(found, _listed(found), as_json=as_json)
-
-
-def _added(made: types.NoteOut) -> Iterator[str]:
-    yield f"Note added to step {made['sequence']:,}."
-    yield from facts([("id", made["id"]), ("page", made["url"])])
 
 
 def _listed(found: types.NotePage) -> Iterator[str]:

@@ -41,7 +41,7 @@ def _lines(found: types.BranchesOut) -> Iterator[str]:
             f"{'└' if each is last else '├'}{'─' * (2 * each['depth'] - 1)} {each['key']}"
             if each["depth"]
             else each["key"],
-            _origin(each),
+            branched_from(each) if each["parent"] is None else _step(each["parent"]),
             each["name"],
             each["status"],
             f"{each['actions']:,}",
@@ -51,11 +51,6 @@ def _lines(found: types.BranchesOut) -> Iterator[str]:
     yield from table(("key", "from", "name", "status", "actions"), rows, right=("actions",))
     if not found["complete"]:
         yield f"Only the first {counted(len(found['items']), 'session')} are shown."
-
-
-def _origin(branch: types.BranchOut) -> str:
-    parent = branch["parent"]
-    return branched_from(branch) if parent is None else _step(parent)
 
 
 def branched_from(session: types.BranchOut | types.SessionOut) -> str:

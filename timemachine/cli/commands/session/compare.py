@@ -10,10 +10,10 @@ import click
 from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
-from timemachine.cli.formatting import duration, shortened, tokens
+from timemachine.cli.formatting import duration, recorded_tokens, shortened
 from timemachine.cli.output.table import aligned, table
 from timemachine.cli.terminal import show
-from timemachine.core.pure.numbers import NOT_RECORDED, spaced, total_cost
+from timemachine.core.pure.numbers import spaced, total_cost
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
@@ -84,7 +84,7 @@ def _totals(found: types.AlignmentOut) -> Iterator[list[str]]:
     yield ["key", *(side["key"] for side in sides)]
     yield ["steps", *(f"{side['steps']:,}" for side in sides)]
     yield ["errors", *(f"{side['errors']:,}" for side in sides)]
-    yield ["tokens", *(_tokens(side) for side in sides)]
+    yield ["tokens", *(recorded_tokens(side) for side in sides)]
     yield ["cost", *(total_cost(side["cost_usd"], side["unknown_cost_calls"]) for side in sides)]
     yield ["first to last step", *(duration(side["duration_ms"]) for side in sides)]
 
@@ -94,10 +94,6 @@ def _name(side: types.SideOut) -> str:
         return shortened(side["name"], 40)
     model = f", {side['model']}" if side["model"] else ""
     return shortened(f"{side['replay_kind']} replay{model}", 40)
-
-
-def _tokens(side: types.SideOut) -> str:
-    return NOT_RECORDED if side["input_tokens"] is None and side["output_tokens"] is None else tokens(side)
 
 
 def _pairs(items: Iterable[types.StepPairOut]) -> Iterator[str]:

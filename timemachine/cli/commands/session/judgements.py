@@ -80,15 +80,12 @@ def _disagreement(number: int) -> str:
 
 
 def _sentence(sentence: types.JudgedSentenceOut) -> Iterator[str]:
-    differs = "" if sentence["agrees"] is not False else f"  (grounding: {_grounded(sentence)})"
+    grounded = "supported" if sentence["grounded"] else "not supported"
+    differs = f"  (grounding: {grounded})" if sentence["agrees"] is False else ""
     verdict = spaced(sentence["counted_as"] or "")
     yield visible(f"{sentence['number']:>3}  {verdict:<15}  {sentence['text']}{differs}")
     if sentence["quote"] is not None:
         yield visible(f"     {_place(sentence)}: {sentence['quote']}")
-
-
-def _grounded(sentence: types.JudgedSentenceOut) -> str:
-    return "supported" if sentence["grounded"] else "not supported"
 
 
 def _place(sentence: types.JudgedSentenceOut) -> str:

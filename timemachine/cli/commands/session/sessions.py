@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from timemachine.cli.commands.session.replays import replay, trial
 from timemachine.cli.commands.session.sweeps import sweep
 from timemachine.cli.commands.session.totals import totals
 from timemachine.cli.connection import connected, session_or_open
-from timemachine.cli.formatting import duration, one_line, shortened, tokens
+from timemachine.cli.formatting import duration, json_or_text, one_line, recorded_tokens, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.timeline import action_lines
 from timemachine.cli.terminal import print_line, print_lines, show
@@ -49,7 +48,12 @@ def start(*, collection: str, name: str, agent: str | None, key: str | None, as_
     """Start a session that records into a collection."""
     with connected() as client:
         begun = client.sessions.start(collection=collection, name=name, agent=agent, key=key)
-        show(begun, _begun_lines(begun), as_json=as_json)
+        lines = [
+            f"Session {begun['key']} records into {one_line(begun['collection'] or 'no collection')}.",
+            *facts([("id", begun["id"]), ("page", begun["url"])]),
+            f"End it with: timemachine session end {begun['key']}",
+        ]
+        show(begun, lines, as_json=as_json)
 
 
 @session.command()
@@ -161,12 +165,6 @@ for command in (
     session.add_command(command)
 
 
-def _begun_lines(begun: types.SessionOut) -> Iterator[str]:
-    yield f"Session {begun['key']} records into {one_line(begun['collection'] or 'no collection')}."
-    yield from facts([("id", begun["id"]), ("page", begun["url"])])
-    yield f"End it with: timemachine session end {begun['key']}"
-
-
 def _listed(found: types.SessionPage, none: str, command: Sequence[str] = ()) -> Iterator[str]:
     if not found["items"]:
         yield none
@@ -208,16 +206,12 @@ def _state_facts(found: types.ResumedOut) -> Iterator[str]:
                 else "1",
             ),
             *(
-                (spaced(name), NOT_RECORDED if each is None else shortened(_json_or_text(each)))
+                (spaced(name), NOT_RECORDED if each is None else shortened(json_or_text(each)))
                 for name, each in values.items()
             ),
             ("more", ", ".join(sorted(found["more"]))),
         ]
     )
-
-
-def _json_or_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterator[str]:
@@ -241,7 +235,7 @@ def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterat
             ("models", _named(summary["models"])),
             ("tools", _named(summary["tools"])),
             ("iteration", f"up to {summary['max_iteration']:,}" if summary["max_iteration"] else ""),
-            ("tokens", _tokens(found)),
+            ("tokens", recorded_tokens(found)),
             ("cost", total_cost(found["cost_usd"], found["unknown_cost_calls"])),
             ("judging", _judging(summary["judgements"])),
             ("notes", f"{summary['notes']:,}" if summary["notes"] else ""),
@@ -280,9 +274,3 @@ def _saved(found: types.SessionOut) -> str:
     if not found["cached_calls"]:
         return ""
     return f"{counted(found['cached_calls'], 'answer')}, saved {saved(found['saved_usd'], found['unknown_saved_calls'])}"
-
-
-def _tokens(found: types.SessionOut) -> str:
-    """The recorded tokens."""
-    counts = (found["input_tokens"], found["output_tokens"])
-    return NOT_RECORDED if counts == (None, None) else tokens(found)

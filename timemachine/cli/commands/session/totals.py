@@ -10,7 +10,7 @@ import click
 from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
-from timemachine.cli.formatting import duration, shortened, tokens
+from timemachine.cli.formatting import duration, recorded_tokens, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, total_cost
@@ -51,7 +51,7 @@ def totals_lines(found: types.TotalsOut) -> Iterator[str]:
             ("steps", f"{totals['actions']:,}, {counted(totals['errors'], 'error')}"),
             ("time", _time(totals)),
             ("calls", calls),
-            ("tokens", _tokens(totals)),
+            ("tokens", recorded_tokens(totals)),
             ("cost", total_cost(totals["cost_usd"], totals["unknown_cost_calls"])),
         ]
     )
@@ -78,11 +78,6 @@ def _time(totals: types.SumsOut) -> str:
     timed, steps = totals["timed_actions"], totals["actions"]
     time = duration(totals["duration_ms"])
     return time if timed in (0, steps) else f"{time}, recorded by {timed:,} of {counted(steps, 'step')}"
-
-
-def _tokens(totals: types.SumsOut) -> str:
-    counts = (totals["input_tokens"], totals["output_tokens"])
-    return NOT_RECORDED if counts == (None, None) else tokens(totals)
 
 
 def _number(count: int | None) -> str:
