@@ -29,8 +29,9 @@ def counted(recordings: Path) -> dict[str, tuple[int, int]]:
     return {text: (len(places), len(set(places))) for text, places in found.items()}
 
 
-@pytest.fixture
-def tau(project: Project, recordings: Path) -> Project:
+@pytest.fixture(scope="module")
+def tau(shared_rows: None, recordings: Path) -> Project:
+    project = Project.objects.create(name="tau-bench")
     imported(project, [recordings / "tau_bench" / TAU], "tau_bench")
     read(project)
     return project

@@ -28,25 +28,41 @@ from timemachine.replay.runs.retrieval import moment_of
 MODES = ("hybrid", "semantic", "lexical")
 
 
+@pytest.fixture(scope="module")
+def kept(shared_rows: None) -> Session:
+    return recorded_session(Project.objects.create(name="Prüfung"), top_k=1, key="s1")
+
+
+@pytest.fixture
+def session(kept: Session, db: None) -> Session:
+    return Session.objects.get(pk=kept.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
+
+
 @pytest.fixture
 def api(project: Project) -> Program:
     return program(project)
 
 
-@pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project, top_k=1, key="s1")
-
-
-@pytest.fixture
-def large(project: Project) -> Collection:
-    """More frames than a find's windows hold."""
+@pytest.fixture(scope="module")
+def invoices(kept: Session) -> Collection:
+    project = kept.project
     collection = get_or_create_collection(project, "large", by="test")
     texts = [f"Invoice {n} is kept in folder {n % 7}, shelf {n % 11}." for n in range(150)]
     put_frames(
         collection, [NewFrame(title=f"Invoice {n}", text=text) for n, text in enumerate(texts)], by="test"
     )
     return collection
+
+
+@pytest.fixture
+def large(invoices: Collection, db: None) -> Collection:
+    """More frames than a find's windows hold."""
+    return Collection.objects.get(pk=invoices.pk)
 
 
 def looked(api: Program, **asked: Any) -> Any:
@@ -273,7 +289,7 @@ def test_a_step_whose_query_was_not_recorded_says_so_and_the_others_stand(
 ) -> None:
     again = start_session(project, name="half", by="test", collection=session.collection, key="half")
     append(again.id, [ActionDraft(kind="find", input={"strange": 1})])
-    find_and_record(Collection.objects.get(), Query(text=QUESTIONS[0]), session=again)
+    find_and_record(Collection.objects.get(name="handbook"), Query(text=QUESTIONS[0]), session=again)
     first, second = api.get("/sessions/half/where", frame=0).json()["items"]
     assert "not recorded" in first["error"]
     assert (first["mode"], first["top_k"], first["adaptive"]) == (None, None, None)
