@@ -6,7 +6,7 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
-from timemachine.core.accounts.models import Project
+from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.usage import costs as queries
@@ -40,7 +40,7 @@ def costs(request: HttpRequest, access: Access) -> HttpResponse:
         "span": span,
         "wrong": wrong,
         "spans": _spans(wanted),
-        "may_record": access.may("operator"),
+        "may_record": access.may(OPERATOR),
     }
     if cells:
         context |= _figures(access.project, wanted, cells, asked=here.get("latency") == "on")

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
 from timemachine.core.accounts.commands.keys import valid_key
-from timemachine.core.accounts.models import Project
+from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.home import local_key_file
@@ -59,7 +59,7 @@ def sessions(request: HttpRequest, access: Access) -> HttpResponse:
         "found": found,
         "courses": activity_of(found.sessions) if found.sessions else {},
         "seals": listed_seals(found.sessions) if found.sessions else {},
-        "may_record": access.may("operator"),
+        "may_record": access.may(OPERATOR),
         "server": settings.PUBLIC_URL,
         "demo_is_here": any(DEMO_TAG in session.tags for session in found.sessions),
     }
