@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from timemachine.core.pure.json_types import JsonObject
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """An action as a document, and the sequence and client id of its parent."""
 
-    action: dict[str, Any]
+    action: JsonObject
     parent: tuple[int, str | None] | None = None
 
 
@@ -18,7 +20,7 @@ class Step:
 class Exported:
     """`about` is the first line of our own format. `steps` can be iterated once, in order; they are not held in memory."""
 
-    about: dict[str, Any]
+    about: JsonObject
     steps: Iterator[Step]
 
 

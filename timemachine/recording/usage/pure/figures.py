@@ -4,15 +4,16 @@ A cell is what was recorded on one day with one kind, agent, model and tool. Eve
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
-from decimal import Decimal
+from operator import attrgetter
 from typing import Final
 from uuid import UUID
 
 from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.usage.pure.latency import Latency
+from timemachine.recording.usage.pure.totals import Counts
 
 TOOL_CALL, TOOL_RESULT = "tool_call", "tool_result"
 
@@ -20,13 +21,11 @@ type Value = str | date | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
+class Sums(Counts):
     """Counts and sums of some steps.
 
-    Tokens are None if none were recorded. US dollars cover the calls whose cost is known, and are None if there are
-    none. `timed` steps have a duration; `duration_ms` is their total. `calls` are model calls, `tool_calls` tool
-    calls, `errors` failed steps. `unknown_cost_calls` are in no sum. `cached_calls` were answered from the answer
-    cache and saved `saved_usd`, which does not cover `unknown_saved_calls`.
+    `timed` steps have a duration; `duration_ms` is their total. `calls` are model calls, `tool_calls` tool calls,
+    `errors` failed steps.
     """
 
     steps: int = 0
@@ -34,19 +33,6 @@ class Sums:
     duration_ms: float = 0.0
     calls: int = 0
     tool_calls: int = 0
-    errors: int = 0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost_usd: Decimal | None = None
-    unknown_cost_calls: int = 0
-    cached_calls: int = 0
-    saved_usd: Decimal | None = None
-    unknown_saved_calls: int = 0
-
-    @property
-    def tokens(self) -> int | None:
-        """Input and output tokens; None if neither was recorded."""
-        return sum_known(self.input_tokens, self.output_tokens)
 
     @property
     def took_ms(self) -> float | None:
@@ -94,23 +80,9 @@ class Row:
 
 
 def summed(several: Iterable[Sums]) -> Sums:
-    """Return the sum of all."""
-    found = list(several)
-    return Sums(
-        steps=sum(each.steps for each in found),
-        timed=sum(each.timed for each in found),
-        duration_ms=sum(each.duration_ms for each in found),
-        calls=sum(each.calls for each in found),
-        tool_calls=sum(each.tool_calls for each in found),
-        errors=sum(each.errors for each in found),
-        input_tokens=sum_known(*(each.input_tokens for each in found)),
-        output_tokens=sum_known(*(each.output_tokens for each in found)),
-        cost_usd=sum_known(*(each.cost_usd for each in found)),
-        unknown_cost_calls=sum(each.unknown_cost_calls for each in found),
-        cached_calls=sum(each.cached_calls for each in found),
-        saved_usd=sum_known(*(each.saved_usd for each in found)),
-        unknown_saved_calls=sum(each.unknown_saved_calls for each in found),
-    )
+    """Return the sum of all, field by field."""
+    found = [NOTHING, *several]
+    return Sums(**{each.name: sum_known(*map(attrgetter(each.name), found)) for each in fields(Sums)})
 
 
 def by_agent(cells: Iterable[Cell]) -> list[Row]:

@@ -13,16 +13,14 @@ from timemachine.core.pure.numbers import sum_known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """Counts, tokens, US dollars and the time range of some actions.
+class Counts:
+    """What every sum of actions has.
 
-    Tokens are None if no action recorded any, dollars if none was priced. `unknown_cost_calls` are calls of unknown
-    cost, which are in no sum. `cached_calls` were answered from a cache and saved `saved_usd`, which does not cover
-    `unknown_saved_calls`. `first` and `last` are the earliest recorded start and the latest recorded end, None if no
-    time was recorded.
+    Tokens are None if no action recorded any, US dollars if none was priced. `unknown_cost_calls` are calls of unknown
+    cost, which are in no sum. `cached_calls` were answered from the answer cache and saved `saved_usd`, which does not
+    cover `unknown_saved_calls`.
     """
 
-    kinds: Mapping[str, int] = field(default_factory=dict)
     errors: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -31,6 +29,21 @@ class Totals:
     cached_calls: int = 0
     saved_usd: Decimal | None = None
     unknown_saved_calls: int = 0
+
+    @property
+    def tokens(self) -> int | None:
+        """Input plus output tokens; None if neither was recorded."""
+        return sum_known(self.input_tokens, self.output_tokens)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals(Counts):
+    """Counts and the time range of some actions.
+
+    `first` and `last` are the earliest recorded start and the latest recorded end, None if no time was recorded.
+    """
+
+    kinds: Mapping[str, int] = field(default_factory=dict)
     first: datetime | None = None
     last: datetime | None = None
 
@@ -38,11 +51,6 @@ class Totals:
     def actions(self) -> int:
         """The number of actions."""
         return sum(self.kinds.values())
-
-    @property
-    def tokens(self) -> int | None:
-        """Input plus output tokens; None if neither was recorded."""
-        return sum_known(self.input_tokens, self.output_tokens)
 
     @property
     def elapsed_ms(self) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exported import Exported, line_of, text_of
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, is_unknown_cost
 
@@ -32,11 +33,11 @@ _USAGE: Final = {
 def parts(session: Exported) -> Iterator[bytes]:
     """Yield the trajectory. Its sums cover what was recorded; if the cost of a call is unknown, there is no total cost."""
     about = session.about
-    agent: dict[str, Any] = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
+    agent: JsonObject = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
     agent["extra"] = {"not_recorded": ["version"] if about["agent"] else ["name", "version"]}
     opening = {"schema_version": "ATIF-v1.7", "session_id": about["key"], "agent": agent}
     yield line_of(opening)[:-1] + b',"steps":['
-    sums: dict[str, Any] = {}
+    sums: JsonObject = {}
     number = unknown = 0
     for number, step in enumerate(_steps(session), start=1):
         metrics = step.get("metrics", {})
@@ -45,15 +46,15 @@ def parts(session: Exported) -> Iterator[bytes]:
         yield b",\n" if number > 1 else b"\n"
         yield line_of({"step_id": number, **step})
     final = {_SUMS[name]: _number(value) for name, value in sums.items()}
-    extra: dict[str, Any] = {"timemachine": about}
+    extra: JsonObject = {"timemachine": about}
     if unknown:
         extra |= {"known_cost_usd": final.pop(_SUMS["cost_usd"], None), "unknown_cost_calls": unknown}
     ending = {"final_metrics": {**final, "total_steps": number}, "extra": extra}
     yield b"\n]," + line_of(ending)[1:] + b"\n"
 
 
-def _steps(session: Exported) -> Iterator[dict[str, Any]]:
-    open_step: dict[str, Any] | None = None
+def _steps(session: Exported) -> Iterator[JsonObject]:
+    open_step: JsonObject | None = None
     for each in session.steps:
         action = each.action
         if open_step is not None and _joins(open_step, action):
@@ -66,10 +67,10 @@ def _steps(session: Exported) -> Iterator[dict[str, Any]]:
         yield open_step
 
 
-def _new_step(action: dict[str, Any]) -> dict[str, Any]:
+def _new_step(action: JsonObject) -> JsonObject:
     """Return the step that begins with this action."""
     kind = action["kind"]
-    step: dict[str, Any] = {"timestamp": action["started_at"], "source": "system", "message": ""}
+    step: JsonObject = {"timestamp": action["started_at"], "source": "system", "message": ""}
     if step["timestamp"] is None:
         del step["timestamp"]
     step["extra"] = {"timemachine": []}
@@ -93,7 +94,7 @@ def _new_step(action: dict[str, Any]) -> dict[str, Any]:
     return step
 
 
-def _attach(step: dict[str, Any], action: dict[str, Any], read_as: str, call_id: str | None = None) -> None:
+def _attach(step: JsonObject, action: JsonObject, read_as: str, call_id: str | None = None) -> None:
     """Add the complete action to the step, and its error, for which ATIF has no field, under the kind and call id by
     which it is imported again."""
     step["extra"]["timemachine"].append(action)
@@ -102,9 +103,9 @@ def _attach(step: dict[str, Any], action: dict[str, Any], read_as: str, call_id:
         step["extra"].setdefault("errors", []).append(error)
 
 
-def _called(action: dict[str, Any]) -> dict[str, Any]:
+def _called(action: JsonObject) -> JsonObject:
     usage = action["usage"] or {}
-    metrics: dict[str, Any] = {name: usage.get(ours) for name, ours in _USAGE.items()}
+    metrics: JsonObject = {name: usage.get(ours) for name, ours in _USAGE.items()}
     metrics["cost_usd"] = None if action["cost_usd"] is None else float(action["cost_usd"])
     recorded = {name: value for name, value in metrics.items() if value is not None}
     return {
@@ -113,13 +114,13 @@ def _called(action: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _has_unknown_cost(action: dict[str, Any]) -> bool:
+def _has_unknown_cost(action: JsonObject) -> bool:
     usage = action["usage"] or {}
     used = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
     return is_unknown_cost(action["kind"], model=action["model"], cost_usd=action["cost_usd"], **used)
 
 
-def _joins(step: dict[str, Any], action: dict[str, Any]) -> bool:
+def _joins(step: JsonObject, action: JsonObject) -> bool:
     """Return whether the action belongs to the open step: a result goes with its call, and calls precede all results."""
     if step["source"] != "agent":
         return False
@@ -135,14 +136,14 @@ def _joins(step: dict[str, Any], action: dict[str, Any]) -> bool:
     return "reasoning_content" not in step if _is_thought(action) else step["message"] == ""
 
 
-def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
+def _join(step: JsonObject, action: JsonObject) -> None:
     if action["kind"] == "tool_call":
         _join_call(step, action)
         return
     _attach(step, action, action["kind"])
     if action["kind"] == "tool_result":
         calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
-        result: dict[str, Any] = {"content": text_of(action["output"])}
+        result: JsonObject = {"content": text_of(action["output"])}
         if action["call_id"] in calls:
             result["source_call_id"] = action["call_id"]
         step.setdefault("observation", {"results": []})["results"].append(result)
@@ -152,7 +153,7 @@ def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
         step["message"] = text_of(action["output"])
 
 
-def _join_call(step: dict[str, Any], action: dict[str, Any]) -> None:
+def _join_call(step: JsonObject, action: JsonObject) -> None:
     """Add a call, which must have an id and a name; `extra` lists which of them were made up."""
     name = action["call_id"] or f"step-{action['sequence']}"
     _attach(step, action, "tool_call", name)
@@ -168,16 +169,16 @@ def _join_call(step: dict[str, Any], action: dict[str, Any]) -> None:
         step["extra"].setdefault("not_recorded", {})[name] = missing
 
 
-def _is_thought(action: dict[str, Any]) -> bool:
+def _is_thought(action: JsonObject) -> bool:
     return "thinking" in action["tags"]
 
 
-def _wrapped(given: Any) -> dict[str, Any]:
+def _wrapped(given: Any) -> JsonObject:
     """Return the arguments as an object, which ATIF requires."""
     return {} if given is None else {"input": given}
 
 
-def _add(sums: dict[str, Any], metrics: dict[str, Any]) -> None:
+def _add(sums: JsonObject, metrics: JsonObject) -> None:
     for name, value in metrics.items():
         sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.content import text_sha256
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exported import Exported, Step, line_of, text_of
 from timemachine.recording.otel.pure.attributes import CACHED, NOT_RECORDED, SAVED
 
@@ -53,7 +54,7 @@ def parts(session: Exported) -> Iterator[bytes]:
         yield line_of(_request([], session.about)) + b"\n"
 
 
-def _request(spans: list[dict[str, Any]], about: dict[str, Any]) -> dict[str, Any]:
+def _request(spans: list[JsonObject], about: JsonObject) -> JsonObject:
     attributes = {"service.name": about["agent"], "timemachine.session": json.dumps(about)}
     scope = {"name": "timemachine", "version": str(about["version"])}
     return {
@@ -66,12 +67,12 @@ def _request(spans: list[dict[str, Any]], about: dict[str, Any]) -> dict[str, An
     }
 
 
-def _span(step: Step, trace: str, about: dict[str, Any]) -> dict[str, Any]:
+def _span(step: Step, trace: str, about: JsonObject) -> JsonObject:
     action = step.action
     own_trace, span = _ids(action["sequence"], action["id"], trace)
     began = parse_time(action["started_at"] or action["recorded_at"])
     ended = began + timedelta(milliseconds=action["duration_ms"] or 0)
-    found: dict[str, Any] = {
+    found: JsonObject = {
         "traceId": own_trace,
         "spanId": span,
         "name": action["name"] or action["tool"] or action["kind"],
@@ -97,7 +98,7 @@ def _ids(sequence: int, client_id: str | None, trace: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (trace, text_sha256(f"{trace} {sequence}")[:16])
 
 
-def _attributes(action: dict[str, Any], about: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _attributes(action: JsonObject, about: JsonObject) -> Iterator[tuple[str, Any]]:
     yield "session.id", about["key"]
     yield "gen_ai.conversation.id", about["key"]
     yield "user.id", about["user"]
@@ -133,12 +134,12 @@ def _attributes(action: dict[str, Any], about: dict[str, Any]) -> Iterator[tuple
     yield "timemachine.action", json.dumps(action, ensure_ascii=False)
 
 
-def _pairs(attributes: dict[str, Any]) -> list[dict[str, Any]]:
+def _pairs(attributes: JsonObject) -> list[JsonObject]:
     """Return attributes in OTLP's form, without those that are None."""
     return [{"key": name, "value": _value(value)} for name, value in attributes.items() if value is not None]
 
 
-def _value(value: str | float) -> dict[str, Any]:
+def _value(value: str | float) -> JsonObject:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):

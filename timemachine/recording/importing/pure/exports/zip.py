@@ -8,8 +8,9 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final
+from typing import IO, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exported import Exported, line_of
 
 NAME: Final = "zip"
@@ -77,7 +78,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
         yield opened
 
 
-def _event(action: dict[str, Any]) -> dict[str, Any]:
+def _event(action: JsonObject) -> JsonObject:
     kind = action["kind"]
     return {
         "event_type": _EVENT_TYPES.get(kind, kind),
@@ -91,7 +92,7 @@ def _event(action: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _data(action: dict[str, Any]) -> dict[str, Any]:
+def _data(action: JsonObject) -> JsonObject:
     if action["kind"] == "message":
         found = {"role": action["role"], "content": action["output"]}
     else:
@@ -99,12 +100,12 @@ def _data(action: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None} | _error(action)
 
 
-def _error(action: dict[str, Any]) -> dict[str, Any]:
+def _error(action: JsonObject) -> JsonObject:
     error = action["error"]
     return {} if error is None else {"error": error["message"], "error_type": error["type"]}
 
 
-def _snapshot(action: dict[str, Any]) -> dict[str, Any]:
+def _snapshot(action: JsonObject) -> JsonObject:
     return {
         "id": action["sequence"],
         "role": action["role"],
