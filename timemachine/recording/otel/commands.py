@@ -77,7 +77,11 @@ def record_spans(project: Project, found: Iterable[Span | Refused], *, by: str) 
             refused.append(each)
             continue
         try:
-            items.append(_Item(project, by, each, _checked(draft_of(each), large=_is_large(each))))
+            draft = draft_of(each)
+            validation.check_action(draft)
+            if _is_large(each):
+                action_rows.contents_of(draft, settings.MAX_ACTION_BYTES)
+            items.append(_Item(project, by, each, draft))
         except InvalidInput as why:
             refused.append(Refused(span=each.id, reason=why.message))
     if len(items) > SMALL or (items and connection.in_atomic_block):
@@ -130,13 +134,6 @@ _batchers: dict[tuple[UUID, str], RequestBatcher[_Item]] = {}
 _batchers_lock = Lock()
 
 
-def _checked(draft: ActionDraft, *, large: bool) -> ActionDraft:
-    validation.check_action(draft)
-    if large:
-        action_rows.contents_of(draft, settings.MAX_ACTION_BYTES)
-    return draft
-
-
 def _is_large(span: Span) -> bool:
     """Return whether the action might exceed the limit: a character takes up to six bytes as JSON and may be stored twice."""
     nested = any(isinstance(found, list | dict) for found in span.attributes.values())
@@ -148,8 +145,12 @@ def _is_large(span: Span) -> bool:
 def _by_session(project: Project, spans: Sequence[Span], by: str) -> list[tuple[Session, list[Span]]]:
     """Return the spans by session, in the order in which all writers lock sessions."""
     named = {id(span): _key(name) for span in spans if (name := session_identity.session_named(span))}
-    sessions = _sessions(project, set(named.values()), by)
-    traces = _by_trace(spans)
+    existing, missing = _existing_sessions(project, set(named.values()))
+    sessions = existing | {key: _started(project, key, by)[0] for key in missing}
+    traces: defaultdict[str, list[Span]] = defaultdict(list)
+    # In the order in which they began, parents before children that began at the same time.
+    for span in sorted(spans, key=lambda span: (span.began, -span.ended)):
+        traces[span.trace].append(span)
     named_first = {
         trace: next((sessions[named[id(span)]] for span in its if id(span) in named), None)
         for trace, its in traces.items()
@@ -162,22 +163,8 @@ def _by_session(project: Project, spans: Sequence[Span], by: str) -> list[tuple[
     return [by_session[each] for each in sorted(by_session)]
 
 
-def _by_trace(spans: Sequence[Span]) -> dict[str, list[Span]]:
-    """Return the spans of each trace in the order in which they began, parents before children that began at the same time."""
-    traces: defaultdict[str, list[Span]] = defaultdict(list)
-    for span in sorted(spans, key=lambda span: (span.began, -span.ended)):
-        traces[span.trace].append(span)
-    return traces
-
-
-def _sessions(project: Project, keys: Iterable[str], by: str) -> dict[str, Session]:
-    """Return the project's sessions with these keys. Missing ones are started, always in the same order."""
-    found, missing = _existing_sessions(project, keys)
-    return found | {key: _started(project, key, by)[0] for key in missing}
-
-
 def _existing_sessions(project: Project, keys: Iterable[str]) -> tuple[dict[str, Session], list[str]]:
-    """Return the sessions with these keys, and the sorted keys without a session."""
+    """Return the sessions with these keys, and the keys without a session, sorted so that all start them in the same order."""
     ordered = sorted(keys)
     if not ordered:
         return {}, []
@@ -301,13 +288,17 @@ def _new_drafts(session: Session, drafts: Sequence[ActionDraft], known: Known) -
     """
     if not known and len({draft.id for draft in drafts}) == len(drafts):
         return list(drafts)
-    erased = _erased(session, known)
+    erased = set(
+        session.erased_fields.filter(sequence__in=[at for at, _ in known.values()]).values_list(
+            "sequence", flat=True
+        )
+    )
     sources = {client_id: source for client_id, (_, source) in known.items()}
     new: dict[str, ActionDraft] = {}
     others: dict[str, ActionDraft] = {}
     for draft in drafts:
         name = str(draft.id)
-        if name in erased:
+        if name in known and known[name][0] in erased:
             continue
         sha256 = content_of(draft.source).sha256
         if sources.setdefault(name, sha256) != sha256:
@@ -317,10 +308,3 @@ def _new_drafts(session: Session, drafts: Sequence[ActionDraft], known: Known) -
             new.setdefault(name, draft)
     before = _known((session, name) for name in others)[session.id]
     return [*new.values(), *(other for name, other in others.items() if name not in before)]
-
-
-def _erased(session: Session, known: Known) -> set[str]:
-    """Return the ids of the actions of which something was erased."""
-    rows = session.erased_fields.filter(sequence__in=[at for at, _ in known.values()])
-    erased = set(rows.values_list("sequence", flat=True))
-    return {name for name, (at, _) in known.items() if at in erased}

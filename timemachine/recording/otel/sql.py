@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -51,20 +50,14 @@ def describe_session(
         or (began is not None and began < session.started_at)
         or (name is not None and session.name == session.key)
     )
-    if changes:
-        texts = {"agent": agent, "user": user, "name": name}
-        values = {
-            field: value if value is None else storable(value[:LONGEST_WORD])
-            for field, value in texts.items()
-        }
-        _describe(session, {**values, "began": began, "id": session.id})
-
-
-@transaction.atomic
-def _describe(session: Session, values: Mapping[str, Any]) -> None:
-    lock_against_sealing(session)
-    with connection.cursor() as cursor:
-        cursor.execute(_DESCRIBE, dict(values))
+    if not changes:
+        return
+    texts = {"agent": agent, "user": user, "name": name}
+    values = {field: value and storable(value[:LONGEST_WORD]) for field, value in texts.items()}
+    with transaction.atomic():
+        lock_against_sealing(session)
+        with connection.cursor() as cursor:
+            cursor.execute(_DESCRIBE, {**values, "began": began, "id": session.id})
 
 
 def insert_traces(project: UUID, traces: Mapping[str, UUID | None]) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.content import MAX_DEPTH, check_depth, finite
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 
 DEEPEST: Final = MAX_DEPTH - 4
 """The value will be nested inside others."""
@@ -62,7 +63,7 @@ class Attributes:
 
         Numbers in names are places; gaps close.
         """
-        tree: dict[str, Any] = {}
+        tree: JsonObject = {}
         start = prefix + "."
         for name, found in self.values.items():
             if name.startswith(start):
@@ -105,7 +106,7 @@ def _refuse(name: str) -> Any:
     raise ValueError(name)
 
 
-def _insert(tree: dict[str, Any], names: list[str], found: Any) -> None:
+def _insert(tree: JsonObject, names: list[str], found: Any) -> None:
     for name in names[:-1]:
         below = tree.setdefault(name, {})
         if not isinstance(below, dict):

@@ -6,7 +6,7 @@ A span that cannot be read is refused on its own; a body that cannot be read rai
 import base64
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
@@ -18,6 +18,7 @@ from opentelemetry.proto.trace.v1 import trace_pb2
 
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.otel.pure.counting import check_document, check_protobuf
 from timemachine.recording.otel.pure.span import Span, SpanEvent
 
@@ -152,8 +153,8 @@ def _span_label(span_id: Any, name: Any, place: int) -> str:
     return f"Span {place:,} of the request"
 
 
-def _of_protobuf(span: trace_pb2.Span, resource: dict[str, Any], scope: dict[str, Any]) -> Span:
-    more: dict[str, Any] = {}
+def _of_protobuf(span: trace_pb2.Span, resource: JsonObject, scope: JsonObject) -> Span:
+    more: JsonObject = {}
     if span.kind:
         more["kind"] = int(span.kind)
     if span.trace_state:
@@ -188,7 +189,7 @@ def _of_protobuf(span: trace_pb2.Span, resource: dict[str, Any], scope: dict[str
     )
 
 
-def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
+def _attributes(pairs: Iterable[KeyValue]) -> JsonObject:
     return {pair.key: _value(pair.value) for pair in pairs}
 
 
@@ -208,7 +209,7 @@ def _value(value: AnyValue) -> Any:
     return found
 
 
-def _of_json(span: Mapping[str, Any], resource: Mapping[str, Any], scope: Mapping[str, Any]) -> Span:
+def _of_json(span: JsonObject, resource: JsonObject, scope: JsonObject) -> Span:
     status = _object(span, "status")
     links = [
         {
@@ -247,7 +248,7 @@ def _of_json(span: Mapping[str, Any], resource: Mapping[str, Any], scope: Mappin
     )
 
 
-def _json_attributes(owner: Mapping[str, Any]) -> dict[str, Any]:
+def _json_attributes(owner: JsonObject) -> JsonObject:
     return {_text(pair, "key"): _json_value(pair.get("value")) for pair in _objects(owner, "attributes")}
 
 
@@ -267,27 +268,27 @@ def _status(code: Any) -> int:
     return names[code] if code in names else int(code or 0)
 
 
-def _scope(name: str, version: str, attributes: dict[str, Any]) -> dict[str, Any]:
+def _scope(name: str, version: str, attributes: JsonObject) -> JsonObject:
     said = {"name": name, "version": version, "attributes": attributes}
     return {key: value for key, value in said.items() if value}
 
 
-def _object(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _object(owner: JsonObject, name: str) -> JsonObject:
     found = owner.get(name)
     return found if isinstance(found, dict) else {}
 
 
-def _objects(owner: Any, name: str) -> Sequence[dict[str, Any]]:
+def _objects(owner: Any, name: str) -> Sequence[JsonObject]:
     found = owner.get(name) if isinstance(owner, dict) else None
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _text(owner: Mapping[str, Any], name: str) -> str:
+def _text(owner: JsonObject, name: str) -> str:
     found = owner.get(name)
     return found if isinstance(found, str) else ""
 
 
-def _whole(owner: Mapping[str, Any], name: str) -> int:
+def _whole(owner: JsonObject, name: str) -> int:
     return int(owner.get(name) or 0)
 
 

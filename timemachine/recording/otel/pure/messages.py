@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.otel.pure.span import Span
 
@@ -80,7 +81,7 @@ def _messages(listed: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _of_event(attributes: Mapping[str, Any], role: str) -> dict[str, Any]:
+def _of_event(attributes: Mapping[str, Any], role: str) -> JsonObject:
     return {"role": role, **{name: value for name, value in attributes.items() if name != "gen_ai.system"}}
 
 

@@ -1,8 +1,9 @@
 """The model call of a span: model, parameters, usage and cost."""
 
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.sessions.pure.draft import Usage
 
@@ -24,7 +25,6 @@ _PROVIDERS: Final = {
     "x_ai": "xai",
 }
 _REQUEST: Final = "gen_ai.request."
-_NOT_PARAMETERS: Final = {"model"}
 _USAGE: Final = {
     "input_tokens": (
         "gen_ai.usage.input_tokens",
@@ -87,7 +87,7 @@ def model_of(attributes: Attributes) -> str | None:
     return model if model.startswith(f"{provider}:") else f"{provider}:{model}"
 
 
-def parameters_of(attributes: Attributes) -> dict[str, Any] | None:
+def parameters_of(attributes: Attributes) -> JsonObject | None:
     """Return the parameters of the call, including tools and system instructions; None if not recorded."""
     given = attributes.value(
         "llm.invocation_parameters", "langfuse.observation.model.parameters", "mlflow.invocationParams"
@@ -96,7 +96,7 @@ def parameters_of(attributes: Attributes) -> dict[str, Any] | None:
     found |= {
         name.removeprefix(_REQUEST): value
         for name, value in attributes.values.items()
-        if name.startswith(_REQUEST) and name.removeprefix(_REQUEST) not in _NOT_PARAMETERS
+        if name.startswith(_REQUEST) and name != "gen_ai.request.model"
     }
     others = {
         "tools": attributes.value("gen_ai.tool.definitions", "mlflow.chat.tools")

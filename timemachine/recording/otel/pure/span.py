@@ -1,7 +1,8 @@
 """A span, independent of its encoding."""
 
 from dataclasses import dataclass, field
-from typing import Any
+
+from timemachine.core.pure.json_types import JsonObject
 
 STATUS_ERROR = 2
 
@@ -12,7 +13,7 @@ class SpanEvent:
 
     name: str
     at: int
-    attributes: dict[str, Any]
+    attributes: JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +31,16 @@ class Span:
     name: str
     began: int
     ended: int
-    attributes: dict[str, Any]
+    attributes: JsonObject
     events: tuple[SpanEvent, ...] = ()
     status: int = 0
     status_message: str = ""
-    more: dict[str, Any] = field(default_factory=dict)
-    resource: dict[str, Any] = field(default_factory=dict)
-    scope: dict[str, Any] = field(default_factory=dict)
+    more: JsonObject = field(default_factory=dict)
+    resource: JsonObject = field(default_factory=dict)
+    scope: JsonObject = field(default_factory=dict)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> JsonObject:
         """Return everything that was sent in one document, which becomes the source of the action.
 
         The span's id and its parent's are left out: they are the action's own, so that the span is recognised again
