@@ -16,6 +16,7 @@ from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of, file_content, text_sha256
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.schemas import Schema
 from timemachine.knowledge.collection_time import change_time
 from timemachine.knowledge.commands import NewFrame, lock_collection, passage_identity
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage, SourcePut
@@ -163,9 +164,8 @@ MOST_NAMED: Final = 20
 MOST_PUTS: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedFrame:
-    """A frame that ended. `edited`: its last version was a passage of a file edited by hand."""
+class FrameEnded(Schema):
+    """A frame that the file ended. `edited` is true if its last version was written by hand over a passage of a file."""
 
     frame: int
     version: int
@@ -173,18 +173,15 @@ class EndedFrame:
     edited: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditedFrame:
-    """A frame that was edited by hand, and `beside`, the frame that has its original text from the file. Both are
-    current.
-    """
+class FrameEdited(Schema):
+    """A frame that was edited by hand while `beside`, another frame, has its old text from the file; both are current."""
 
     frame: int
     beside: int
     title: str
 
 
-def edited_frames(source: Source) -> list[EditedFrame]:
+def edited_frames(source: Source) -> list[FrameEdited]:
     """Return the frames that were edited by hand while another frame has their original text as a current passage
     of the file.
 
@@ -204,7 +201,7 @@ def edited_frames(source: Source) -> list[EditedFrame]:
     )
     found = before.order_by("number", "version").values_list("sha256", "title", "uri", "number")
     edited = {
-        number: EditedFrame(frame=number, beside=beside[sha256, title, uri], title=title)
+        number: FrameEdited.model_construct(frame=number, beside=beside[sha256, title, uri], title=title)
         for sha256, title, uri, number in found
         if (sha256, title, uri) in beside
     }
@@ -221,7 +218,7 @@ def edited_by_hand() -> Exists:
     return Exists(earlier)
 
 
-def ended_frames(put: SourcePut) -> list[EndedFrame]:
+def ended_frames(put: SourcePut) -> list[FrameEnded]:
     """Return the first `MOST_NAMED` frames that an upload ended, those edited by hand first."""
     if not put.ended:
         return []
@@ -233,7 +230,7 @@ def ended_frames(put: SourcePut) -> list[EndedFrame]:
         .only("number", "version", "title")
     )
     return [
-        EndedFrame(
+        FrameEnded.model_construct(
             frame=each.number,
             version=each.version,
             title=each.title,

@@ -1,4 +1,4 @@
-"""A file that a worker imports: its content until the import finishes, its progress and its result."""
+"""Files that a worker imports: the content until the import finishes, the progress and the result."""
 
 from django.db import models
 from django.db.models import Q
@@ -13,33 +13,44 @@ WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 STATUSES = (WAITING, RUNNING, DONE, FAILED)
 
 
-class FileImport(Leased, Enqueued):
-    """A file waiting to be imported, being imported, or imported. `done` of `total` actions are recorded; `total` is
-    unknown until the file was read.
+class FileWork(Leased, Enqueued):
+    """A file that a worker reads, its progress and its result. `done` of `total` parts are recorded; `total` is None until
+    the file was read."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    name = FaithfulTextField()
+    put_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+    status = models.CharField(max_length=10, default=WAITING)
+    total = models.BigIntegerField(null=True)
+    done = models.BigIntegerField(default=0)
+    error_code = models.CharField(max_length=60, null=True)
+    error_message = FaithfulTextField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    revision = models.BigIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.status}"
+
+
+class FileImport(FileWork):
+    """A file waiting to be imported, being imported, or imported. Its parts are actions.
 
     A file that fits into one part is in `data`; a larger one is in `parts`. Both are empty once the import has
     finished: content that is erased from sessions must not survive in a file. For the same reason `sessions` holds
     ids and counts only, no text.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid7)
-    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
-    name = FaithfulTextField()
     format = models.CharField(max_length=30)
     data = models.BinaryField()
     size = models.BigIntegerField()
-    put_by = models.CharField(max_length=254)
-    created_at = models.DateTimeField(db_default=Now())
-    status = models.CharField(max_length=10, default=WAITING)
-    total = models.BigIntegerField(null=True)
-    done = models.BigIntegerField(default=0)
     sessions = models.JSONField(default=list)
     report = FaithfulJSONField(null=True)
-    error_code = models.CharField(max_length=60, null=True)
-    error_message = FaithfulTextField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    attempts = models.IntegerField(default=0)
-    revision = models.BigIntegerField(default=0)
 
     class Meta:
         db_table = "tm_file_import"
@@ -52,9 +63,6 @@ class FileImport(Leased, Enqueued):
         indexes = [
             models.Index(fields=["id"], condition=Q(finished_at=None), name="file_import_open"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.status}"
 
 
 class FilePart(models.Model):

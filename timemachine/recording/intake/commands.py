@@ -13,15 +13,16 @@ from timemachine.core.pure.errors import Conflict, InvalidInput, TooLarge
 from timemachine.knowledge.commands import NewFrame, PutResult
 from timemachine.knowledge.models import Collection, Source
 from timemachine.knowledge.sources import (
-    EditedFrame,
-    EndedFrame,
+    FrameEdited,
+    FrameEnded,
     edited_frames,
     ended_frames,
     record_put,
     store_source,
 )
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.intake.models import FAILED, Intake
+from timemachine.recording.importing.models import FAILED
+from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.preparing import HandedIn, Prepared
 from timemachine.recording.intake.queries import on_their_way
 from timemachine.recording.sessions.commands import require_open
@@ -43,8 +44,8 @@ class FilePut:
     puts: list[PutResult]
     sequences: list[int]
     ended: int
-    ended_frames: list[EndedFrame]
-    edited: list[EditedFrame]
+    ended_frames: list[FrameEnded]
+    edited: list[FrameEdited]
 
     @property
     def new(self) -> int:

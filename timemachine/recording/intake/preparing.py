@@ -1,7 +1,6 @@
 """Turn an uploaded file into the passages to put. Nothing is written here."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -10,8 +9,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.knowledge.commands import LARGEST_FRAME, NewFrame, Origin
 from timemachine.knowledge.sources import SourceFile
 from timemachine.text.pure.documents.formats import MEDIA_TYPES, Format, format_of
-from timemachine.text.pure.documents.jsonl import BadLine, Record
-from timemachine.text.pure.documents.passages import Passage
+from timemachine.text.pure.documents.jsonl import BadLine
 from timemachine.text.pure.documents.reading import Limits, read, read_lines
 
 MOST_SKIPPED = 200
@@ -63,8 +61,17 @@ def prepare(file: HandedIn, *, seconds: int | None = None) -> Prepared:
 def _of_document(file: HandedIn, format_: Format, limits: Limits) -> Prepared:
     document = read(file.data, format_, limits, title=file.title, name=file.name)
     uri, found = file.uri or file.name, document.passages
+    frames = tuple(
+        NewFrame(
+            text=each.text,
+            title=each.title,
+            uri=uri,
+            metadata={} if each.page is None else {"page": each.page},
+        )
+        for each in found
+    )
     return Prepared(
-        frames=tuple(_frame(each, uri) for each in found),
+        frames=frames,
         places=tuple((each.start, each.end) for each in found),
         source=SourceFile(
             name=file.name,
@@ -79,37 +86,28 @@ def _of_document(file: HandedIn, format_: Format, limits: Limits) -> Prepared:
     )
 
 
-def _frame(passage: Passage, uri: str) -> NewFrame:
-    metadata: dict[str, Any] = {} if passage.page is None else {"page": passage.page}
-    return NewFrame(text=passage.text, title=passage.title, uri=uri, metadata=metadata)
-
-
 def _of_lines(file: HandedIn, limits: Limits) -> Prepared:
     if file.title or file.uri or file.replace:
         raise InvalidInput(
             "Each line of a .jsonl file has its own title and URI. Leave out `title`, `uri` and `replace`.",
             code="not_for_lines",
         )
-    lines = read_lines(file.data, limits)
-    bad = [
-        _bad(line)
-        for line in lines
-        if isinstance(line, BadLine) or len(line.text.encode("utf-8", "replace")) > LARGEST_FRAME
-    ]
+    frames, bad = [], []
+    for line in read_lines(file.data, limits):
+        if isinstance(line, BadLine):
+            bad.append(line)
+        elif len(line.text.encode("utf-8", "replace")) > LARGEST_FRAME:
+            reason = f"Its text has more than {LARGEST_FRAME:,} bytes. Split it."
+            bad.append(BadLine(line=line.line, reason=reason))
+        else:
+            frames.append(
+                NewFrame(
+                    text=line.text, title=line.title, uri=line.uri, metadata=line.metadata, may_be_empty=True
+                )
+            )
     if bad:
         raise _refused(bad)
-    frames = tuple(_line_frame(line) for line in lines if isinstance(line, Record))
-    return Prepared(frames=frames, places=(), source=None, replace=False)
-
-
-def _bad(line: Record | BadLine) -> BadLine:
-    if isinstance(line, BadLine):
-        return line
-    return BadLine(line=line.line, reason=f"Its text has more than {LARGEST_FRAME:,} bytes. Split it.")
-
-
-def _line_frame(line: Record) -> NewFrame:
-    return NewFrame(text=line.text, title=line.title, uri=line.uri, metadata=line.metadata, may_be_empty=True)
+    return Prepared(frames=tuple(frames), places=(), source=None, replace=False)
 
 
 def _refused(bad: list[BadLine]) -> InvalidInput:

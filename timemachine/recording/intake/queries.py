@@ -10,8 +10,9 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.knowledge.models import Collection
-from timemachine.knowledge.sources import EditedFrame, EndedFrame, edited_frames, ended_frames
-from timemachine.recording.intake.models import DONE, Intake
+from timemachine.knowledge.sources import FrameEdited, FrameEnded, edited_frames, ended_frames
+from timemachine.recording.importing.models import DONE
+from timemachine.recording.intake.models import Intake
 
 
 def intakes_of(collection: Collection) -> QuerySet[Intake]:
@@ -35,7 +36,7 @@ def intake_of(project: Project, intake_id: str) -> Intake:
     return found
 
 
-def ended_by(intake: Intake) -> list[EndedFrame]:
+def ended_by(intake: Intake) -> list[FrameEnded]:
     """Return the first twenty frames that the file ended, once it is done."""
     if not intake.ended or intake.source is None:
         return []
@@ -44,7 +45,7 @@ def ended_by(intake: Intake) -> list[EndedFrame]:
     return [] if put is None else ended_frames(put)
 
 
-def edited_beside_it(intake: Intake) -> list[EditedFrame]:
+def edited_beside_it(intake: Intake) -> list[FrameEdited]:
     """Return the frames that were edited by hand while another frame has their old text from this file, once it is done."""
     return edited_frames(intake.source) if intake.status == DONE and intake.source is not None else []
 

@@ -1,6 +1,5 @@
 """Files that are put into a collection, at once or by a worker, as the API returns them."""
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from django.conf import settings
@@ -10,30 +9,13 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema
 from timemachine.knowledge.commands import NewFrame, PutResult
 from timemachine.knowledge.schemas.collections import SourceOut
-from timemachine.knowledge.sources import MOST_NAMED, EditedFrame, EndedFrame
+from timemachine.knowledge.sources import MOST_NAMED, FrameEdited, FrameEnded
 from timemachine.recording.answering.schemas import FramePut
 from timemachine.recording.importing.pure.report import LineSkipped
 from timemachine.recording.importing.schemas import FileFailure, FileStatus
 from timemachine.recording.intake.commands import FilePut
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.queries import edited_beside_it, ended_by
-
-
-class FrameEnded(Schema):
-    """A frame that the file ended. `edited` is true if its last version was written by hand over a passage of a file."""
-
-    frame: int
-    version: int
-    title: str
-    edited: bool
-
-
-class FrameEdited(Schema):
-    """A frame that was edited by hand while `beside`, another frame, has its old text from the file; both are current."""
-
-    frame: int
-    beside: int
-    title: str
 
 
 class PutReport(Schema):
@@ -54,27 +36,19 @@ class PutReport(Schema):
         new: int,
         already_there: int,
         ended: int,
-        ended_frames: Sequence[EndedFrame],
-        edited: Sequence[EditedFrame],
-        skipped: Sequence[dict[str, Any]] = (),
+        ended_frames: list[FrameEnded],
+        edited: list[FrameEdited],
+        skipped: list[LineSkipped],
     ) -> "PutReport":
         """The report; `edited` are all frames that were edited."""
         return cls.model_construct(
             new=new,
             already_there=already_there,
             ended=ended,
-            ended_frames=[
-                FrameEnded.model_construct(
-                    frame=each.frame, version=each.version, title=each.title, edited=each.edited
-                )
-                for each in ended_frames
-            ],
+            ended_frames=ended_frames,
             edited=len(edited),
-            edited_frames=[
-                FrameEdited.model_construct(frame=each.frame, beside=each.beside, title=each.title)
-                for each in edited[:MOST_NAMED]
-            ],
-            skipped=[LineSkipped.model_construct(**each) for each in skipped],
+            edited_frames=edited[:MOST_NAMED],
+            skipped=skipped,
         )
 
 
@@ -122,6 +96,7 @@ class FilePutOut(Schema):
                 ended=done.ended,
                 ended_frames=done.ended_frames,
                 edited=done.edited,
+                skipped=[],
             ),
         )
 
@@ -174,7 +149,7 @@ class IntakeOut(Schema):
                 ended=intake.ended,
                 ended_frames=ended_by(intake),
                 edited=edited_beside_it(intake),
-                skipped=intake.skipped,
+                skipped=[LineSkipped.model_construct(**each) for each in intake.skipped],
             ),
             error=FileFailure.of(intake.error_code, intake.error_message) if failed else None,
             source=str(intake.source_id) if intake.source_id else None,

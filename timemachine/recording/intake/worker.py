@@ -18,7 +18,8 @@ from timemachine.knowledge.commands import NewFrame
 from timemachine.knowledge.models import Collection, Source
 from timemachine.knowledge.sources import record_put, store_source
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.intake.models import DONE, FAILED, RUNNING, Intake
+from timemachine.recording.importing.models import DONE, FAILED, RUNNING
+from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.recording.intake.queries import on_their_way
 
@@ -90,7 +91,14 @@ def _comes_later(intake: Intake) -> bool:
 
 def _put_all(lease: Lease[Intake]) -> None:
     intake = Intake.objects.select_related("collection", "session", "payload").get(id=lease.pk)
-    prepared = prepare(_file(intake))
+    file = HandedIn(
+        name=intake.name,
+        data=bytes(intake.payload.data),
+        title=intake.title,
+        uri=intake.uri,
+        replace=intake.replace,
+    )
+    prepared = prepare(file)
     frames = _begun(lease, intake, prepared)
     place = intake.done
     while place < len(frames):
@@ -98,11 +106,6 @@ def _put_all(lease: Lease[Intake]) -> None:
         _put(lease, intake, batch, place)
         place += len(batch)
     _finish(lease, intake, prepared, frames)
-
-
-def _file(intake: Intake) -> HandedIn:
-    data = bytes(intake.payload.data)
-    return HandedIn(name=intake.name, data=data, title=intake.title, uri=intake.uri, replace=intake.replace)
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
 """Costs as the API takes and returns them. Money in US dollars, durations in milliseconds."""
 
 from datetime import date
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema, Strict
@@ -124,7 +124,7 @@ def cost_row(row: Row, by: str) -> CostSums:
     return _ROWS[by].model_construct(**fields)
 
 
-def _sums(sums: Sums) -> dict[str, object]:
+def _sums(sums: Sums) -> dict[str, Any]:
     return {
         "actions": sums.steps,
         "calls": sums.calls,
@@ -140,5 +140,5 @@ def _sums(sums: Sums) -> dict[str, object]:
     }
 
 
-def _latency_fields(latency: Latency) -> dict[str, object]:
+def _latency_fields(latency: Latency) -> dict[str, Any]:
     return {"timed_calls": latency.timed, "p50_ms": latency.p50_ms, "p95_ms": latency.p95_ms}

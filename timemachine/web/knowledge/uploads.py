@@ -13,7 +13,7 @@ from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import PutResult
 from timemachine.knowledge.models import Collection
-from timemachine.knowledge.sources import MOST_NAMED, EditedFrame, EndedFrame
+from timemachine.knowledge.sources import MOST_NAMED, FrameEdited, FrameEnded
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.intake import receive
 from timemachine.recording.intake.commands import check
@@ -71,7 +71,7 @@ def _check_uris(files: Sequence[HandedIn]) -> None:
     )
 
 
-def stored_sentence(puts: Sequence[PutResult], ended: int = 0, named: Sequence[EndedFrame] = ()) -> str:
+def stored_sentence(puts: Sequence[PutResult], ended: int = 0, named: Sequence[FrameEnded] = ()) -> str:
     """Return a sentence about new, unchanged and ended passages."""
     new = [done.frame.number for done in puts if not done.already_there]
     same = len(puts) - len(new)
@@ -84,7 +84,7 @@ def stored_sentence(puts: Sequence[PutResult], ended: int = 0, named: Sequence[E
     return f"{counted(len(new), 'passage')} stored: {numbers}{already}.{gone}"
 
 
-def _which(ended: int, named: Sequence[EndedFrame]) -> str:
+def _which(ended: int, named: Sequence[FrameEnded]) -> str:
     """Return the ended frames, the first twenty by name."""
     if not named:
         return ""
@@ -105,7 +105,7 @@ def report_upload(request: HttpRequest, taken: Taken) -> None:
         messages.warning(request, edited_warning(edited))
 
 
-def edited_warning(edited: Sequence[EditedFrame]) -> str:
+def edited_warning(edited: Sequence[FrameEdited]) -> str:
     """Return a warning about passages of a file that were edited manually and whose old text is current again, and what to do."""
     said = [
         f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''} next to #{each.beside}"

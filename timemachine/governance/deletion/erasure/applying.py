@@ -18,7 +18,8 @@ from timemachine.governance.deletion.erasure.rewriting import (
 from timemachine.knowledge.models import Frame
 from timemachine.recording.answering.models import AskUnderWay
 from timemachine.recording.answering.summaries import remaining_summaries
-from timemachine.recording.intake.models import RUNNING, WAITING, Intake
+from timemachine.recording.importing.models import RUNNING, WAITING
+from timemachine.recording.intake.models import Intake
 from timemachine.recording.sessions.deletions import SummaryFrame
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import CellOpinion

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core.pure.numbers import sum_known
@@ -82,7 +82,8 @@ class Row:
 def summed(several: Iterable[Sums]) -> Sums:
     """Return the sum of all, field by field."""
     found = [NOTHING, *several]
-    return Sums(**{each.name: sum_known(*map(attrgetter(each.name), found)) for each in fields(Sums)})
+    sums: dict[str, Any] = {each.name: sum_known(*map(attrgetter(each.name), found)) for each in fields(Sums)}
+    return Sums(**sums)
 
 
 def by_agent(cells: Iterable[Cell]) -> list[Row]:

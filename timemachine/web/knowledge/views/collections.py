@@ -28,7 +28,7 @@ from timemachine.knowledge.queries import (
 from timemachine.knowledge.reembedding import embedding_progress, reembed
 from timemachine.knowledge.sources import replaced_by, sources_of
 from timemachine.knowledge.tasks import embed_backlog
-from timemachine.recording.intake.models import DONE
+from timemachine.recording.importing.models import DONE
 from timemachine.recording.intake.queries import intakes_of, with_the_next
 from timemachine.recording.sessions.frames import session_count
 from timemachine.recording.sessions.moments import resolve_moment
