@@ -81,8 +81,11 @@ class Row:
 
 def summed(several: Iterable[Sums]) -> Sums:
     """Return the sum of all, field by field."""
-    found = [NOTHING, *several]
-    sums: dict[str, Any] = {each.name: sum_known(*map(attrgetter(each.name), found)) for each in fields(Sums)}
+    found = list(several)
+    sums: dict[str, Any] = {}
+    for each in fields(Sums):
+        amounts = map(attrgetter(each.name), found)
+        sums[each.name] = sum_known(*amounts) if each.default is None else sum(amounts)
     return Sums(**sums)
 
 
