@@ -5,10 +5,18 @@ import json
 import zipfile
 from typing import Any
 
+from timemachine.recording.importing.pure.registry import FORMATS, choose_format
+from timemachine.recording.importing.pure.report import ParsedFile
+
 
 def lines(*records: Any) -> bytes:
     """A file of JSON lines."""
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def read(data: bytes, format_name: str | None = None, filename: str | None = None) -> ParsedFile:
+    """The sessions of a file in the given format, or in the one that is detected."""
+    return FORMATS[choose_format(format_name, data, filename)].read(data)
 
 
 def document(value: Any) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.recording.importing.pure.registry import read
+from tests.recording.importing.samples import read
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.pure.draft import ActionDraft
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tests.builders import recorded_session
-from tests.recording.importing.samples import SAMPLES
+from tests.recording.importing.samples import SAMPLES, read
 from tests.recording.importing.test_exporting import exported, recorded
 from timemachine.client import load_session
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.numbers import dollars
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.exporting import EXPORTS
-from timemachine.recording.importing.pure.registry import FORMATS, detect_format, read
+from timemachine.recording.importing.pure.registry import FORMATS, detect_format
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action, Session

@@ -12,12 +12,12 @@ import pytest
 
 from tests.builders import recorded_session
 from tests.governance.deletion.erasure.canary import BIRDS, CANARY, EVERY_FIELD, erased, full_action
+from tests.recording.importing.samples import read
 from tests.recording.importing.test_exporting import about, exported, imported, recorded, told
 from tests.recording.importing.test_exports import TALK, actions_in, ours
 from tests.threads import in_a_thread
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.exporting import EXPORTS, export_session
-from timemachine.recording.importing.pure.registry import read
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.recording.importing.samples import read
 from tests.recording.importing.test_exporting import exported, recorded
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_time
-from timemachine.recording.importing.pure.registry import read
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 pytestmark = pytest.mark.django_db

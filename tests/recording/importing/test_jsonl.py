@@ -5,7 +5,7 @@ import json
 import pytest
 
 from timemachine.core.pure.content import text_sha256
-from timemachine.recording.importing.pure.jsonl import Line, lines_of
+from timemachine.recording.importing.pure.contents import Line, lines_of
 from timemachine.recording.importing.pure.report import LineSkipped
 
 

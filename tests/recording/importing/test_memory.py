@@ -8,13 +8,13 @@ import pytest
 
 from tests.recording.importing.samples import lines
 from timemachine.core.pure.errors import TooLarge
-from timemachine.recording.importing.pure import jsonl, reader
+from timemachine.recording.importing.pure import contents, reader
 from timemachine.recording.importing.pure.registry import FORMATS
 
 
 @pytest.fixture(autouse=True)
 def low(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "MOST_LINES", 3)
+    monkeypatch.setattr(contents, "MOST_LINES", 3)
     monkeypatch.setattr(reader, "MOST_VALUES", 20)
 
 

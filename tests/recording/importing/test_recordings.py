@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.recording.importing.samples import read
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import import_file
-from timemachine.recording.importing.pure.registry import detect_format, read
+from timemachine.recording.importing.pure.registry import detect_format
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.actions import with_everything

@@ -7,15 +7,10 @@ from io import BytesIO
 
 import pytest
 
-from tests.recording.importing.samples import SAMPLES
+from tests.recording.importing.samples import SAMPLES, read
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.opening import LOOKED_AT, opening_of
-from timemachine.recording.importing.pure.registry import (
-    FORMATS,
-    choose_format,
-    detect_format,
-    read,
-)
+from timemachine.recording.importing.pure.registry import FORMATS, choose_format, detect_format
 
 
 def zipped(*members: tuple[str, bytes]) -> bytes:

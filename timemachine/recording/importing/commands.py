@@ -9,8 +9,8 @@ from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.exporting import AT_ONCE, exact
 from timemachine.recording.importing.models import FileImport
+from timemachine.recording.importing.pure.contents import Contents
 from timemachine.recording.importing.pure.formats.timemachine import draft_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
 from timemachine.recording.importing.queries import ImportCounts, imports_of

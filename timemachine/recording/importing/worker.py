@@ -19,7 +19,7 @@ from timemachine.core.pure.errors import TimeMachineError
 from timemachine.recording.importing.commands import Progress, import_file
 from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.models import DONE, FAILED, RUNNING, FileImport
-from timemachine.recording.importing.pure.mapped_bytes import Contents, pieces_of
+from timemachine.recording.importing.pure.contents import Contents, pieces_of
 from timemachine.recording.importing.pure.registry import choose_format
 
 AT_ONCE_BYTES: Final = 4 * 1024 * 1024

@@ -63,11 +63,10 @@ def take(
 
 def _few(files: Sequence[HandedIn], read: Callable[[HandedIn], Prepared]) -> list[Prepared] | None:
     """Return the passages of the files if they are few enough for the sender to wait."""
-    if any(_is_pdf(file) for file in files) or sum(len(file.data) for file in files) > AT_ONCE_BYTES:
+    if (
+        any(format_of(file.name, file.data) == "pdf" for file in files)
+        or sum(len(file.data) for file in files) > AT_ONCE_BYTES
+    ):
         return None
     found = [read(file) for file in files]
     return found if sum(len(each.frames) for each in found) <= AT_ONCE_PASSAGES else None
-
-
-def _is_pdf(file: HandedIn) -> bool:
-    return format_of(file.name, file.data) == "pdf"

@@ -145,9 +145,12 @@ def histograms_by_tag(project: Project, query: CostQuery) -> Histograms:
 
 def with_latency(rows: Iterable[Row], histograms: Histograms) -> list[Row]:
     """Return the rows with the latency of their calls, looked up by the keys of their cells or by their own value."""
-    return [
-        replace(each, latency=latency_of(_row_histogram(each, histograms), LATENCY_STEP)) for each in rows
-    ]
+    found = []
+    for row in rows:
+        keys = row.cells or {row.value}
+        merged = merge_histograms(histograms[key] for key in keys if key in histograms)
+        found.append(replace(row, latency=latency_of(merged, LATENCY_STEP)))
+    return found
 
 
 def records_anything(project: Project) -> bool:
@@ -175,11 +178,6 @@ def _histograms(rows: QuerySet[Latency], of: str) -> Histograms:
     for each, bucket, number in rows.values_list(of, "bucket").annotate(times=Sum("number")):
         found.setdefault(each, Counter())[bucket] = int(number)
     return found
-
-
-def _row_histogram(row: Row, histograms: Histograms) -> Mapping[int, int]:
-    keys = row.cells or {row.value}
-    return merge_histograms(histograms[key] for key in keys if key in histograms)
 
 
 def _cell(row: Any) -> Cell:

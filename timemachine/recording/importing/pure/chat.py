@@ -6,7 +6,7 @@ from typing import Any
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.reader import Reader
-from timemachine.recording.importing.pure.session_builder import Ids
+from timemachine.recording.importing.pure.session_builder import Ids, tool_result
 from timemachine.recording.importing.pure.values import (
     list_at,
     parsed_json,
@@ -106,11 +106,8 @@ def _call(call: Any, spoken: ActionDraft) -> ActionDraft:
 def _result(message: JsonObject, base: ActionDraft) -> ActionDraft:
     content = message.get("content")
     failure = record_at(message, "error")
-    return replace(
+    return tool_result(
         base,
-        kind="tool_result",
-        layer="tool",
-        role="tool",
         tool=short_text_at(message, "name", "function"),
         call_id=short_text_at(message, "tool_call_id"),
         output=content,

@@ -9,8 +9,7 @@ from timemachine.core.pure.content import MAX_DEPTH, parse_json
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.zip_files import Archive, is_zip, names_in
-from timemachine.recording.importing.pure.jsonl import Line, lines_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.recording.importing.pure.contents import Contents, Line, lines_of
 from timemachine.recording.importing.pure.values import list_at
 
 LOOKED_AT: Final = 1024 * 1024

@@ -8,8 +8,7 @@ from typing import Any, Final, TypeGuard, cast
 from timemachine.core.pure.content import canonical_json, parse_json, sha256_hex
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.jsonl import Line, check_lines, lines_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents, count_in
+from timemachine.recording.importing.pure.contents import Contents, Line, check_lines, count_in, lines_of
 from timemachine.recording.importing.pure.report import ImportReportOut, LineSkipped, ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import list_at
 from timemachine.recording.sessions.pure.validation import key_of

@@ -8,7 +8,7 @@ from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure import formats
-from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.recording.importing.pure.contents import Contents
 from timemachine.recording.importing.pure.opening import Opening, opening_of, why_unreadable
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile
@@ -105,12 +105,3 @@ def choose_format(name: str | None, data: Contents, filename: str | None = None)
 
 def _matching(opening: Opening) -> list[str]:
     return [name for name, each in FORMATS.items() if each.recognises(opening)]
-
-
-# The API and the command call this parameter `format`.
-def read(data: Contents, format: str | None = None, filename: str | None = None) -> ParsedFile:  # noqa: A002
-    """Return the sessions of a file and its report. Without a format name the format is detected.
-
-    Raises `InvalidInput`: `unknown_format` for an unknown name or a file that is not a transcript, `unsafe_archive`.
-    """
-    return FORMATS[choose_format(format, data, filename)].read(data)

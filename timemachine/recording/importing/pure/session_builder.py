@@ -42,6 +42,44 @@ def system_event(name: str, client_id: str, source: Any, output: Any) -> ActionD
     )
 
 
+def tool_call(base: ActionDraft, *, tool: str | None, call_id: str | None, given: Any) -> ActionDraft:
+    """Return the action as the agent's call of a tool."""
+    return replace(
+        base,
+        kind="tool_call",
+        layer="tool",
+        role="agent",
+        name=None,
+        tool=tool,
+        call_id=call_id,
+        input=given,
+    )
+
+
+def tool_result(
+    base: ActionDraft,
+    *,
+    tool: str | None = None,
+    call_id: str | None,
+    output: Any,
+    error_type: str | None = None,
+    error_message: str | None = None,
+) -> ActionDraft:
+    """Return the action as what a tool answered."""
+    return replace(
+        base,
+        kind="tool_result",
+        layer="tool",
+        role="tool",
+        name=None,
+        tool=tool,
+        call_id=call_id,
+        output=output,
+        error_type=error_type,
+        error_message=error_message,
+    )
+
+
 def call_and_result(both: ActionDraft, ids: Ids) -> list[ActionDraft]:
     """Return the call and, if it has an output or failed, its result under it, from a record that holds both."""
     both = replace(both, kind="tool_call", layer="tool", name=None, tool=both.name)

@@ -1,6 +1,7 @@
 """Decode OTLP/HTTP bodies into spans: `ExportTraceServiceRequest` as protobuf or JSON (opentelemetry-proto 1.x).
 
-A span that cannot be read is refused on its own; a body that cannot be read raises `InvalidInput`.
+A span that cannot be read is refused on its own; a body that cannot be read raises `InvalidInput`. The spans of a
+body are counted before they are read: an empty span has two bytes and is parsed into hundreds.
 """
 
 import base64
@@ -17,15 +18,22 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from timemachine.core.pure.content import parse_json
-from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.otel.pure.counting import check_document, check_protobuf
 from timemachine.recording.otel.pure.span import Span, SpanEvent
 
 LATEST: Final = 2**63 - 1
 LONGEST_NAME: Final = 80
 """Characters of a refused span's name that are shown."""
+MOST_SPANS: Final = 50_000
+_MOST_FIELDS: Final = 2 * MOST_SPANS
+"""Of a protobuf body, down to its spans: groups and their own fields count too."""
+_PATH: Final = (1, 2, 2)
+"""The nested fields `resource_spans`, `scope_spans` and `spans`."""
+_VARINT, _FIXED_64, _LENGTH, _FIXED_32 = 0, 1, 2, 5
+_WIDTHS: Final = {_FIXED_64: 8, _FIXED_32: 4}
 _TRACE_ID, _SPAN_ID = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
+_STATUSES: Final = {"STATUS_CODE_UNSET": 0, "STATUS_CODE_OK": 1, "STATUS_CODE_ERROR": 2}
 _COUNTS: Final = ("dropped_attributes_count", "dropped_events_count", "dropped_links_count")
 
 
@@ -78,7 +86,7 @@ _SCALARS: Final[dict[str, Callable[[Any], Any]]] = {
 
 def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
     """Yield the spans of a protobuf body. Raises `TooLarge` for too many spans."""
-    check_protobuf(body)
+    _check_protobuf(body)
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError as why:
@@ -100,7 +108,7 @@ def from_json(body: bytes) -> Iterator[Span | Refused]:
     Raises `TooLarge` for too many spans.
     """
     document = parse_json(body)
-    check_document(document)
+    _check_document(document)
     yield from of_document(document)
 
 
@@ -211,6 +219,7 @@ def _value(value: AnyValue) -> Any:
 
 def _of_json(span: JsonObject, resource: JsonObject, scope: JsonObject) -> Span:
     status = _object(span, "status")
+    code = status.get("code")
     links = [
         {
             "trace": _text(each, "traceId"),
@@ -240,7 +249,7 @@ def _of_json(span: JsonObject, resource: JsonObject, scope: JsonObject) -> Span:
         ended=_whole(span, "endTimeUnixNano"),
         attributes=_json_attributes(span),
         events=events,
-        status=_status(status.get("code")),
+        status=_STATUSES[code] if code in _STATUSES else int(code or 0),
         status_message=_text(status, "message"),
         more={name: value for name, value in more.items() if value is not None},
         resource=_json_attributes(resource),
@@ -263,14 +272,9 @@ def _json_value(value: Any) -> Any:
     return next((read(value[name]) for name, read in _SCALARS.items() if name in value), None)
 
 
-def _status(code: Any) -> int:
-    names = {"STATUS_CODE_UNSET": 0, "STATUS_CODE_OK": 1, "STATUS_CODE_ERROR": 2}
-    return names[code] if code in names else int(code or 0)
-
-
 def _scope(name: str, version: str, attributes: JsonObject) -> JsonObject:
-    said = {"name": name, "version": version, "attributes": attributes}
-    return {key: value for key, value in said.items() if value}
+    fields = {"name": name, "version": version, "attributes": attributes}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _object(owner: JsonObject, name: str) -> JsonObject:
@@ -295,3 +299,60 @@ def _whole(owner: JsonObject, name: str) -> int:
 def _camel(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(each.title() for each in others)
+
+
+def _check_protobuf(body: bytes) -> None:
+    """Raise `TooLarge` if there are more spans than a request may have. Invalid protobuf is left to the decoder."""
+    spans = 0
+    for fields, is_span in enumerate(_fields(memoryview(body), _PATH), start=1):
+        spans += is_span
+        if spans > MOST_SPANS or fields > _MOST_FIELDS:
+            raise _too_many()
+
+
+def _check_document(request: Any) -> None:
+    """Raise `TooLarge` if a JSON request has more spans than it may have."""
+    spans = sum(
+        len(_objects(each, "spans"))
+        for group in _objects(request, "resourceSpans")
+        for each in _objects(group, "scopeSpans")
+    )
+    if spans > MOST_SPANS:
+        raise _too_many()
+
+
+def _too_many() -> TooLarge:
+    return TooLarge(
+        f"A request can have at most {MOST_SPANS:,} spans. Send smaller batches.", limit=MOST_SPANS
+    )
+
+
+def _fields(message: memoryview, path: tuple[int, ...]) -> Iterator[bool]:
+    """Yield, for every field on the way down the path, whether it is at its end. Stops where the message is invalid."""
+    at = 0
+    while at < len(message):
+        tag, at = _varint(message, at)
+        number, kind = tag >> 3, tag & 7
+        inner = number == path[0] and kind == _LENGTH
+        yield inner and len(path) == 1
+        if kind == _VARINT:
+            _, at = _varint(message, at)
+        elif kind == _LENGTH:
+            size, at = _varint(message, at)
+            if inner and len(path) > 1:
+                yield from _fields(message[at : at + size], path[1:])
+            at += size
+        elif kind in _WIDTHS:
+            at += _WIDTHS[kind]
+        else:
+            return
+
+
+def _varint(message: memoryview, at: int) -> tuple[int, int]:
+    """Return the number at this place and the place after it; the end of the message if it is cut off."""
+    found = 0
+    for shift, byte in enumerate(message[at : at + 10]):
+        found |= (byte & 127) << 7 * shift
+        if byte < 128:  # noqa: PLR2004
+            return found, at + shift + 1
+    return found, len(message)

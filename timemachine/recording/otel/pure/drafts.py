@@ -25,6 +25,8 @@ def draft_of(span: Span) -> ActionDraft:
     kind = kind_of(attributes)
     error_type, error_message = _error(span, attributes)
     is_call = kind == kinds.CALL
+    is_timed = was_recorded(attributes, "duration_ms") and span.began and span.ended >= span.began
+    duration_ms = (span.ended - span.began) / 1e6 if is_timed else None
     return ActionDraft(
         kind=kind.kind,
         layer=kind.layer,
@@ -37,7 +39,7 @@ def draft_of(span: Span) -> ActionDraft:
         call_id=attributes.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"),
         tags=_tags(attributes),
         started_at=moment(span.began) if was_recorded(attributes, "started_at") else None,
-        duration_ms=_duration(span) if was_recorded(attributes, "duration_ms") else None,
+        duration_ms=duration_ms,
         input=input_of(span, attributes),
         output=output_of(span, attributes),
         error_type=error_type,
@@ -52,10 +54,6 @@ def draft_of(span: Span) -> ActionDraft:
         retrieval=retrieval_of(attributes) if kind.kind == "find" else None,
         source=span.document,
     )
-
-
-def _duration(span: Span) -> float | None:
-    return (span.ended - span.began) / 1e6 if span.began and span.ended >= span.began else None
 
 
 def resent_event(draft: ActionDraft, sha256: str) -> ActionDraft:

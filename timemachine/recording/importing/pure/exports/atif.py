@@ -6,7 +6,7 @@ that step. Any other action is a step of the system. Each step has its complete 
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exported import Exported, line_of, text_of
@@ -41,11 +41,14 @@ def parts(session: Exported) -> Iterator[bytes]:
     number = unknown = 0
     for number, step in enumerate(_steps(session), start=1):
         metrics = step.get("metrics", {})
-        _add(sums, metrics)
+        for name, value in metrics.items():
+            sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
         unknown += sum(_has_unknown_cost(each) for each in step["extra"]["timemachine"])
         yield b",\n" if number > 1 else b"\n"
         yield line_of({"step_id": number, **step})
-    final = {_SUMS[name]: _number(value) for name, value in sums.items()}
+    final = {
+        _SUMS[name]: float(value) if isinstance(value, Decimal) else value for name, value in sums.items()
+    }
     extra: JsonObject = {"timemachine": about}
     if unknown:
         extra |= {"known_cost_usd": final.pop(_SUMS["cost_usd"], None), "unknown_cost_calls": unknown}
@@ -158,11 +161,13 @@ def _join_call(step: JsonObject, action: JsonObject) -> None:
     name = action["call_id"] or f"step-{action['sequence']}"
     _attach(step, action, "tool_call", name)
     given = action["input"]
+    if not isinstance(given, dict):  # ATIF requires an object
+        given = {} if given is None else {"input": given}
     step.setdefault("tool_calls", []).append(
         {
             "tool_call_id": name,
             "function_name": action["tool"] or _UNKNOWN,
-            "arguments": given if isinstance(given, dict) else _wrapped(given),
+            "arguments": given,
         }
     )
     if missing := [field for field in ("call_id", "tool") if not action[field]]:
@@ -171,17 +176,3 @@ def _join_call(step: JsonObject, action: JsonObject) -> None:
 
 def _is_thought(action: JsonObject) -> bool:
     return "thinking" in action["tags"]
-
-
-def _wrapped(given: Any) -> JsonObject:
-    """Return the arguments as an object, which ATIF requires."""
-    return {} if given is None else {"input": given}
-
-
-def _add(sums: JsonObject, metrics: JsonObject) -> None:
-    for name, value in metrics.items():
-        sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
-
-
-def _number(value: Any) -> Any:
-    return float(value) if isinstance(value, Decimal) else value

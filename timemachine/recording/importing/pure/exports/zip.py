@@ -80,6 +80,10 @@ def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
 
 def _event(action: JsonObject) -> JsonObject:
     kind = action["kind"]
+    if kind == "message":
+        data = {"role": action["role"], "content": action["output"]}
+    else:
+        data = {name: action[name] for name in ("tool", "call_id", "name", "input", "output")}
     return {
         "event_type": _EVENT_TYPES.get(kind, kind),
         "layer": action["layer"],
@@ -87,17 +91,9 @@ def _event(action: JsonObject) -> JsonObject:
         "agent": action["agent"],
         "timestamp": action["started_at"],
         "duration_ms": action["duration_ms"],
-        "data": _data(action),
+        "data": {name: value for name, value in data.items() if value is not None} | _error(action),
         "action": action,
     }
-
-
-def _data(action: JsonObject) -> JsonObject:
-    if action["kind"] == "message":
-        found = {"role": action["role"], "content": action["output"]}
-    else:
-        found = {name: action[name] for name in ("tool", "call_id", "name", "input", "output")}
-    return {name: value for name, value in found.items() if value is not None} | _error(action)
 
 
 def _error(action: JsonObject) -> JsonObject:

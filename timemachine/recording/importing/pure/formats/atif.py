@@ -17,6 +17,7 @@ from timemachine.recording.importing.pure.session_builder import (
     id_with_digest,
     link_results,
     session_draft,
+    tool_result,
 )
 from timemachine.recording.importing.pure.values import (
     dollars,
@@ -193,11 +194,8 @@ def _parts(step: JsonObject, base: ActionDraft, *, whole: bool) -> Iterator[Acti
     for result in list_at(record_at(step, "observation"), "results"):
         inner = list_at(result, "subagent_trajectory_ref")
         content = result.get("content") if isinstance(result, dict) else result
-        yield replace(
+        yield tool_result(
             base,
-            kind="tool_result",
-            layer="tool",
-            role="tool",
             call_id=short_text_at(result, "source_call_id"),
             output={"content": content, "subagent_trajectory_ref": inner} if inner else content,
         )

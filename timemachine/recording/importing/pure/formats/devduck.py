@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.zip_files import Archive
-from timemachine.recording.importing.pure.jsonl import Line, lines_of
+from timemachine.recording.importing.pure.contents import Line, lines_of
 from timemachine.recording.importing.pure.opening import Opening
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile

@@ -24,6 +24,8 @@ from timemachine.recording.importing.pure.session_builder import (
     link_results,
     session_draft,
     system_event,
+    tool_call,
+    tool_result,
 )
 from timemachine.recording.importing.pure.values import (
     list_at,
@@ -253,22 +255,23 @@ def _call(event: JsonObject, base: ActionDraft) -> ActionDraft:
 
 def _tool(event: JsonObject, base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
     failure = record_at(event, "error")
-    shared = replace(
-        base, layer="tool", tool=short_text_at(event, "function"), call_id=short_text_at(event, "id")
-    )
-    yield replace(shared, kind="tool_call", role="agent", input=event.get("arguments"))
-    yield replace(
-        shared,
-        kind="tool_result",
-        role="tool",
+    tool, call_id = short_text_at(event, "function"), short_text_at(event, "id")
+    yield tool_call(base, tool=tool, call_id=call_id, given=event.get("arguments"))
+    returned = replace(
+        base,
         id=ids.claim(f"{base.id}/result"),
         parent=base.id,
         started_at=moment(event.get("completed")) or base.started_at,
         duration_ms=milliseconds(event.get("working_time"), of_one=1000),
+        source=None,
+    )
+    yield tool_result(
+        returned,
+        tool=tool,
+        call_id=call_id,
         output=event.get("result"),
         error_type=(short_text_at(failure, "type") or "tool_error") if failure else None,
         error_message=text_at(failure, "message"),
-        source=None,
     )
 
 

@@ -161,13 +161,16 @@ def _observation(record: JsonObject, trace: str | None) -> ActionDraft:
     )
     kind = (text_at(record, "type") or "unknown").upper()
     if kind == "GENERATION":
+        total = record_at(record, "costDetails").get("total")
+        if total is None:
+            total = record.get("calculatedTotalCost", record.get("totalCost"))
         return replace(
             base,
             kind="llm_call",
             model=short_text_at(record, "model"),
             parameters=record_at(record, "modelParameters") or None,
             usage=_usage(record_at(record, "usageDetails") or record_at(record, "usage")),
-            cost_usd=_cost(record),
+            cost_usd=dollars(total),
         )
     if kind == "TOOL":
         return replace(base, kind="tool_call")
@@ -203,8 +206,3 @@ def _usage(recorded: JsonObject) -> Usage | None:
         reasoning_tokens=count_at(recorded, "output_reasoning_tokens"),
     )
     return None if found == Usage() else found
-
-
-def _cost(record: JsonObject) -> Any:
-    total = record_at(record, "costDetails").get("total")
-    return dollars(record.get("calculatedTotalCost", record.get("totalCost")) if total is None else total)

@@ -114,7 +114,10 @@ def _run(run: JsonObject, names: dict[str, str], ids: Ids) -> Iterator[ActionDra
     if kind == "llm":
         yield _call(run, base)
     elif kind == "retriever":
-        yield replace(base, kind="find", layer="tool", retrieval=_retrieval(run))
+        outputs = record_at(run, "outputs")
+        documents = list_at(outputs, "documents") or list_at(outputs, "output")
+        hits = tuple(_hit(rank, each) for rank, each in enumerate(documents, start=1))
+        yield replace(base, kind="find", layer="tool", retrieval=RetrievalDraft(hits=hits))
     elif kind == "tool":
         yield from call_and_result(base, ids)
     else:
@@ -150,12 +153,6 @@ def _usage(run: JsonObject) -> Usage | None:
         reasoning_tokens=count_at(record_at(recorded, "output_token_details"), "reasoning"),
     )
     return None if found == Usage() else found
-
-
-def _retrieval(run: JsonObject) -> RetrievalDraft:
-    outputs = record_at(run, "outputs")
-    documents = list_at(outputs, "documents") or list_at(outputs, "output")
-    return RetrievalDraft(hits=tuple(_hit(rank, each) for rank, each in enumerate(documents, start=1)))
 
 
 def _hit(rank: int, document: Any) -> HitDraft:

@@ -16,7 +16,7 @@ from timemachine.recording.importing.pure.chat import chat_actions
 from timemachine.recording.importing.pure.opening import Opening
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile
-from timemachine.recording.importing.pure.session_builder import Ids, session_draft
+from timemachine.recording.importing.pure.session_builder import Ids, session_draft, tool_call, tool_result
 from timemachine.recording.importing.pure.values import (
     dollars,
     list_at,
@@ -150,28 +150,16 @@ def _step(
         output=text_at(step, "thought", "response"),
         source=step if wrote is None else [step, wrote],
     )
-    yield replace(
+    call_id = short_text_at(call, "id")
+    yield tool_call(replace(stem, id=called), tool=tool, call_id=call_id, given=step.get("action"))
+    returned = replace(
         stem,
-        kind="tool_call",
-        layer="tool",
-        id=called,
-        tool=tool,
-        call_id=short_text_at(call, "id"),
-        input=step.get("action"),
-    )
-    yield replace(
-        stem,
-        kind="tool_result",
-        layer="tool",
-        role="tool",
         id=ids.claim(f"step-{place + 1}/result"),
-        tool=tool,
-        call_id=short_text_at(call, "id"),
         parent=called,
-        output=step.get("observation"),
         duration_ms=milliseconds(step.get("execution_time"), of_one=1000),
         source=saw,
     )
+    yield tool_result(returned, tool=tool, call_id=call_id, output=step.get("observation"))
 
 
 def _end(found: JsonObject, ids: Ids) -> ActionDraft:

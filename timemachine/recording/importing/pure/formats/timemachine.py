@@ -15,7 +15,7 @@ from timemachine.core.pure.content import MAX_DEPTH
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.jsonl import Line, lines_of
+from timemachine.recording.importing.pure.contents import Line, lines_of
 from timemachine.recording.importing.pure.opening import Opening
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import LineSkipped, ParsedFile, SessionDraft
@@ -176,14 +176,15 @@ def _retrieval(found: Any) -> RetrievalDraft | None:
     hits = found.get("hits", [])
     if not isinstance(hits, list):
         raise _invalid_field("retrieval.hits")
-    each = (_typed(hit, _HIT, "retrieval.hits") for hit in hits)
-    return RetrievalDraft(**values, as_of=_time(found.get("as_of")), hits=tuple(_hit(hit) for hit in each))
-
-
-def _hit(values: JsonObject) -> HitDraft:
-    if values["rank"] is None:
-        raise _invalid_field("retrieval.hits.rank")
-    return HitDraft(**values, unhashed=values["text"] is not None and values["sha256"] is None)
+    as_of = _time(found.get("as_of"))
+    drafts = []
+    for hit in hits:
+        its = _typed(hit, _HIT, "retrieval.hits")
+        if its["rank"] is None:
+            raise _invalid_field("retrieval.hits.rank")
+        unhashed = its["text"] is not None and its["sha256"] is None
+        drafts.append(HitDraft(**its, unhashed=unhashed))
+    return RetrievalDraft(**values, as_of=as_of, hits=tuple(drafts))
 
 
 def _typed(found: Any, shape: Mapping[str, tuple[type, ...]], where: str) -> JsonObject:

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.formats.claude_code.actions import actions_of
-from timemachine.recording.importing.pure.formats.claude_code.lines import AGENT, moment_of
-from timemachine.recording.importing.pure.jsonl import Line
+from timemachine.recording.importing.pure.contents import Line
+from timemachine.recording.importing.pure.formats.claude_code.actions import AGENT, actions_of, moment_of
 from timemachine.recording.importing.pure.opening import Opening
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft, shortened

@@ -1,8 +1,11 @@
 """What the lines of one Claude Code session become.
 
 user line             a `message` for each text, image or document; a `tool_result` for each result
-    assistant lines       one `llm_call` per message id, and a child for each block (see `calls`)
+    assistant lines       one `llm_call` per message id, and a child for each block
     any other line        an `event` named by its type
+
+Claude Code writes one answer over several lines, about one line per block, all with the same `message.id`. The usage
+grows from line to line because it is written while the answer streams in.
 
 Content is in `output`, whoever wrote it. The lines are stored in `source`: for an `llm_call` the list of its lines,
 for any other action its line. If one line becomes several actions, the first one has it and the others have None.
@@ -10,17 +13,28 @@ for any other action its line. If one line becomes several actions, the first on
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
 
+from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.formats.claude_code.calls import Call, call_actions, calls_of
-from timemachine.recording.importing.pure.formats.claude_code.lines import identity, stem, type_of
-from timemachine.recording.importing.pure.jsonl import Line
-from timemachine.recording.importing.pure.session_builder import Ids, link_results
-from timemachine.recording.importing.pure.values import record_at, text_at, text_of_content
-from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.importing.pure.contents import Line
+from timemachine.recording.importing.pure.session_builder import Ids, link_results, tool_call, tool_result
+from timemachine.recording.importing.pure.values import (
+    list_at,
+    moment,
+    record_at,
+    text_at,
+    text_of_content,
+)
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
 
+AGENT: Final = "claude-code"
+_LONGEST_UUID = 150
+_SYNTHETIC = "<synthetic>"
+_MOST_TOKENS = 2**31
 _ENVELOPE = {
     "type", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "isSidechain", "userType", "cwd", "version",
     "gitBranch",
@@ -31,33 +45,48 @@ _COMMAND = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """One answer of the model.
+
+    `id` is the client id of its action. `added` lists, by line number, the blocks that a line added, each with its
+    place in that line, from 1.
+    """
+
+    id: str
+    lines: tuple[Line, ...]
+    added: dict[int, list[tuple[int, Any]]]
+
+
 def actions_of(lines: Sequence[Line]) -> tuple[ActionDraft, ...]:
     """Return the actions of one session's lines, in order; a call takes the place of its first line.
 
     Durations are not recorded: the time between a call and its result includes the user's hesitation.
     """
     ids = Ids()
-    calls = calls_of(lines, ids)
+    calls = _calls_of(lines, ids)
     made = [action for line in lines for action in _line_actions(line, calls.get(line.number), ids)]
     return tuple(link_results(made))
 
 
-def _line_actions(line: Line, call: Call | None, ids: Ids) -> Iterable[ActionDraft]:
+def _line_actions(line: Line, call: _Call | None, ids: Ids) -> Iterable[ActionDraft]:
     if call is not None:
-        return call_actions(line, call, ids)
+        return _call_actions(line, call, ids)
     content = record_at(line.record, "message").get("content")
     if line.record["type"] == "user" and isinstance(content, str):
-        return [replace(_text(stem(line), content), id=ids.claim(identity(line)), source=line.record)]
+        return [replace(_text(_stem(line), content), id=ids.claim(_identity(line)), source=line.record)]
     if line.record["type"] == "user" and isinstance(content, list) and content:
         return _user_actions(line, content, ids)
-    return [replace(stem(line), id=ids.claim(identity(line)), output=_body(line.record), source=line.record)]
+    return [
+        replace(_stem(line), id=ids.claim(_identity(line)), output=_body(line.record), source=line.record)
+    ]
 
 
 def _user_actions(line: Line, blocks: Sequence[Any], ids: Ids) -> Iterator[ActionDraft]:
-    base = stem(line)
+    base = _stem(line)
     for place, block in enumerate(blocks, start=1):
         source = line.record if place == 1 else None
-        yield replace(_block_action(base, block), id=ids.claim(f"{identity(line)}/{place}"), source=source)
+        yield replace(_block_action(base, block), id=ids.claim(f"{_identity(line)}/{place}"), source=source)
 
 
 def _block_action(base: ActionDraft, block: Any) -> ActionDraft:
@@ -68,7 +97,7 @@ def _block_action(base: ActionDraft, block: Any) -> ActionDraft:
             return replace(base, kind="message", layer="agent", role="user", name=None, output=block)
         case {"type": "tool_result"}:
             return _result(base, block)
-    return replace(base, layer="agent", role="user", name=type_of(block), output=block)
+    return replace(base, layer="agent", role="user", name=_type_of(block), output=block)
 
 
 def _text(base: ActionDraft, text: str) -> ActionDraft:
@@ -79,12 +108,8 @@ def _text(base: ActionDraft, text: str) -> ActionDraft:
 def _result(base: ActionDraft, block: JsonObject) -> ActionDraft:
     content = block.get("content")
     failed = block.get("is_error") is True
-    return replace(
+    return tool_result(
         base,
-        kind="tool_result",
-        layer="tool",
-        role="tool",
-        name=None,
         call_id=text_at(block, "tool_use_id"),
         output=content,
         error_type="tool_error" if failed else None,
@@ -98,3 +123,155 @@ def _body(record: JsonObject) -> Any:
         if name in record:
             return record[name]
     return {name: value for name, value in record.items() if name not in _ENVELOPE} or None
+
+
+def _calls_of(lines: Sequence[Line], ids: Ids) -> dict[int, _Call]:
+    """Return the call of each assistant line, by line number. A line without a message id is a call of its own."""
+    groups: dict[str | int, list[Line]] = {}
+    for line in lines:
+        message = record_at(line.record, "message")
+        if line.record["type"] == "assistant" and message:
+            groups.setdefault(text_at(message, "id") or line.number, []).append(line)
+    calls = [
+        _Call(id=ids.claim(_identity(group[0])), lines=tuple(group), added=_added(group))
+        for group in groups.values()
+    ]
+    return {line.number: call for call in calls for line in call.lines}
+
+
+def _call_actions(line: Line, call: _Call, ids: Ids) -> Iterator[ActionDraft]:
+    """Yield what one line of a call becomes: the call itself if it is its first line, then a child for each block it added."""
+    if line is call.lines[0]:
+        yield _call_action(call)
+    for place, block in call.added[line.number]:
+        yield replace(_child(_stem(line), block), id=ids.claim(f"{_identity(line)}/{place}"), parent=call.id)
+
+
+def _added(group: Sequence[Line]) -> dict[int, list[tuple[int, Any]]]:
+    """Skip blocks that an earlier line of the answer has: some versions repeat the complete answer."""
+    seen: set[bytes] = set()
+    added = {}
+    for line in group:
+        blocks = [(place, block, canonical_json(block)) for place, block in enumerate(_blocks(line), start=1)]
+        added[line.number] = [(place, block) for place, block, written in blocks if written not in seen]
+        seen.update(written for _, _, written in blocks)
+    return added
+
+
+def _blocks(line: Line) -> list[Any]:
+    message = record_at(line.record, "message")
+    if isinstance(message.get("content"), str):
+        return [{"type": "text", "text": message["content"]}]
+    return list_at(message, "content")
+
+
+def _call_action(call: _Call) -> ActionDraft:
+    messages = [record_at(line.record, "message") for line in call.lines]
+    blocks = [block for line in call.lines for _, block in call.added[line.number]]
+    models = [model for message in messages if (model := text_at(message, "model"))]
+    stop_reasons = [reason for message in messages if (reason := text_at(message, "stop_reason"))]
+    usage = _final_usage(messages)
+    cached_for_an_hour = _tokens(record_at(usage, "cache_creation"), "ephemeral_1h_input_tokens")
+    failure = next((line.record for line in call.lines if _failed(line)), None)
+    return replace(
+        _stem(call.lines[0]),
+        kind="llm_call",
+        id=call.id,
+        layer="agent",
+        role="agent",
+        name=None,
+        model=f"anthropic:{models[0]}" if models and models[0] != _SYNTHETIC else None,
+        usage=None if usage is None else _usage(usage),
+        parameters={CACHED_FOR_AN_HOUR: cached_for_an_hour} if cached_for_an_hour else None,
+        output={"content": blocks, "stop_reason": stop_reasons[-1] if stop_reasons else None},
+        error_type=None if failure is None else text_at(failure, "error") or "api_error",
+        error_message=None if failure is None else text_of_content(blocks),
+        source=[line.record for line in call.lines],
+    )
+
+
+def _failed(line: Line) -> bool:
+    """Claude Code answers as `<synthetic>` when the API failed; it sets `isApiErrorMessage` to false if nothing failed."""
+    flag = line.record.get("isApiErrorMessage")
+    return flag is True or (
+        record_at(line.record, "message").get("model") == _SYNTHETIC and flag is not False
+    )
+
+
+def _final_usage(messages: Sequence[JsonObject]) -> JsonObject | None:
+    """Return the usage with the most output tokens, the later of two equal ones."""
+    recorded = [found for message in messages if isinstance(found := message.get("usage"), dict)]
+    return max(reversed(recorded), key=lambda usage: _tokens(usage, "output_tokens") or 0, default=None)
+
+
+def _usage(recorded: JsonObject) -> Usage:
+    """Return the tokens. Anthropic does not include those read from or written to the cache in `input_tokens`; we do."""
+    fresh, output = _tokens(recorded, "input_tokens"), _tokens(recorded, "output_tokens")
+    read = _tokens(recorded, "cache_read_input_tokens")
+    written = _tokens(recorded, "cache_creation_input_tokens")
+    all_read = None if fresh is None else fresh + (read or 0) + (written or 0)
+    return Usage(
+        input_tokens=all_read,
+        output_tokens=output,
+        total_tokens=None if all_read is None or output is None else all_read + output,
+        cached_tokens=read,
+        cache_write_tokens=written,
+    )
+
+
+def _tokens(usage: JsonObject, name: str) -> int | None:
+    found = usage.get(name)
+    counts = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST_TOKENS
+    return found if counts else None
+
+
+def _child(base: ActionDraft, block: Any) -> ActionDraft:
+    message = replace(base, kind="message", layer="agent", role="agent", name=None)
+    thought = replace(message, name="thinking", tags=(*base.tags, "thinking"))
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return replace(message, output=text)
+        case {"type": "thinking", "thinking": str(text)}:
+            return replace(thought, output=text)
+        case {"type": "thinking" | "redacted_thinking"}:
+            return replace(thought, output=block)
+        case {"type": "tool_use"}:
+            return tool_call(
+                base, tool=text_at(block, "name"), call_id=text_at(block, "id"), given=block.get("input")
+            )
+    return replace(base, layer="agent", role="agent", name=_type_of(block), output=block)
+
+
+def _identity(line: Line) -> str:
+    """Return the line's `uuid`, or `line-` and 16 hex digits of its SHA-256.
+
+    Line numbers cannot be used: in a resumed file the same line has another number.
+    """
+    uuid = text_at(line.record, "uuid")
+    return uuid if uuid and len(uuid) <= _LONGEST_UUID else f"line-{line.digest[:16]}"
+
+
+def _stem(line: Line) -> ActionDraft:
+    """Return the fields that all actions of a line share, as an `event` of the system named by the line's type."""
+    sidechain = line.record.get("isSidechain") is True
+    # A compaction summary appears as the user's message, but the user did not write it.
+    meta = line.record.get("isMeta") is True or line.record.get("isCompactSummary") is True
+    return ActionDraft(
+        kind="event",
+        layer="sys",
+        role="system",
+        agent="sidechain" if sidechain else AGENT,
+        name=line.record["type"],
+        tags=("sidechain",) * sidechain + ("meta",) * meta,
+        started_at=moment_of(line),
+    )
+
+
+def moment_of(line: Line) -> datetime | None:
+    """Return the line's `timestamp`, or its snapshot's; None if it has none with an offset."""
+    return moment(line.record.get("timestamp")) or moment(record_at(line.record, "snapshot").get("timestamp"))
+
+
+def _type_of(block: Any) -> str:
+    """Return the type of a content block, or `unknown`."""
+    return text_at(block, "type") or "unknown"

@@ -11,9 +11,8 @@ from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
-from timemachine.recording.importing.pure.formats.codex.actions import actions_of
-from timemachine.recording.importing.pure.formats.codex.repeats import repeats_in
-from timemachine.recording.importing.pure.jsonl import Line
+from timemachine.recording.importing.pure.contents import Line
+from timemachine.recording.importing.pure.formats.codex.actions import actions_of, repeats_in
 from timemachine.recording.importing.pure.opening import Opening
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile

@@ -10,16 +10,18 @@ tokens before these items (0.40) and after them. `source` holds the line, or a l
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.jsonl import Line
-from timemachine.recording.importing.pure.session_builder import Ids, link_results
+from timemachine.recording.importing.pure.contents import Line
+from timemachine.recording.importing.pure.session_builder import Ids, link_results, tool_call, tool_result
 from timemachine.recording.importing.pure.values import (
     count_at,
     first_at,
+    list_at,
     milliseconds,
     moment,
     number,
@@ -40,6 +42,12 @@ _OPENAI = re.compile(r"(gpt-(?!oss)|o\d|codex-|chatgpt-)")
 _INJECTED = re.compile(
     r"\s*(<(environment_context|user_instructions|INSTRUCTIONS)>|# AGENTS\.md instructions)"
 )
+_EVENT_TEXTS = {
+    "user_message": ("user", "message"),
+    "agent_message": ("assistant", "message"),
+    "agent_reasoning": ("reasoning", "text"),
+    "agent_reasoning_raw_content": ("reasoning content", "text"),
+}
 _EXIT = re.compile(r"Exit code: (\d+)\nWall time: ([\d.]+) seconds?\n")
 
 
@@ -190,17 +198,14 @@ def _item(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
     if kind == "message":
         return _message(base, payload)
     if kind == "reasoning":
-        return _thought(base, _summary(payload) or payload)
+        readable = text_of_content(payload.get("summary")) or text_of_content(payload.get("content"))
+        return _thought(base, readable or payload)  # sometimes only the encrypted form was stored
     if kind in _CALLS:
-        return replace(
+        return tool_call(
             base,
-            kind="tool_call",
-            layer="tool",
-            role="agent",
-            name=None,
             tool=short_text_at(payload, "name") or kind.removesuffix("_call"),
             call_id=short_text_at(payload, "call_id", "id"),
-            input=parsed_json(first_at(payload, "arguments", "input", "action")),
+            given=parsed_json(first_at(payload, "arguments", "input", "action")),
         )
     return _result(base, payload) if kind in _RESULTS else replace(base, output=payload)
 
@@ -228,25 +233,15 @@ def _thought(base: ActionDraft, output: Any) -> ActionDraft:
     )
 
 
-def _summary(payload: JsonObject) -> str | None:
-    """Return the readable reasoning, or None if only the encrypted form was stored."""
-    return text_of_content(payload.get("summary")) or text_of_content(payload.get("content"))
-
-
 def _result(base: ActionDraft, payload: JsonObject) -> ActionDraft:
     output = parsed_json(payload.get("output"))
     code, took = _ended(output)
     refused = isinstance(output, dict) and output.get("success") is False
     failed = refused or bool(code)
-    return replace(
-        base,
-        kind="tool_result",
-        layer="tool",
-        role="tool",
-        name=None,
+    return tool_result(
+        replace(base, duration_ms=took),
         call_id=short_text_at(payload, "call_id"),
         output=output,
-        duration_ms=took,
         error_type=("exit_code" if code else "tool_error") if failed else None,
         error_message=(f"exit code {code}" if code else text_of_content(record_at(output).get("content")))
         if failed
@@ -257,16 +252,13 @@ def _result(base: ActionDraft, payload: JsonObject) -> ActionDraft:
 def _ended(output: Any) -> tuple[int | None, float | None]:
     """Return the exit code of a command and its duration in milliseconds, in both forms that Codex has written."""
     if isinstance(output, str) and (head := _EXIT.match(output)):
-        return count_at({"code": int(head[1][:9])}, "code"), milliseconds(_seconds(head[2]), of_one=1000)
+        try:
+            seconds: float | None = float(head[2])
+        except ValueError:  # 1.2.3
+            seconds = None
+        return int(head[1][:9]), milliseconds(seconds, of_one=1000)
     about = record_at(output, "metadata")
     return count_at(about, "exit_code"), milliseconds(number(about.get("duration_seconds")), of_one=1000)
-
-
-def _seconds(written: str) -> float | None:
-    try:
-        return float(written)
-    except ValueError:  # 1.2.3
-        return None
 
 
 def _event(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
@@ -279,3 +271,40 @@ def _event(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
     if kind in {"error", "stream_error"}:
         return replace(base, error_type=kind, error_message=text, output=payload)
     return replace(base, output=payload)
+
+
+def repeats_in(lines: Sequence[Line]) -> dict[int, int]:
+    """Return, for each `event_msg` line that repeats a `response_item`, the line number of that item, by line number.
+
+    The first event with a text repeats the first item with that text, and so on. An event without a matching item
+    repeats nothing.
+    """
+    items: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+    for line in lines:
+        if line.record["type"] == "response_item":
+            for item_text in _item_texts(line.record["payload"]):
+                items[item_text].append(line.number)
+    found = {}
+    for line in lines:
+        text = _event_text(line.record)
+        if text is not None and items[text]:
+            found[line.number] = items[text].popleft()
+    return found
+
+
+def _event_text(record: JsonObject) -> tuple[str, str] | None:
+    who, where = _EVENT_TEXTS.get(text_at(record["payload"], "type") or "", ("", ""))
+    text = text_at(record["payload"], where)
+    return (who, text.strip()) if record["type"] == "event_msg" and text else None
+
+
+def _item_texts(payload: JsonObject) -> Iterator[tuple[str, str]]:
+    match payload:
+        case {"type": "message", "role": str(role), "content": content}:
+            if (text := text_of_content(content)) is not None:
+                yield role, text.strip()
+        case {"type": "reasoning"}:
+            for who, name in (("reasoning", "summary"), ("reasoning content", "content")):
+                for part in list_at(payload, name):
+                    if (text := text_at(part, "text")) is not None:
+                        yield who, text.strip()

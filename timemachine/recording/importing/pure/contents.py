@@ -1,19 +1,44 @@
-"""Read JSON lines, each on its own: a bad line is skipped and affects no other line."""
+"""The content of a file: bytes in memory or in a memory-mapped file, read as they are or as JSON lines.
+
+A bad line is skipped and affects no other line.
+"""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
+from mmap import mmap
 from typing import Final
 
 from timemachine.core.pure.content import MAX_DEPTH, parse_json, text_sha256
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.mapped_bytes import Contents, count_in, raw_lines
 from timemachine.recording.importing.pure.report import LineSkipped
 
+type Contents = bytes | mmap
+"""Both have a length, and slices that are bytes."""
+_PIECE: Final = 4 * 1024 * 1024
 MOST_LINES: Final = 1_000_000
 """Maximum number of lines: each unusable line is listed in the report and takes more memory than its bytes."""
 _BLANK = " \t\r"
+
+
+def pieces_of(data: Contents, size: int = _PIECE) -> Iterator[bytes]:
+    """Yield the content in pieces of `size` bytes."""
+    return (data[start : start + size] for start in range(0, len(data), size))
+
+
+def count_in(data: Contents, sign: bytes) -> int:
+    """Return how often a single byte occurs."""
+    return sum(piece.count(sign) for piece in pieces_of(data))
+
+
+def raw_lines(data: Contents) -> Iterator[bytes]:
+    """Yield the lines with their line ends, each read on demand."""
+    if isinstance(data, bytes):
+        return iter(BytesIO(data))
+    data.seek(0)
+    return iter(data.readline, b"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
