@@ -11,7 +11,6 @@ from django.conf import settings
 from timemachine.core.pure.streams import unpacked
 from timemachine.recording.importing.pure.contents import Contents
 
-PIECE: Final = 256 * 1024
 IN_MEMORY: Final = 4 * 1024 * 1024
 
 

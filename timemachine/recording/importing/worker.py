@@ -18,7 +18,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.recording.importing.commands import Progress, import_file
 from timemachine.recording.importing.file_contents import received
-from timemachine.recording.importing.models import DONE, FAILED, RUNNING, FileImport
+from timemachine.recording.importing.models import DONE, FAILED, RUNNING, FileImport, FileWork
 from timemachine.recording.importing.pure.contents import Contents, pieces_of
 from timemachine.recording.importing.pure.registry import choose_format
 
@@ -71,10 +71,15 @@ def work(import_id: UUID) -> None:
     except TimeMachineError as why:
         _end(lease, status=FAILED, error_code=why.code, error_message=why.message)
     except DatabaseError as why:  # it may be temporary (a deadlock), so another worker retries
-        first_line = str(why).partition("\n")[0]
-        message = f"The database rejected the sessions: {first_line.rstrip('.')}."
-        lease.held().update(error_code="not_kept", error_message=message)
+        note_rejection(lease, why, "sessions")
         raise
+
+
+def note_rejection[Row: FileWork](lease: Lease[Row], why: DatabaseError, what: str) -> None:
+    """Store why the database rejected what an attempt wrote, in case the attempt is the last."""
+    first_line = str(why).partition("\n")[0]
+    message = f"The database rejected the {what}: {first_line.rstrip('.')}."
+    lease.held().update(error_code="not_kept", error_message=message)
 
 
 def overdue() -> QuerySet[FileImport]:

@@ -19,6 +19,7 @@ from timemachine.knowledge.models import Collection, Source
 from timemachine.knowledge.sources import record_put, store_source
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.importing.models import DONE, FAILED, RUNNING
+from timemachine.recording.importing.worker import note_rejection
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.recording.intake.queries import on_their_way
@@ -39,9 +40,16 @@ def work(intake_id: UUID) -> None:
     except LeaseLost:
         return
     except TimeMachineError as why:
-        _fail(lease, why)
+        lease.release(
+            status=FAILED,
+            error_code=why.code,
+            error_message=why.message,
+            skipped=list(why.facts.get("skipped", [])),
+            finished_at=now(),
+            revision=F("revision") + 1,
+        )
     except DatabaseError as why:  # it may be temporary (a deadlock), so another worker retries
-        _note(lease, why)
+        note_rejection(lease, why, "passages")
         raise
 
 
@@ -153,24 +161,6 @@ def _finish(lease: Lease[Intake], intake: Intake, prepared: Prepared, frames: Se
         ended = record_put(source, frames, by=intake.put_by, new=new, replace=prepared.replace).ended
     _write(lease, status=DONE, ended=ended, finished_at=now())
     lease.release()
-
-
-def _fail(lease: Lease[Intake], why: TimeMachineError) -> None:
-    lease.release(
-        status=FAILED,
-        error_code=why.code,
-        error_message=why.message,
-        skipped=list(why.facts.get("skipped", [])),
-        finished_at=now(),
-        revision=F("revision") + 1,
-    )
-
-
-def _note(lease: Lease[Intake], why: DatabaseError) -> None:
-    """Store why an attempt failed, in case it is the last."""
-    first_line = str(why).partition("\n")[0]
-    message = f"The database rejected the passages: {first_line.rstrip('.')}."
-    lease.held().update(error_code="not_kept", error_message=message)
 
 
 def _write(lease: Lease[Intake], **changes: Any) -> None:

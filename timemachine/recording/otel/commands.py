@@ -121,7 +121,13 @@ def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
     """Record the items of one sender; return the sessions, each with its spans."""
     drafts = {id(item.span): item.draft for item in items}
     recorded = _by_session(items[0].project, [item.span for item in items], items[0].by)
-    _record([(session, [drafts[id(span)] for span in spans]) for session, spans in recorded])
+    sessions = locked([session.id for session, _ in recorded])
+    known = _known((session, drafts[id(span)].id) for session, spans in recorded for span in spans)
+    new = {
+        session.id: _new_drafts(session, [drafts[id(span)] for span in spans], known[session.id])
+        for session, spans in recorded
+    }
+    append_new((sessions[key], priced(some, price_if_known)) for key, some in new.items())
     return recorded
 
 
@@ -247,13 +253,6 @@ def _session_of_trace(trace: Trace, before: Session, named: Session | None, by: 
 
 def _key(name: str) -> str:
     return validation.key_of(name, KEY_PREFIX)
-
-
-def _record(some: Sequence[tuple[Session, Sequence[ActionDraft]]]) -> None:
-    here = locked([session.id for session, _ in some])
-    known = _known((session, draft.id) for session, drafts in some for draft in drafts)
-    new = [(here[session.id], _new_drafts(session, drafts, known[session.id])) for session, drafts in some]
-    append_new((session, priced(drafts, price_if_known)) for session, drafts in new)
 
 
 def _describe(session: Session, spans: Sequence[Span]) -> None:

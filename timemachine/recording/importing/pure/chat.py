@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.drafts import Ids, tool_result
 from timemachine.recording.importing.pure.reader import Reader
-from timemachine.recording.importing.pure.session_builder import Ids, tool_result
 from timemachine.recording.importing.pure.values import (
     list_at,
     parsed_json,

@@ -37,40 +37,29 @@ _OPERATIONS: Final = {
     "create_agent": AGENT,
     "invoke_workflow": AGENT,
 }
-_OPENINFERENCE: Final = {
-    "LLM": CALL,
-    "EMBEDDING": CALL,
-    "TOOL": TOOL,
-    "RETRIEVER": FIND,
-    "RERANKER": FIND,
-    "AGENT": AGENT,
-    "CHAIN": AGENT,
-    "GUARDRAIL": AGENT,
-    "EVALUATOR": AGENT,
-    "PROMPT": AGENT,
-}
-_TRACELOOP: Final = {"workflow": AGENT, "task": AGENT, "agent": AGENT, "tool": TOOL}
-_LANGFUSE: Final = {
+_KINDS: Final = {
+    "llm": CALL,
+    "chat_model": CALL,
     "generation": CALL,
     "embedding": CALL,
     "tool": TOOL,
     "retriever": FIND,
+    "reranker": FIND,
+    "memory": MEMORY,
     "agent": AGENT,
     "chain": AGENT,
-    "evaluator": AGENT,
+    "workflow": AGENT,
+    "task": AGENT,
     "guardrail": AGENT,
+    "evaluator": AGENT,
+    "prompt": AGENT,
 }
-_MLFLOW: Final = {
-    "LLM": CALL,
-    "CHAT_MODEL": CALL,
-    "EMBEDDING": CALL,
-    "TOOL": TOOL,
-    "RETRIEVER": FIND,
-    "RERANKER": FIND,
-    "MEMORY": MEMORY,
-    "AGENT": AGENT,
-    "CHAIN": AGENT,
-}
+_NAMED: Final = (
+    "openinference.span.kind",
+    "traceloop.span.kind",
+    "langfuse.observation.type",
+    "mlflow.spanType",
+)
 _CALLED: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "llm.request.type")
 
 
@@ -79,14 +68,8 @@ def kind_of(attributes: Attributes) -> Kind:
     operation = (attributes.text("gen_ai.operation.name") or "").lower()
     if "memory" in operation:
         return MEMORY
-    named = (
-        _OPERATIONS.get(operation),
-        _OPENINFERENCE.get((attributes.text("openinference.span.kind") or "").upper()),
-        _TRACELOOP.get((attributes.text("traceloop.span.kind") or "").lower()),
-        _LANGFUSE.get((attributes.text("langfuse.observation.type") or "").lower()),
-        _MLFLOW.get((attributes.text("mlflow.spanType") or "").strip('"').upper()),
-    )
-    known = next((kind for kind in named if kind is not None), None)
-    if known is not None:
-        return known
+    named = ((attributes.text(name) or "").strip('"').lower() for name in _NAMED)
+    known = [kind for kind in (_OPERATIONS.get(operation), *map(_KINDS.get, named)) if kind is not None]
+    if known:
+        return known[0]
     return CALL if attributes.first(*_CALLED) is not None else PLAIN

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
-from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
-from timemachine.recording.importing.pure.session_builder import (
+from timemachine.recording.importing.pure.drafts import (
     Ids,
     id_with_digest,
     in_sequence,
     link_results,
     session_draft,
 )
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
     count_at,
     dollars,

@@ -9,16 +9,16 @@ from dataclasses import replace
 from typing import Final, cast
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
-from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
-from timemachine.recording.importing.pure.session_builder import (
+from timemachine.recording.importing.pure.drafts import (
     Ids,
     id_with_digest,
     link_results,
     session_draft,
     tool_result,
 )
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
     dollars,
     list_at,

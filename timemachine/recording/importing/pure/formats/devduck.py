@@ -10,16 +10,16 @@ from typing import Any, Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.zip_files import Archive
 from timemachine.recording.importing.pure.contents import Line, lines_of
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
-from timemachine.recording.importing.pure.report import ParsedFile
-from timemachine.recording.importing.pure.session_builder import (
+from timemachine.recording.importing.pure.drafts import (
     Ids,
     id_with_digest,
     link_results,
     session_draft,
     system_event,
 )
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
     first_at,
     milliseconds,
@@ -99,6 +99,10 @@ def _event(record: JsonObject, name: str) -> ActionDraft:
     kind = short_text_at(record, "event_type", "type", "event", "name") or "unknown"
     about = record_at(record, "data") or record_at(record, "payload")
     layer = text_at(record, "layer")
+    error_message = text_at(about, "error")
+    error_type = error_message and "tool_error"
+    if "error_type" in about:  # in our exports
+        error_type = short_text_at(about, "error_type")
     base = ActionDraft(
         kind="event",
         id=name,
@@ -108,9 +112,10 @@ def _event(record: JsonObject, name: str) -> ActionDraft:
         name=kind,
         started_at=_time(record),
         duration_ms=milliseconds(record.get("duration_ms", about.get("duration_ms"))),
+        error_type=error_type,
+        error_message=error_message,
         source=record,
     )
-    base = _with_error(base, about)
     if kind == "message":
         role = _role(record, _SPEAKERS.get(text_at(about, "role") or "", "agent"))
         content = about.get("content")
@@ -151,13 +156,6 @@ def _tool(base: ActionDraft, about: JsonObject, record: JsonObject) -> ActionDra
     if about.get("status") != "error" or result.error_type or result.error_message:
         return result
     return replace(result, error_type="tool_error", error_message=text_of_content(given))
-
-
-def _with_error(action: ActionDraft, about: JsonObject) -> ActionDraft:
-    """Return the action with its error. Our exports name the type; other recordings have only a message, and get "tool_error"."""
-    message = text_at(about, "error")
-    kind = short_text_at(about, "error_type") if "error_type" in about else message and "tool_error"
-    return replace(action, error_type=kind, error_message=message)
 
 
 def _role(record: JsonObject, otherwise: str) -> str | None:

@@ -15,10 +15,7 @@ from timemachine.core.pure.numbers import counted, sum_known
 from timemachine.core.pure.zip_files import Archive, is_zip
 from timemachine.recording.importing.pure.attachments import Attachments
 from timemachine.recording.importing.pure.chat import chat_actions
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
-from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
-from timemachine.recording.importing.pure.session_builder import (
+from timemachine.recording.importing.pure.drafts import (
     Ids,
     id_with_digest,
     link_results,
@@ -27,6 +24,9 @@ from timemachine.recording.importing.pure.session_builder import (
     tool_call,
     tool_result,
 )
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
     list_at,
     milliseconds,

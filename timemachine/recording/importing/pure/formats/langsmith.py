@@ -10,15 +10,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.drafts import Ids, call_and_result, id_with_digest, session_draft
 from timemachine.recording.importing.pure.opening import Opening
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
-from timemachine.recording.importing.pure.session_builder import (
-    Ids,
-    call_and_result,
-    id_with_digest,
-    session_draft,
-)
 from timemachine.recording.importing.pure.values import (
     count_at,
     dollars,

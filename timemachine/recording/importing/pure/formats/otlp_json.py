@@ -12,10 +12,10 @@ from typing import Final
 from timemachine.core.pure.content import content_of
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.drafts import session_draft
 from timemachine.recording.importing.pure.opening import Opening
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
-from timemachine.recording.importing.pure.session_builder import session_draft
 from timemachine.recording.otel.pure import session_identity
 from timemachine.recording.otel.pure.decoding import Refused, of_document
 from timemachine.recording.otel.pure.drafts import draft_of, resent_event

@@ -12,11 +12,11 @@ from typing import Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.contents import Line
+from timemachine.recording.importing.pure.drafts import first_words, session_draft
 from timemachine.recording.importing.pure.formats.codex.actions import actions_of, repeats_in
 from timemachine.recording.importing.pure.opening import Opening
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile
-from timemachine.recording.importing.pure.session_builder import first_words, session_draft
 from timemachine.recording.importing.pure.values import record_at, short_text_at, text_at
 
 NAME: Final = "codex"

@@ -17,7 +17,7 @@ from typing import Any
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
-from timemachine.recording.importing.pure.session_builder import Ids, link_results, tool_call, tool_result
+from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
 from timemachine.recording.importing.pure.values import (
     count_at,
     first_at,

@@ -1,4 +1,4 @@
-"""Build sessions and actions: ids, results under their calls, names and times."""
+"""Drafts of sessions and actions: ids, results under their calls, names and times."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
