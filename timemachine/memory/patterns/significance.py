@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.recording.annotations.significance.effective import SIGNIFICANCE
-from timemachine.recording.sessions.deletions import erased_turns
+from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action
 
 SOLVING: Final = ("solution", "breakthrough")
@@ -42,5 +42,5 @@ def solving_steps(session_id: UUID, after: int, through: int) -> list[int]:
     found = Action.objects.filter(session_id=session_id, sequence__gt=after, sequence__lte=through)
     solving = found.annotate(in_force=SIGNIFICANCE).filter(in_force__in=SOLVING)
     sequences = list(solving.order_by("sequence").values_list("sequence", flat=True))
-    gone = erased_turns(session_id, sequences) if sequences else {}
+    gone = deletions_of(session_id, sequences) if sequences else {}
     return [each for each in sequences if each not in gone]

@@ -99,10 +99,10 @@ def put(
         return PutDone(puts=puts, sequences=[])
     duration_ms = _milliseconds_since(started) if len(frames) == 1 else None  # unknown for one of several
     drafts = [
-        _put_draft(collection, frame, done, started, duration_ms)
+        replace(_put_draft(collection, frame, done), agent=agent, started_at=started, duration_ms=duration_ms)
         for frame, done in zip(frames, puts, strict=True)
     ]
-    return PutDone(puts=puts, sequences=append(session.id, [replace(each, agent=agent) for each in drafts]))
+    return PutDone(puts=puts, sequences=append(session.id, drafts))
 
 
 def find(
@@ -232,9 +232,7 @@ def _recorded_failure(
         return None
 
 
-def _put_draft(
-    collection: Collection, frame: NewFrame, done: PutResult, started: datetime, duration_ms: float | None
-) -> ActionDraft:
+def _put_draft(collection: Collection, frame: NewFrame, done: PutResult) -> ActionDraft:
     origin = frame.origin
     source = (
         None if origin is None else place_in_file(f"{origin.source}", frame.uri, origin.start, origin.end)
@@ -243,8 +241,6 @@ def _put_draft(
         kind="put",
         layer="agent",
         name=frame.title or None,
-        started_at=started,
-        duration_ms=duration_ms,
         input=frame.text,
         output=put_output(collection.name, done.frame, source, already_there=done.already_there),
     )
@@ -287,6 +283,7 @@ def _failed_draft(
     findings: FindResult, model: ModelName, failed: TimeMachineError, started: datetime
 ) -> ActionDraft:
     priced = failed_price(model, failed, now())
+    partial_text = failed.facts.get(PARTIAL_TEXT)
     return ActionDraft(
         kind="ask",
         id=str(uuid7()),
@@ -294,7 +291,7 @@ def _failed_draft(
         started_at=started,
         duration_ms=_milliseconds_since(started),
         input=findings.query.text,
-        output=_partial_output(failed),
+        output={PARTIAL_TEXT: partial_text} if partial_text else None,
         model=str(model),
         cost_usd=priced.cost_usd,
         prices=priced.prices,
@@ -302,12 +299,6 @@ def _failed_draft(
         error_message=failed.message,
         retrieval=retrieval_draft(findings),
     )
-
-
-def _partial_output(failed: TimeMachineError) -> dict[str, str] | None:
-    """Return what the model had written when the call failed, or None."""
-    text = failed.facts.get(PARTIAL_TEXT)
-    return {PARTIAL_TEXT: text} if text else None
 
 
 def _failed_parameters(failed: TimeMachineError, asked: CallParameters) -> JsonObject | None:

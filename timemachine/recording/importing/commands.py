@@ -100,7 +100,7 @@ def _import_session(
     project: Project, draft: SessionDraft, format_name: str, by: str, progress: Progress
 ) -> ImportedSession:
     is_new = not Session.objects.filter(project=project, key=draft.key).exists()
-    deleted = deleted_before(project, draft.key) if is_new else None
+    deleted = deleted_before(project, draft.key).first() if is_new else None
     session = _get_or_start(project, draft, format_name, by)
     if session.imported_as is None:
         raise Conflict(

@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge import prepared_statements
-from timemachine.recording.sessions.deletions import all_deleted_before
+from timemachine.recording.sessions.deletions import deleted_before
 from timemachine.recording.sessions.locks import lock_names
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
@@ -126,7 +126,7 @@ def link_waiting_branches(begun: Session) -> None:
     """
     waits = Q(parent_key=begun.key)
     if begun.imported_as is not None:
-        waits |= Q(parent_erased__in=all_deleted_before(begun.project, begun.key))
+        waits |= Q(parent_erased__in=deleted_before(begun.project, begun.key).values("session"))
     awaiting = Session.objects.filter(waits, project=begun.project)
     if not awaiting.exists():
         return

@@ -84,20 +84,11 @@ def record_deletion(
     )
 
 
-def deleted_before(project: Project, key: str) -> ErasedSession | None:
-    """Return the last deletion of a session with this key; None if there was none, or the server's secret has been replaced."""
-    return _deleted_before(project, key).order_by("-erased_at", "-id").first()
-
-
-def all_deleted_before(project: Project, key: str) -> list[UUID]:
-    """Return the ids of all deleted sessions that had this key, with the limits of `deleted_before`."""
-    return list(_deleted_before(project, key).values_list("session", flat=True))
-
-
-def _deleted_before(project: Project, key: str) -> QuerySet[ErasedSession]:
+def deleted_before(project: Project, key: str) -> QuerySet[ErasedSession]:
+    """Return the deletions of sessions with this key, the latest first; none if the server's secret has been replaced."""
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     marks = [_mark(project.id, key, str(secret)) for secret in secrets]
-    return ErasedSession.objects.filter(project=project, key_mark__in=marks)
+    return ErasedSession.objects.filter(project=project, key_mark__in=marks).order_by("-erased_at", "-id")
 
 
 def deletion_of(project: Project, id_or_key: str) -> ErasedSession | None:
@@ -107,7 +98,7 @@ def deletion_of(project: Project, id_or_key: str) -> ErasedSession | None:
     if session_id is not None:
         mine = ErasedSession.objects.filter(project=project, session=session_id)
         found = mine.order_by("-erased_at", "-id").first()
-    return found or (deleted_before(project, id_or_key) if KEY.fullmatch(id_or_key) else None)
+    return found or (deleted_before(project, id_or_key).first() if KEY.fullmatch(id_or_key) else None)
 
 
 def session_deleted(deletion: ErasedSession, named: str) -> NotFound:
@@ -130,17 +121,11 @@ def session_deleted(deletion: ErasedSession, named: str) -> NotFound:
     )
 
 
-def erased_turns(session: Session | UUID, sequences: Collection[int]) -> dict[int, ErasedTurn]:
-    """Return which of these steps were deleted. One query."""
-    found = ErasedTurn.objects.filter(session=session, sequence__in=list(sequences))
-    return {each.sequence: each for each in found}
-
-
 def deletions_of(session: Session | UUID, sequences: Collection[int]) -> dict[int, Deleted]:
     """Return when, by whom and why these steps were deleted, for those that were. One query."""
+    found = ErasedTurn.objects.filter(session=session, sequence__in=list(sequences))
     return {
-        sequence: Deleted(at=found.erased_at, by=found.erased_by, reason=found.reason)
-        for sequence, found in erased_turns(session, sequences).items()
+        each.sequence: Deleted(at=each.erased_at, by=each.erased_by, reason=each.reason) for each in found
     }
 
 

@@ -40,7 +40,7 @@ from timemachine.recording.annotations.significance.models import Declined
 from timemachine.recording.annotations.significance.queries import in_force
 from timemachine.recording.importing.exporting import EXPORTS, export_session
 from timemachine.recording.sessions.commands import append, end_session, start_session
-from timemachine.recording.sessions.deletions import deletions_of, erased_turns
+from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -83,8 +83,8 @@ def test_nothing_that_it_said_is_in_any_table(session: Session, is_sealed: bool)
 def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session) -> None:
     erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
     assert list(session.actions.order_by("sequence").values_list("sequence", flat=True)) == [1, 2, 3]
-    told = erased_turns(session, [1, 2, 3])
-    assert [(each.sequence, each.erased_by, each.reason) for each in told.values()] == [(2, "Oskar", REASON)]
+    told = deletions_of(session, [1, 2, 3])
+    assert [(at, each.by, each.reason) for at, each in told.items()] == [(2, "Oskar", REASON)]
     label = session.actions.get(sequence=2).label
     assert re.fullmatch(r"\[deleted: turn\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
     with pytest.raises(Conflict, match="already been deleted"):

@@ -58,7 +58,7 @@ def prepare_turn(session: Session, sequence: int, *, by: str) -> Erasure:
     Its client id stays, too, so that the same step is recognised when it is sent or imported again. Nothing
     is erased until `confirm`. Raises as `prepare`, and `Conflict` if it has already been deleted.
     """
-    if deletions.erased_turns(session, [sequence]):
+    if deletions.deletions_of(session, [sequence]):
         raise Conflict(f"Step {sequence:,} of this session has already been deleted.", code="turn_deleted")
     return prepare(session, by=by, fields=TURN_FIELDS, steps=[sequence], turn=True)
 

@@ -12,7 +12,7 @@ from timemachine.recording.annotations.significance.models import (
     SignificanceChange,
     SignificanceOverride,
 )
-from timemachine.recording.sessions.deletions import erased_turns
+from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import check_choice, check_importance
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
@@ -69,7 +69,7 @@ def decline_proposal(session: Session, sequence: int, rule: str, *, by: str) -> 
 def _locked_step(session: Session, sequence: int) -> Action:
     """Lock a step against changes and erasure. Raises `NotFound`, and `Conflict` if it was deleted."""
     action = action_of(session, sequence)
-    if erased_turns(session, [sequence]):
+    if deletions_of(session, [sequence]):
         raise Conflict(f"Step {sequence} of {session.key} was deleted.", code="turn_deleted")
     if Action.objects.select_for_update(no_key=True).filter(id=action.id).first() is None:
         raise NotFound("This session was deleted in the meantime.", code="session_not_found")
