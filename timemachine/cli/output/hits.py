@@ -27,7 +27,7 @@ def hit_lines(collection: str, found: types.FindOut) -> Iterator[str]:
         yield from _hits(found["hits"], found["mode"])
         yield f"{counted(len(found['hits']), 'passage')} by {found['mode']} search, {cut_off_rule(found['cut_by'])}."
     else:
-        yield from _nothing(collection, found)
+        yield from _empty(collection, found)
     if found["sequence"] is not None:
         yield f"Recorded as step {found['sequence']:,}."
 
@@ -38,7 +38,7 @@ def unembedded_lines(found: types.FindOut | types.AskOut) -> Iterator[str]:
         yield f"{counted(found['not_embedded'], 'frame')} had no vector and could be found by keyword only."
 
 
-def _nothing(collection: str, found: types.FindOut) -> Iterator[str]:
+def _empty(collection: str, found: types.FindOut) -> Iterator[str]:
     rule = "" if found["cut_by"] in (None, "all") else f", {cut_off_rule(found['cut_by'])}"
     yield f"No results in {one_line(collection)} by {found['mode']} search{rule}."
     if found["empty"] is not None:

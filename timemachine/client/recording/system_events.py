@@ -219,9 +219,9 @@ def _aiohttp(before: Any) -> Any:
         try:
             response = await before(self, method, str_or_url, **more)
         except Exception as why:
-            _asked(method.upper(), str(str_or_url), began, None, why)
+            _record_request(method.upper(), str(str_or_url), began, None, why)
             raise
-        _asked(method.upper(), str(response.url), began, response.status, None)
+        _record_request(method.upper(), str(response.url), began, response.status, None)
         return response
 
     return _request
@@ -229,18 +229,18 @@ def _aiohttp(before: Any) -> Any:
 
 def _requested(request: Any, began: int, status: int | None, why: Exception | None) -> None:
     if _OWN not in request.extensions:
-        _asked(request.method, str(request.url), began, status, why)
+        _record_request(request.method, str(request.url), began, status, why)
 
 
-def _asked(method: str, url: str, began: int, status: int | None, why: Exception | None) -> None:
+def _record_request(method: str, url: str, began: int, status: int | None, why: Exception | None) -> None:
     if getattr(OURS, "busy", False):
         return
 
-    def found() -> Event:
+    def event() -> Event:
         more: JsonObject = {"duration_ms": (time.perf_counter_ns() - began) / 1e6}
         if why is not None:
             more["error"] = {"type": type(why).__name__, "message": str(why)}
         data = {"method": method, "url": redacted_url(url), "status": status}
         return f"http.{method.lower()}", {name: each for name, each in data.items() if each is not None}, more
 
-    _record(found)
+    _record(event)
