@@ -75,7 +75,7 @@ def servers(request: HttpRequest) -> schemas.ModelServerPage:
     """The project's own OpenAI-compatible servers, without their keys."""
     found = servers_of(caller(request, "read").project.id)
     return schemas.ModelServerPage.model_construct(
-        items=[schemas.ModelServerOut.of(each) for each in found.values()], next=None
+        items=[schemas.ModelServerOut.from_attributes(each) for each in found.values()], next=None
     )
 
 
@@ -91,7 +91,7 @@ def add_server(request: HttpRequest, payload: schemas.ModelServerIn) -> Status[s
         default_model=payload.default_model or "",
         by=who.by,
     )
-    return Status(201, schemas.ModelServerOut.of(made))
+    return Status(201, schemas.ModelServerOut.from_attributes(made))
 
 
 @router.delete("/servers/{name}", response=schemas.ModelServerRemoved, summary="Remove a model server")

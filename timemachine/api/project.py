@@ -38,14 +38,14 @@ def make_key(request: HttpRequest, payload: KeyIn) -> Status[KeyCreated]:
     made, plain = make_api_key(
         owner, name=payload.name, scopes=payload.scopes, expires_at=payload.expires_at, by=None
     )
-    return Status(201, KeyCreated.of(made, key=plain))
+    return Status(201, KeyCreated.from_attributes(made, key=plain))
 
 
 @router.get("/keys", response=KeyPage, tags=["keys"], summary="List keys")
 def list_keys(request: HttpRequest) -> KeyPage:
     """The project's keys, without their secrets."""
     found = keys_of(caller(request, "admin").project)
-    return KeyPage.model_construct(items=[KeyOut.of(each) for each in found], next=None)
+    return KeyPage.model_construct(items=[KeyOut.from_attributes(each) for each in found], next=None)
 
 
 @router.delete("/keys/{key_id}", response=KeyOut, tags=["keys"], summary="Revoke a key")
@@ -53,7 +53,7 @@ def revoke_key(request: HttpRequest, key_id: str) -> KeyOut:
     """Revoke a key, effective on the next request."""
     found = key_of(caller(request, "admin").project, key_id)
     revoke_api_key(found)
-    return KeyOut.of(found)
+    return KeyOut.from_attributes(found)
 
 
 @router.post("/demo", response={201: DemoOut}, tags=["demo"], summary="Load the demo")

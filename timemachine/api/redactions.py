@@ -46,7 +46,7 @@ def test(request: HttpRequest, payload: schemas.RedactionTest) -> schemas.Redact
         found = redact_text(payload.text, rules)
         return schemas.RedactedText.model_construct(
             text=found.text,
-            findings=[schemas.FindingOut.of(each) for each in found.findings],
+            findings=[schemas.FindingOut.from_attributes(each) for each in found.findings],
             counts=schemas.counts_of(tally_of(found.findings)),
         )
     if payload.session is None or payload.sequence is None:

@@ -6,11 +6,9 @@ from pydantic import Field, SecretStr
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.llm.models import ModelTrial
 from timemachine.llm.offers import Offer
-from timemachine.llm.pure.catalogue import ModelServerValue
 from timemachine.llm.pure.listing import KeySource, Kind, Listed, State
 
 
@@ -94,19 +92,8 @@ class ModelTestOut(Schema):
     @classmethod
     def of(cls, trial: ModelTrial) -> "ModelTestOut":
         """Return the test."""
-        return cls.model_construct(
-            model=trial.model,
-            ok=None if trial.ended_at is None else trial.error_code is None,
-            error=trial.error_code,
-            words=trial.words,
-            by=trial.by,
-            at=written(trial.started_at),
-            duration_ms=trial.duration_ms,
-            input_tokens=trial.input_tokens,
-            output_tokens=trial.output_tokens,
-            cost_usd=dollars(trial.cost_usd),
-            prices=trial.prices,
-        )
+        ok = None if trial.ended_at is None else trial.error_code is None
+        return cls.from_attributes(trial, ok=ok, error=trial.error_code, at=trial.started_at)
 
 
 class ModelPrices(Schema):
@@ -172,9 +159,7 @@ class OfferOut(Schema):
                 )
                 for each in offer.also_priced
             ],
-            last_answer=None
-            if answered is None
-            else LastAnswerOut.model_construct(model=answered.model, at=written(answered.at)),
+            last_answer=None if answered is None else LastAnswerOut.from_attributes(answered),
             last_test=None if offer.trial is None else ModelTestOut.of(offer.trial),
         )
 
@@ -226,16 +211,6 @@ class ModelServerOut(Schema):
     base_url: str
     default_model: str | None
     has_key: bool
-
-    @classmethod
-    def of(cls, server: ModelServerValue) -> "ModelServerOut":
-        """Return the server."""
-        return cls.model_construct(
-            name=server.name,
-            base_url=server.base_url,
-            default_model=server.default_model,
-            has_key=server.has_key,
-        )
 
 
 class ModelServerPage(Page[ModelServerOut]):

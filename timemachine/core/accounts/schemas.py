@@ -1,11 +1,9 @@
 """Projects and their API keys as the API takes and returns them."""
 
-from typing import Any, Literal, Self, cast
+from typing import Literal
 
 from pydantic import AwareDatetime
 
-from timemachine.core.accounts.models import ApiKey
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 
 Scope = Literal["read", "record", "run", "share", "admin"]
@@ -38,21 +36,6 @@ class KeyOut(Schema):
     expires_at: str | None
     revoked_at: str | None
     last_used_at: str | None
-
-    @classmethod
-    def of(cls, row: ApiKey, **more: Any) -> Self:
-        """The key, with the fields that a subclass has besides."""
-        found = cls.model_construct(
-            id=row.id,
-            name=row.name,
-            scopes=cast("list[Scope]", row.scopes),
-            created_at=written(row.created_at),
-            expires_at=written(row.expires_at),
-            revoked_at=written(row.revoked_at),
-            last_used_at=written(row.last_used_at),
-            **more,
-        )
-        return cast("Self", found)
 
 
 class KeyCreated(KeyOut):

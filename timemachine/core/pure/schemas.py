@@ -45,9 +45,9 @@ class Schema(BaseModel):
         text, decimals numbers, tuples lists, and objects are built by the schema of the field. Raises `AttributeError`
         if the object does not have an attribute.
         """
-        attributes = {name: getattr(source, name) for name in cls._required if name not in given}
+        required = {name: given[name] if name in given else getattr(source, name) for name in cls._required}
         values = {
-            name: _from_value(value, cls._nested.get(name)) for name, value in (attributes | given).items()
+            name: _from_value(value, cls._nested.get(name)) for name, value in (required | given).items()
         }
         return cast("Self", cls.model_construct(**values))
 

@@ -2,12 +2,10 @@
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.text.redaction.models import RedactionProfile
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
-from timemachine.text.redaction.pure.text import Finding
 from timemachine.text.redaction.pure.values import Tally
 
 
@@ -90,17 +88,7 @@ class RedactionOut(Schema):
     @classmethod
     def of(cls, row: RedactionProfile) -> "RedactionOut":
         """Return a version of a project's own profile."""
-        return cls.model_construct(
-            id=str(row.id),
-            name=row.name,
-            version=row.version,
-            built_in=False,
-            rules=_rules(row.rules),
-            created_by=row.created_by,
-            created_at=written(row.created_at),
-            retired_by=row.retired_by,
-            retired_at=written(row.retired_at),
-        )
+        return cls.from_attributes(row, built_in=False, rules=_rules(row.rules))
 
     @classmethod
     def built_in_profile(cls) -> "RedactionOut":
@@ -129,11 +117,6 @@ class FindingOut(Schema):
     end: int
     rule: str
     what: str
-
-    @classmethod
-    def of(cls, found: Finding) -> "FindingOut":
-        """Return the finding."""
-        return cls.model_construct(start=found.start, end=found.end, rule=found.rule, what=found.what)
 
 
 class RedactedText(Schema):
