@@ -76,7 +76,7 @@ def everywhere(session: Session) -> int:
     steps, after = 0, 0
     while True:
         found = rank_page(session, frame=LOOKED_FOR, after=after)
-        steps += len(found.steps)
+        steps += len(found.items)
         if found.next is None:
             return steps
         after = found.next

@@ -172,7 +172,7 @@ def where_is_it(
 ) -> RankPageOut:
     """The rank of a frame (by its number), or of those that hold a sentence, in every mode, as recorded and as it is now."""
     session = session_of(caller(request, "read").project, session_id)
-    return RankPageOut.of(rank_page(session, frame=frame, text=text, after=after, limit=limit))
+    return rank_page(session, frame=frame, text=text, after=after, limit=limit)
 
 
 def _page(found: Sequence[Replay], limit: int) -> schemas.ReplayPage:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.replay.runs.pure.context import FrozenFrame, context_verdict
+from timemachine.replay.runs.pure.context import FrozenFrameOut, context_verdict, frame_verdict
 from timemachine.replay.runs.pure.engine import Intent, Recorded, intent, is_replayed, uses_own_passages
 from timemachine.replay.runs.pure.options import RETRIEVAL_OPTIONS, ReplayOptions, check
-from timemachine.replay.runs.pure.summary import Failure, Tally, sentence
+from timemachine.replay.runs.pure.summary import FrequentError, Tally, sentence
 
 OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 0.5, 0.4, 0.1, "m", "now")
 AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
@@ -87,8 +87,11 @@ def test_what_was_not_chosen_is_not_kept() -> None:
     assert ReplayOptions().as_json() == {}
 
 
-def frame(recorded: str | None = "a" * 64, now: str | None = "a" * 64) -> FrozenFrame:
-    return FrozenFrame(rank=1, frame=1, version=1, recorded_sha256=recorded, sha256_now=now, since=None)
+def frame(recorded: str | None = "a" * 64, now: str | None = "a" * 64) -> FrozenFrameOut:
+    verdict = frame_verdict(recorded, now)
+    return FrozenFrameOut(
+        rank=1, frame=1, version=1, verdict=verdict, since=None, sha256=recorded, sha256_now=now
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +105,7 @@ def frame(recorded: str | None = "a" * 64, now: str | None = "a" * 64) -> Frozen
         ([frame(now=None), frame(now="b" * 64)], "altered"),
     ],
 )
-def test_a_context_is_as_good_as_its_worst_frame(frames: list[FrozenFrame], verdict: str) -> None:
+def test_a_context_is_as_good_as_its_worst_frame(frames: list[FrozenFrameOut], verdict: str) -> None:
     assert context_verdict(frames) == verdict
 
 
@@ -305,7 +308,7 @@ def tally(**more: Any) -> Tally:
                 asked=1_200,
                 verdicts={"error": 1_200},
                 contexts={"verified": 1_200},
-                failure=Failure(message="No key.", steps=1_100),
+                failure=FrequentError(message="No key.", steps=1_100),
             ),
             "1,200 asks replayed with claude:x: 1,200 error; context verified 1,200 of 1,200; $0.021 (recorded $0.018); "
             "most frequent error (1,100 of 1,200): No key.",
@@ -313,7 +316,7 @@ def tally(**more: Any) -> Tally:
         (
             tally(
                 statuses=Counter(failed=1, done=11),
-                failure=Failure(message="No key.", steps=1),
+                failure=FrequentError(message="No key.", steps=1),
                 verdicts={"identical": 11, "error": 1},
             ),
             "12 asks replayed with claude:x: 11 identical, 1 error; context verified 12 of 12; $0.021 (recorded $0.018); error: No key.",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.pure.query import RetrievalSettings, retrieval_settings
+from timemachine.replay.runs.retrieval import repeated_query
 
 THRESHOLDS = {"relative": 0.6, "cliff": 0.3, "floor": 0.1}
 ADAPTIVE = {
@@ -20,13 +20,13 @@ ADAPTIVE = {
 
 
 def told(recorded: Any, **options: Any) -> dict[str, Any]:
-    found = retrieval_settings(recorded, ReplayOptions(**options), ["now", "then"])
-    return {name: getattr(found, name) for name in RetrievalSettings.__slots__}
+    found = repeated_query("q", recorded, ReplayOptions(**options), ["now", "then"])
+    return {name: getattr(found, name) for name in USUAL}
 
 
 USUAL = {
     "mode": "hybrid",
-    "top_k": None,
+    "top_k": 8,
     "adaptive": False,
     "min_score": None,
     "relative": None,

@@ -120,7 +120,9 @@ class ComparisonOut(Schema):
             requested_by=comparison.requested_by,
             created_at=written(comparison.created_at),
             arms=[
-                VariantOut.model_construct(arm=number, name=name, **{"model": arm.model} | arm.as_json())
+                VariantOut.model_construct(
+                    arm=number, name=name, **cast("Any", {"model": arm.model} | arm.as_json())
+                )
                 for number, (arm, name) in enumerate(zip(arms, names(arms), strict=True), 1)
             ],
             repeats=comparison.repeats,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import batched
-from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -40,8 +39,11 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
         replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), defaults=facts)
         if new:
             _write_steps([(replay.id, plan)])
-        else:
-            _check_same(replay, session, plan.options)
+        elif replay.session_id != session.id or ReplayOptions(**replay.options) != plan.options:
+            raise Conflict(
+                "This form has already launched a different replay. Send it again to launch this one as well.",
+                code="form_used",
+            )
     return replay
 
 
@@ -67,7 +69,9 @@ def cancel(replay: Replay, *, by: str | None = None) -> Replay:
 
     The first requester is stored. Raises: `Conflict` if the replay has finished.
     """
-    locked = _unfinished(replay)
+    locked = Replay.objects.select_for_update().get(id=replay.id)
+    if locked.finished_at is not None:
+        raise Conflict(f"This replay has already finished: {locked.status}.", code="replay_over")
     if locked.cancel_requested_at is None:
         locked.cancel_requested_at, locked.cancel_requested_by = now(), by and by[:254]
         locked.save(update_fields=["cancel_requested_at", "cancel_requested_by"])
@@ -163,7 +167,7 @@ def bump(replay_id: UUID) -> None:
     Replay.objects.filter(id=replay_id).update(revision=F("revision") + 1)
 
 
-def _facts(plan: PlannedReplay, *, by: str) -> dict[str, Any]:
+def _facts(plan: PlannedReplay, *, by: str) -> dict[str, object]:
     options = plan.options
     return {
         "project_id": plan.session.project_id,
@@ -193,22 +197,6 @@ def _provider(action: Action, options: ReplayOptions) -> str | None:
     """Return the provider as Postgres can store it: a recorded name may contain characters that it cannot."""
     called = provider_called(recorded(action), options)
     return None if called is None else storable(called)
-
-
-def _check_same(replay: Replay, session: Session, options: ReplayOptions) -> None:
-    """Raise `Conflict` if the replay is of another session or has other options."""
-    if replay.session_id != session.id or ReplayOptions(**replay.options) != options:
-        raise Conflict(
-            "This form has already launched a different replay. Send it again to launch this one as well.",
-            code="form_used",
-        )
-
-
-def _unfinished(replay: Replay) -> Replay:
-    locked = Replay.objects.select_for_update().get(id=replay.id)
-    if locked.finished_at is not None:
-        raise Conflict(f"This replay has already finished: {locked.status}.", code="replay_over")
-    return locked
 
 
 def _cancel_open_steps(replay: Replay) -> None:

@@ -1,12 +1,11 @@
 """At which ranks frames are in a session's finds and asks, as the API returns it."""
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from timemachine.core.pure.schemas import Schema
 from timemachine.knowledge.frame_ranks import FrameRank, VersionRanks
 from timemachine.knowledge.sentence_frames import SentenceFrame
 from timemachine.recording.sessions.pure.vocabulary import Kind
-from timemachine.replay.runs.frame_ranks import FrameRanks, RankPage, StepRanks
 
 
 class FrameSought(Schema):
@@ -51,6 +50,12 @@ class FrameStanding(Schema):
     semantic: FrameRankInMode | None = None
     lexical: FrameRankInMode | None = None
 
+    @classmethod
+    def of(cls, ranks: VersionRanks) -> "FrameStanding":
+        """The version with its places."""
+        places: Any = {mode: _place(place) for mode, place in ranks.places.items()}
+        return cls.model_construct(version=ranks.version, **places)
+
 
 class FrameRanksOut(Schema):
     """The rank that was recorded of a frame, and its places then and now; null if the frame did not exist. `says` has it in words."""
@@ -60,17 +65,6 @@ class FrameRanksOut(Schema):
     as_recorded: FrameStanding | None
     as_now: FrameStanding | None
     says: str
-
-    @classmethod
-    def of(cls, found: FrameRanks) -> "FrameRanksOut":
-        """The whereabouts."""
-        return cls.model_construct(
-            frame=found.frame,
-            recorded_rank=found.recorded_rank,
-            as_recorded=_standing(found.then),
-            as_now=_standing(found.now),
-            says=found.says,
-        )
 
 
 class StepRanksOut(Schema):
@@ -85,20 +79,6 @@ class StepRanksOut(Schema):
     frames: list[FrameRanksOut]
     error: str | None
 
-    @classmethod
-    def of(cls, step: StepRanks) -> "StepRanksOut":
-        """The step."""
-        return cls.model_construct(
-            sequence=step.sequence,
-            kind=cast("Kind", step.kind),
-            query=step.query,
-            mode=step.mode,
-            top_k=step.top_k,
-            adaptive=step.adaptive,
-            frames=[FrameRanksOut.of(each) for each in step.frames],
-            error=step.error,
-        )
-
 
 class RankPageOut(Schema):
     """The frames, and a page of steps with their ranks; `next` is the step to continue after, null at the end."""
@@ -106,22 +86,6 @@ class RankPageOut(Schema):
     frames: list[FrameSought]
     items: list[StepRanksOut]
     next: int | None
-
-    @classmethod
-    def of(cls, found: RankPage) -> "RankPageOut":
-        """The page."""
-        return cls.model_construct(
-            frames=[FrameSought.of(each) for each in found.frames],
-            items=[StepRanksOut.of(each) for each in found.steps],
-            next=found.next,
-        )
-
-
-def _standing(standing: VersionRanks | None) -> FrameStanding | None:
-    if standing is None:
-        return None
-    places: dict[str, Any] = {mode: _place(place) for mode, place in standing.places.items()}
-    return FrameStanding.model_construct(version=standing.version, **places)
 
 
 def _place(place: FrameRank) -> FrameRankInMode:

@@ -1,9 +1,8 @@
 """The rank of a frame in every find and ask of a session, as it was recorded and as it is now."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from django.db.models import Min
 
@@ -14,7 +13,15 @@ from timemachine.knowledge.queries import versions_of
 from timemachine.knowledge.sentence_frames import SentenceFrame, frames_with_sentence, versions_text
 from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.replay.runs import frozen
+from timemachine.replay.runs.frame_rank_schemas import (
+    FrameRanksOut,
+    FrameSought,
+    FrameStanding,
+    RankPageOut,
+    StepRanksOut,
+)
 from timemachine.replay.runs.plan import steps_in
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.retrieval import moment_of, query_of
@@ -26,48 +33,6 @@ FRAMES_AT_ONCE: Final = 400_000
 """The maximum number of frames that the steps of one page rank together. At least one step is shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameRanks:
-    """The ranks of a frame in one step: as recorded, recomputed for the time of the step, and now. None: it is not ranked.
-
-    `says` describes the first two in words and, if a sentence is searched for, whether the version at that
-    rank contains it.
-    """
-
-    frame: int
-    recorded_rank: int | None
-    then: VersionRanks | None
-    now: VersionRanks | None
-    says: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRanks:
-    """A find or ask with the ranks of the frames; `error` is why they could not be ranked.
-
-    Frames are ranked with the recorded settings, and with a find's defaults for those that were not recorded.
-    If the step could not be ranked, the settings are those that were recorded, None if there are none.
-    """
-
-    sequence: int
-    kind: str
-    query: str | None
-    mode: str | None
-    top_k: int | None
-    adaptive: bool | None
-    frames: Sequence[FrameRanks]
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankPage:
-    """The frames that are searched for, and a page of steps; `next` is the step to continue after."""
-
-    frames: Sequence[SentenceFrame]
-    steps: Sequence[StepRanks]
-    next: int | None
-
-
 def rank_page(
     session: Session,
     *,
@@ -75,7 +40,7 @@ def rank_page(
     text: str | None = None,
     after: int = 0,
     limit: int = MOST_STEPS,
-) -> RankPage:
+) -> RankPageOut:
     """Return the ranks of a frame, or of the frames that contain a sentence, in the finds and asks of the session after a step.
 
     Raises: `InvalidInput` if neither or both are given or the session has no collection; `NotFound` for a
@@ -93,9 +58,9 @@ def rank_page(
         "session__collection", "input"
     )
     with_vectors = models_with_vectors(collection)
-    return RankPage(
-        frames=holders_to_rank,
-        steps=[
+    return RankPageOut.model_construct(
+        frames=[FrameSought.of(each) for each in holders_to_rank],
+        items=[
             _step_ranks(collection, action, holders_to_rank, with_vectors)
             for action in actions.order_by("sequence")
             if holders_to_rank
@@ -125,7 +90,8 @@ def _step_ranks(
     action: Action,
     holders_to_rank: Sequence[SentenceFrame],
     with_vectors: Sequence[str],
-) -> StepRanks:
+) -> StepRanksOut:
+    """Rank the frames with the recorded settings, and with a find's defaults for those that were not recorded."""
     numbers = [each.frame for each in holders_to_rank]
     recorded = {hit.frame: hit for hit in reversed(frozen.hits_of(action)) if isinstance(hit.frame, int)}
     try:
@@ -137,9 +103,9 @@ def _step_ranks(
         return _not_ranked(action, why)
     missing = [number for number in numbers if then.frames.get(number) is None]
     absent = _absent(collection, missing, moment_of(action))
-    return StepRanks(
+    return StepRanksOut.model_construct(
         sequence=action.sequence,
-        kind=action.kind,
+        kind=cast("Kind", action.kind),
         query=query.text,
         mode=query.mode,
         top_k=query.top_k,
@@ -150,20 +116,21 @@ def _step_ranks(
             )
             for each in holders_to_rank
         ],
+        error=None,
     )
 
 
 def _ranks_of(
     holder: SentenceFrame, mode: str, hit: Hit | None, at: tuple[RankReport, RankReport], absent: str
-) -> FrameRanks:
+) -> FrameRanksOut:
     then, now = (each.frames.get(holder.frame) for each in at)
     rank = hit.rank if hit else None
     version = (hit.version if hit else None) or (then.version if then else None)
-    return FrameRanks(
+    return FrameRanksOut.model_construct(
         frame=holder.frame,
         recorded_rank=rank,
-        then=then,
-        now=now,
+        as_recorded=FrameStanding.of(then) if then else None,
+        as_now=FrameStanding.of(now) if now else None,
         says=rank_words(mode, rank, then, absent) + _version_note(holder, version),
     )
 
@@ -182,17 +149,18 @@ def _version_note(holder: SentenceFrame, version: int | None) -> str:
     return f"; as version {version}, which does not hold the sentence ({versions_text(holder.versions)} did)"
 
 
-def _not_ranked(action: Action, why: TimeMachineError) -> StepRanks:
+def _not_ranked(action: Action, why: TimeMachineError) -> StepRanksOut:
+    """Return the step with those of its settings that were recorded."""
     recorded = action.retrieval or {}
     mode, top_k, adaptive = (recorded.get(name) for name in ("mode", "top_k", "adaptive"))
-    return StepRanks(
+    return StepRanksOut.model_construct(
         sequence=action.sequence,
-        kind=action.kind,
+        kind=cast("Kind", action.kind),
         query=frozen.question_of(action),
         mode=mode if isinstance(mode, str) else None,
         top_k=top_k if isinstance(top_k, int) and not isinstance(top_k, bool) else None,
         adaptive=adaptive if isinstance(adaptive, bool) else None,
-        frames=(),
+        frames=[],
         error=why.message,
     )
 

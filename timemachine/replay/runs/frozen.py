@@ -11,7 +11,7 @@ from timemachine.knowledge.models import Frame
 from timemachine.knowledge.queries import later_state
 from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action, Hit
-from timemachine.replay.runs.pure.context import FrozenFrame
+from timemachine.replay.runs.pure.context import FrozenFrameOut, frame_verdict
 
 QUESTION_KEYS = ("question", "query", "text")
 ANSWER_KEYS = ("answer", "text", "content")
@@ -48,19 +48,23 @@ def read_hits(actions: Sequence[Action]) -> None:
     prefetch_related_objects(actions, Prefetch("hits", queryset=hits))
 
 
-def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
+def frames_of(hits: Sequence[Hit]) -> list[FrozenFrameOut]:
     """Return every passage with its recorded hash and the hash of its stored bytes now."""
-    return [
-        FrozenFrame(
-            rank=hit.rank,
-            frame=hit.frame,
-            version=hit.version,
-            recorded_sha256=hit.sha256,
-            sha256_now=current_sha256(hit.payload) if hit.payload is not None else None,
-            since=later_state(hit.stored_frame) if hit.stored_frame is not None else None,
-        )
-        for hit in hits
-    ]
+    return [frame_of(hit) for hit in hits]
+
+
+def frame_of(hit: Hit) -> FrozenFrameOut:
+    """Return the passage with its recorded hash and the hash of its stored bytes now."""
+    now = current_sha256(hit.payload) if hit.payload is not None else None
+    return FrozenFrameOut.model_construct(
+        rank=hit.rank,
+        frame=hit.frame,
+        version=hit.version,
+        verdict=frame_verdict(hit.sha256, now),
+        since=later_state(hit.stored_frame) if hit.stored_frame is not None else None,
+        sha256=hit.sha256,
+        sha256_now=now,
+    )
 
 
 def passages_of(hits: Sequence[Hit]) -> list[Passage]:

@@ -9,7 +9,7 @@ claiming one costs about as much as running it.
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -172,7 +172,8 @@ def open_steps(replay_id: UUID, *, calls: bool) -> int:
     """Return how many steps can be claimed, none if the replay is cancelled. Steps that were lost too often fail now."""
     if Replay.objects.filter(id=replay_id, cancel_requested_at__isnull=False).exists():
         return 0
-    free = _free(replay_id).filter(provider__isnull=not calls)
+    steps = ReplayStep.objects.filter(replay_id=replay_id, provider__isnull=not calls)
+    free = steps.filter(is_free(), status__in=OPEN_STEP_STATUSES)
     _give_up(free.filter(attempts_made__gte=MOST_ATTEMPTS))
     return free.count()
 
@@ -198,22 +199,18 @@ def intend_call(lease: StepLease) -> None:
 
     Raises: `LeaseLost` if it must not be called, because the lease is lost or the replay is cancelled.
     """
+    facts = {
+        "step": lease.pk,
+        "replay": lease.replay_id,
+        "attempt": lease.attempt_id,
+        "token": lease.token,
+        "now": now(),
+        "counted": lease.counted,
+    }
     with connection.cursor() as cursor:
-        facts: dict[str, Any] = {
-            "step": lease.pk,
-            "replay": lease.replay_id,
-            "attempt": lease.attempt_id,
-            "token": lease.token,
-            "now": now(),
-            "counted": lease.counted,
-        }
         cursor.execute(_INTEND, facts)
         if not cursor.rowcount:
             raise LeaseLost
-
-
-def _free(replay_id: UUID) -> QuerySet[ReplayStep]:
-    return ReplayStep.objects.filter(is_free(), replay_id=replay_id, status__in=OPEN_STEP_STATUSES)
 
 
 @transaction.atomic

@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
-from django.db.models import Count, F, Max
+from django.db.models import Count, F, Max, Q
 
 from timemachine.core.pure.ids import uuid_of
 from timemachine.recording.sessions.models import Session
@@ -58,28 +57,20 @@ def replay_named(session: Session, named: str) -> Replay | None:
 
 def progress_of(replays: Sequence[Replay]) -> list[Progress]:
     """Return the progress of each replay. One query."""
-    done: dict[UUID, int] = {}
-    total: dict[UUID, int] = {}
-    failed: dict[UUID, int] = {}
-    reached: dict[UUID, int] = {}
-    counted = ReplayStep.objects.filter(replay__in=replays).order_by().values_list("replay_id", "status")
-    for replay, status, steps, last in counted.annotate(steps=Count("id"), last=Max("sequence")):
-        total[replay] = total.get(replay, 0) + steps
-        if status in TERMINAL_STEP_STATUSES:
-            done[replay] = done.get(replay, 0) + steps
-            reached[replay] = max(reached.get(replay, 0), last)
-        if status == "failed":
-            failed[replay] = steps
-    return [
-        Progress(
-            replay=each,
-            done=done.get(each.id, 0),
-            total=total.get(each.id, 0),
-            failed=failed.get(each.id, 0),
-            reached=reached.get(each.id),
-        )
-        for each in replays
-    ]
+    finished = Q(status__in=TERMINAL_STEP_STATUSES)
+    steps = ReplayStep.objects.filter(replay__in=replays).order_by().values_list("replay_id")
+    counted = steps.annotate(
+        done=Count("id", filter=finished),
+        total=Count("id"),
+        failed=Count("id", filter=Q(status="failed")),
+        reached=Max("sequence", filter=finished),
+    )
+    found = {replay: numbers for replay, *numbers in counted}
+    progress = []
+    for each in replays:
+        done, total, failed, reached = found.get(each.id, (0, 0, 0, None))
+        progress.append(Progress(replay=each, done=done, total=total, failed=failed, reached=reached))
+    return progress
 
 
 def states_of(replay: Replay, sequences: Collection[int]) -> list[StepState]:

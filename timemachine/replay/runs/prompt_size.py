@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import batched
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import Count, F, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
@@ -81,32 +81,24 @@ def prompt_sizes(asks: Sequence[Action], finds: Sequence[Action]) -> dict[int, P
         ask.id: frozen.get(ask.id) or _sum(frozen[each] for each in inside[ask.id] if each in frozen)
         for ask in asks
     }
-    return {row["id"]: _sent(row, of_ask[row["id"]]) for row in _rows(list(of_ask))}
-
-
-def _sent(row: dict[str, Any], frozen: _Frozen) -> PromptSize:
-    most = row["parameters__max_tokens"]
-    return PromptSize(
-        question=row["input__size"] or 0,
-        answer=None if row["failed"] else row["output__size"],
-        frozen=frozen,
-        system_prompt=row["system_prompt"],
-        max_tokens=most if isinstance(most, int) else None,
-        ours=row["parameters__prompt_sha256"] is not None and row["template"] in (None, TEMPLATE),
-    )
-
-
-def _rows(asks: Sequence[int]) -> Iterable[dict[str, Any]]:
+    found = {}
     for batch in batched(asks, _READ_TOGETHER):
-        yield from (
-            Action.objects.filter(id__in=batch)
-            .annotate(
-                failed=Q(error_type__isnull=False) | Q(error_message__isnull=False),
-                system_prompt=Length(KeyTextTransform("system_prompt", "parameters")),
-                template=Left(KeyTextTransform("prompt_template", "parameters"), len(TEMPLATE) + 1),
-            )
-            .values(*_OF_AN_ASK)
+        rows = Action.objects.filter(id__in=[ask.id for ask in batch]).annotate(
+            failed=Q(error_type__isnull=False) | Q(error_message__isnull=False),
+            system_prompt=Length(KeyTextTransform("system_prompt", "parameters")),
+            template=Left(KeyTextTransform("prompt_template", "parameters"), len(TEMPLATE) + 1),
         )
+        for row in rows.values(*_OF_AN_ASK):
+            most = row["parameters__max_tokens"]
+            found[row["id"]] = PromptSize(
+                question=row["input__size"] or 0,
+                answer=None if row["failed"] else row["output__size"],
+                frozen=of_ask[row["id"]],
+                system_prompt=row["system_prompt"],
+                max_tokens=most if isinstance(most, int) else None,
+                ours=row["parameters__prompt_sha256"] is not None and row["template"] in (None, TEMPLATE),
+            )
+    return found
 
 
 def _frozen(actions: Sequence[int]) -> dict[int, _Frozen]:

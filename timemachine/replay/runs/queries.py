@@ -1,10 +1,11 @@
 """Queries for a project's replays, their counts and their steps."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import (
@@ -25,13 +26,28 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.ids import uuid_of
 from timemachine.recording.sessions.models import Hit, Session
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.costs import NO_SPENDING, Spending, spending_by
+from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.pure.summary import Failure, Tally
+from timemachine.replay.runs.pure.summary import FrequentError, Tally
+
+
+@dataclass(slots=True, kw_only=True)
+class _Steps:
+    """The steps of a replay, counted by status and by verdict."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    contexts: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    retrievals: Counter[str] = field(default_factory=Counter)
+    asked: int = 0
+    cut_off: int = 0
+    waiting: int = 0
+    waits_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +55,8 @@ class _Recorded:
     """The recorded cost of a number of asks."""
 
     asks: int = 0
-    spent: Spending = NO_SPENDING
+    cost_usd: Decimal = Decimal(0)
+    unknown_calls: int = 0
 
 
 MESSAGE_SHOWN: Final = 300
@@ -51,15 +68,9 @@ _WAS_ASKED = ExpressionWrapper(
 
 def replay_of(project: Project, replay_id: str | UUID) -> Replay:
     """Return the project's replay with that id. Raises `NotFound`, also for another project's."""
-    try:
-        wanted = UUID(str(replay_id))
-    except ValueError:
-        wanted = None
-    found = (
-        Replay.objects.filter(project=project, id=wanted).select_related("session").first()
-        if wanted
-        else None
-    )
+    wanted = uuid_of(str(replay_id))
+    replays = Replay.objects.filter(project=project).select_related("session")
+    found = replays.filter(id=wanted).first() if wanted else None
     if found is None:
         raise NotFound(
             f"There is no replay {str(replay_id)[:60]!r} in this project.", code="replay_not_found"
@@ -125,90 +136,80 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
     counted = _counted_steps(ids)
     spent = spending_by("step__replay_id", ReplayAttempt.objects.filter(step__replay__in=ids))
     recorded = _recorded(ids)
-    failed = [each for each, groups in counted.items() if any(row["status"] == "failed" for row in groups)]
+    failed = [each for each, steps in counted.items() if steps.statuses["failed"]]
     failures = (
         most_frequent_failures(ReplayStep.objects.filter(replay__in=failed), "replay_id") if failed else {}
     )
-    return {
-        replay.id: _tally(
-            replay,
-            counted.get(replay.id, []),
-            spent.get(replay.id, NO_SPENDING),
-            recorded.get(replay.id, _Recorded()),
-            failures.get(replay.id),
+    found = {}
+    for replay in replays:
+        steps, before = counted.get(replay.id, _Steps()), recorded.get(replay.id, _Recorded())
+        spending, limit = spent.get(replay.id, NO_SPENDING), replay.options.get("spend_limit_usd")
+        has_own_limit = limit is not None and replay.spend_group is None
+        found[replay.id] = Tally(
+            kind=replay.kind,
+            status=replay.status,
+            model=replay.model,
+            statuses=dict(steps.statuses),
+            asked=steps.asked,
+            contexts=dict(steps.contexts),
+            verdicts=dict(steps.verdicts),
+            retrievals=dict(steps.retrievals),
+            cost_usd=spending.cost_usd,
+            unknown_cost_calls=spending.unknown_calls,
+            recorded_cost_usd=before.cost_usd,
+            recorded_unknown_cost_calls=before.unknown_calls,
+            uncertain_calls=spending.uncertain_calls,
+            called=before.asks,
+            failure=failures.get(replay.id),
+            cut_off=steps.cut_off,
+            spend_limit_usd=Decimal(str(limit)) if has_own_limit else None,
+            waiting=steps.waiting,
+            waits_until=steps.waits_until,
         )
-        for replay in replays
-    }
+    return found
 
 
-def most_frequent_failures(steps: QuerySet[ReplayStep], owner: str) -> dict[UUID, Failure]:
+def most_frequent_failures(steps: QuerySet[ReplayStep], owner: str) -> dict[UUID, FrequentError]:
     """Return the most frequent error of each owner's steps (a replay, or a run of a suite), for those with a failed step."""
     said = Left("error_message", MESSAGE_SHOWN, output_field=FaithfulTextField())
     failed = steps.filter(status="failed", error_message__isnull=False).annotate(said=said)
     rows = failed.order_by().values(owner, "said").annotate(steps=Count("id")).order_by("-steps", "said")
-    found: dict[UUID, Failure] = {}
+    found: dict[UUID, FrequentError] = {}
     for row in rows:
-        found.setdefault(row[owner], Failure(message=row["said"], steps=row["steps"]))
+        error = FrequentError.model_construct(message=row["said"], steps=row["steps"])
+        found.setdefault(row[owner], error)
     return found
 
 
-def _tally(
-    replay: Replay,
-    groups: list[dict[str, Any]],
-    spent: Spending,
-    recorded: _Recorded,
-    failure: Failure | None,
-) -> Tally:
-    return Tally(
-        kind=replay.kind,
-        status=replay.status,
-        model=replay.model,
-        statuses=_by(groups, "status"),
-        asked=sum(group["steps"] for group in groups if group["was_asked"]),
-        contexts=_by(groups, "context"),
-        verdicts=_by(groups, "verdict"),
-        retrievals=_by(groups, "retrieval__verdict"),
-        cost_usd=spent.cost_usd,
-        unknown_cost_calls=spent.unknown_calls,
-        recorded_cost_usd=recorded.spent.cost_usd,
-        recorded_unknown_cost_calls=recorded.spent.unknown_calls,
-        uncertain_calls=spent.uncertain_calls,
-        called=recorded.asks,
-        failure=failure,
-        cut_off=sum(group["cut_off"] for group in groups),
-        spend_limit_usd=_own_limit(replay),
-        waiting=sum(group["waiting"] for group in groups),
-        waits_until=max((group["waits_until"] for group in groups if group["waits_until"]), default=None),
-    )
-
-
-def _own_limit(replay: Replay) -> Decimal | None:
-    limit = replay.options.get("spend_limit_usd")
-    return None if limit is None or replay.spend_group is not None else Decimal(str(limit))
-
-
-def _by(groups: list[dict[str, Any]], field: str) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for group in groups:
-        if group[field] is not None:
-            found[group[field]] += group["steps"]
-    return dict(found)
-
-
-def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
     fields = ("replay_id", "status", "context", "verdict", "retrieval__verdict", "was_asked")
     steps = ReplayStep.objects.filter(replay__in=ids).annotate(was_asked=_WAS_ASKED)
-    found: dict[UUID, list[dict[str, Any]]] = {}
-    cut_off = Count("id", filter=Q(evidence__has_key="cut_off"))
     waits = Q(status="running", asked_again_at__gt=now())
-    counts = {
-        "steps": Count("id"),
-        "cut_off": cut_off,
-        "waiting": Count("id", filter=waits),
-        "waits_until": Max("asked_again_at", filter=waits),
-    }
-    for row in steps.order_by().values(*fields).annotate(**counts):
-        found.setdefault(row["replay_id"], []).append(row)
+    rows = (
+        steps.order_by()
+        .values(*fields)
+        .annotate(
+            steps=Count("id"),
+            cut_off=Count("id", filter=Q(evidence__has_key="cut_off")),
+            waiting=Count("id", filter=waits),
+            waits_until=Max("asked_again_at", filter=waits),
+        )
+    )
+    found: dict[UUID, _Steps] = defaultdict(_Steps)
+    for row in rows:
+        of_replay = found[row["replay_id"]]
+        for name, counts in (
+            ("status", of_replay.statuses),
+            ("context", of_replay.contexts),
+            ("verdict", of_replay.verdicts),
+            ("retrieval__verdict", of_replay.retrievals),
+        ):
+            if row[name] is not None:
+                counts[row[name]] += row["steps"]
+        of_replay.asked += row["steps"] if row["was_asked"] else 0
+        of_replay.cut_off += row["cut_off"]
+        of_replay.waiting += row["waiting"]
+        of_replay.waits_until = max(filter(None, (of_replay.waits_until, row["waits_until"])), default=None)
     return found
 
 
@@ -226,8 +227,6 @@ def _recorded(ids: Sequence[UUID]) -> dict[UUID, _Recorded]:
         )
     )
     return {
-        row["replay_id"]: _Recorded(
-            asks=row["asks"], spent=Spending(cost_usd=row["cost"], unknown_calls=row["unknown"])
-        )
+        row["replay_id"]: _Recorded(asks=row["asks"], cost_usd=row["cost"], unknown_calls=row["unknown"])
         for row in rows
     }

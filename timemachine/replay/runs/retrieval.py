@@ -1,8 +1,10 @@
 """Repeating the search of a step, and comparing its hits with the recorded ones."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from timemachine.core.pure.clock import parse_time, written
 from timemachine.core.pure.errors import InvalidInput
@@ -12,13 +14,15 @@ from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.pure.query import retrieval_settings
-from timemachine.text.pure.difference.ranking import Ranked, RankingDiff, compare_rankings
+from timemachine.replay.runs.step_schemas import RankingCompared, RetrievalCompared
+from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
+
+USUAL_MODE: Final = "hybrid"
 
 
 def repeat_search(
     action: Action, hits: Sequence[Hit], options: ReplayOptions
-) -> tuple[FindResult, dict[str, Any]]:
+) -> tuple[FindResult, RetrievalCompared]:
     """Return what the step's query finds with these options, and how that differs from its recorded hits.
 
     Raises: `InvalidInput` if its query was not recorded, and whatever a find raises.
@@ -30,7 +34,23 @@ def repeat_search(
         [Ranked(key=hit.frame, rank=hit.rank) for hit in findings.hits],
         depth,
     )
-    return findings, {**diff_json(compared), **_settings_json(findings), "recorded_hits": len(hits)}
+    return findings, RetrievalCompared.model_construct(
+        **dict(RankingCompared.of(compared)),
+        mode=findings.query.mode,
+        top_k=findings.query.top_k,
+        adaptive=findings.query.adaptive,
+        thresholds=findings.thresholds.as_json() if findings.thresholds else None,
+        min_score=findings.query.min_score,
+        cut_by=findings.cut_by,
+        curve=findings.curve.as_json(),
+        below=findings.below.as_json() if findings.below else None,
+        as_of=written(findings.as_of),
+        embedding_model=findings.embedding_model,
+        semantic_search=findings.semantic_search,
+        not_embedded=findings.not_embedded,
+        found_hits=len(findings.hits),
+        recorded_hits=len(hits),
+    )
 
 
 def query_of(action: Action, options: ReplayOptions, with_vectors: Sequence[str] | None = None) -> Query:
@@ -44,17 +64,38 @@ def query_of(action: Action, options: ReplayOptions, with_vectors: Sequence[str]
         raise InvalidInput("The query of this step was not recorded as text.", code="question_not_recorded")
     if with_vectors is None:
         with_vectors = models_with_vectors(action.session.collection)  # type: ignore[arg-type]
-    how = retrieval_settings(action.retrieval, options, with_vectors)
+    query = repeated_query(question, action.retrieval, options, with_vectors)
+    return replace(query, as_of=moment_of(action)) if options.as_of == "recorded" else query
+
+
+def repeated_query(
+    text: str, recorded: Mapping[str, Any] | None, options: ReplayOptions, with_vectors: Collection[str]
+) -> Query:
+    """Return the query that repeats a recorded retrieval; `with_vectors` are the embedding models that can be used.
+
+    A recorded floor or threshold applies only with the recorded mode and cut-off, because scores of others
+    have another scale. "As recorded" includes the recorded embedding model if the collection still has its
+    vectors.
+    """
+    stored = recorded or {}
+    was_mode, was_adaptive, thresholds = (
+        stored.get("mode"),
+        stored.get("adaptive") is True,
+        stored.get("thresholds"),
+    )
+    mode = options.search_mode or (isinstance(was_mode, str) and was_mode) or USUAL_MODE
+    adaptive = was_adaptive if options.adaptive is None else options.adaptive
+    same_scale = mode == was_mode and adaptive == was_adaptive
+    shares = thresholds if adaptive and same_scale and isinstance(thresholds, Mapping) else {}
     return Query(
-        text=question,
-        mode=how.mode,
-        top_k=how.top_k or finding.DEFAULT_TOP_K,
-        adaptive=how.adaptive,
-        min_score=how.min_score,
-        relative=how.relative,
-        cliff=how.cliff,
-        as_of=moment_of(action) if options.as_of == "recorded" else None,
-        embedding_model=how.embedding_model,
+        text=text,
+        mode=mode,
+        top_k=options.top_k or _count(stored.get("top_k")) or finding.DEFAULT_TOP_K,
+        adaptive=adaptive,
+        min_score=_first(options.min_score, _number(stored.get("min_score")) if same_scale else None),
+        relative=_first(options.relative, _share(shares.get("relative"))) if adaptive else None,
+        cliff=_first(options.cliff, _share(shares.get("cliff"))) if adaptive else None,
+        embedding_model=None if mode == "lexical" else _model(stored, options, with_vectors),
     )
 
 
@@ -69,39 +110,26 @@ def recorded_key(hit: Hit) -> int | str:
     return hit.frame if hit.frame is not None else hit.sha256 or f"rank {hit.rank}"
 
 
-def diff_json(compared: RankingDiff) -> dict[str, Any]:
-    """Return the comparison of two rankings as it is stored with a step.
-
-    `k` is the compared depth, `persistence` the p of the rank-biased overlap. `rank_biased_depth` is the
-    length of the shorter list, below which the rank-biased overlap shows nothing; null for lists of equal
-    length.
-    """
-    return {
-        "verdict": compared.verdict,
-        "gained": list(compared.gained),
-        "lost": list(compared.lost),
-        "moved": [{"frame": move.key, "from": move.old_rank, "to": move.new_rank} for move in compared.moved],
-        "k": compared.k,
-        "overlap": compared.overlap,
-        "rank_biased_overlap": compared.rank_biased_overlap,
-        "rank_biased_depth": compared.depth,
-        "persistence": compared.persistence,
-    }
+def _model(stored: Mapping[str, Any], options: ReplayOptions, with_vectors: Collection[str]) -> str | None:
+    if options.embedding_model is not None:
+        return options.embedding_model
+    recorded = stored.get("embedding_model")
+    return recorded if options.as_of == "recorded" and recorded in with_vectors else None
 
 
-def _settings_json(findings: FindResult) -> dict[str, Any]:
-    return {
-        "mode": findings.query.mode,
-        "top_k": findings.query.top_k,
-        "adaptive": findings.query.adaptive,
-        "thresholds": findings.thresholds.as_json() if findings.thresholds else None,
-        "min_score": findings.query.min_score,
-        "cut_by": findings.cut_by,
-        "curve": findings.curve.as_json(),
-        "below": findings.below.as_json() if findings.below else None,
-        "as_of": written(findings.as_of),
-        "embedding_model": findings.embedding_model,
-        "semantic_search": findings.semantic_search,
-        "not_embedded": findings.not_embedded,
-        "found_hits": len(findings.hits),
-    }
+def _first(chosen: float | None, recorded: float | None) -> float | None:
+    return recorded if chosen is None else chosen
+
+
+def _number(found: object) -> float | None:
+    is_number = isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+    return float(found) if is_number else None  # type: ignore[arg-type]
+
+
+def _share(found: object) -> float | None:
+    number = _number(found)
+    return number if number is not None and 0 <= number <= 1 else None
+
+
+def _count(found: object) -> int | None:
+    return found if isinstance(found, int) and not isinstance(found, bool) else None

@@ -10,7 +10,7 @@ from timemachine.core.pure.schemas import Page, Schema
 from timemachine.replay.runs.estimate import Estimate
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import MOST_FRAMES, ReplayOptions, SessionOptions, StepOptions
-from timemachine.replay.runs.pure.summary import Failure, Tally, sentence
+from timemachine.replay.runs.pure.summary import FrequentError, StepTotals, Tally, sentence
 from timemachine.replay.runs.queries import tally
 
 ReplayStatus = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -57,10 +57,15 @@ class StepCounts(Schema):
     cancelled: int
 
     @classmethod
-    def of(cls, statuses: Any, total: int) -> "StepCounts":
-        """The counts, by how many steps have each status."""
-        ended = {name: statuses.get(name, 0) for name in ("done", "failed", "skipped", "cancelled")}
-        return cls.model_construct(total=total, **ended)
+    def of(cls, totals: StepTotals) -> "StepCounts":
+        """The counts."""
+        return cls.model_construct(
+            total=totals.total,
+            done=totals.statuses.get("done", 0),
+            failed=totals.statuses.get("failed", 0),
+            skipped=totals.statuses.get("skipped", 0),
+            cancelled=totals.statuses.get("cancelled", 0),
+        )
 
 
 class ContextCounts(Schema):
@@ -72,10 +77,14 @@ class ContextCounts(Schema):
     not_recorded: int
 
     @classmethod
-    def of(cls, contexts: Any) -> "ContextCounts":
-        """The counts, by how many steps have each verdict."""
-        names = ("verified", "altered", "missing", "not_recorded")
-        return cls.model_construct(**{name: contexts.get(name, 0) for name in names})
+    def of(cls, totals: StepTotals) -> "ContextCounts":
+        """The counts."""
+        return cls.model_construct(
+            verified=totals.contexts.get("verified", 0),
+            altered=totals.contexts.get("altered", 0),
+            missing=totals.contexts.get("missing", 0),
+            not_recorded=totals.contexts.get("not_recorded", 0),
+        )
 
 
 class WaitingOut(Schema):
@@ -83,20 +92,6 @@ class WaitingOut(Schema):
 
     calls: int
     until: str | None
-
-
-class FrequentError(Schema):
-    """The most frequent error: how its message begins, and how many steps failed with it."""
-
-    message: str
-    steps: int
-
-    @classmethod
-    def of(cls, failure: Failure | None) -> "FrequentError | None":
-        """The error; None if no step failed."""
-        if failure is None:
-            return None
-        return cls.model_construct(message=failure.message, steps=failure.steps)
 
 
 class ReplayOut(Schema):
@@ -152,8 +147,8 @@ class ReplayOut(Schema):
             created_at=written(replay.created_at),
             started_at=written(replay.started_at),
             finished_at=written(replay.finished_at),
-            steps=StepCounts.of(counts.statuses, counts.total),
-            context=ContextCounts.of(counts.contexts),
+            steps=StepCounts.of(counts),
+            context=ContextCounts.of(counts),
             retrieval=dict(counts.retrievals),
             verdicts=dict(counts.verdicts),
             cost_usd=float(counts.cost_usd),
@@ -163,7 +158,7 @@ class ReplayOut(Schema):
             waiting=WaitingOut.model_construct(calls=counts.waiting, until=written(counts.waits_until)),
             over_limit_usd=dollars(counts.over_limit_usd),
             uncertain_calls=counts.uncertain_calls,
-            most_frequent_error=FrequentError.of(counts.failure),
+            most_frequent_error=counts.failure,
             summary=sentence(counts),
         )
 

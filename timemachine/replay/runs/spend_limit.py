@@ -3,7 +3,7 @@
 import time
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import connection
@@ -52,13 +52,16 @@ def budget_of(replay: Replay) -> Budget:
     """Return the budget of this replay, alone or with its group."""
     limit = Decimal(str(replay.options["spend_limit_usd"]))
     if replay.spend_group is None:
-        return _budget(limit, _attempt_sums({"step__replay": replay}))
+        return _attempt_budget(limit, ReplayAttempt.objects.filter(step__replay=replay))
     return group_budget(replay.spend_group, limit)
 
 
 def group_budget(group: UUID, limit: Decimal) -> Budget:
     """Return the budget that the replays of a group share with each other and with extra calls."""
-    return _budget(limit, _attempt_sums({"step__replay__spend_group": group}), _extra_call_sums(group))
+    attempts = ReplayAttempt.objects.filter(step__replay__spend_group=group)
+    going = Q(finished_at=None, lost_after__gte=now())
+    calls = _budget(limit, ExtraCall.objects.filter(spend_group=group), going, Q(cost_usd=None))
+    return _attempt_budget(limit, attempts).plus(calls)
 
 
 def reserve_extra_call(
@@ -84,32 +87,20 @@ def settle_extra_call(call_id: UUID, cost: Decimal | None) -> None:
     ExtraCall.objects.filter(id=call_id).update(cost_usd=cost, finished_at=now())
 
 
-def _attempt_sums(of: dict[str, Any]) -> dict[str, Any]:
-    return _sums(ReplayAttempt.objects.filter(**of), under_way(), INTENDED & Q(cost_usd=None))
+def _attempt_budget(limit: Decimal, attempts: QuerySet[ReplayAttempt]) -> Budget:
+    return _budget(limit, attempts, under_way(), INTENDED & Q(cost_usd=None))
 
 
-def _extra_call_sums(group: UUID) -> dict[str, Any]:
-    under_way = Q(finished_at=None, lost_after__gte=now())
-    return _sums(ExtraCall.objects.filter(spend_group=group), under_way, Q(cost_usd=None))
-
-
-def _sums(calls: QuerySet[Any], under_way: Q, intended: Q) -> dict[str, Any]:
-    return calls.aggregate(
-        spent=Sum("cost_usd"),
-        reserved=Sum("reserved_usd", filter=under_way),
+def _budget(
+    limit: Decimal, calls: QuerySet[ReplayAttempt] | QuerySet[ExtraCall], under_way: Q, intended: Q
+) -> Budget:
+    found = calls.aggregate(
+        spent=Sum("cost_usd", default=FREE),
+        reserved=Sum("reserved_usd", filter=under_way, default=FREE),
         unknown=Count("id", filter=under_way & Q(reserved_usd=None)),
-        uncertain=Sum("reserved_usd", filter=intended & ~under_way),
+        uncertain=Sum("reserved_usd", filter=intended & ~under_way, default=FREE),
     )
-
-
-def _budget(limit: Decimal, *sums: dict[str, Any]) -> Budget:
-    return Budget(
-        limit=limit,
-        spent=sum((each["spent"] or FREE for each in sums), FREE),
-        reserved=sum((each["reserved"] or FREE for each in sums), FREE),
-        unknown=sum(each["unknown"] for each in sums),
-        uncertain=sum((each["uncertain"] or FREE for each in sums), FREE),
-    )
+    return Budget(limit=limit, **found)
 
 
 def _reserve(lease: StepLease, replay: Replay, cost: Decimal | None) -> bool:
@@ -125,11 +116,8 @@ def _fits(replay: Replay, cost: Decimal | None) -> bool:
     _lock_budget(replay.spend_group or replay.id)
     budget = budget_of(replay)
     if not budget.may_fit_later(cost):
-        raise LimitReached(
-            budget.refusal(
-                cost, "replay" if replay.spend_group is None else "replay and the replays launched with it"
-            )
-        )
+        whose = "replay" if replay.spend_group is None else "replay and the replays launched with it"
+        raise LimitReached(budget.refusal(cost, whose))
     return budget.fits(cost)
 
 

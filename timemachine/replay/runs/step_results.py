@@ -82,15 +82,12 @@ def _write_steps(results: Sequence[Result], payload_ids: Mapping[Content, int]) 
     alike: dict[tuple[str, ...], list[list[Any]]] = defaultdict(list)
     for result in results:
         columns = _columns(result.outcome, payload_ids)
-        alike[tuple(columns)].append([*_prepared(columns), result.lease.pk])
+        values = [_FIELD(name).get_db_prep_save(value, connection) for name, value in columns.items()]
+        alike[tuple(columns)].append([*values, result.lease.pk])
     with connection.cursor() as cursor:
         for names, rows in alike.items():
             assigned = ", ".join(f"{_FIELD(name).column} = %s" for name in names)
             cursor.executemany(f"UPDATE tm_replay_step SET {assigned} WHERE id = %s", rows)  # noqa: S608  # column names from the model
-
-
-def _prepared(columns: Mapping[str, Any]) -> list[Any]:
-    return [_FIELD(name).get_db_prep_save(value, connection) for name, value in columns.items()]
 
 
 def _account(results: Sequence[Result], written: AbstractSet[int]) -> None:
@@ -108,13 +105,13 @@ def _account(results: Sequence[Result], written: AbstractSet[int]) -> None:
         cursor.executemany(_ACCOUNT, rows)
 
 
-def _columns(outcome: Outcome, payload_ids: Mapping[Content, int]) -> dict[str, Any]:
+def _columns(outcome: Outcome, payload_ids: Mapping[Content, int]) -> dict[str, object]:
     answered = outcome.answered
-    columns: dict[str, Any] = {
+    columns: dict[str, object] = {
         "status": outcome.status,
         "context": outcome.context,
-        "frames": outcome.frames,
-        "retrieval": outcome.retrieval,
+        "frames": None if outcome.frames is None else [each.model_dump() for each in outcome.frames],
+        "retrieval": outcome.retrieval and outcome.retrieval.model_dump(),
         "verdict": outcome.verdict,
         "evidence": outcome.evidence,
         "error_type": outcome.error_type,
@@ -129,7 +126,7 @@ def _columns(outcome: Outcome, payload_ids: Mapping[Content, int]) -> dict[str, 
     return columns if answered is None else columns | _answered(answered)
 
 
-def _answered(answered: Answered) -> dict[str, Any]:
+def _answered(answered: Answered) -> dict[str, object]:
     usage = answered.usage
     return {
         "model": answered.model,

@@ -6,30 +6,17 @@ from pydantic import Field
 
 from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.llm.schemas import FailureOut, UsageOut
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
+from timemachine.replay.runs.pure.context import ContextVerdict, FrozenFrameOut
+from timemachine.text.pure.difference.ranking import RankingDiff
 
 StepStatus = Literal["waiting", "running", "done", "failed", "skipped", "cancelled", "uncertain"]
-ContextVerdict = Literal["verified", "altered", "missing", "not_recorded"]
-
-
-class FrozenFrameOut(Schema):
-    """A recorded passage, with the hash that was recorded and the one that its stored bytes have now.
-
-    `since` is what became of the frame in its collection: `unchanged`, `updated` or `deleted`.
-    """
-
-    rank: int
-    frame: int | str | None
-    version: int | None
-    verdict: ContextVerdict
-    since: str | None
-    sha256: str | None
-    sha256_now: str | None
 
 
 class FrameMoved(Schema):
@@ -40,12 +27,8 @@ class FrameMoved(Schema):
     to: int
 
 
-class RetrievalCompared(Schema):
-    """What is found, compared with what was recorded. How it was searched for is absent if the passages were chosen by a person.
-
-    `k` is how deep the lists were compared, `persistence` the p of the rank-biased overlap. `rank_biased_depth` is the length of the shorter
-    list, below which that overlap says nothing; null if both are equally long.
-    """
+class RankingCompared(Schema):
+    """Two ranked lists of passages compared."""
 
     verdict: Literal["same", "reordered", "changed"]
     gained: list[int | str]
@@ -56,6 +39,33 @@ class RetrievalCompared(Schema):
     rank_biased_overlap: float | None
     rank_biased_depth: int | None
     persistence: float
+
+    @classmethod
+    def of(cls, found: RankingDiff) -> "RankingCompared":
+        """The comparison."""
+        return cls.model_construct(
+            verdict=found.verdict,
+            gained=cast("Any", list(found.gained)),
+            lost=cast("Any", list(found.lost)),
+            moved=[
+                FrameMoved.model_construct(frame=cast("Any", move.key), from_=move.old_rank, to=move.new_rank)
+                for move in found.moved
+            ],
+            k=found.k,
+            overlap=found.overlap,
+            rank_biased_overlap=found.rank_biased_overlap,
+            rank_biased_depth=found.depth,
+            persistence=found.persistence,
+        )
+
+
+class RetrievalCompared(RankingCompared):
+    """What is found, compared with what was recorded. How it was searched for is absent if the passages were chosen by a person.
+
+    `k` is how deep the lists were compared, `persistence` the p of the rank-biased overlap. `rank_biased_depth` is the length of the shorter
+    list, below which that overlap says nothing; null if both are equally long.
+    """
+
     mode: str
     as_of: str | None
     recorded_hits: int
@@ -63,11 +73,11 @@ class RetrievalCompared(Schema):
     # A default only says that the field can be absent; those of these types can be null, too.
     top_k: int = 0
     adaptive: bool = False
-    thresholds: dict[str, Any] | None = Field(default_factory=dict)
+    thresholds: JsonObject | None = Field(default_factory=dict)
     min_score: float | None = 0
     cut_by: str = ""
-    curve: dict[str, Any] = Field(default_factory=dict)
-    below: dict[str, Any] | None = Field(default_factory=dict)
+    curve: JsonObject = Field(default_factory=dict)
+    below: JsonObject | None = Field(default_factory=dict)
     embedding_model: str | None = ""
     semantic_search: str | None = ""
     not_embedded: int | None = 0
@@ -79,12 +89,12 @@ class RecordedStep(Schema):
     input: Any
     output: Any
     model: str | None
-    parameters: dict[str, Any] | None
+    parameters: JsonObject | None
     usage: UsageOut | None
     cost_usd: float | None
     duration_ms: float | None
-    grounding: dict[str, Any] | None
-    retrieval: dict[str, Any] | None
+    grounding: JsonObject | None
+    retrieval: JsonObject | None
 
     @classmethod
     def of(cls, action: Action) -> "RecordedStep":
@@ -108,12 +118,12 @@ class ReplayHitOut(Schema):
     rank: int
     score: float | None
     scores: dict[str, float] | None
-    matched: dict[str, Any] | None
+    matched: JsonObject | None
     frame: int | str | None
     version: int | None
     title: str | None
     uri: str | None
-    metadata: dict[str, Any] | None
+    metadata: JsonObject | None
     sha256: str | None
     text: str | None
 
@@ -140,12 +150,12 @@ class NewStep(Schema):
 
     output: Any
     model: str | None
-    parameters: dict[str, Any] | None
+    parameters: JsonObject | None
     usage: UsageOut | None
     cost_usd: float | None
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
     duration_ms: float | None
-    grounding: dict[str, Any] | None
+    grounding: JsonObject | None
     hits: list[ReplayHitOut]
     error: FailureOut | None
 
@@ -194,7 +204,7 @@ class ReplayStepOut(Schema):
     original: RecordedStep
     new: NewStep | None
     verdict: str | None
-    evidence: dict[str, Any] | None
+    evidence: JsonObject | None
     attempts: list[AttemptOut]
 
     @classmethod

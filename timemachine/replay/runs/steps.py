@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Cancelled, ModelFailed, TimeMachineError
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.knowledge.find import FrameHit
 from timemachine.llm.prices import failed_price
@@ -27,11 +27,12 @@ from timemachine.replay.runs import frozen
 from timemachine.replay.runs.estimate import expected_cost
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.plan import recorded
-from timemachine.replay.runs.pure.context import VERIFIED, FrozenFrame, context_verdict
+from timemachine.replay.runs.pure.context import VERIFIED, FrozenFrameOut, context_verdict
 from timemachine.replay.runs.pure.engine import Intent, intent
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.retrieval import repeat_search
 from timemachine.replay.runs.spend_limit import LimitReached
+from timemachine.replay.runs.step_schemas import RetrievalCompared
 from timemachine.replay.runs.trial_passages import NamedPassage, named_passages
 from timemachine.text.pure.difference.verdict import answer_verdict
 
@@ -46,12 +47,12 @@ class Outcome:
 
     status: str = "done"
     context: str | None = None
-    frames: list[dict[str, Any]] | None = None
+    frames: Sequence[FrozenFrameOut] | None = None
     found: Sequence[FrameHit | NamedPassage] = ()
-    retrieval: dict[str, Any] | None = None
+    retrieval: RetrievalCompared | None = None
     answered: Answered | None = None
     verdict: str | None = None
-    evidence: dict[str, Any] | None = None
+    evidence: JsonObject | None = None
     error_type: str | None = None
     error_message: str | None = None
     calls_made: int = 0
@@ -69,7 +70,7 @@ class _Work:
     action: Action
     options: ReplayOptions
     hits: Sequence[Hit]
-    frames: Sequence[FrozenFrame]
+    frames: Sequence[FrozenFrameOut]
     intent: Intent
     reach: ModelLookup
 
@@ -94,7 +95,7 @@ def run_step(
     expected cost, if there is a spend limit and the cost can be estimated. `listening` can end the call.
     """
     work = _work(step, reach)
-    outcome = Outcome(context=work.context, frames=[frame.as_json() for frame in work.frames])
+    outcome = Outcome(context=work.context, frames=work.frames)
     if work.intent.find_again or work.intent.choose:
         try:
             outcome = _with_passages(work, outcome)
@@ -159,8 +160,10 @@ def _call_model(
         return replace(outcome, status="skipped", evidence={"not_asked": str(why)})
     except TimeMachineError as failed:
         cost = failed_price(model, failed, now()).cost_usd
-        ended = _cancelled(outcome, failed) if isinstance(failed, Cancelled) else _failed(outcome, failed)
-        return replace(ended, failed_cost_usd=cost)
+        ended = replace(_failed(outcome, failed), failed_cost_usd=cost)
+        if isinstance(failed, Cancelled):  # its message says whether the call may have been billed
+            return replace(ended, status="cancelled", verdict=None, evidence=None)
+        return ended
     stated = _refused(work.action.parameters), _refused(answered.parameters)
     compared = run_in_pool(answer_verdict, frozen.answer_of(work.action), answered.text, None, stated)
     evidence = {**compared.evidence, **_same_prompt(work, answered), **_cut_off(work, answered)}
@@ -196,11 +199,6 @@ def _failed(outcome: Outcome, failed: TimeMachineError) -> Outcome:
     )
 
 
-def _cancelled(outcome: Outcome, cancelled: Cancelled) -> Outcome:
-    """Return the outcome of a call that was cancelled. Its message says whether the call may have been billed."""
-    return replace(_failed(outcome, cancelled), status="cancelled", verdict=None, evidence=None)
-
-
 def _passages(work: _Work, found: Sequence[FrameHit | NamedPassage]) -> list[Passage]:
     if not work.intent.find_again and not work.intent.choose:
         return frozen.passages_of(work.hits)
@@ -216,12 +214,10 @@ def _parameters(work: _Work) -> CallParameters:
     )
 
 
-def _same_prompt(work: _Work, answered: Answered) -> dict[str, Any]:
+def _same_prompt(work: _Work, answered: Answered) -> dict[str, bool]:
     """Return whether exactly the recorded prompt was sent again, if its hash was recorded."""
-    before, after = (
-        (work.action.parameters or {}).get("prompt_sha256"),
-        answered.parameters.get("prompt_sha256"),
-    )
+    before = (work.action.parameters or {}).get("prompt_sha256")
+    after = answered.parameters.get("prompt_sha256")
     return {"same_prompt": before == after} if before and after else {}
 
 
@@ -230,7 +226,7 @@ def _refused(parameters: object) -> bool:
     return bool(is_refused(ended_by(parameters)))
 
 
-def _cut_off(work: _Work, answered: Answered | None) -> dict[str, Any]:
+def _cut_off(work: _Work, answered: Answered | None) -> JsonObject:
     """Return which of the two answers is cut off: the verdict then does not compare complete answers."""
     sides = {"recorded": work.action.parameters, "new": answered.parameters if answered else None}
     found = [side for side, parameters in sides.items() if cut_off_by(parameters)]

@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.numbers import spaced
 from timemachine.knowledge.hit_rows import MatchedTerms
 from timemachine.knowledge.models import Frame
 from timemachine.knowledge.queries import frames_at
 from timemachine.recording.sessions.models import Action, Hit
-from timemachine.replay.runs.frozen import frames_of
+from timemachine.replay.runs.frozen import frame_of
 from timemachine.replay.runs.pure.context import VERIFIED
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.retrieval import diff_json, moment_of, recorded_key
+from timemachine.replay.runs.retrieval import moment_of, recorded_key
+from timemachine.replay.runs.step_schemas import RankingCompared, RetrievalCompared
 from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
 
@@ -27,7 +29,7 @@ class NamedPassage:
     version: int | None
     title: str
     uri: str | None
-    metadata: dict[str, Any] | None
+    metadata: JsonObject | None
     sha256: str | None
     text: str
     stored_frame: int | None
@@ -38,7 +40,7 @@ class NamedPassage:
 
 def named_passages(
     action: Action, hits: Sequence[Hit], options: ReplayOptions
-) -> tuple[list[NamedPassage], dict[str, Any]]:
+) -> tuple[list[NamedPassage], RetrievalCompared]:
     """Return the named passages in order, and how they differ from the recorded ones.
 
     A recorded passage is the frozen one, and its bytes must still have the recorded hash. Any other number is
@@ -61,8 +63,13 @@ def named_passages(
         max(len(hits), len(passages), 1),
     )
     at = moment_of(action) if options.as_of == "recorded" else None
-    how = {"mode": "chosen", "as_of": written(at), "recorded_hits": len(hits), "found_hits": len(passages)}
-    return passages, {**diff_json(compared), **how}
+    return passages, RetrievalCompared.model_construct(
+        **dict(RankingCompared.of(compared)),
+        mode="chosen",
+        as_of=written(at),
+        recorded_hits=len(hits),
+        found_hits=len(passages),
+    )
 
 
 def passage_names(hits: Sequence[Hit]) -> list[int | str]:
@@ -106,10 +113,10 @@ def _added(action: Action, names: Sequence[int | str], options: ReplayOptions) -
 
 
 def _frozen(rank: int, hit: Hit) -> NamedPassage:
-    [frame] = frames_of([hit])
-    if hit.payload is None or frame.verdict != VERIFIED:
+    verdict = frame_of(hit).verdict
+    if hit.payload is None or verdict != VERIFIED:
         raise InvalidInput(
-            f"The frozen passage at rank {hit.rank} is {frame.verdict.replace('_', ' ')}; leave it out.",
+            f"The frozen passage at rank {hit.rank} is {spaced(verdict)}; leave it out.",
             code="context_not_verified",
             field="frames",
         )

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from threading import BoundedSemaphore
@@ -42,7 +42,8 @@ def work(replay_id: UUID, worker: str) -> int:
         return 0
     replay = Replay.objects.select_related("session__collection").get(id=replay_id)
     open_ = {calls: leases.open_steps(replay_id, calls=calls) for calls in (False, True)}
-    with leases.keeper() as keeper, _beside(sum(open_.values())) as beside:
+    many = sum(open_.values()) >= MIN_STEPS_FOR_PROCESSES
+    with leases.keeper() as keeper, process_pool() if many else nullcontext() as beside:
         replay_worker = ReplayWorker(replay=replay, worker=worker, keeper=keeper, beside=beside)
         written = (
             replay_worker.do_all_in_threads()
@@ -55,10 +56,6 @@ def work(replay_id: UUID, worker: str) -> int:
     with suppress(Replay.DoesNotExist):  # erased in the meantime
         commands.finish_if_done(replay_id)
     return written
-
-
-def _beside(steps: int) -> AbstractContextManager[ProcessPool | None]:
-    return process_pool() if steps >= MIN_STEPS_FOR_PROCESSES else nullcontext()
 
 
 @contextmanager
@@ -119,17 +116,15 @@ class ReplayWorker:
     def _do_some(self, *, calls: bool, slots: int) -> int | None:
         """Run the steps that can be claimed now. Return how many were written, None if there were none."""
         if slots > 1:
-            return self._concurrent_steps(slots).do_all()
+            steps = ConcurrentSteps(
+                replay=self.replay, worker=self.worker, keeper=self.keeper, beside=self.beside, slots=slots
+            )
+            return steps.do_all()
         found = leases.claim(self.replay.id, self.worker, calls=calls)
         if not found:
             return None
         with self.keeper.keeping(found[0].token), use_pool(self.beside):
             return _do(self.replay, found)
-
-    def _concurrent_steps(self, slots: int) -> ConcurrentSteps:
-        return ConcurrentSteps(
-            replay=self.replay, worker=self.worker, keeper=self.keeper, beside=self.beside, slots=slots
-        )
 
 
 def _do(replay: Replay, found: Sequence[StepLease]) -> int:

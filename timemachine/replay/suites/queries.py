@@ -20,8 +20,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.options import SessionOptions
-from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
-from timemachine.replay.runs.pure.summary import Failure
+from timemachine.replay.runs.pure.summary import StepTotals
 from timemachine.replay.runs.queries import most_frequent_failures
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.replay.suites.plan import SuitePlan, options_of
@@ -39,29 +38,11 @@ _HAS_STEPS: Final = Exists(Action.objects.filter(session=OuterRef("id"), kind__i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunCounts:
-    """The counts of a run. `left_out` are replays that could not be launched. Money is US dollars, next to the calls of unknown price."""
+class RunCounts(StepTotals):
+    """The counts of a run. `left_out` are replays that could not be launched."""
 
     replays: Mapping[str, int] = field(default_factory=dict)
     left_out: int = 0
-    steps: Mapping[str, int] = field(default_factory=dict)
-    verdicts: Mapping[str, int] = field(default_factory=dict)
-    contexts: Mapping[str, int] = field(default_factory=dict)
-    retrievals: Mapping[str, int] = field(default_factory=dict)
-    cost_usd: Decimal = Decimal(0)
-    unknown_cost_calls: int = 0
-    uncertain_calls: int = 0
-    failure: Failure | None = None
-
-    @property
-    def total(self) -> int:
-        """Return the number of steps."""
-        return sum(self.steps.values())
-
-    @property
-    def finished(self) -> int:
-        """Return the number of finished steps, with any result."""
-        return sum(self.steps.get(name, 0) for name in TERMINAL_STEP_STATUSES)
 
 
 def suites_of(project: Project) -> QuerySet[Suite]:
@@ -233,7 +214,7 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
         each: RunCounts(
             replays=replays.get(each, {}),
             left_out=sum(left_out.get(each, {}).values()),
-            steps=statuses.get(each, {}),
+            statuses=statuses.get(each, {}),
             verdicts=verdicts.get(each, {}),
             contexts=contexts.get(each, {}),
             retrievals=retrievals.get(each, {}),

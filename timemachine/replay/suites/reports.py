@@ -186,8 +186,8 @@ def _passages(steps: QuerySet[ReplayStep]) -> dict[int, str]:
 def summary(run: SuiteRun, counts: RunCounts) -> str:
     """Return the run in one sentence: its steps, what changed since which run, and the cost."""
     names = {"failed": "failed", "skipped": "not asked", "cancelled": "cancelled"}
-    others = {what: counts.steps.get(status, 0) for status, what in names.items()}
-    parts = [progress(counts.steps.get("done", 0), counted(counts.total, "step"), others)]
+    others = {what: counts.statuses.get(status, 0) for status, what in names.items()}
+    parts = [progress(counts.statuses.get("done", 0), counted(counts.total, "step"), others)]
     if counts.left_out:
         parts.append(f"{counted(counts.left_out, 'replay')} left out")
     if run.finished_at is not None:
@@ -197,7 +197,7 @@ def summary(run: SuiteRun, counts: RunCounts) -> str:
         parts.append(
             f"the spend limit of {money(run.options['spend_limit_usd'])} was exceeded by {money(over)}"
         )
-    parts.append(most_failed(counts.failure, counts.steps.get("failed", 0)))
+    parts.append(most_failed(counts.failure, counts.statuses.get("failed", 0)))
     return "; ".join(part for part in parts if part)
 
 

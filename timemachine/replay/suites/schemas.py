@@ -9,9 +9,9 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.replay.runs.pure.options import SessionOptions
+from timemachine.replay.runs.pure.summary import FrequentError
 from timemachine.replay.runs.schemas import (
     ContextCounts,
-    FrequentError,
     ReplayStatus,
     StepCounts,
     StoredOptions,
@@ -269,14 +269,14 @@ def _run(run: SuiteRun, counts: RunCounts) -> dict[str, Any]:
         "previous": run.previous.number if run.previous else None,
         "replays": dict(counts.replays),
         "left_out": counts.left_out,
-        "steps": StepCounts.of(counts.steps, counts.total),
-        "context": ContextCounts.of(counts.contexts),
+        "steps": StepCounts.of(counts),
+        "context": ContextCounts.of(counts),
         "retrieval": dict(counts.retrievals),
         "verdicts": dict(counts.verdicts),
         "cost_usd": float(counts.cost_usd),
         "unknown_cost_calls": counts.unknown_cost_calls,
         "uncertain_calls": counts.uncertain_calls,
-        "most_frequent_error": FrequentError.of(counts.failure),
+        "most_frequent_error": counts.failure,
         "over_limit_usd": dollars(over_limit(run, counts)),
         "since": found.get("counts"),
         "cost_since": found.get("cost"),

@@ -7,9 +7,10 @@ from pydantic import Field
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema
+from timemachine.replay.runs.pure.options import MODES, Mode
 from timemachine.replay.runs.schemas import ReplayStatus
 from timemachine.replay.sweeps.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
-from timemachine.replay.sweeps.pure.grid import MODES, Grid, Mode
+from timemachine.replay.sweeps.pure.grid import Grid
 from timemachine.replay.sweeps.queries import rows_of
 
 

@@ -27,6 +27,16 @@ class Budget:
         """Return what was spent or may have been billed."""
         return self.spent + self.uncertain
 
+    def plus(self, other: "Budget") -> "Budget":
+        """Return the same limit with the calls of both."""
+        return replace(
+            self,
+            spent=self.spent + other.spent,
+            reserved=self.reserved + other.reserved,
+            unknown=self.unknown + other.unknown,
+            uncertain=self.uncertain + other.uncertain,
+        )
+
     def fits(self, cost: Decimal | None) -> bool:
         """Return whether a call with this expected cost may start now. Calls of unknown cost start one at a time."""
         if cost == FREE:

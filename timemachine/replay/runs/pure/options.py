@@ -5,7 +5,7 @@ replays use them.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import ConfigDict
 
@@ -13,7 +13,8 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.schemas import Strict
 from timemachine.recording.answering.pure.prompt import check_template
 
-MODES: Final = ("hybrid", "semantic", "lexical")
+Mode = Literal["hybrid", "semantic", "lexical"]
+MODES: Final[tuple[Mode, ...]] = ("hybrid", "semantic", "lexical")
 LIMITS: Final[Mapping[str, tuple[int, int]]] = {
     "temperature": (0, 2),
     "max_tokens": (1, 1_000_000),
@@ -33,7 +34,7 @@ class Options(Strict):
 
     model_config = ConfigDict(frozen=True)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the options as they are stored, without defaults."""
         return self.model_dump(exclude_defaults=True)
 

@@ -1,11 +1,12 @@
 """A replay in one sentence, and in counts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
 from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
+from timemachine.core.pure.schemas import Schema
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 
 VERDICT_ORDER = (
@@ -27,39 +28,57 @@ VERDICT_ORDER = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """The most frequent error of some steps and its count; `message` is its beginning."""
+class FrequentError(Schema):
+    """The most frequent error: how its message begins, and how many steps failed with it."""
 
     message: str
     steps: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """The results of a replay's steps, counted. Money is US dollars; `unknown` counts calls of unknown cost.
+class StepTotals:
+    """The results of some steps, counted by status and by verdict. Money is US dollars, next to the calls of unknown price.
+
+    `failure` is the most frequent one.
+    """
+
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    contexts: Mapping[str, int] = field(default_factory=dict)
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    retrievals: Mapping[str, int] = field(default_factory=dict)
+    cost_usd: Decimal = Decimal(0)
+    unknown_cost_calls: int = 0
+    uncertain_calls: int = 0
+    failure: FrequentError | None = None
+
+    @property
+    def total(self) -> int:
+        """Return the number of steps."""
+        return sum(self.statuses.values())
+
+    @property
+    def finished(self) -> int:
+        """Return the number of finished steps, with any result."""
+        return sum(self.statuses.get(name, 0) for name in TERMINAL_STEP_STATUSES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally(StepTotals):
+    """The results of a replay's steps, counted.
 
     `cut_off` counts the steps whose recorded or new answer is cut off. `spend_limit_usd` is the replay's own
     limit, None if it has none or shares one. The recorded cost is that of the `called` asks: those that were
-    asked again and those whose call was cancelled. `failure` is the most frequent one. `waiting` counts the
-    calls whose model is busy; the last of them is tried again at `waits_until`.
+    asked again and those whose call was cancelled. `waiting` counts the calls whose model is busy; the last of
+    them is tried again at `waits_until`.
     """
 
     kind: str
     status: str
     model: str | None
-    statuses: Mapping[str, int]
     asked: int
-    contexts: Mapping[str, int]
-    verdicts: Mapping[str, int]
-    retrievals: Mapping[str, int]
-    cost_usd: Decimal
-    unknown_cost_calls: int
     recorded_cost_usd: Decimal
     recorded_unknown_cost_calls: int
-    uncertain_calls: int
     called: int = 0
-    failure: Failure | None = None
     cut_off: int = 0
     spend_limit_usd: Decimal | None = None
     waiting: int = 0
@@ -75,16 +94,6 @@ class Tally:
         """Return the count of each verdict, for example `9 identical, 2 reworded`; empty if there is none."""
         ordered = {name: self.verdicts[name] for name in VERDICT_ORDER if self.verdicts.get(name)}
         return ", ".join(times(count, name) for name, count in ordered.items())
-
-    @property
-    def total(self) -> int:
-        """Return the number of steps."""
-        return sum(self.statuses.values())
-
-    @property
-    def finished(self) -> int:
-        """Return the number of finished steps, with any result."""
-        return sum(self.statuses.get(name, 0) for name in TERMINAL_STEP_STATUSES)
 
     @property
     def can_retry(self) -> bool:
@@ -115,7 +124,7 @@ def sentence(tally: Tally) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def most_failed(failure: Failure | None, failed: int) -> str:
+def most_failed(failure: FrequentError | None, failed: int) -> str:
     """Return `most frequent error (7 of 8): …`, or `error: …` if there is only one; empty if there is none."""
     if failure is None:
         return ""

@@ -8,11 +8,8 @@ from pydantic import ConfigDict
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.schemas import Strict
-from timemachine.replay.runs.pure.options import LIMITS
+from timemachine.replay.runs.pure.options import LIMITS, MODES, Mode
 
-Mode = Literal["hybrid", "semantic", "lexical"]
-
-MODES: Final[Sequence[Mode]] = ("hybrid", "semantic", "lexical")
 MOST_SETTINGS: Final = 200
 MOST_FINDS: Final = 20_000
 
