@@ -16,7 +16,6 @@ from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.runs.schemas import EstimateOut, Estimates
 from timemachine.replay.suites import commands, queries, running
-from timemachine.replay.suites.estimate import estimates_of
 from timemachine.replay.suites.models import Suite, SuiteRun
 from timemachine.replay.suites.plan import SuitePlan
 from timemachine.replay.suites.pure.changes import CHANGES, UNCHANGED
@@ -119,7 +118,7 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
 @router.post("/{suite_id}/runs/estimate", response=Estimates, summary="What a run would cost")
 def estimate(request: HttpRequest, suite_id: str) -> Estimates:
     """About what a run would cost if it were launched now, model by model; nobody is asked."""
-    found = estimates_of(queries.suite_of(caller(request, "run").project, suite_id))
+    found = queries.estimates_of(queries.suite_of(caller(request, "run").project, suite_id))
     return Estimates.model_construct(estimates=[EstimateOut.of(each) for each in found])
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.replay.suites.pure.matching import LONGEST, MOST, Matching, check_matching, matching_of
+from timemachine.replay.suites.plan import LONGEST_TEXT, MOST_MATCHED, Matching, check_matching, matching_of
 
 TEXTS = st.text(max_size=10)
 
@@ -15,9 +15,9 @@ TEXTS = st.text(max_size=10)
     [
         (Matching(), "at least one"),
         (Matching(tag=" "), "at least one"),
-        (Matching(tag="a" * (LONGEST + 1)), "at most 200 characters"),
+        (Matching(tag="a" * (LONGEST_TEXT + 1)), "at most 200 characters"),
         (Matching(tag="a", most=0), "newest 1 to 200"),
-        (Matching(tag="a", most=MOST + 1), "newest 1 to 200"),
+        (Matching(tag="a", most=MOST_MATCHED + 1), "newest 1 to 200"),
     ],
 )
 def test_what_describes_nothing_or_too_much_is_refused(matching: Matching, says: str) -> None:
@@ -33,7 +33,7 @@ def test_a_description_is_told_in_words() -> None:
     )
 
 
-@given(st.builds(Matching, q=TEXTS, agent=TEXTS, user=TEXTS, tag=TEXTS, most=st.integers(1, MOST)))
+@given(st.builds(Matching, q=TEXTS, agent=TEXTS, user=TEXTS, tag=TEXTS, most=st.integers(1, MOST_MATCHED)))
 def test_what_is_kept_is_read_as_the_same(matching: Matching) -> None:
     assert matching_of(matching.as_json()) == matching
     assert matching_of(None) is None

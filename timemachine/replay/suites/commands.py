@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -13,8 +12,7 @@ from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteSession
-from timemachine.replay.suites.plan import SuitePlan, checked
-from timemachine.replay.suites.pure.matching import matching_of
+from timemachine.replay.suites.plan import SuitePlan, checked, matching_of
 from timemachine.replay.suites.pure.schedule import next_after, read_schedule
 from timemachine.replay.suites.queries import named_in, open_run, sessions_of
 
@@ -96,14 +94,14 @@ def delete(suite: Suite, *, by: str) -> int:
     return runs
 
 
-def note(suite: Suite, what: str, by: str, **facts: Any) -> None:
+def note(suite: Suite, what: str, by: str, **facts: object) -> None:
     """Store who did what to the suite."""
     SuiteEvent.objects.create(
         project_id=suite.project_id, suite=suite, name=suite.name, what=what, by=by[:254], facts=facts
     )
 
 
-def _columns(plan: SuitePlan) -> dict[str, Any]:
+def _columns(plan: SuitePlan) -> dict[str, object]:
     return {
         "name": plan.name,
         "options": plan.options.as_json(),

@@ -2,23 +2,51 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.conditions import SUITE_NAMES, format_condition, parse_condition
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.postgres_text import is_plain
+from timemachine.core.pure.schemas import Strict
 from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.pure.options import SessionOptions, check
-from timemachine.replay.suites.pure.matching import Matching, check_matching
 from timemachine.replay.suites.pure.schedule import read_schedule, written_schedule
 
 LONGEST_NAME: Final = 200
 MOST_MODELS: Final = 8
 MOST_REPLAYS: Final = 1_000
+MOST_MATCHED: Final = 200
+LONGEST_TEXT: Final = 200
+
+
+class Matching(Strict):
+    """The newest `most` sessions of this agent, user and tag, with `q` in their name or key. An empty text matches any."""
+
+    q: str = ""
+    agent: str = ""
+    user: str = ""
+    tag: str = ""
+    most: int = 20
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Return the conditions by name."""
+        return {name: value for name, value in self if name != "most" and value}
+
+    def as_json(self) -> dict[str, object]:
+        """Return the stored form: the conditions and the maximum number."""
+        return {**self.texts, "most": self.most}
+
+    def words(self) -> str:
+        """Return for example `the newest 20 sessions with tag regression`."""
+        asked = ", ".join(f"{name} {value}" for name, value in self.texts.items())
+        return f"the newest {counted(self.most, 'session')} with {asked}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +88,7 @@ def checked(
         each if each in kept_models else str(usable_model(project.id, each)) for each in plan.use_models
     )
     sessions = plan.sessions and list({session.id: session for session in plan.sessions}.values())
+    schedule = plan.schedule
     number = named if sessions is None else len(sessions)
     if not (number or plan.matching or same_sessions):
         raise InvalidInput(
@@ -68,14 +97,17 @@ def checked(
             field="sessions",
         )
     _check_size(plan, number, models)
-    _check_options(plan.options, models)
+    for model in models_to_ask(models):
+        check(plan.options.with_model(model))
     return replace(
         plan,
         name=_name(plan.name),
         sessions=sessions,
         use_models=models,
         fail_on=tuple(dict.fromkeys(condition_of(each) for each in plan.fail_on)),
-        schedule=_schedule(plan.schedule, kept_schedule),
+        schedule=schedule
+        if not schedule or schedule == kept_schedule
+        else written_schedule(read_schedule(schedule)),
     )
 
 
@@ -84,7 +116,7 @@ def models_to_ask(models: Sequence[str]) -> list[str | None]:
     return list(models) or [None]
 
 
-def options_of(stored: dict[str, Any]) -> SessionOptions:
+def options_of(stored: JsonObject) -> SessionOptions:
     """Return the options that a suite or a run stores. Raises `InvalidInput` if one of them no longer exists."""
     try:
         return SessionOptions(**stored)
@@ -96,8 +128,19 @@ def options_of(stored: dict[str, Any]) -> SessionOptions:
         ) from why
 
 
-def _schedule(wanted: str | None, kept: str | None) -> str | None:
-    return wanted if not wanted or wanted == kept else written_schedule(read_schedule(wanted))
+def matching_of(stored: JsonObject | None) -> Matching | None:
+    """Return the description that `as_json` stored."""
+    return None if stored is None else Matching(**stored)
+
+
+def check_matching(matching: Matching) -> None:
+    """Raise `InvalidInput` if there is no condition, or if the number is out of range."""
+    if not any(value.strip() for value in matching.texts.values()):
+        raise _invalid("matching", "needs at least one of `q`, `agent`, `user` and `tag`")
+    if any(len(value) > LONGEST_TEXT for value in matching.texts.values()):
+        raise _invalid("matching", f"must have texts of at most {LONGEST_TEXT} characters")
+    if not 1 <= matching.most <= MOST_MATCHED:
+        raise _invalid("matching", f"must take the newest 1 to {MOST_MATCHED} sessions (`most`)")
 
 
 def _name(written: str) -> str:
@@ -120,11 +163,6 @@ def _check_size(plan: SuitePlan, named: int, models: Sequence[str]) -> None:
             code="too_many_replays",
             field="sessions",
         )
-
-
-def _check_options(options: SessionOptions, models: Sequence[str]) -> None:
-    for model in models_to_ask(models):
-        check(options.with_model(model))
 
 
 def condition_of(text: str) -> str:

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import batched
 from uuid import UUID
 
@@ -46,8 +45,13 @@ def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequ
     with transaction.atomic():
         locked = Suite.objects.select_for_update().get(id=suite.id)
         known = SuiteRun.objects.filter(id=wanted).first()
+        if known is not None and known.suite_id != suite.id:
+            raise Conflict(
+                "This form has already launched a run of another suite. Reload the page to run this one as well.",
+                code="form_used",
+            )
         if known is not None:
-            return _of(locked, known)
+            return known
         going = open_run(locked)
         if going is not None:
             raise Conflict(
@@ -120,15 +124,6 @@ def settle_run_of(replay_id: UUID) -> None:
     """Close the run of this replay if this was its last one."""
     for run_id in SuiteRun.objects.filter(members__replay=replay_id).values_list("id", flat=True):
         settle(run_id)
-
-
-def _of(suite: Suite, known: SuiteRun) -> SuiteRun:
-    if known.suite_id != suite.id:
-        raise Conflict(
-            "This form has already launched a run of another suite. Reload the page to run this one as well.",
-            code="form_used",
-        )
-    return known
 
 
 @transaction.atomic
@@ -213,23 +208,19 @@ def _planned(
 
 
 def _close(found: SuiteRun) -> None:
-    statuses = set(Replay.objects.filter(suite_replay__run=found).values_list("status", flat=True).distinct())
+    members = Replay.objects.filter(suite_replay__run=found)
+    statuses = set(members.values_list("status", flat=True).distinct())
     found.status = "cancelled" if "cancelled" in statuses else "done" if "done" in statuses else "failed"
-    found.finished_at = found.finished_at or _ended(found)
+    found.finished_at = found.finished_at or members.aggregate(last=Max("finished_at"))["last"] or now()
     found.save(update_fields=["status", "finished_at"])
     _write_findings(found)
-
-
-def _ended(found: SuiteRun) -> datetime:
-    last = Replay.objects.filter(suite_replay__run=found).aggregate(last=Max("finished_at"))["last"]
-    return last or now()
 
 
 def _write_findings(found: SuiteRun) -> None:
     compared = changes_of(found)
     store(found, compared)
     since = findings(compared) if found.previous_id is not None else None
-    found.findings = None if since is None else asdict(since)
+    found.findings = None if since is None else since.model_dump()
     counts = SuiteRunOut.of(found, counts_of([found])[found.id]).model_dump()
     document = counts | {"since": dict(since.counts) if since else {}}
     found.held = reasons_to_fail(conditions_of(found), document)

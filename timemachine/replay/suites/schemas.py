@@ -6,6 +6,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.replay.runs.pure.options import SessionOptions
@@ -17,7 +18,8 @@ from timemachine.replay.runs.schemas import (
     StoredOptions,
 )
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
-from timemachine.replay.suites.pure.matching import Matching
+from timemachine.replay.suites.plan import Matching
+from timemachine.replay.suites.pure.changes import Change
 from timemachine.replay.suites.queries import RunCounts, named_in, over_limit
 from timemachine.replay.suites.reports import summary
 
@@ -62,14 +64,6 @@ class SuiteSessionOut(Schema):
     name: str
 
 
-class Change(Schema):
-    """The sum of a number over the `steps` that have it in both runs: in the run before, and in this one."""
-
-    steps: int
-    before: float | None
-    after: float | None
-
-
 class SuiteRunOut(Schema):
     """A run of a suite: how far it is, and its results. Money is US dollars.
 
@@ -110,7 +104,39 @@ class SuiteRunOut(Schema):
     @classmethod
     def of(cls, run: SuiteRun, counts: RunCounts) -> "SuiteRunOut":
         """The run."""
-        return cls.model_construct(**_run(run, counts))
+        found = run.findings or {}
+        return cls.model_construct(
+            id=str(run.id),
+            suite=str(run.suite_id),
+            number=run.number,
+            kind=cast("Any", run.kind),
+            status=cast("RunStatus", run.status),
+            requested_by=run.requested_by,
+            cancelled_by=run.cancelled_by,
+            due_at=written(run.due_at),
+            created_at=written(run.created_at),
+            finished_at=written(run.finished_at),
+            use_models=run.use_models,
+            options=run.options,
+            fail_on=run.fail_on,
+            previous=run.previous.number if run.previous else None,
+            replays=cast("Any", dict(counts.replays)),
+            left_out=counts.left_out,
+            steps=StepCounts.of(counts),
+            context=ContextCounts.of(counts),
+            retrieval=dict(counts.retrievals),
+            verdicts=dict(counts.verdicts),
+            cost_usd=float(counts.cost_usd),
+            unknown_cost_calls=counts.unknown_cost_calls,
+            uncertain_calls=counts.uncertain_calls,
+            most_frequent_error=counts.failure,
+            over_limit_usd=dollars(over_limit(run, counts)),
+            since=found.get("counts"),
+            cost_since=found.get("cost"),
+            took_since=found.get("took"),
+            held=run.held,
+            summary=summary(run, counts),
+        )
 
 
 class SuiteRunPage(Page[SuiteRunOut]):
@@ -156,7 +182,8 @@ class SuiteRunDetail(SuiteRunOut):
     @classmethod
     def of_members(cls, run: SuiteRun, counts: RunCounts, members: Iterable[SuiteReplay]) -> "SuiteRunDetail":
         """The run with these members."""
-        return cls.model_construct(**_run(run, counts), members=[SuiteMember.of(each) for each in members])
+        shown = dict(SuiteRunOut.of(run, counts))
+        return cls.model_construct(**shown, members=[SuiteMember.of(each) for each in members])
 
 
 class SuiteOut(Schema):
@@ -181,7 +208,28 @@ class SuiteOut(Schema):
     @classmethod
     def of(cls, suite: Suite, latest: SuiteRunOut | None = None) -> "SuiteOut":
         """The suite with its latest run."""
-        return cls.model_construct(**_suite(suite, latest))
+        named = named_in(suite)
+        return cls.model_construct(
+            id=str(suite.id),
+            name=suite.name,
+            kind=cast("Any", suite.kind),
+            sessions=[
+                SuiteSessionOut.model_construct(id=str(each.session.id), key=each.key, name=each.session.name)
+                for each in named
+                if each.session is not None
+            ],
+            missing=[each.key for each in named if each.session is None],
+            matching=suite.matching,
+            use_models=suite.use_models,
+            options=suite.options,
+            fail_on=suite.fail_on,
+            schedule=suite.schedule,
+            next_run_at=written(suite.next_run_at),
+            problem=suite.problem,
+            created_by=suite.created_by,
+            created_at=written(suite.created_at),
+            latest_run=latest,
+        )
 
 
 class SuitePage(Page[SuiteOut]):
@@ -194,7 +242,7 @@ class SuiteEventOut(Schema):
     what: str
     by: str
     at: str
-    facts: dict[str, Any]
+    facts: JsonObject
 
     @classmethod
     def of(cls, event: SuiteEvent) -> "SuiteEventOut":
@@ -212,9 +260,8 @@ class SuiteDetail(SuiteOut):
         cls, suite: Suite, latest: SuiteRunOut | None, events: Iterable[SuiteEvent]
     ) -> "SuiteDetail":
         """The suite with these events."""
-        return cls.model_construct(
-            **_suite(suite, latest), events=[SuiteEventOut.of(each) for each in events]
-        )
+        shown = dict(SuiteOut.of(suite, latest))
+        return cls.model_construct(**shown, events=[SuiteEventOut.of(each) for each in events])
 
 
 class SuiteDeleted(Schema):
@@ -223,64 +270,3 @@ class SuiteDeleted(Schema):
     id: str
     name: str
     runs: int
-
-
-def _suite(suite: Suite, latest: SuiteRunOut | None) -> dict[str, Any]:
-    named = named_in(suite)
-    return {
-        "id": str(suite.id),
-        "name": suite.name,
-        "kind": suite.kind,
-        "sessions": [
-            SuiteSessionOut.model_construct(id=str(each.session.id), key=each.key, name=each.session.name)
-            for each in named
-            if each.session is not None
-        ],
-        "missing": [each.key for each in named if each.session is None],
-        "matching": suite.matching,
-        "use_models": suite.use_models,
-        "options": suite.options,
-        "fail_on": suite.fail_on,
-        "schedule": suite.schedule,
-        "next_run_at": written(suite.next_run_at),
-        "problem": suite.problem,
-        "created_by": suite.created_by,
-        "created_at": written(suite.created_at),
-        "latest_run": latest,
-    }
-
-
-def _run(run: SuiteRun, counts: RunCounts) -> dict[str, Any]:
-    found = run.findings or {}
-    return {
-        "id": str(run.id),
-        "suite": str(run.suite_id),
-        "number": run.number,
-        "kind": run.kind,
-        "status": run.status,
-        "requested_by": run.requested_by,
-        "cancelled_by": run.cancelled_by,
-        "due_at": written(run.due_at),
-        "created_at": written(run.created_at),
-        "finished_at": written(run.finished_at),
-        "use_models": run.use_models,
-        "options": run.options,
-        "fail_on": run.fail_on,
-        "previous": run.previous.number if run.previous else None,
-        "replays": dict(counts.replays),
-        "left_out": counts.left_out,
-        "steps": StepCounts.of(counts),
-        "context": ContextCounts.of(counts),
-        "retrieval": dict(counts.retrievals),
-        "verdicts": dict(counts.verdicts),
-        "cost_usd": float(counts.cost_usd),
-        "unknown_cost_calls": counts.unknown_cost_calls,
-        "uncertain_calls": counts.uncertain_calls,
-        "most_frequent_error": counts.failure,
-        "over_limit_usd": dollars(over_limit(run, counts)),
-        "since": found.get("counts"),
-        "cost_since": found.get("cost"),
-        "took_since": found.get("took"),
-        "held": run.held,
-        "summary": summary(run, counts),
-    }

@@ -5,13 +5,14 @@ neither.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Final
 from uuid import UUID
 
 from timemachine.core.pure.conditions import SINCE_LAST_RUN
+from timemachine.core.pure.schemas import Schema
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 
 CHANGES: Final = (*SINCE_LAST_RUN, "same", "under_way")
@@ -123,31 +124,24 @@ class StepChange:
         return _difference(self.before.took_ms, self.after.took_ms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paired:
-    """A number over the steps that have it in both runs: how many there are, and the values before and after; None without any."""
+class Change(Schema):
+    """The sum of a number over the `steps` that have it in both runs: in the run before, and in this one."""
 
-    steps: int = 0
-    before: float | None = None
-    after: float | None = None
+    steps: int
+    before: float | None
+    after: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class Findings(Schema):
     """The changes counted; the cost (a sum, in US dollars) and the time (a median, in ms) of the steps that have both.
 
     `cost_unknown` counts the steps in both runs that called a model of unknown price.
     """
 
-    counts: Mapping[str, int] = field(default_factory=dict)
-    cost: Paired = Paired()
-    took: Paired = Paired()
-    cost_unknown: int = 0
-
-    @property
-    def changed(self) -> int:
-        """Return how many steps changed."""
-        return sum(number for change, number in self.counts.items() if change not in UNCHANGED)
+    counts: dict[str, int]
+    cost: Change
+    took: Change
+    cost_unknown: int
 
 
 def paired_models(before: Sequence[str | None], after: Sequence[str | None]) -> dict[int, int]:
@@ -202,18 +196,10 @@ def findings(found: Sequence[StepChange]) -> Findings:
     """Return the changes counted."""
     counts = Counter(each.change for each in found)
     both = [(each.before, each.after) for each in found if each.before and each.after]
-    costs = [
-        (one.cost_usd, two.cost_usd)
-        for one, two in both
-        if one.cost_usd is not None and two.cost_usd is not None
-    ]
-    times = [
-        (one.took_ms, two.took_ms) for one, two in both if one.took_ms is not None and two.took_ms is not None
-    ]
-    return Findings(
+    return Findings.model_construct(
         counts={name: counts[name] for name in CHANGES if counts[name]},
-        cost=Paired(steps=len(costs), before=_sum(costs, 0), after=_sum(costs, 1)),
-        took=Paired(steps=len(times), before=_median(times, 0), after=_median(times, 1)),
+        cost=_in_both([(one.cost_usd, two.cost_usd) for one, two in both], sum),
+        took=_in_both([(one.took_ms, two.took_ms) for one, two in both], median),
         cost_unknown=sum(_unpriced(one) or _unpriced(two) for one, two in both),
     )
 
@@ -270,9 +256,13 @@ def _difference(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else after - before
 
 
-def _sum(pairs: Sequence[tuple[float, float]], side: int) -> float | None:
-    return sum(pair[side] for pair in pairs) if pairs else None
-
-
-def _median(pairs: Sequence[tuple[float, float]], side: int) -> float | None:
-    return median(pair[side] for pair in pairs) if pairs else None
+def _in_both(
+    pairs: Sequence[tuple[float | None, float | None]], total: Callable[[Sequence[float]], float]
+) -> Change:
+    """Return the total of either side, over the pairs that have both numbers."""
+    known = [(before, after) for before, after in pairs if before is not None and after is not None]
+    return Change.model_construct(
+        steps=len(known),
+        before=total([before for before, _ in known]) if known else None,
+        after=total([after for _, after in known]) if known else None,
+    )

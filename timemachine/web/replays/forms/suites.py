@@ -11,8 +11,7 @@ from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.suites.models import Suite
-from timemachine.replay.suites.plan import SuitePlan
-from timemachine.replay.suites.pure.matching import MOST, Matching
+from timemachine.replay.suites.plan import MOST_MATCHED, Matching, SuitePlan
 from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.replay.suites.queries import plan_of, sessions_of
 from timemachine.web.form_parts import ModelSelect, Number, SentOnce, WholeNumber
@@ -55,7 +54,9 @@ class SuiteForm(SentOnce, SessionFields):
     match_agent = forms.CharField(label="Agent", required=False, max_length=200)
     match_user = forms.CharField(label="User", required=False, max_length=200)
     match_tag = forms.CharField(label="Tag", required=False, max_length=200)
-    match_most = WholeNumber(label="Maximum number", required=False, initial=20, min_value=1, max_value=MOST)
+    match_most = WholeNumber(
+        label="Maximum number", required=False, initial=20, min_value=1, max_value=MOST_MATCHED
+    )
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_models = forms.CharField(
         label="Other models",
@@ -156,7 +157,7 @@ class SuiteForm(SentOnce, SessionFields):
     def _matching(self) -> Matching | None:
         said = self.cleaned_data
         texts = {name: said[f"match_{name}"] for name in MATCHED}
-        return Matching(**texts, most=said["match_most"] or MOST) if any(texts.values()) else None
+        return Matching(**texts, most=said["match_most"] or MOST_MATCHED) if any(texts.values()) else None
 
     def _schedule(self) -> str | None:
         said = self.cleaned_data

@@ -14,9 +14,8 @@ from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.replay.runs.estimate import Estimate
 from timemachine.replay.suites import commands, queries, running
-from timemachine.replay.suites.estimate import estimates
 from timemachine.replay.suites.models import Suite
-from timemachine.replay.suites.pure.matching import matching_of
+from timemachine.replay.suites.plan import matching_of
 from timemachine.replay.suites.reports import summary
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
@@ -171,7 +170,7 @@ def _estimated(
     request: HttpRequest, access: Access, form: SuiteForm, *, suite: Suite | None = None
 ) -> HttpResponse:
     """Return the form with the cost of a run."""
-    found = form.run(lambda: estimates(access.project, form.plan(access.project)))
+    found = form.run(lambda: queries.estimates(access.project, form.plan(access.project)))
     return _form(request, form, suite=suite, estimated=found or ())
 
 
