@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.replay.sweeps.pure.grid import Grid, Setting, check_size, settings_of
-from timemachine.replay.sweeps.pure.tally import Measured, tallied
+from timemachine.replay.sweeps.worker import Measured, tallied
 
 
 def test_every_combination_is_tried_once_and_a_lexical_one_for_all_embedding_models() -> None:
@@ -70,14 +70,15 @@ def measured(grounded: int = 0, found: int = 0, overlap: float | None = None) ->
 
 def test_figures_are_added_up_and_what_no_step_has_is_unknown() -> None:
     nothing = tallied([])
-    assert (nothing["recall"], nothing["overlap"], nothing["tokens_per_step"]) == (None, None, None)
+    assert (nothing.recall, nothing.overlap, nothing.tokens_per_step) == (None, None, None)
     found = tallied([measured(2, 1, 0.5), measured(1, 1, 1.0), measured()])
-    assert (found["recall"], found["overlap"], found["tokens_per_step"]) == (2 / 3, 0.75, 10)
-    assert (found["steps"], found["hits"], found["tokens"]) == (3, 6, 30)
+    assert (found.recall, found.overlap, found.tokens_per_step) == (2 / 3, 0.75, 10)
+    assert (found.steps, found.hits, found.tokens) == (3, 6, 30)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(0, 1)), max_size=8))
 def test_recall_and_overlap_stay_between_nothing_and_all(steps: list[tuple[int, float]]) -> None:
     found = tallied([measured(grounded, grounded // 2, overlap) for grounded, overlap in steps])
     for name in ("recall", "overlap", "rank_biased_overlap"):
-        assert found[name] is None or 0 <= found[name] <= 1
+        share = getattr(found, name)
+        assert share is None or 0 <= share <= 1

@@ -24,8 +24,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.sweeps.commands import claim, launch, write
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Grid
-from timemachine.replay.sweeps.pure.tally import tallied
-from timemachine.replay.sweeps.worker import work
+from timemachine.replay.sweeps.worker import tallied, work
 from timemachine.replay.tasks import run_sweep
 
 GRID = {"modes": ["hybrid", "lexical"], "top_k": [1, 2], "adaptive": [False, True]}
@@ -134,7 +133,7 @@ def test_a_cancelled_sweep_keeps_what_was_measured_and_measures_no_more(
     sweep = launch(session, Grid(top_k=[1]), by="test")
     lease = claim(sweep.id)
     assert lease is not None
-    write(lease, status="done", result=tallied([]) | {"left_out": 0})
+    write(lease, status="done", result=tallied([]).model_dump())
     slow = claim(sweep.id)
     assert slow is not None
     told = api.post(f"/sweeps/{sweep.id}/cancel").json()

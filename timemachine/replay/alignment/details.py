@@ -12,8 +12,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.llm.pure.completion import ended_by
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.recording.sessions.queries import action_of
-from timemachine.replay.alignment.facts import frame_key
-from timemachine.replay.alignment.runs import Run
+from timemachine.replay.alignment.runs import Run, frame_key
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
 from timemachine.replay.runs.queries import passages_of, step_of

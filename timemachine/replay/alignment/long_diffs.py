@@ -100,7 +100,10 @@ def _made(left: Any, right: Any) -> tuple[Any, Sequence[Distinctions]]:
     one, other = structure(left), structure(right)
     if one is not None and other is not None:
         found = changes_of(one, other)
-        return {"changes": [_written_change(each) for each in found.rows], "more": found.more}, found.telling
+        changes = [
+            [each.path, each.op, _written_spans(each.left), _written_spans(each.right)] for each in found.rows
+        ]
+        return {"changes": changes, "more": found.more}, found.telling
     texts = written(left) or "", written(right) or ""
     return [_written(each) for each in fold(text_diff(*texts).rows)], find_distinctions(*texts)
 
@@ -129,10 +132,6 @@ def _written(row: Row) -> Any:
     if isinstance(row, Folded):
         return {"folded": row.count, "start": row.start}
     return [row.kind, _written_spans(row.left), _written_spans(row.right)]
-
-
-def _written_change(row: ChangeRow) -> Any:
-    return [row.path, row.op, _written_spans(row.left), _written_spans(row.right)]
 
 
 def _written_spans(spans: Sequence[Span]) -> Any:

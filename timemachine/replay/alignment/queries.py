@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 from timemachine.core.accounts.models import Project
 from timemachine.memory.search.indexing import count_rewrites
-from timemachine.replay.alignment.facts import RunStep
-from timemachine.replay.alignment.runs import Run, RunTotals, run_of, totals
+from timemachine.replay.alignment.runs import Run, RunStep, RunTotals, run_of, totals
 from timemachine.replay.alignment.steps import steps_of
 from timemachine.text.pure.difference.sessions import STATUSES, StepPair, align_by_sequence, align_steps
 

@@ -1,11 +1,9 @@
-"""A run that can be compared: a session or a replay, and its totals."""
+"""A run that can be compared: a session or a replay, with its steps and totals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace as dataclass_replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Final
 from uuid import UUID
 
 from timemachine.core.accounts.models import Project
@@ -14,12 +12,10 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.usage.queries import totals_of
-from timemachine.replay.alignment.facts import RunStep
 from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.queries import replay_of, tally
-
-# What a replay repeats, and so what is compared between a session and a replay.
-REPLAYED_KINDS: Final = ("find", "ask")
+from timemachine.text.pure.difference.steps import StepFacts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +47,29 @@ class RunTotals:
     cost_usd: Decimal | None
     unknown_cost_calls: int
     duration_ms: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStep:
+    """A step of a run: what is compared, and what a list shows. Costs are US dollars, None if unknown or no model was called.
+
+    `unknown_cost` distinguishes a call of unknown price from a step without a call; `not_asked` is why a
+    replay made no call.
+    """
+
+    facts: StepFacts
+    label: str
+    duration_ms: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    unknown_cost: bool
+    not_asked: str | None = None
+
+    @property
+    def sequence(self) -> int:
+        """Return its sequence in its session."""
+        return self.facts.sequence
 
 
 def run_of(project: Project, name: str) -> Run:
@@ -88,12 +107,17 @@ def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTot
     )
 
 
+def frame_key(frame: object, sha256: str | None) -> str:
+    """Return what identifies the passage of a hit: its text, or the frame's name if it was not hashed."""
+    return sha256 or f"frame {frame}"
+
+
 def _replay_totals(replay: Replay, steps: Sequence[RunStep]) -> RunTotals:
     """Return the totals with the cost as `tally` counts it, including lost attempts."""
     counts = tally(replay)
     start, end = replay.started_at, replay.finished_at
     found = _sums(steps, (end - start) / timedelta(milliseconds=1) if start and end else None)
-    return dataclass_replace(found, cost_usd=counts.cost_usd, unknown_cost_calls=counts.unknown_cost_calls)
+    return replace(found, cost_usd=counts.cost_usd, unknown_cost_calls=counts.unknown_cost_calls)
 
 
 def _sums(steps: Sequence[RunStep], duration_ms: float | None) -> RunTotals:

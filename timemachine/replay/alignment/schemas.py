@@ -6,8 +6,8 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema
 from timemachine.recording.sessions.pure.vocabulary import Kind, Role
-from timemachine.replay.alignment.facts import RunStep
 from timemachine.replay.alignment.queries import Aligned, Side
+from timemachine.replay.alignment.runs import RunStep
 
 
 class SideOut(Schema):

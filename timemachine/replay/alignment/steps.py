@@ -3,35 +3,34 @@
 The exception is a long answer recorded in an object: it can be read only from the complete payload.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+from django.db.models import BinaryField, BooleanField, ExpressionWrapper, F, Q, QuerySet
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Substr
 
 from timemachine.core.payloads.models import Payload
-from timemachine.core.pure.content import text_sha256
+from timemachine.core.payloads.queries import text_of
+from timemachine.core.pure.content import sha256_hex, text_sha256
 from timemachine.core.pure.errors import TooLarge
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.queries import UNKNOWN_COST
-from timemachine.replay.alignment.facts import (
-    RunStep,
-    answer_identity,
-    beginning,
-    columns_of,
-    error_of,
-    frame_key,
-    has_long_answer,
-    identity,
-)
-from timemachine.replay.alignment.runs import REPLAYED_KINDS, Run
+from timemachine.replay.alignment.runs import Run, RunStep, frame_key
+from timemachine.replay.runs.frozen import answer_in
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
-from timemachine.replay.runs.pure.engine import uses_own_passages
+from timemachine.replay.runs.pure.engine import REPLAYED_KINDS, uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.text.pure.difference.json import comparable
 from timemachine.text.pure.difference.steps import StepFacts
 
 # The maximum number of steps of a run that are compared. 20,000 by 20,000 take some seconds.
 MOST_STEPS: Final = 20_000
+# Bytes of a payload that are read, to find similar steps and to compare JSON by its values.
+HEAD_BYTES: Final = 1_500
+PARTS: Final = ("sha256", "media_type", "size", "head")
 _READ_AT_ONCE: Final = 50
 _SPENT: Final = ("duration_ms", "input_tokens", "output_tokens", "cost_usd")
 _DONE: Final = ("kind", "tool", "role", "name", "label")
@@ -40,8 +39,9 @@ _RELATED: Final = ("client_id", "parent_sequence", "parent_id_given")
 _UNKNOWN: Final = ExpressionWrapper(UNKNOWN_COST, output_field=BooleanField())
 _UNKNOWN_NOW: Final = ExpressionWrapper(Q(model__isnull=False, cost_usd=None), output_field=BooleanField())
 
-Row = dict[str, Any]
-Frames = Mapping[int, tuple[str, ...]]
+type Row = dict[str, Any]
+"""The columns of a step, by the names under which they were read."""
+type Frames = Mapping[int, tuple[str, ...]]
 _HAS_PASSAGES: Final = ExpressionWrapper(Q(retrieval__isnull=False), output_field=BooleanField())
 
 
@@ -56,7 +56,7 @@ def steps_of(run: Run, *, only_replayed: bool) -> list[RunStep]:
     rows = _recorded_rows(run.session, only_replayed=only_replayed)
     frames = _recorded_frames(run.session, rows)
     inside = _within_asks(rows) if only_replayed else set()
-    return [_recorded_step(row, frames) for row in rows if row["id"] not in inside]
+    return [_step(row, frames.get(row["id"], ())) for row in rows if row["id"] not in inside]
 
 
 def _within_asks(rows: Sequence[Row]) -> set[int]:
@@ -70,10 +70,10 @@ def _recorded_rows(session: Session, *, only_replayed: bool) -> list[Row]:
     actions = Action.objects.filter(session=session).order_by("sequence")
     if only_replayed:
         actions = actions.filter(kind__in=REPLAYED_KINDS)
-    heads = columns_of("input", "input") | columns_of("output", "output")
+    heads = _columns_of("input", "input") | _columns_of("output", "output")
     fields = ("id", "sequence", "output_id", *_DONE, *_CAME, *_SPENT, *_RELATED)
     rows = _rows(actions.annotate(unknown_cost=_UNKNOWN, **heads), [*fields, *heads, "unknown_cost"])
-    _read_long_answers([row for row in rows if has_long_answer(row)])
+    _read_long_answers([row for row in rows if _has_long_answer(row)])
     return rows
 
 
@@ -82,37 +82,16 @@ def _read_long_answers(rows: Sequence[Row]) -> None:
     if not rows:
         return
     payloads = Payload.objects.filter(id__in={row["output_id"] for row in rows}).values_list("id", "data")
-    found = {name: answer_identity(data) for name, data in payloads.iterator(chunk_size=_READ_AT_ONCE)}
+    found = {name: _answer_identity(data) for name, data in payloads.iterator(chunk_size=_READ_AT_ONCE)}
     for row in rows:
         row["output_answer"] = found[row["output_id"]]
-
-
-def _recorded_step(row: Row, frames: Frames) -> RunStep:
-    return RunStep(
-        facts=StepFacts(
-            sequence=row["sequence"],
-            kind=row["kind"],
-            tool=row["tool"],
-            role=row["role"],
-            name=row["name"],
-            input=identity(row, "input"),
-            output=identity(row, "output"),
-            error=error_of(row),
-            model=row["model"],
-            frames=frames.get(row["id"], ()),
-            words=beginning(row, "input", "output"),
-        ),
-        label=row["label"],
-        unknown_cost=row["unknown_cost"],
-        **{field: row[field] for field in _SPENT},
-    )
 
 
 def _replayed_steps(replay: Replay) -> list[RunStep]:
     done = ReplayStep.objects.filter(replay=replay, status__in=("done", "failed", "skipped")).order_by(
         "sequence"
     )
-    heads = columns_of("action__input", "input") | columns_of("output", "output")
+    heads = _columns_of("action__input", "input") | _columns_of("output", "output")
     fields = (
         "id",
         "action_id",
@@ -129,7 +108,14 @@ def _replayed_steps(replay: Replay) -> list[RunStep]:
     recorded = _recorded_frames(replay.session, _recorded_rows(replay.session, only_replayed=True))
     options = ReplayOptions(**replay.options)
     return [
-        _replayed_step(row, _frames_with(row, options, found, recorded), options.question) for row in rows
+        _step(
+            row | {name: row[f"action__{name}"] for name in _DONE},
+            _frames_with(row, options, found, recorded),
+            asked=options.question,
+            answered=row["model"] is not None or row["error_message"] is not None,
+            not_asked="spend limit" if row["status"] == "skipped" else None,
+        )
+        for row in rows
     ]
 
 
@@ -142,28 +128,33 @@ def _frames_with(row: Row, options: ReplayOptions, found: Frames, recorded: Fram
     return recorded.get(row["action_id"], ())
 
 
-def _replayed_step(row: Row, frames: tuple[str, ...] | None, asked: str | None) -> RunStep:
-    """Return a replayed step; `asked` is the question that a trial used instead of the recorded one."""
-    done = {name: row[f"action__{name}"] for name in _DONE}
-    whole = {**row, **done}
+def _step(
+    row: Row,
+    frames: tuple[str, ...] | None,
+    *,
+    asked: str | None = None,
+    answered: bool = True,
+    not_asked: str | None = None,
+) -> RunStep:
+    """Return the step of a row; `asked` is the question that a trial used instead of the recorded one."""
     return RunStep(
         facts=StepFacts(
             sequence=row["sequence"],
-            kind=done["kind"],
-            tool=done["tool"],
-            role=done["role"],
-            name=done["name"],
-            input=identity(whole, "input") if asked is None else text_sha256(asked),
-            output=identity(whole, "output"),
-            error=error_of(row),
+            kind=row["kind"],
+            tool=row["tool"],
+            role=row["role"],
+            name=row["name"],
+            input=_identity(row, "input") if asked is None else text_sha256(asked),
+            output=_identity(row, "output"),
+            error=_error_of(row),
             model=row["model"],
             frames=frames,
-            words=beginning(row, "input", "output"),
-            answered=row["model"] is not None or row["error_message"] is not None,
+            words=_beginning(row, "input", "output"),
+            answered=answered,
         ),
-        label=done["label"],
+        label=row["label"],
         unknown_cost=row["unknown_cost"],
-        not_asked="spend limit" if row["status"] == "skipped" else None,
+        not_asked=not_asked,
         **{field: row[field] for field in _SPENT},
     )
 
@@ -203,3 +194,55 @@ def _frames(hits: QuerySet[Any], owner: str) -> dict[int, tuple[str, ...]]:
     for of, frame, sha256 in hits.order_by(owner, "rank").values_list(owner, "frame", "sha256"):
         found[of].append(frame_key(frame, sha256))
     return {of: tuple(keys) for of, keys in found.items()}
+
+
+def _columns_of(payload: str, prefix: str) -> dict[str, Combinable]:
+    """Return the payload columns that `identity` and `beginning` need, with a prefix."""
+    whole: dict[str, Combinable] = {part: F(f"{payload}__{part}") for part in PARTS[:3]}
+    head = Substr(f"{payload}__data", 1, HEAD_BYTES, output_field=BinaryField())
+    return {f"{prefix}_{part}": column for part, column in {**whole, "head": head}.items()}
+
+
+def _identity(row: Row, prefix: str) -> str | None:
+    """Return what identifies a payload: its SHA-256, or that of its values for short JSON; None without a payload.
+
+    An answer recorded in an object (`{"answer": …}`) equals one recorded as text. The identity of a long one
+    is already in the row, as `output_answer`.
+    """
+    if row[f"{prefix}_sha256"] is None:
+        return None
+    if row.get(f"{prefix}_answer") is not None:
+        return f"{row[f'{prefix}_answer']}"
+    if row[f"{prefix}_media_type"] != "application/json" or row[f"{prefix}_size"] > HEAD_BYTES:
+        return f"{row[f'{prefix}_sha256']}"
+    head = row[f"{prefix}_head"]
+    answer = _answer_identity(head) if prefix == "output" and row["kind"] == "ask" else None
+    return answer or f"json {sha256_hex(comparable(json.loads(text_of(head))))}"
+
+
+def _has_long_answer(row: Row) -> bool:
+    """Return whether a step's output is an ask's JSON that is too long for `identity`."""
+    return bool(
+        row["kind"] == "ask"
+        and row["output_media_type"] == "application/json"
+        and row["output_size"] > HEAD_BYTES
+    )
+
+
+def _answer_identity(data: bytes | memoryview) -> str | None:
+    """Return the identity of the answer in an object, as if it had been recorded as text; None for JSON without an answer."""
+    found = json.loads(text_of(data))
+    answer = answer_in(found) if isinstance(found, dict) else None
+    return None if answer is None else text_sha256(answer)
+
+
+def _beginning(row: Row, *prefixes: str) -> str:
+    """Return the beginnings of the texts of some payloads."""
+    heads = [row[f"{prefix}_head"] for prefix in prefixes]
+    return " ".join(bytes(head).decode("utf-8", "replace") for head in heads if head is not None)
+
+
+def _error_of(row: Row) -> str | None:
+    """Return the recorded error as one text."""
+    parts = [row["error_type"], row["error_message"]]
+    return ": ".join(part for part in parts if part is not None) if any(parts) else None

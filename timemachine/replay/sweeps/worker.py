@@ -1,8 +1,8 @@
 """Working on a sweep: each setting is claimed, measured over every step, and written under its lease."""
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from timemachine.core.leases import Lease, LeaseLost
@@ -17,8 +17,24 @@ from timemachine.replay.runs.retrieval import moment_of, recorded_key
 from timemachine.replay.sweeps import commands
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Setting
-from timemachine.replay.sweeps.pure.tally import Measured, tallied
+from timemachine.replay.sweeps.schemas import SweepResult
 from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One step with one setting. `overlap` and `rank_biased_overlap` compare with the recorded hits, None if there are none to compare.
+
+    `grounded` counts the frames that support the recorded answer, `grounded_found` those of them that were
+    found.
+    """
+
+    hits: int
+    tokens: int
+    overlap: float | None
+    rank_biased_overlap: float | None
+    grounded: int
+    grounded_found: int
 
 
 def work(sweep_id: UUID) -> int:
@@ -45,10 +61,10 @@ def _measure_claimed(lease: Lease[SweepRow]) -> None:
     except TimeMachineError as failed:
         commands.write(lease, status="failed", error_message=failed.message)
     else:
-        commands.write(lease, status="done", result=result)
+        commands.write(lease, status="done", result=result.model_dump())
 
 
-def measure(row: SweepRow, go_on: Callable[[], None]) -> dict[str, Any]:
+def measure(row: SweepRow, go_on: Callable[[], None]) -> SweepResult:
     """Return the result of a setting over the sweep's steps; `go_on` runs before each step and can stop it by raising.
 
     Steps whose query was not recorded as text are left out and counted. Raises what a find raises.
@@ -63,7 +79,29 @@ def measure(row: SweepRow, go_on: Callable[[], None]) -> dict[str, Any]:
             left_out += 1
         else:
             steps.append(_step(row.sweep, action, question, setting))
-    return tallied(steps) | {"left_out": left_out}
+    return tallied(steps, left_out)
+
+
+def tallied(steps: Sequence[Measured], left_out: int = 0) -> SweepResult:
+    """Return the result of a setting: sums, and means over the steps that have the value; None if none has.
+
+    `recall` is the share of all grounded frames that were found.
+    """
+    grounded = sum(step.grounded for step in steps)
+    found = sum(step.grounded_found for step in steps)
+    tokens = sum(step.tokens for step in steps)
+    return SweepResult.model_construct(
+        steps=len(steps),
+        hits=sum(step.hits for step in steps),
+        tokens=tokens,
+        tokens_per_step=tokens / len(steps) if steps else None,
+        grounded_frames=grounded,
+        grounded_found=found,
+        recall=found / grounded if grounded else None,
+        overlap=_mean([step.overlap for step in steps]),
+        rank_biased_overlap=_mean([step.rank_biased_overlap for step in steps]),
+        left_out=left_out,
+    )
 
 
 def _actions(sweep: Sweep) -> Iterator[Action]:
@@ -118,3 +156,8 @@ def _tokens(findings: FindResult) -> int:
         count_tokens(prompt_of(text, each, CallParameters()).messages[-1].content) for each in (passages, [])
     )
     return with_them - without
+
+
+def _mean(figures: Sequence[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) / len(known) if known else None

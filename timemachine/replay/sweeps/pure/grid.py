@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import ConfigDict
 
@@ -24,7 +24,7 @@ class Setting(Strict):
     adaptive: bool
     embedding_model: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the stored form."""
         return self.model_dump()
 
@@ -43,7 +43,7 @@ class Grid(Strict):
     embedding_models: Sequence[str] = ()
     as_of: Literal["recorded", "now"] = "recorded"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the stored form."""
         return self.model_dump(mode="json")
 

@@ -8,10 +8,9 @@ from uuid import UUID
 from django.urls import reverse
 
 from timemachine.replay.alignment.details import StepDetail
-from timemachine.replay.alignment.facts import RunStep
 from timemachine.replay.alignment.long_diffs import long_rows
 from timemachine.replay.alignment.queries import SHOWS, Aligned, Show, Side
-from timemachine.replay.alignment.runs import Run
+from timemachine.replay.alignment.runs import Run, RunStep
 from timemachine.text.pure.difference.sessions import StepPair
 from timemachine.web.differences import Differing, differing, made
 from timemachine.web.sessions.presenters.steps import payload_words
