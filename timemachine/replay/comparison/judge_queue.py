@@ -4,7 +4,6 @@ A row is committed as `asking` before its model is called, and it is never retri
 may have been lost after a billed call. Such a row is shown as `lost`.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
@@ -105,7 +104,12 @@ def cancel_judges(comparison: Comparison) -> int:
 
 def judge_waiting(comparison_id: UUID) -> int:
     """Judge the waiting cells one after the other until none is left, and return how many. Safe to run twice and at the same time."""
-    return sum(1 for _ in _each(comparison_id))
+    cells = 0
+    while (row := _claimed(comparison_id)) is not None:
+        if row.state == "asking":
+            ask(row)
+        cells += 1
+    return cells
 
 
 def overdue() -> list[UUID]:
@@ -134,13 +138,6 @@ def _no_cells_to_judge() -> Conflict:
         "This judge has no answers left to judge: every answer is missing, the same as recorded, or already judged by it.",
         code="nothing_to_judge",
     )
-
-
-def _each(comparison_id: UUID) -> Iterator[CellOpinion]:
-    while (row := _claimed(comparison_id)) is not None:
-        if row.state == "asking":
-            ask(row)
-        yield row
 
 
 def _claimed(comparison_id: UUID) -> CellOpinion | None:

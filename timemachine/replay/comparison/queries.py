@@ -19,7 +19,7 @@ from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinio
 from timemachine.replay.comparison.pure.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.costs import Spending, spending_by
+from timemachine.replay.runs.costs import spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 from timemachine.text.pure.language.refusal import is_refusal
@@ -300,12 +300,11 @@ def _spent(comparison: Comparison) -> dict[int, tuple[float | None, int]]:
     Those are calls of unknown price, and lost ones that may have been billed.
     """
     attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison)
-    return {step: _known(each) for step, each in spending_by("step_id", attempts).items()}
-
-
-def _known(spent: Spending) -> tuple[float | None, int]:
-    left_out = spent.unknown_calls + spent.uncertain_calls
-    return float(spent.cost_usd) if spent.cost_usd or not left_out else None, left_out
+    found = {}
+    for step, spent in spending_by("step_id", attempts).items():
+        left_out = spent.unknown_calls + spent.uncertain_calls
+        found[step] = float(spent.cost_usd) if spent.cost_usd or not left_out else None, left_out
+    return found
 
 
 def _missing(step: Mapping[str, Any]) -> str | None:

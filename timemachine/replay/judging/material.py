@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.numbers import spaced
 from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs import frozen
@@ -39,10 +40,10 @@ def material_of(action: Action) -> Material:
             code="nothing_to_judge",
         )
     hits = frozen.hits_of(action)
-    verdict = context_verdict(frozen.frames_of(hits))
+    verdict = context_verdict([frozen.frame_of(hit) for hit in hits])
     if verdict != VERIFIED:
         raise Conflict(
-            f"The passages of this step are {verdict.replace('_', ' ')}, so its answer cannot be judged by them.",
+            f"The passages of this step are {spaced(verdict)}, so its answer cannot be judged by them.",
             code="context_not_verified",
             context=verdict,
         )

@@ -156,7 +156,8 @@ class ConcurrentSteps:
         while True:
             free = min(self._slots, HELD_PER_SLOT * self._slots - len(self._answered)) - len(self._claimed)
             if free > 0:
-                self._claim_some(free)
+                if monotonic() >= self._claim_at and not self._claim(free, spared=self._answered):
+                    self._claim_at = monotonic() + LOOK_AGAIN
             else:
                 self._claim_ahead()
             if not self._claimed and not self._answered:
@@ -164,10 +165,6 @@ class ConcurrentSteps:
             if self._receive(LOOK_AGAIN if free > 0 or self._should_claim_ahead() else None):
                 self._claim_at = 0.0
             written += self._write_if_due()
-
-    def _claim_some(self, most: int) -> None:
-        if monotonic() >= self._claim_at and not self._claim(most, spared=self._answered):
-            self._claim_at = monotonic() + LOOK_AGAIN
 
     def _claim_ahead(self) -> None:
         """Claim steps ahead of free slots, if this replay uses every slot of the only provider it calls.

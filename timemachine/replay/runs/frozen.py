@@ -1,10 +1,10 @@
 """What was recorded with a question: its text, its answer, and its frozen passages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
-from django.db.models import Prefetch, Q, QuerySet, Sum, prefetch_related_objects
+from django.db.models import Prefetch, Q, Sum, prefetch_related_objects
 
 from timemachine.core.payloads.queries import current_sha256, text, value
 from timemachine.knowledge.models import Frame
@@ -25,15 +25,19 @@ def hits_of(action: Action) -> list[Hit]:
 
     The passages of several finds follow each other in the order of the finds, ranked from 1.
     """
-    return hits_of_each([action])[action.id]
-
-
-def hits_of_each(actions: Sequence[Action]) -> dict[int, list[Hit]]:
-    """Return the passages of each action, by its id. At most three queries."""
-    read_hits(actions)
-    found = {action.id: list(action.hits.all()) for action in actions}
-    bare = [action for action in actions if action.kind == "ask" and not found[action.id]]
-    return found | (_hits_inside(bare) if bare else {})
+    read_hits([action])
+    own = list(action.hits.all())
+    if own or action.kind != "ask":
+        return own
+    within = Q(parent_sequence=action.sequence)
+    if action.client_id is not None:
+        within |= Q(parent_id_given=action.client_id)
+    finds = list(Action.objects.filter(within, session=action.session_id, kind="find").order_by("sequence"))
+    read_hits(finds)
+    found = [copy(hit) for find in finds for hit in find.hits.all()]
+    for rank, hit in enumerate(found, 1):
+        hit.rank = rank
+    return found
 
 
 def size_of_hits(actions: Sequence[Action]) -> int:
@@ -46,11 +50,6 @@ def read_hits(actions: Sequence[Action]) -> None:
     """Read the passages of these actions together, unless they are already read."""
     hits = Hit.objects.select_related("payload", "stored_frame").defer(*UNSEEN).order_by("rank")
     prefetch_related_objects(actions, Prefetch("hits", queryset=hits))
-
-
-def frames_of(hits: Sequence[Hit]) -> list[FrozenFrameOut]:
-    """Return every passage with its recorded hash and the hash of its stored bytes now."""
-    return [frame_of(hit) for hit in hits]
 
 
 def frame_of(hit: Hit) -> FrozenFrameOut:
@@ -96,39 +95,6 @@ def question_in(recorded: Any) -> str | None:
 def answer_in(recorded: Any) -> str | None:
     """Return the answer in a recorded output; None if there is none."""
     return _words(recorded, ANSWER_KEYS)
-
-
-def _hits_inside(asks: Sequence[Action]) -> dict[int, list[Hit]]:
-    """Return the passages of the finds inside each ask."""
-    finds = list(_finds_inside(asks))
-    read_hits(finds)
-    return {
-        ask.id: _ranked(hit for find in finds if _is_inside(find, ask) for hit in find.hits.all())
-        for ask in asks
-    }
-
-
-def _finds_inside(asks: Sequence[Action]) -> QuerySet[Action]:
-    by_sequence = Q(parent_sequence__in={ask.sequence for ask in asks})
-    by_id = Q(parent_id_given__in={ask.client_id for ask in asks} - {None})
-    sessions = {ask.session_id for ask in asks}
-    return Action.objects.filter(by_sequence | by_id, session_id__in=sessions, kind="find").order_by(
-        "sequence"
-    )
-
-
-def _is_inside(find: Action, ask: Action) -> bool:
-    if find.session_id != ask.session_id:
-        return False
-    by_id = ask.client_id is not None and find.parent_id_given == ask.client_id
-    return by_id or find.parent_sequence == ask.sequence
-
-
-def _ranked(hits: Iterable[Hit]) -> list[Hit]:
-    ranked = [copy(hit) for hit in hits]
-    for rank, hit in enumerate(ranked, 1):
-        hit.rank = rank
-    return ranked
 
 
 def _words(recorded: Any, keys: Sequence[str]) -> str | None:

@@ -109,7 +109,7 @@ def run_step(
 def _work(step: ReplayStep, reach: ModelLookup) -> _Work:
     options = ReplayOptions(**step.replay.options)
     hits = frozen.hits_of(step.action)
-    frames = frozen.frames_of(hits)
+    frames = [frozen.frame_of(hit) for hit in hits]
     decided = intent(recorded(step.action), options, context_verdict(frames), len(frames))
     return _Work(
         step=step,

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from timemachine.core.pure.clock import now, written
-from timemachine.core.pure.conditions import SUITE_NAMES, Condition, parse_condition, reasons_to_fail
+from timemachine.core.pure.conditions import SUITE_NAMES, parse_condition, reasons_to_fail
 from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Action
@@ -223,11 +223,6 @@ def _write_findings(found: SuiteRun) -> None:
     found.findings = None if since is None else since.model_dump()
     counts = SuiteRunOut.of(found, counts_of([found])[found.id]).model_dump()
     document = counts | {"since": dict(since.counts) if since else {}}
-    found.held = reasons_to_fail(conditions_of(found), document)
+    conditions = [parse_condition(each, SUITE_NAMES) for each in found.fail_on]
+    found.held = reasons_to_fail([each for each in conditions if each is not None], document)
     found.save(update_fields=["findings", "held"])
-
-
-def conditions_of(found: SuiteRun) -> list[Condition]:
-    """Return the conditions under which the run counts as failed."""
-    read = (parse_condition(each, SUITE_NAMES) for each in found.fail_on)
-    return [each for each in read if each is not None]

@@ -1,7 +1,7 @@
 """Working on a sweep: each setting is claimed, measured over every step, and written under its lease."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -72,7 +72,9 @@ def measure(row: SweepRow, go_on: Callable[[], None]) -> SweepResult:
     setting = Setting(**row.setting)
     steps: list[Measured] = []
     left_out = 0
-    for action in _actions(row.sweep):
+    actions = Action.objects.filter(session_id=row.sweep.session_id, sequence__in=row.sweep.steps)
+    related = actions.select_related("session__collection", "input")
+    for action in related.order_by("sequence").iterator(100):
         go_on()
         question = frozen.question_of(action)
         if question is None or not question.strip():
@@ -102,11 +104,6 @@ def tallied(steps: Sequence[Measured], left_out: int = 0) -> SweepResult:
         rank_biased_overlap=_mean([step.rank_biased_overlap for step in steps]),
         left_out=left_out,
     )
-
-
-def _actions(sweep: Sweep) -> Iterator[Action]:
-    actions = Action.objects.filter(session_id=sweep.session_id, sequence__in=sweep.steps)
-    return actions.select_related("session__collection", "input").order_by("sequence").iterator(100)
 
 
 def _step(sweep: Sweep, action: Action, question: str, setting: Setting) -> Measured:

@@ -1,6 +1,6 @@
 """Confidence intervals of a mean paired difference: paired t, clustered by session, or a seeded bootstrap."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from math import fsum, sqrt
 from typing import Any, Final
@@ -142,7 +142,8 @@ def _bootstrap(groups: Sequence[Sequence[float]], *, several: bool) -> Interval:
     """Return the percentile bootstrap interval (Efron 1979) over groups. The seed is fixed, so the same data give the same interval."""
     sums = np.array([fsum(group) for group in groups])
     sizes = np.array([float(len(group)) for group in groups])
-    means = [_added(drawn, sums) / _added(drawn, sizes) for drawn in _draws(len(groups))]
+    draws = _cached_draws(len(groups)) if len(groups) <= MOST_KEPT else _drawn(len(groups))
+    means = [_added(drawn, sums) / _added(drawn, sizes) for drawn in draws]
     low, high = np.quantile(np.concatenate(means), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Interval.model_construct(
         low=float(low), high=float(high), method=CLUSTERED_BOOTSTRAP if several else BOOTSTRAP
@@ -154,17 +155,13 @@ def _added(drawn: Any, values: Any) -> Any:
     return np.einsum("ij,j->i", drawn, values)
 
 
-def _draws(count: int) -> Iterable[Any]:
-    """Yield how often each group is drawn in each resample, with replacement, in blocks."""
-    return _cached_draws(count) if count <= MOST_KEPT else _drawn(count)
-
-
 @lru_cache(maxsize=2)
 def _cached_draws(count: int) -> Sequence[Any]:
     return list(_drawn(count))
 
 
 def _drawn(count: int) -> Iterator[Any]:
+    """Yield how often each group is drawn in each resample, with replacement, in blocks."""
     generator, chances = np.random.default_rng(SEED), np.full(count, 1 / count)
     for _ in range(RESAMPLES // BLOCK):
         # One byte is enough: the chance that one of a hundred or more groups is drawn 256 times is below 10^-500.
