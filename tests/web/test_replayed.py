@@ -12,8 +12,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.timeline.rows import window
 from timemachine.replay.runs.commands import launch
-from timemachine.replay.runs.progress import StepState
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.queries import StepState
 from timemachine.replay.runs.worker import work
 from timemachine.web.sessions.presenters.replays import row_verdicts, state_mark
 from timemachine.web.sessions.views import tail

@@ -74,7 +74,7 @@ def estimate(request: HttpRequest, session_id: str, payload: schemas.ReplayIn) -
     found = estimate_replays(
         [session], [payload.options(model=each, after_sequence=after) for each in models]
     )
-    return schemas.Estimates.model_construct(estimates=[schemas.EstimateOut.of(each) for each in found])
+    return schemas.Estimates.model_construct(estimates=found)
 
 
 @router.get("", response=schemas.ReplayPage, summary="List replays")

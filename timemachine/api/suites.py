@@ -14,21 +14,22 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import sessions_named
-from timemachine.replay.runs.schemas import EstimateOut, Estimates
+from timemachine.replay.runs.schemas import Estimates
 from timemachine.replay.suites import commands, queries, running
 from timemachine.replay.suites.models import Suite, SuiteRun
 from timemachine.replay.suites.plan import SuitePlan
 from timemachine.replay.suites.pure.changes import CHANGES, UNCHANGED
-from timemachine.replay.suites.report_schemas import StepChangeOut, SuiteReport
 from timemachine.replay.suites.reports import report_page
 from timemachine.replay.suites.schemas import (
     RunStatus,
+    StepChangeOut,
     SuiteChange,
     SuiteDeleted,
     SuiteDetail,
     SuiteIn,
     SuiteOut,
     SuitePage,
+    SuiteReport,
     SuiteRunDetail,
     SuiteRunIn,
     SuiteRunOut,
@@ -119,7 +120,7 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
 def estimate(request: HttpRequest, suite_id: str) -> Estimates:
     """About what a run would cost if it were launched now, model by model; nobody is asked."""
     found = queries.estimates_of(queries.suite_of(caller(request, "run").project, suite_id))
-    return Estimates.model_construct(estimates=[EstimateOut.of(each) for each in found])
+    return Estimates.model_construct(estimates=found)
 
 
 @router.get("/{suite_id}/runs", response=SuiteRunPage, summary="A suite's runs")

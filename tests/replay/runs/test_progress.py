@@ -8,8 +8,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.commands import launch
-from timemachine.replay.runs.progress import newest_replays, progress_of, replay_named, states_of
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.queries import newest_replays, progress_of, replay_named, states_of
 
 pytestmark = pytest.mark.django_db
 AUDIT = ReplayOptions(audit=True, reason="Regression", use_model="local:extractive-3")

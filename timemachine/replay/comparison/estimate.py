@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from decimal import Decimal
 from itertools import batched
 from typing import Final
@@ -14,20 +13,17 @@ from timemachine.replay.comparison.judge_queue import remaining_cells
 from timemachine.replay.comparison.judge_schemas import JudgeEstimateOut
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.estimate import Estimate, estimate_replays, tokens_of
+from timemachine.replay.runs.estimate import estimate_replays, tokens_of
 from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.schemas import EstimateOut
 
 _READ_TOGETHER: Final = 50
 
 
-def estimates(plan: Plan) -> list[Estimate]:
+def estimates(plan: Plan) -> list[EstimateOut]:
     """Return an estimate for each variant of a checked plan, in order. The numbers cover all runs."""
     options = [arm.options(reason=plan.reason or "", spend_limit_usd=None) for arm in plan.arms]
-    runs = len(plan.runs)
-    return [
-        replace(once, asks=once.asks * runs, cost_usd=once.cost_usd * runs, unknown=once.unknown * runs)
-        for once in estimate_replays(plan.sessions, options)
-    ]
+    return estimate_replays(plan.sessions, options, runs=len(plan.runs))
 
 
 def judge_estimate(comparison: Comparison, use_model: str, step: int | None = None) -> JudgeEstimateOut:

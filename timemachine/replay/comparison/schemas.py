@@ -16,7 +16,6 @@ from timemachine.replay.comparison.pure.variants import Variant, names
 from timemachine.replay.comparison.queries import ask_count, marks_of, opinions_of, replays_of, variants_of
 from timemachine.replay.comparison.result_schemas import METHOD, ColumnOut, Method, VariantPairOut
 from timemachine.replay.comparison.results import Results
-from timemachine.replay.runs.estimate import Estimate
 from timemachine.replay.runs.schemas import EstimateOut, ReplayStatus, WaitingOut
 
 
@@ -171,9 +170,9 @@ class VariantEstimateOut(EstimateOut, _NamedVariant):
     """About what all runs of an arm would cost."""
 
     @classmethod
-    def of_variant(cls, number: int, name: str, found: Estimate) -> "VariantEstimateOut":
+    def of_variant(cls, number: int, name: str, found: EstimateOut) -> "VariantEstimateOut":
         """The estimate of an arm."""
-        return cls.model_construct(arm=number, name=name, **dict(EstimateOut.of(found)))
+        return cls.model_construct(arm=number, name=name, **dict(found))
 
 
 class VariantEstimates(Schema):

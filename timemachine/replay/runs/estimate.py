@@ -19,26 +19,11 @@ from timemachine.replay.runs.plan import recorded, replayable_in
 from timemachine.replay.runs.prompt_size import PromptSize, prompt_sizes
 from timemachine.replay.runs.pure.engine import is_replayed
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.schemas import EstimateOut
 
 TOKENS_OF_AN_ANSWER: Final = 500
 """The assumed length of an answer that was not recorded or whose call failed."""
 _COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """The estimated cost of the asks whose model has a known price; `unknown` counts the other asks.
-
-    `guessed` counts the asks that would send another prompt than the recorded one, or whose tokens were not
-    recorded; for them, four characters count as one token. `model` is None if each ask goes to its recorded
-    model.
-    """
-
-    model: str | None
-    asks: int
-    cost_usd: Decimal
-    unknown: int
-    guessed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +35,10 @@ class _Ask:
     counted: TokenUsage | None
 
 
-def estimate_replays(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) -> list[Estimate]:
-    """Return the estimated cost of replaying the sessions, for each of the options.
+def estimate_replays(
+    sessions: Sequence[Session], options_list: Sequence[ReplayOptions], *, runs: int = 1
+) -> list[EstimateOut]:
+    """Return the estimated cost of replaying the sessions this many times, for each of the options.
 
     This is what a spend limit reserves, call by call. Passages that would be retrieved again are assumed to
     be as large as the frozen ones. The asks are read once for all options. Without a model, each ask goes to
@@ -64,9 +51,11 @@ def estimate_replays(sessions: Sequence[Session], options_list: Sequence[ReplayO
         check_template(options.prompt_template or TEMPLATE)
     models = _models(sessions, options_list)
     if all(options.audit and model is None for options, model in zip(options_list, models, strict=True)):
-        return [_estimate([], options, None) for options in options_list]
+        return [_estimate([], options, None, runs) for options in options_list]
     found = _asks_in(sessions)
-    return [_estimate(found, options, model) for options, model in zip(options_list, models, strict=True)]
+    return [
+        _estimate(found, options, model, runs) for options, model in zip(options_list, models, strict=True)
+    ]
 
 
 def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) -> list[ModelName | None]:
@@ -75,7 +64,9 @@ def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) 
     return [usable.get(options.use_model or "") for options in options_list]
 
 
-def _estimate(found: Sequence[_Ask], options: ReplayOptions, model: ModelName | None) -> Estimate:
+def _estimate(
+    found: Sequence[_Ask], options: ReplayOptions, model: ModelName | None, runs: int
+) -> EstimateOut:
     nobody = options.audit and model is None
     asks = [
         each
@@ -90,12 +81,14 @@ def _estimate(found: Sequence[_Ask], options: ReplayOptions, model: ModelName | 
         for each in asks
     ]
     known = [cost for cost in costs if cost is not None]
-    return Estimate(
+    return EstimateOut.model_construct(
         model=None if model is None else str(model),
-        asks=len(costs),
-        cost_usd=sum(known, Decimal(0)),
-        unknown=len(costs) - len(known),
-        guessed=sum(each.counted is None or not each.sent.sends_recorded_prompt(options) for each in asks),
+        asks=len(costs) * runs,
+        cost_usd=float(sum(known, Decimal(0)) * runs),
+        unknown_cost_calls=(len(costs) - len(known)) * runs,
+        guessed_asks=sum(
+            each.counted is None or not each.sent.sends_recorded_prompt(options) for each in asks
+        ),
     )
 
 

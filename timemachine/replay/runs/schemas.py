@@ -7,7 +7,6 @@ from pydantic import ConfigDict, Field, StrictInt, StrictStr
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema
-from timemachine.replay.runs.estimate import Estimate
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import MOST_FRAMES, ReplayOptions, SessionOptions, StepOptions
 from timemachine.replay.runs.pure.summary import FrequentError, StepTotals, Tally, sentence
@@ -184,17 +183,6 @@ class EstimateOut(Schema):
     cost_usd: float
     unknown_cost_calls: int
     guessed_asks: int
-
-    @classmethod
-    def of(cls, found: Estimate) -> "EstimateOut":
-        """The estimate."""
-        return cls.model_construct(
-            model=found.model,
-            asks=found.asks,
-            cost_usd=float(found.cost_usd),
-            unknown_cost_calls=found.unknown,
-            guessed_asks=found.guessed,
-        )
 
 
 class Estimates(Schema):

@@ -18,11 +18,12 @@ from timemachine.knowledge import prepared_statements
 from timemachine.memory.search.sessions import SessionQuery, sessions_matching
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
-from timemachine.replay.runs.estimate import Estimate, estimate_replays
+from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.summary import StepTotals
 from timemachine.replay.runs.queries import most_frequent_failures
+from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.replay.suites.plan import (
     Matching,
@@ -255,7 +256,7 @@ def revision_of(run: SuiteRun) -> str:
     return f"{run.status}-{worked['number']}-{worked['total'] or 0}"
 
 
-def estimates(project: Project, plan: SuitePlan) -> list[Estimate]:
+def estimates(project: Project, plan: SuitePlan) -> list[EstimateOut]:
     """Return an estimate for each model of the plan, over its sessions and those that match now. Raises what `commands.create` raises."""
     plan = checked(project, plan)
     matched = [] if plan.matching is None else sessions_matched(project, plan.matching)
@@ -263,14 +264,14 @@ def estimates(project: Project, plan: SuitePlan) -> list[Estimate]:
     return _estimated(list(sessions.values()), plan)
 
 
-def estimates_of(suite: Suite) -> list[Estimate]:
+def estimates_of(suite: Suite) -> list[EstimateOut]:
     """Return an estimate for each model of the suite as it is now. Raises `InvalidInput` and `Unavailable`."""
     plan = plan_of(suite)
     sessions = [each for _, each in sessions_to_run(suite) if each is not None]
     return _estimated(sessions, plan)
 
 
-def _estimated(sessions: Sequence[Session], plan: SuitePlan) -> list[Estimate]:
+def _estimated(sessions: Sequence[Session], plan: SuitePlan) -> list[EstimateOut]:
     return estimate_replays(
         sessions, [plan.options.with_model(each) for each in models_to_ask(plan.use_models)]
     )

@@ -1,6 +1,6 @@
 """Suites and their runs as the API takes and returns them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
 from pydantic import Field
@@ -9,6 +9,7 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.summary import FrequentError
 from timemachine.replay.runs.schemas import (
@@ -19,7 +20,7 @@ from timemachine.replay.runs.schemas import (
 )
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
 from timemachine.replay.suites.plan import Matching
-from timemachine.replay.suites.pure.changes import Change
+from timemachine.replay.suites.pure.changes import Change, StepChange, StepFact
 from timemachine.replay.suites.queries import RunCounts, named_in, over_limit
 from timemachine.replay.suites.reports import summary
 
@@ -270,3 +271,84 @@ class SuiteDeleted(Schema):
     id: str
     name: str
     runs: int
+
+
+class StepFactOut(Schema):
+    """The result of a step in one run; `answer` and `passages` are hashes, `step` is the path of its page."""
+
+    status: str
+    verdict: str | None
+    context: str | None
+    retrieval: str | None
+    answer: str | None
+    passages: str | None
+    model: str | None
+    cost_usd: float | None
+    took_ms: float | None
+    error: str | None
+    replay_id: str
+    step: str
+
+    @classmethod
+    def of(cls, fact: StepFact | None) -> "StepFactOut | None":
+        """The result; None if the run had no such step."""
+        if fact is None:
+            return None
+        return cls.model_construct(
+            status=fact.status,
+            verdict=fact.verdict,
+            context=fact.context,
+            retrieval=fact.retrieval,
+            answer=fact.answer,
+            passages=fact.passages,
+            model=fact.model,
+            cost_usd=fact.cost_usd,
+            took_ms=fact.took_ms,
+            error=fact.error,
+            replay_id=str(fact.replay),
+            step=f"/replays/{fact.replay}/steps/{fact.sequence}/",
+        )
+
+
+class StepChangeOut(Schema):
+    """A step of a run and the same step of the run before, and how they differ."""
+
+    change: str
+    session: str
+    session_key: str | None
+    model: str | None
+    sequence: int
+    kind: Kind
+    label: str
+    before: StepFactOut | None
+    after: StepFactOut | None
+    cost_change_usd: float | None
+    took_change_ms: float | None
+
+    @classmethod
+    def of(cls, change: StepChange, keys: Mapping[str, str]) -> "StepChangeOut":
+        """The change; `keys` are the keys of the sessions by their ids."""
+        step = change.step
+        return cls.model_construct(
+            change=change.change,
+            session=str(step.session),
+            session_key=keys.get(str(step.session)),
+            model=step.model,
+            sequence=step.sequence,
+            kind=cast("Kind", step.kind),
+            label=step.label,
+            before=StepFactOut.of(change.before),
+            after=StepFactOut.of(change.after),
+            cost_change_usd=change.cost_change,
+            took_change_ms=change.took_change,
+        )
+
+
+class SuiteReport(Schema):
+    """A page of the steps of a run, each with the same step of the `previous` run; null if there is none."""
+
+    run: int
+    status: RunStatus
+    previous: int | None
+    items: list[StepChangeOut]
+    next: str | None

@@ -20,7 +20,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
-from timemachine.replay.runs.estimate import Estimate
+from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -142,7 +142,7 @@ def retry(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
 
 
 def _form(
-    request: HttpRequest, session: Session, form: ReplayForm, *, estimated: Estimate | None = None
+    request: HttpRequest, session: Session, form: ReplayForm, *, estimated: EstimateOut | None = None
 ) -> HttpResponse:
     counted = Action.objects.filter(session=session, kind__in=("find", "ask"))
     return page(

@@ -12,7 +12,7 @@ from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
-from timemachine.replay.runs.estimate import Estimate
+from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.suites import commands, queries, running
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import matching_of
@@ -179,7 +179,7 @@ def _form(
     form: SuiteForm,
     *,
     suite: Suite | None = None,
-    estimated: Sequence[Estimate] = (),
+    estimated: Sequence[EstimateOut] = (),
 ) -> HttpResponse:
     missing = [each.key for each in queries.named_in(suite) if each.session is None] if suite else []
     return page(

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.timeline import rows
-from timemachine.replay.runs.progress import replay_named
+from timemachine.replay.runs.queries import replay_named
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
 from timemachine.web.sessions.presenters.minimap_plot import minimap_of
