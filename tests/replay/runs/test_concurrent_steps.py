@@ -11,7 +11,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from django.db import Error, connection, connections
+from django.db import Error, connection, connections, transaction
 from pytest_django import Settings
 
 from tests.builders import QUESTIONS, recorded_session
@@ -22,18 +22,22 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.leases import briefly
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.clock import now
+from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.knowledge.models import Frame
+from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering import model_asks
 from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs import leases, steps
+from timemachine.replay.runs.claimed_steps import load, outcome_of
 from timemachine.replay.runs.commands import cancel, launch
 from timemachine.replay.runs.concurrent_steps import CLAIMED_AHEAD
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import steps_of
 from timemachine.replay.runs.schemas import ReplayOut
+from timemachine.replay.runs.step_results import Result, write
 from timemachine.replay.runs.worker import work
 from timemachine.text.pure.grounding.schemas import GroundingOut
 
@@ -185,11 +189,46 @@ def test_a_session_that_is_erased_in_the_middle_of_its_replay_leaves_nothing_and
     with ThreadPoolExecutor(1) as thread:
         working = thread.submit(worked, replay)
         stub.wait_for_calls(1)
-        erase_session(session)
+        erase_session(session, by=None)
         working.result(60)
     assert not Replay.objects.exists()
+    assert_only_payloads_of_frames()
+
+
+def assert_only_payloads_of_frames() -> None:
     frames = set(Frame.objects.values_list("payload_id", flat=True))
     assert set(Payload.objects.values_list("id", flat=True)) == frames
+
+
+def erased(session: Session) -> None:
+    """Erase the session in a thread of its own."""
+    try:
+        erase_session(session, by=None)
+    finally:
+        connections.close_all()
+
+
+def waiting_for_a_lock() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return int(cursor.fetchone()[0])
+
+
+def test_an_answer_that_is_written_while_its_session_is_erased_is_erased_too(
+    session: Session, stub: StubModelServer
+) -> None:
+    replay = launch(session, ASKED, by="test")
+    [lease] = leases.claim(replay.id, "test", calls=True)
+    step = load(replay, [lease.pk])[lease.pk]
+    outcome = outcome_of(step, lease, ModelLookup(replay.project_id))
+    with ThreadPoolExecutor(1) as thread:
+        with transaction.atomic():
+            assert write([Result(lease=lease, step=step, outcome=outcome)]) == 1
+            erasing = thread.submit(erased, session)
+            wait_until(waiting_for_a_lock)
+        erasing.result(60)
+    assert not Replay.objects.exists()
+    assert_only_payloads_of_frames()
 
 
 def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(

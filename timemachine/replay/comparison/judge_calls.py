@@ -24,6 +24,7 @@ from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import ModelRequest, TokenUsage
 from timemachine.llm.queries import usable_model
 from timemachine.recording.answering.pure.prompt import Passage, Prompt
+from timemachine.recording.sessions.locks import lock_against_erasure
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.replay.comparison.models import CellOpinion
 from timemachine.replay.comparison.pure.judge_prompt import (
@@ -93,11 +94,16 @@ def ask(row: CellOpinion) -> None:
             for order, prompt in prompts_of(step):
                 _ask(judge_request(step.replay.project_id, model, prompt), order, calls, listening)
     except TimeMachineError as failed:
-        _write(row.id, calls, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
+        _write(
+            step,
+            row.id,
+            calls,
+            {"state": "failed", "error_type": failed.code, "error_message": failed.message},
+        )
         return
     relation, preference = agreement(calls.replies)
     result = {"state": "done", "relation": relation, "preference": preference}
-    _write(row.id, calls, result | {"error_type": None, "error_message": None})
+    _write(step, row.id, calls, result | {"error_type": None, "error_message": None})
 
 
 def prompts_of(step: ReplayStep) -> list[tuple[str, Prompt]]:
@@ -150,9 +156,10 @@ def _ask(request: ModelRequest, order: str, calls: _Calls, listening: Listening)
     calls.replies.append(read(text_of(completion), order))
 
 
-def _write(opinion_id: UUID, calls: _Calls, facts: Mapping[str, object]) -> None:
+def _write(step: ReplayStep, opinion_id: UUID, calls: _Calls, facts: Mapping[str, object]) -> None:
     """Store the result if the cell still exists. If its session was erased, the late result is dropped."""
     with transaction.atomic():
+        lock_against_erasure([step.replay.session_id])
         row = CellOpinion.objects.select_for_update(of=("self",)).filter(id=opinion_id).first()
         settle_extra_call(opinion_id, None if calls.unknown_calls else calls.cost_usd)
         if row is None:

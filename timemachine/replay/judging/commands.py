@@ -23,6 +23,7 @@ from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.pure.completion import Completion, ModelRequest
 from timemachine.llm.queries import connection_of, usable_model
 from timemachine.recording.answering.pure.prompt import Prompt
+from timemachine.recording.sessions.locks import lock_against_erasure
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.replay.judging.cancellation import cancellable
@@ -179,6 +180,7 @@ def _ended(
 ) -> Judgement:
     """Write the result if the step still exists. If its session was erased, the late result is dropped."""
     with transaction.atomic():
+        lock_against_erasure([row.session_id])
         stored = Judgement.objects.select_for_update().filter(id=row.id).first()
         if stored is None:
             raise NotFound(

@@ -15,6 +15,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import Content, content_of
 from timemachine.knowledge.find import FrameHit
 from timemachine.recording.answering.model_asks import Answered
+from timemachine.recording.sessions.locks import lock_against_erasure
 from timemachine.replay.runs import commands
 from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
@@ -59,6 +60,8 @@ def write(results: Sequence[Result]) -> int:
     if not results:
         return 0
     with briefly():
+        # An erasure either sees the payloads that are stored here, or has deleted the steps.
+        lock_against_erasure([results[0].step.replay.session_id])
         written = _still_leased(results)
         payload_ids = _store_payloads(written)
         _write_steps(written, payload_ids)
