@@ -80,7 +80,15 @@ def compute(comparison: Comparison, progress: Progress) -> Results:
     with transaction.atomic():
         # If one of its sessions was erased in the meantime, the result is not stored.
         if Comparison.objects.select_for_update(no_key=True).filter(id=comparison.id).exists():
-            _keep(comparison, progress, found, moment)
+            stored = {
+                "cells": _key(progress),
+                "content": written(found),
+                "answers": progress.finished,
+                "computed_at": moment,
+                "attempts": 0,
+                "enqueued_at": None,
+            }
+            ComparisonFindings.objects.update_or_create(comparison=comparison, defaults=stored)
     return Results(findings=found, state="current", answers=progress.finished, computed_at=moment)
 
 
@@ -142,18 +150,6 @@ def _of_row(row: ComparisonFindings | None, *, current: bool, finished: bool) ->
         computed_at=row.computed_at,
         due=not current and not given_up and (finished or old),
     )
-
-
-def _keep(comparison: Comparison, progress: Progress, found: Findings, moment: datetime) -> None:
-    facts = {
-        "cells": _key(progress),
-        "content": written(found),
-        "answers": progress.finished,
-        "computed_at": moment,
-        "attempts": 0,
-        "enqueued_at": None,
-    }
-    ComparisonFindings.objects.update_or_create(comparison=comparison, defaults=facts)
 
 
 def _key(progress: Progress) -> str:

@@ -20,7 +20,7 @@ from timemachine.replay.runs import commands
 from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
 from timemachine.replay.runs.steps import Outcome
-from timemachine.replay.runs.trial_passages import NamedPassage
+from timemachine.replay.runs.trials import NamedPassage
 
 USAGE: Final = (
     "input_tokens",

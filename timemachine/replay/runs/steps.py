@@ -33,7 +33,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.retrieval import repeat_search
 from timemachine.replay.runs.spend_limit import LimitReached
 from timemachine.replay.runs.step_schemas import RetrievalCompared
-from timemachine.replay.runs.trial_passages import NamedPassage, named_passages
+from timemachine.replay.runs.trials import NamedPassage, named_passages
 from timemachine.text.pure.difference.verdict import answer_verdict
 
 

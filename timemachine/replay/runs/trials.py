@@ -1,18 +1,52 @@
-"""Trials: a find or ask is repeated with a change, and stored as a replay of that step alone."""
+"""Trials: a find or ask is repeated with a change, and stored as a replay of that step alone.
 
+A trial may name its passages: frozen passages of the step in any order, and other frames of the collection.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
-from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.sessions.models import Action, Session
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.numbers import spaced
+from timemachine.knowledge.hit_rows import MatchedTerms
+from timemachine.knowledge.models import Frame
+from timemachine.knowledge.queries import frames_at
+from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.queries import action_of
 from timemachine.replay.runs import commands, frozen
+from timemachine.replay.runs.frozen import frame_of
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure import options as replay_options
+from timemachine.replay.runs.pure.context import VERIFIED
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, ReplayOptions
-from timemachine.replay.runs.trial_passages import named_passages
+from timemachine.replay.runs.retrieval import moment_of, recorded_key
+from timemachine.replay.runs.step_schemas import RankingCompared, RetrievalCompared
+from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
 _OF_AN_ASK = ("use_model", *CALL_OPTIONS, "frames")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPassage:
+    """A passage that a person named. It has a rank but no score, because nothing ranked it."""
+
+    rank: int
+    frame: int | str | None
+    version: int | None
+    title: str
+    uri: str | None
+    metadata: JsonObject | None
+    sha256: str | None
+    text: str
+    stored_frame: int | None
+    score: float | None = None
+    scores: dict[str, float] | None = None
+    matched: MatchedTerms = field(default_factory=MatchedTerms)
 
 
 def try_step(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
@@ -42,6 +76,119 @@ def step_to_try(session: Session, sequence: int) -> Action:
             code="not_replayable",
         )
     return action
+
+
+def named_passages(
+    action: Action, hits: Sequence[Hit], options: ReplayOptions
+) -> tuple[list[NamedPassage], RetrievalCompared]:
+    """Return the named passages in order, and how they differ from the recorded ones.
+
+    A recorded passage is the frozen one, and its bytes must still have the recorded hash. Any other number is
+    a frame of the session's collection as it was at the step, or with `as_of` as it is now.
+
+    Raises: `InvalidInput`, `NotFound`.
+    """
+    recorded = {
+        key: hit for hit in reversed(hits) for key in _names(hit)
+    }  # the better rank wins if a name occurs twice
+    names = options.frames or ()
+    added = _added(action, [name for name in names if name not in recorded], options)
+    passages = [
+        _frozen(rank, recorded[name]) if name in recorded else _of_collection(rank, added[name])
+        for rank, name in enumerate(names, 1)
+    ]
+    compared = compare_rankings(
+        [Ranked(key=recorded_key(hit), rank=hit.rank) for hit in hits],
+        [Ranked(key=_key(each), rank=each.rank) for each in passages],
+        max(len(hits), len(passages), 1),
+    )
+    at = moment_of(action) if options.as_of == "recorded" else None
+    return passages, RetrievalCompared.model_construct(
+        **dict(RankingCompared.of(compared)),
+        mode="chosen",
+        as_of=written(at),
+        recorded_hits=len(hits),
+        found_hits=len(passages),
+    )
+
+
+def passage_names(hits: Sequence[Hit]) -> list[int | str]:
+    """Return the names of the recorded passages, in the order of their ranks."""
+    return list(dict.fromkeys(_names(hit)[0] for hit in hits))
+
+
+def _names(hit: Hit) -> list[int | str]:
+    """Return the frame's number or name, and always `rank 3`: two passages of a step may have the same name, or none."""
+    by_rank = f"rank {hit.rank}"
+    return [by_rank] if hit.frame is None else [hit.frame, by_rank]
+
+
+def _added(action: Action, names: Sequence[int | str], options: ReplayOptions) -> Mapping[int | str, Frame]:
+    unknown = next((name for name in names if not isinstance(name, int)), None)
+    if unknown is not None:
+        raise InvalidInput(
+            f"This step has no passage {str(unknown)[:80]!r}. Name its passages, or frames by their number.",
+            code="invalid_field",
+            field="frames",
+        )
+    collection = action.session.collection
+    if not names:
+        return {}
+    then = options.as_of == "recorded"
+    found: dict[int | str, Frame] = {}
+    if collection is not None:
+        frames = frames_at(collection, moment_of(action) if then else None)
+        found = {frame.number: frame for frame in frames.filter(number__in=names)}
+    missing = next((name for name in names if name not in found), None)
+    if missing is not None:
+        moment = (
+            "at this step; use the collection as it is now if the frame was added later" if then else "now"
+        )
+        raise NotFound(
+            f"There is no frame {missing} in the session's collection {moment}.",
+            code="frame_not_found",
+            field="frames",
+        )
+    return found
+
+
+def _frozen(rank: int, hit: Hit) -> NamedPassage:
+    verdict = frame_of(hit).verdict
+    if hit.payload is None or verdict != VERIFIED:
+        raise InvalidInput(
+            f"The frozen passage at rank {hit.rank} is {spaced(verdict)}; leave it out.",
+            code="context_not_verified",
+            field="frames",
+        )
+    return NamedPassage(
+        rank=rank,
+        frame=hit.frame,
+        version=hit.version,
+        title=hit.title or "",
+        uri=hit.uri,
+        metadata=hit.metadata,
+        sha256=hit.sha256,
+        text=text(hit.payload),
+        stored_frame=hit.stored_frame_id,
+    )
+
+
+def _of_collection(rank: int, frame: Frame) -> NamedPassage:
+    return NamedPassage(
+        rank=rank,
+        frame=frame.number,
+        version=frame.version,
+        title=frame.title,
+        uri=frame.uri,
+        metadata=frame.metadata,
+        sha256=frame.sha256,
+        text=text(frame.payload),
+        stored_frame=frame.id,
+    )
+
+
+def _key(passage: NamedPassage) -> int | str:
+    return passage.frame if passage.frame is not None else passage.sha256 or f"rank {passage.rank}"
 
 
 def _check_find(options: ReplayOptions) -> None:

@@ -39,7 +39,10 @@ def schedule_as_written(text: str) -> Schedule:
     """Parse a schedule whose timezone may be unknown on this machine."""
     words = " ".join(text.split())
     if found := _EVERY.fullmatch(words.lower()):
-        return _hourly(int(found[1]))
+        hours = int(found[1])
+        if not 1 <= hours <= MOST_HOURS:
+            raise _invalid(f"must repeat every 1 to {MOST_HOURS} hours, for example `every 6 hours`")
+        return Schedule(every_hours=hours)
     head, _, zone = words.partition(":")
     if found := _CLOCK.fullmatch(f"{head.lower()}:{zone}"):
         return _by_the_clock(found)
@@ -72,12 +75,6 @@ def next_after(schedule: Schedule, moment: datetime, since: datetime) -> datetim
         if schedule.weekday in {None, day.weekday()}
     )
     return min(each for each in due if each > moment)
-
-
-def _hourly(hours: int) -> Schedule:
-    if not 1 <= hours <= MOST_HOURS:
-        raise _invalid(f"must repeat every 1 to {MOST_HOURS} hours, for example `every 6 hours`")
-    return Schedule(every_hours=hours)
 
 
 def _by_the_clock(found: re.Match[str]) -> Schedule:

@@ -15,7 +15,7 @@ from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.trial_passages import passage_names
+from timemachine.replay.runs.trials import passage_names
 from timemachine.replay.sweeps.pure.grid import Grid
 from timemachine.web.form_parts import MODES, ModelFields, Number, RecordForm, SentOnce, WholeNumber
 from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
