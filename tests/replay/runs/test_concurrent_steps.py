@@ -27,7 +27,6 @@ from timemachine.knowledge.models import Frame
 from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering import model_asks
 from timemachine.recording.answering.pure.prompt import Passage
-from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs import leases, steps
 from timemachine.replay.runs.claimed_steps import load, outcome_of
