@@ -20,7 +20,6 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
-from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -35,6 +34,7 @@ from timemachine.replay.runs.queries import (
     tally,
     trials_of,
 )
+from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.runs.trials import step_to_try, try_step
 from timemachine.replay.suites.queries import run_of_replay
 from timemachine.replay.tasks import run_replay
