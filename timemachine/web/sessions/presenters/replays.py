@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from timemachine.core.pure.numbers import counted, spaced
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.timeline.rows import Window
-from timemachine.replay.runs import progress
+from timemachine.replay.runs import queries
 from timemachine.replay.runs.models import Replay
 from timemachine.web.sessions.presenters.minimap_plot import HEIGHT, MinimapPlot
 
@@ -26,7 +26,7 @@ SIGNS: Final = {"waiting": "○", "running": "◐", "uncertain": "?", "skipped":
 class Line:
     """A replay of the session, its progress, and whether it is the selected one."""
 
-    progress: progress.Progress
+    progress: queries.Progress
     is_chosen: bool
 
     @property
@@ -60,7 +60,7 @@ class Replayed:
         return self.lines[0].words if self.lines and not self.is_open else ""
 
     @property
-    def looked_at(self) -> progress.Progress | None:
+    def looked_at(self) -> queries.Progress | None:
         """Return the replay on the minimap: the selected one, else the newest running one."""
         chosen = [line.progress for line in self.lines if line.is_chosen]
         running = [line.progress for line in self.lines if line.progress.is_open]
@@ -77,20 +77,20 @@ class Reach:
 
 def replayed(session: Session, chosen: Replay | None = None, *, unless: str | None = None) -> Replayed | None:
     """Return the session's newest replays and the selected one; None if nothing changed since a revision. At most two queries."""
-    found = progress.newest_replays(session, SHOWN, chosen)
+    found = queries.newest_replays(session, SHOWN, chosen)
     revision = "-".join(f"{each.id.hex[-8:]}.{each.revision}" for each in found)
     if revision == unless:
         return None
     lines = [
         Line(progress=each, is_chosen=chosen is not None and each.replay.id == chosen.id)
-        for each in (progress.progress_of(found) if found else [])
+        for each in (queries.progress_of(found) if found else [])
     ]
     return Replayed(lines=lines, revision=revision)
 
 
 def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> dict[str, object]:
     """Return the replays of a timeline, with the one selected in the URL, if any. At most three queries."""
-    chosen = progress.replay_named(session, named)
+    chosen = queries.replay_named(session, named)
     found = replayed(session, chosen)
     return {
         "replays": found,
@@ -108,17 +108,17 @@ def row_verdicts(
     """
     several = {first for first, words in standing.items() if words.startswith("×")}
     sequences = [place.step.sequence for place in window.rows if place.step.sequence not in several]
-    return replay_marks(progress.replay_named(session, named), sequences)
+    return replay_marks(queries.replay_named(session, named), sequences)
 
 
 def replay_marks(chosen: Replay | None, sequences: Collection[int]) -> Mapping[int, SafeString]:
     """Return the verdicts of these steps in a replay, each as a sign and a word. One query, none without a replay."""
     if chosen is None:
         return {}
-    return {each.sequence: state_mark(each) for each in progress.states_of(chosen, sequences)}
+    return {each.sequence: state_mark(each) for each in queries.states_of(chosen, sequences)}
 
 
-def state_mark(state: progress.StepState) -> SafeString:
+def state_mark(state: queries.StepState) -> SafeString:
     """Return the verdict of a finished step, else its status; also if only its passages or their order differ."""
     is_done = state.status == "done"
     word = (is_done and (state.verdict or state.retrieval or state.context)) or state.status
