@@ -95,7 +95,8 @@
   });
   document.addEventListener("htmx:after:swap", readAhead);
 
-  // Moving quickly leaves one history entry, for the last step: adding an entry takes a browser longer than showing a step.
+  // Adding a history entry takes a browser longer than showing a step, so it is added after the step is painted. Moving
+  // quickly leaves one entry, for the last step.
   function say() {
     clearTimeout(saying);
     if (unsaid) history.pushState({ htmx: true }, "", unsaid);
@@ -104,14 +105,15 @@
 
   document.addEventListener("htmx:before:history:update", (event) => {
     const { history: entry, sourceElement } = event.detail;
-    if (!["j", "k"].includes(sourceElement?.dataset.key) || performance.now() - came >= READING) {
-      say();
-      return;
-    }
+    const isKey = ["j", "k"].includes(sourceElement?.dataset.key);
+    const quick = isKey && performance.now() - came < READING;
+    if (!quick) say();
+    if (!isKey) return;
     event.preventDefault();
     unsaid = entry.path;
     clearTimeout(saying);
-    saying = setTimeout(say, READING);
+    if (quick) saying = setTimeout(say, READING);
+    else requestAnimationFrame(() => (saying = setTimeout(say)));
   });
   for (const other of ["pointerdown", "wheel", "pagehide"]) addEventListener(other, say, { capture: true, passive: true });
   addEventListener("keydown", (event) => event.key !== direction && say(), { capture: true });
