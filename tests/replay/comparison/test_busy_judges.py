@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.db import connection
@@ -15,6 +15,7 @@ from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.web.people import browser_of
 from timemachine.cli.output.comparisons import judging_progress
+from timemachine.client.generated.types import JudgesOut
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.replay.comparison.judge_queue import judge_waiting
@@ -48,7 +49,7 @@ def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
     assert "Too many requests; slow down." in page
     assert "The model is busy. Next attempt by" in of_cell
     assert "Too many requests; slow down." in of_cell
-    assert "in progress; 1 busy call retried by " in judging_progress(judges)
+    assert "in progress; 1 busy call retried by " in judging_progress(cast("JudgesOut", judges))
 
     judges = told(api, address)
     assert (judges["asking"], judges["busy"]) == (0, {"calls": 0, "until": None})

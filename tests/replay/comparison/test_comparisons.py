@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.db import IntegrityError, connection
@@ -15,6 +15,7 @@ from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.web.people import browser_of
 from timemachine.cli.output.comparisons import comparison_progress
+from timemachine.client.generated.types import ComparisonResults
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import store
 from timemachine.core.payloads.queries import value
@@ -270,7 +271,9 @@ def test_a_spend_limit_is_that_of_the_whole_comparison(
     found = told(api, made)
     assert found["columns"][2]["missing"] == {"spend limit": 3}
     assert found["answers"] == {"total": 6, "finished": 6, "answered": 2, "done": 2, "skipped": 4}
-    assert "done: 2 of 6 answered, 4 not asked, $0.30" in comparison_progress(found)
+    assert "done: 2 of 6 answered, 4 not asked, $0.30" in comparison_progress(
+        cast("ComparisonResults", found)
+    )
     browser = browser_of(project)
     page = browser.get(f"/comparisons/{made.id}/").text
     assert "2 of 6 answered, 4 not asked" in page

@@ -1,6 +1,7 @@
 """Replays of and with answers that a limit cut off: whatever the verdict says, that stands beside it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -56,9 +57,8 @@ def test_a_cut_off_answer_is_told_on_its_side_whatever_the_verdict(
     assert (step.evidence or {})["cut_off"] == cut_off
     assert "1 step with an answer that is cut off" in ReplayOut.of(replay).model_dump()["summary"]
     told = " and ".join(f"the {side} answer" for side in cut_off)
-    lines = step_lines(
-        ReplayStepOut.of(step).model_dump(), ReplayOut.of(replay).model_dump(), None, with_diff=False
-    )
+    answers: tuple[Any, Any] = ReplayStepOut.of(step).model_dump(), ReplayOut.of(replay).model_dump()
+    lines = step_lines(*answers, None, with_diff=False)
     assert any(line.endswith(f" {told}") and "cut off" in line for line in lines)
     browser: Client = browser_of(project)
     assert browser.get(f"/replays/{replay.id}/steps/2/").content.decode().count(WORDS) == len(cut_off)

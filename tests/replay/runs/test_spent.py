@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
 from tests.web.people import browser_of
 from timemachine.cli.output.comparisons import comparison_lines
+from timemachine.client.generated.types import ComparisonResults
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.recording.sessions.models import Session
@@ -89,4 +90,6 @@ def test_a_call_that_was_lost_with_its_worker_is_uncertain_from_then_on(
     ]
     shown = browser_of(project).get(f"/comparisons/{comparison.id}/").text
     assert "1 attempt lost around a model call; it may have been billed" in shown
-    assert "1 interrupted call may have been billed" in "\n".join(comparison_lines(found, ""))
+    assert "1 interrupted call may have been billed" in "\n".join(
+        comparison_lines(cast("ComparisonResults", found), "")
+    )

@@ -39,7 +39,7 @@ class VariantForm(ModelFields, CallFields):
         self.number = number
         self.offer_models(choices, "None")
 
-    def arm(self) -> Variant | None:
+    def variant(self) -> Variant | None:
         """Return the chosen variant; None if it has no model."""
         return Variant(model=self.chosen_model, **self.call_options()) if self.chosen_model else None
 
@@ -122,7 +122,7 @@ class ComparisonForm(SentOnce):
         """Return the chosen comparison. Raises `NotFound` for a missing session."""
         said = self.cleaned_data
         named = [*said["sessions"], *said["others"].split()]
-        arms = [form.arm() for form in self.arms]
+        arms = [form.variant() for form in self.arms]
         return Plan(
             sessions=sessions_named(project, named),
             arms=[arm for arm in arms if arm is not None],

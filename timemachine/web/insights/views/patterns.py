@@ -99,7 +99,7 @@ def _form(access: Access, data: Any = None) -> RuleForm:
     return form if access.may(ADMIN) else form.without_address()
 
 
-def _asked(here: Mapping[str, str]) -> queries.PatternFilter:
+def _filter(here: Mapping[str, str]) -> queries.PatternFilter:
     kind, q, solved, since = (here.get(name, "") for name in _FILTERS)
     return queries.PatternFilter(kind=kind, q=q, solved=solved, since=since)
 
@@ -119,7 +119,7 @@ def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: i
         "may_tell": access.may(ADMIN),
     }
     try:
-        asked = _asked(here)
+        asked = _filter(here)
         found = queries.patterns_of(access.project, asked)
         shown, context["next"] = queries.patterns_page(
             queries.patterns_after(found, after) if after else found, asked, SHOWN

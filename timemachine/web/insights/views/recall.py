@@ -58,7 +58,7 @@ def recall(request: HttpRequest, access: Access) -> HttpResponse:
     wrong: TimeMachineError | None = None
     try:
         only = session_of(project, here["session"]) if "session" in here else None
-        found = recalled(project, _wanted(here)) if "q" in here else None
+        found = recalled(project, _options(here)) if "q" in here else None
     except (NotFound, InvalidInput, Unavailable) as why:
         wrong = why
     is_missing = isinstance(wrong, NotFound)
@@ -85,7 +85,7 @@ def recall(request: HttpRequest, access: Access) -> HttpResponse:
     )
 
 
-def _wanted(here: dict[str, str]) -> RecallOptions:
+def _options(here: dict[str, str]) -> RecallOptions:
     """Return the question and filters of the form. Raises `InvalidInput`."""
     wanted = RecallOptions(
         queries=(here["q"],),

@@ -72,7 +72,7 @@ class RecordedFrame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundFrame:
+class ReplayedFrame:
     """A frame that was found now, and its recorded rank."""
 
     rank: int
@@ -141,7 +141,7 @@ class Sides:
     evidence: list[tuple[str, str]]
     frames: list[RecordedFrame]
     recorded_count: int
-    found: list[FoundFrame]
+    found: list[ReplayedFrame]
     lines: SafeString
     attempts: list[ReplayAttempt | SharedAttempt]
     recorded_call_ms: float | None
@@ -328,7 +328,7 @@ def _now(step: AnyStep, frame: Any, rank: int) -> tuple[str, str]:
     return f"rank {rank}", "same"
 
 
-def _found_frame(step: AnyStep, hit: SharedFrame) -> FoundFrame:
+def _found_frame(step: AnyStep, hit: SharedFrame) -> ReplayedFrame:
     retrieval, name = step.retrieval or {}, _name(hit.frame)
     key = _found_key(hit)
     then, fate = f"rank {hit.rank}", "same"
@@ -337,7 +337,7 @@ def _found_frame(step: AnyStep, hit: SharedFrame) -> FoundFrame:
     for move in retrieval.get("moved", []):
         if move["frame"] == key:
             then, fate = f"rank {move['from']}", "moved"
-    return FoundFrame(
+    return ReplayedFrame(
         rank=hit.rank, title=hit.title or "untitled", name=name, score=hit.score, then=then, fate=fate
     )
 

@@ -46,7 +46,7 @@ def sessions(request: HttpRequest, access: Access) -> HttpResponse:
     """`/`: the project's sessions, newest first, with the filters of the API; `after` is the page cursor."""
     here = {name: request.GET[name].strip() for name in FILTERS if request.GET.get(name, "").strip()}
     after = request.GET.get("after") or None
-    found, wrong = _found(access.project, here, after)
+    found, wrong = _matching_page(access.project, here, after)
     context: dict[str, object] = {
         "here": here,
         "kinds": KINDS,
@@ -70,7 +70,7 @@ def sessions(request: HttpRequest, access: Access) -> HttpResponse:
     return response
 
 
-def _found(
+def _matching_page(
     project: Project, here: dict[str, str], after: str | None
 ) -> tuple[SessionsPage, InvalidInput | None]:
     """Return the matching sessions, or none and the error in the filter."""

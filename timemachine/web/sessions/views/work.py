@@ -109,7 +109,7 @@ def _page(
     context = {
         "session": session,
         "window": rows_before(session, END, limit=LAST_STEPS),
-        "work_form": _work_form(session, initial=DEFAULTS | _kept(request.GET.dict())),
+        "work_form": _work_form(session, initial=DEFAULTS | _changed_options(request.GET.dict())),
         "passage_form": WorkPassageForm(has_collection=has_collection),
         "files_form": WorkFilesForm(has_collection=has_collection),
         "may_record": access.may(OPERATOR),
@@ -160,7 +160,9 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
             observer=audience,
         )
 
-    return asked(request, session, query.text, make, lambda sequence: _address(session, sequence, form))
+    return ask_and_redirect(
+        request, session, query.text, make, lambda sequence: _address(session, sequence, form)
+    )
 
 
 def _put(access: Access, session: Session, frame: NewFrame, collection_name: str) -> doing.PutDone:
@@ -188,10 +190,10 @@ def _take(request: HttpRequest, access: Access, session: Session, said: Mapping[
 
 def _address(session: Session, sequence: int | None, form: WorkForm) -> str:
     """Return the URL of the workbench with that step, and the form as it was used."""
-    return reverse("work", args=[session.id], query={"step": sequence, **_kept(form.cleaned_data)})
+    return reverse("work", args=[session.id], query={"step": sequence, **_changed_options(form.cleaned_data)})
 
 
-def _kept(said: Mapping[str, Any]) -> dict[str, Any]:
+def _changed_options(said: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that were set: a threshold of 0 is, an empty field, an unchecked box or a default is not."""
     chosen = {name: said.get(name) for name in KEPT}
     return {
@@ -223,7 +225,7 @@ type Make = Callable[[AskObserver], AskDone]
 type Address = Callable[[int | None], str]
 
 
-def asked(
+def ask_and_redirect(
     request: HttpRequest, session: Session, question: str, make: Make, address: Address
 ) -> HttpResponse:
     """Ask, and redirect to the recorded step; for a script, stream the events until then."""

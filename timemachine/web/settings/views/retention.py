@@ -71,7 +71,7 @@ def prepare(request: HttpRequest, access: Access) -> HttpResponse:
 
 
 @get_view(ADMIN, fresh=True)
-def forgetting(request: HttpRequest, access: Access, id: str) -> HttpResponse:
+def bulk_deletion(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/forgettings/{id}/`: preview, progress and result of a bulk deletion."""
     return _deletion_page(request, access, queries.bulk_deletion_of(access.project, id), ReasonForm())
 
