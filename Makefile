@@ -46,7 +46,7 @@ fix: .venv/.synced ## format code and templates, and mend what can be mended
 	@$(BIN)/djade --target-version 6.1 $(TEMPLATES)
 
 client: .venv/.synced ## generate the part of the Python client that follows from the API
-	@$(PYTHON) -m tools.generate_client
+	@$(PYTHON) -m clients.generate_python
 
 bench: .venv/.synced .venv/.minilm ## run every benchmark, each on a database of its own, and hold it against its budgets
 	@$(PYTHON) -m bench
@@ -76,7 +76,7 @@ lint-words: .venv/.synced
 	@echo '— wording of docs, pages and names'; $(PYTHON) -m tests.lint_words && $(PYTHON) -m tests.lint_names
 
 lint-client: .venv/.synced
-	@echo '— generated client'; $(PYTHON) -m tools.generate_client --check
+	@echo '— generated client'; $(PYTHON) -m clients.generate_python --check
 
 lint-types: .venv/.synced
 	@echo '— mypy'; $(BIN)/mypy --no-error-summary

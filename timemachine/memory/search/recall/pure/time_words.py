@@ -178,9 +178,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """Words of a question that look like a time but are not read as one: their characters, and the reason. They
-    stay words.
-    """
+    """Words of a question that look like a time but are not read as one, and why. They stay words."""
 
     words: str
     start: int
@@ -200,8 +198,7 @@ class ParsedQuestion:
 def parse_question(
     question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = False
 ) -> ParsedQuestion:
-    """Return the question parsed as of `now` in that time zone. A question without time expressions stays
-    unchanged.
+    """Return the question parsed as of `now` in that time zone; unchanged if it has no time expressions.
 
     `only_past`: only expressions that look back, such as "last week" and "2 days ago", but not "May 20th".
     """

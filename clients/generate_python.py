@@ -1,10 +1,10 @@
 """Write the generated part of the Python client from the OpenAPI document of the API.
 
-    python -m tools.generate_client           writes timemachine/client/generated/
-    python -m tools.generate_client --check   exits with 1 if what is there is out of date
+    python -m clients.generate_python           writes timemachine/client/generated/
+    python -m clients.generate_python --check   exits with 1 if what is there is out of date
 
 `types.py` has a TypedDict for each schema, `resources.py` a class for each resource with a method for each operation. The methods are
-named in `tools/client_methods.toml`.
+named in `clients/python_methods.toml`.
 """
 
 import json
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = ROOT / "timemachine/client/generated"
-METHODS: Final = ROOT / "tools/client_methods.toml"
+METHODS: Final = ROOT / "clients/python_methods.toml"
 BY_HAND: Final = frozenset(
     {"POST /collections/{name}/files", "POST /import", "GET /comparisons/{comparison_id}/export"}
 )
@@ -312,7 +312,7 @@ def _formatted(source: str) -> str:
         "ruff",
         "format",
         "--stdin-filename",
-        str(ROOT / "tools/generated.py"),
+        str(ROOT / "clients/generated.py"),
         "-",
     ]
     return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
