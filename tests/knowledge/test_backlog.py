@@ -251,8 +251,8 @@ def test_a_new_collection_has_the_model_of_the_settings_and_keeps_it(
     ("name", "error", "words"),
     [
         ("bert", InvalidInput, "Use wordllama, minilm, or server:MODEL"),
-        ("server:", InvalidInput, "no embedding model"),
-        ("server:has space", InvalidInput, "no embedding model"),
+        ("server:", InvalidInput, "Unknown embedding model"),
+        ("server:has space", InvalidInput, "Unknown embedding model"),
         ("server:nomic", Unavailable, "set EMBEDDING_SERVER_URL"),
     ],
 )
