@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.memory.transcripts.labelled import LabelledError, labelled_errors, labelled_pairs
-from tests.recording.importing.samples import read
+from tests.recording.importing.sample_files import read
 from timemachine.memory.patterns.pure.grouping import grouped
 from timemachine.memory.patterns.pure.step_texts import Step, failure_lines, failure_of
 from timemachine.memory.patterns.pure.wording import Wording, wording_of

@@ -18,7 +18,7 @@ from tests.memory.transcripts.labelled import (
     problems,
     unlisted,
 )
-from tests.recording.importing.samples import read
+from tests.recording.importing.sample_files import read
 from timemachine.recording.importing.pure.report import SessionDraft
 
 FAILED = "Error"

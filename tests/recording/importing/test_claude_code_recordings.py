@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.samples import read
+from tests.recording.importing.sample_files import read
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.pure.draft import ActionDraft
 

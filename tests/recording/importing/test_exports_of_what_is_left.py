@@ -12,7 +12,7 @@ import pytest
 
 from tests.builders import recorded_session
 from tests.governance.deletion.erasure.canary import BIRDS, CANARY, EVERY_FIELD, erased, full_action
-from tests.recording.importing.samples import read
+from tests.recording.importing.sample_files import read
 from tests.recording.importing.test_exporting import about, exported, imported, recorded, told
 from tests.recording.importing.test_exports import TALK, actions_in, ours
 from tests.threads import in_a_thread

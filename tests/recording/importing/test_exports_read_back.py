@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.samples import read
+from tests.recording.importing.sample_files import read
 from tests.recording.importing.test_exporting import exported, recorded
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_time

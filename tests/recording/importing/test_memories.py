@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.recording.importing.samples import AGENTOS, DAKERA, DEVDUCK, MEMVID, archive, document, lines
+from tests.recording.importing.sample_files import archive, document, lines
+from tests.recording.importing.samples import AGENTOS, DAKERA, DEVDUCK, MEMVID
 from tests.recording.importing.test_laws import ODD, is_fine, read_or_reason
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.zip_files import Archive

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from tests.recording.importing.samples import lines
+from tests.recording.importing.sample_files import lines
 from timemachine.core.pure.errors import TooLarge
 from timemachine.recording.importing.pure import contents, reader
 from timemachine.recording.importing.pure.registry import FORMATS

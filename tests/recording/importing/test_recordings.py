@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.samples import read
+from tests.recording.importing.sample_files import read
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import detect_format

@@ -7,7 +7,8 @@ from io import BytesIO
 
 import pytest
 
-from tests.recording.importing.samples import SAMPLES, read
+from tests.recording.importing.sample_files import read
+from tests.recording.importing.samples import SAMPLES
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.opening import LOOKED_AT, opening_of
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format, detect_format

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.samples import (
-    ATIF,
+from tests.recording.importing.sample_files import archive, document, lines
+from tests.recording.importing.samples import ATIF
+from tests.recording.importing.trace_samples import (
     INSPECT,
     INSPECT_EVAL,
     INSPECT_HEAD,
@@ -18,9 +19,6 @@ from tests.recording.importing.samples import (
     LANGSMITH,
     OTLP_CHILD,
     OTLP_ROOT,
-    archive,
-    document,
-    lines,
     otlp,
     otlp_span,
 )

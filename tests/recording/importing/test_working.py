@@ -7,7 +7,8 @@ from uuid import uuid4
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
-from tests.recording.importing.samples import CHAT, CODEX_RECORDS, lines
+from tests.recording.importing.sample_files import lines
+from tests.recording.importing.samples import CHAT, CODEX_RECORDS
 from timemachine.core.accounts.models import Project
 from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.pure.clock import now
