@@ -150,9 +150,18 @@ def test_ctrl_c_while_a_replay_is_waited_for_leaves_it_running_and_says_where(te
             "replay_id": "r1",
             "id": "r1",
             "status": "running",
-            "steps": {"total": 2, "done": 1, "failed": 0, "skipped": 0, "cancelled": 0},
+            "steps": {
+                "total": 2,
+                "waiting": 1,
+                "running": 0,
+                "done": 1,
+                "failed": 0,
+                "skipped": 0,
+                "cancelled": 0,
+            },
             "cost_usd": 0,
             "unknown_cost_calls": 0,
+            "waiting": {"calls": 0, "until": None},
         }
     ).encode()
     asked: list[str] = []

@@ -74,7 +74,7 @@ def test_another_model_than_those_with_vectors_is_refused_and_those_are_named(qu
     with pytest.raises(InvalidInput, match="wordllama-l2-supercat-256@64b47a2d") as refused:
         find(quick, Query(text="x", embedding_model="minilm"))
     assert refused.value.facts["there"] == [WORDLLAMA.name]
-    with pytest.raises(InvalidInput, match="leave `embedding_model` out"):
+    with pytest.raises(InvalidInput, match="Omit `embedding_model`"):
         find(quick, Query(text="x", mode="lexical", embedding_model="wordllama"))
 
 
