@@ -121,7 +121,7 @@ def test_what_is_refused_before_a_model_is_called_is_no_stream(handbook: Program
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("case", MISBEHAVIOURS, ids=str)
-@pytest.mark.parametrize(("model", "streamed"), zip(MODELS, [True, False], strict=True))
+@pytest.mark.parametrize(("model", "streamed"), [*zip(MODELS, [True, False], strict=True)])
 def test_whatever_a_provider_does_the_session_has_a_record_of_it(
     handbook: Program, stub: StubModelServer, model: str, case: Misbehaviour, *, streamed: bool
 ) -> None:
