@@ -62,7 +62,7 @@ class FrameSource(Schema):
             start=frame.source_start,
             end=frame.source_end,
             page=frame.metadata.get("page"),
-            url=f"{source_url(source)}?frame={frame.number}&version={frame.version}",
+            url=f"{source_url(frame.collection, source)}?frame={frame.number}&version={frame.version}",
         )
 
 
@@ -116,7 +116,7 @@ class FramePlace(Schema):
             version=frame.version,
             start=place.start,
             end=place.end,
-            url=f"{source_url(source)}?frame={frame.number}&version={frame.version}",
+            url=f"{source_url(source.collection, source)}?frame={frame.number}&version={frame.version}",
         )
 
 
@@ -137,7 +137,7 @@ class SourceOut(Schema):
     @classmethod
     def of(cls, source: Source, **more: Any) -> Self:
         """The file, with the fields that a subclass has besides."""
-        return cls.from_attributes(source, url=source_url(source), **more)
+        return cls.from_attributes(source, url=source_url(source.collection, source), **more)
 
 
 class SourceListed(SourceOut):
@@ -184,6 +184,6 @@ class SourceFrames(Page[SourceFrame]):
     """The current frames of a file, in the order in which they were put."""
 
 
-def source_url(source: Source) -> str:
+def source_url(collection: Collection, source: Source) -> str:
     """The page that shows the file's text."""
-    return f"{settings.PUBLIC_URL}{reverse('source', args=[source.collection.name, source.id])}"
+    return f"{settings.PUBLIC_URL}{reverse('source', args=[collection.name, source.id])}"
