@@ -30,5 +30,5 @@ def test_what_is_not_found_or_not_indexed_yet_is_said(tm: Here) -> None:
 
 
 def test_what_cannot_be_searched_for_is_one_line(tm: Here) -> None:
-    assert "Enter a word to search for" in tm.refused("search", "--query", "-not")
+    assert "It only excludes words" in tm.refused("search", "--query", "-not")
     assert "no session 'nobody'" in tm.refused("search", "--query", "x", "--session", "nobody")
