@@ -105,7 +105,7 @@ def delete(request: HttpRequest, name: str, number: int) -> FrameOut:
 
 @router.post("/{name}/put", response={201: PutOut}, summary="Put")
 def put(request: HttpRequest, name: str, payload: PutIn) -> Status[PutOut]:
-    """Put passages into a collection, which is created if there is none of that name."""
+    """Put passages into a collection. The collection is created if it does not exist."""
     who = caller(request, "record")
     with transaction.atomic():  # a put that is refused creates no collection
         collection = commands.get_or_create_collection(who.project, name, by=who.by)

@@ -64,7 +64,7 @@ _FORM: Final[JsonObject] = {
     openapi_extra=_FORM,
 )
 def put_file(request: HttpRequest, name: str) -> Status[FilePutOut | IntakeAccepted]:
-    """Put the passages of a text, Markdown, HTML, PDF or JSONL file into a collection, which is created if there is none of that name.
+    """Put the passages of a text, Markdown, HTML, PDF or JSONL file into a collection. The collection is created if it does not exist.
 
     A small file is put at once (201, with the result for each passage). A worker puts a PDF, a file over 256 KB, and a file whose `uri`
     an earlier unfinished file has (202 with `intake_id`; follow it at /api/intakes/{id}): files with the same `uri` are put in the order

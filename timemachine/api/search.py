@@ -35,7 +35,7 @@ def recall(request: HttpRequest, payload: RecallIn) -> RecallOut:
     """What earlier sessions say to each of the `queries`, questions as people ask them: at most `limit` turns each, best first, with session and step.
 
     A turn need not hold all of the words. Words of time ("last Tuesday", "in May", "last session") say which turns are looked at, in the
-    `time_zone`; each item says in `times` what was read as which time, in UTC (of the `sessions` before: `relation`, whether within, before or after them), in `unread` what looks like a time and is none that is over, and why, and `looked_for` what is left; `time_words: false` reads none,
+    `time_zone`; each item says in `times` what was read as which time, in UTC (of the `sessions` before: `relation`, whether within, before or after them), in `unread` what looks like a time but was not read as one, and why, and `looked_for` what is left; `time_words: false` reads none,
     `past_times: true` only those that look back ("last week", "2 days ago"), for a message that may plan as well as ask.
     A query that names nothing to look for brings the most important turns of its time; `nothing` is why there are no results, null where there are. `around` adds so many turns before and behind each
     result, of each at most 8 KiB of its input, output and error, and says where one is `cut`; the queries, times the `limit`, times those turns

@@ -158,7 +158,7 @@ def report(
 ) -> SuiteReport:
     """Every step of the run beside the same step of the run before; `change` names one kind of change, or `changed` for all.
 
-    While the run goes there is none yet: how far it is, its own document says.
+    There is no report while the run is in progress. See the run for its progress.
     """
     found = queries.run_of(queries.suite_of(caller(request, "read").project, suite_id), number)
     place = 0 if after is None else min(read_place(after, paging.number), 2**31 - 1)

@@ -62,7 +62,7 @@ class Root(Resource):
     ) -> types.ProviderKeyOut:
         """Set the project's own key for a provider.
 
-        Keep a key, encrypted, which goes before the environment's; it is never shown again, and replaces the one before.
+        Store a key, encrypted. It is used instead of the environment's, replaces an earlier one, and is never shown again.
         """
         found: types.ProviderKeyOut = self._connection.put(
             f"/api/models/keys/{segment(provider, 'key')}", {"key": key} | given(default_model=default_model)
@@ -281,7 +281,7 @@ class Root(Resource):
         What earlier sessions say to each of the `queries`, questions as people ask them: at most `limit` turns each, best first, with session and step.
 
         A turn need not hold all of the words. Words of time ("last Tuesday", "in May", "last session") say which turns are looked at, in the
-        `time_zone`; each item says in `times` what was read as which time, in UTC (of the `sessions` before: `relation`, whether within, before or after them), in `unread` what looks like a time and is none that is over, and why, and `looked_for` what is left; `time_words: false` reads none,
+        `time_zone`; each item says in `times` what was read as which time, in UTC (of the `sessions` before: `relation`, whether within, before or after them), in `unread` what looks like a time but was not read as one, and why, and `looked_for` what is left; `time_words: false` reads none,
         `past_times: true` only those that look back ("last week", "2 days ago"), for a message that may plan as well as ask.
         A query that names nothing to look for brings the most important turns of its time; `nothing` is why there are no results, null where there are. `around` adds so many turns before and behind each
         result, of each at most 8 KiB of its input, output and error, and says where one is `cut`; the queries, times the `limit`, times those turns
@@ -343,7 +343,7 @@ class Sessions(Resource):
     ) -> types.SessionOut:
         """Start a session.
 
-        A new session that is recording; `collection` is created if there is none of that name.
+        Start a session. The `collection` is created if it does not exist.
 
         There is one session per `key`; a second one is refused (`key_taken`). The same `Idempotency-Key` again gets the session that it
         started, as it is now. If you send a session later than it happened, give its `started_at`.
@@ -1102,7 +1102,7 @@ class Collections(Resource):
     ) -> types.PutOut:
         """Put.
 
-        Put passages into a collection, which is created if there is none of that name.
+        Put passages into a collection. The collection is created if it does not exist.
         """
         found: types.PutOut = self._connection.post(
             f"/api/collections/{segment(name, 'collection')}/put",
@@ -1958,7 +1958,7 @@ class Suites(Resource):
 
         Every step of the run beside the same step of the run before; `change` names one kind of change, or `changed` for all.
 
-        While the run goes there is none yet: how far it is, its own document says.
+        There is no report while the run is in progress. See the run for its progress.
         """
         found: types.SuiteReport = self._connection.get(
             f"/api/suites/{segment(suite, 'suite')}/runs/{segment(number, 'run')}/report",
