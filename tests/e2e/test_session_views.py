@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Product
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -108,23 +109,22 @@ def test_the_compact_list_scrolls_through_the_session_and_never_grows(desk: Page
     box = desk.locator(".list").bounding_box()
     assert box is not None
     desk.mouse.move(box["x"] + 50, box["y"] + 50)
-    seen = 0
-    for _ in range(80):
+
+    def scrolled_to_the_end() -> bool:
         desk.mouse.wheel(0, 1_200)
         desk.wait_for_timeout(60)
         assert desk.evaluate(NODES) <= MOST_NODES
-        seen = int(desk.locator(".row").last.get_attribute("id")[1:])  # type: ignore[index]
-        if seen >= STEPS - 2:
-            break
-    assert seen >= STEPS - 2
-    rows = desk.evaluate("[...document.querySelectorAll('.row')].map(row => Number(row.id.slice(1)))")
-    assert rows == sorted(set(rows))
-    for _ in range(80):
+        return int((desk.locator(".row").last.get_attribute("id") or "")[1:]) >= STEPS - 2
+
+    def scrolled_to_the_start() -> bool:
         desk.mouse.wheel(0, -1_200)
         desk.wait_for_timeout(60)
-        if desk.locator("#s1").count():
-            break
-    expect(desk.locator("#s1")).to_be_attached()
+        return desk.locator("#s1").count() == 1
+
+    wait_until(scrolled_to_the_end)
+    rows = desk.evaluate("[...document.querySelectorAll('.row')].map(row => Number(row.id.slice(1)))")
+    assert rows == sorted(set(rows))
+    wait_until(scrolled_to_the_start)
     assert desk.evaluate(NODES) <= MOST_NODES
 
 
