@@ -42,8 +42,8 @@ class Schema(BaseModel):
         """Build the resource from the attributes of an object that have the names of the fields.
 
         Values that are given are used instead of attributes; a field with a default must be given. Times and ids become
-        text, decimals numbers, tuples lists, and objects are built by the schema of the field. Raises `AttributeError`
-        if the object does not have an attribute.
+        text, decimals numbers, tuples lists, and objects are built by the schema of the field. Stored JSON stays as it
+        is. Raises `AttributeError` if the object does not have an attribute.
         """
         required = {name: given[name] if name in given else getattr(source, name) for name in cls._required}
         values = {
@@ -141,7 +141,7 @@ _AS_JSON: Final[dict[type, Callable[[Any], Any]]] = {
 def _from_value(value: Any, schema: type[Schema] | None) -> Any:
     if isinstance(value, list | tuple):
         return [_from_value(each, schema) for each in value]
-    if schema is None or value is None or isinstance(value, Schema):
+    if schema is None or value is None or isinstance(value, Schema | dict):
         return _AS_JSON.get(type(value), _same)(value)
     return schema.from_attributes(value)
 
