@@ -1,6 +1,6 @@
 """Models, keys, servers and calls as the API takes and returns them."""
 
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field, SecretStr
 
@@ -43,6 +43,11 @@ class FailureOut(Schema):
 
     type: str | None
     message: str | None
+
+    @classmethod
+    def of(cls, row: Any) -> "FailureOut":
+        """Return the error that a row stores as `error_type` and `error_message`."""
+        return cls.model_construct(type=row.error_type, message=row.error_message)
 
 
 class CancelOut(Schema):
@@ -136,19 +141,14 @@ class OfferOut(Schema):
     @classmethod
     def of(cls, offer: Offer) -> "OfferOut":
         """Return the model."""
-        found, answered = offer.listed, offer.answered
-        return cls.model_construct(
-            provider=found.provider,
-            kind=found.kind,
-            model=None if found.model is None else str(found.model),
-            label=found.label,
+        found = offer.listed
+        return cls.from_attributes(
+            found,
+            model=found.model and str(found.model),
             usable=found.why_not is None,
             state=offer.state,
-            why_not=found.why_not,
             remark=offer.remark,
             key=found.key_source,
-            key_variable=found.key_variable,
-            base_url=found.base_url,
             prices=offer.prices,
             also_priced=[
                 ModelPrices.model_construct(
@@ -159,8 +159,8 @@ class OfferOut(Schema):
                 )
                 for each in offer.also_priced
             ],
-            last_answer=None if answered is None else LastAnswerOut.from_attributes(answered),
-            last_test=None if offer.trial is None else ModelTestOut.of(offer.trial),
+            last_answer=offer.answered,
+            last_test=offer.trial and ModelTestOut.of(offer.trial),
         )
 
 
