@@ -1,9 +1,7 @@
 """Two aligned runs as the API returns them."""
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from timemachine.core.pure.clock import written
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema
 from timemachine.recording.sessions.pure.vocabulary import Kind, Role
 from timemachine.replay.alignment.queries import Aligned, Side
@@ -32,23 +30,17 @@ class SideOut(Schema):
     @classmethod
     def of(cls, side: Side) -> "SideOut":
         """The side."""
-        run, totals = side.run, side.totals
-        return cls.model_construct(
-            kind=cast("Any", run.kind),
-            id=str(run.id),
-            session=str(run.session.id),
-            key=run.session.key,
-            name=run.session.name,
-            replay_kind=cast("Any", run.replay.kind) if run.replay else None,
-            model=run.replay.model if run.replay else None,
-            started_at=written(run.replay.started_at if run.replay else run.session.began_at),
-            steps=totals.steps,
-            errors=totals.errors,
-            input_tokens=totals.input_tokens,
-            output_tokens=totals.output_tokens,
-            cost_usd=dollars(totals.cost_usd),
-            unknown_cost_calls=totals.unknown_cost_calls,
-            duration_ms=totals.duration_ms,
+        run, session, replay = side.run, side.run.session, side.run.replay
+        return cls.from_attributes(
+            side.totals,
+            kind=run.kind,
+            id=run.id,
+            session=session.id,
+            key=session.key,
+            name=session.name,
+            replay_kind=replay.kind if replay else None,
+            model=replay.model if replay else None,
+            started_at=replay.started_at if replay else session.began_at,
         )
 
 
@@ -73,22 +65,14 @@ class SideStep(Schema):
     @classmethod
     def of(cls, step: RunStep) -> "SideStep":
         """The step."""
-        facts = step.facts
-        return cls.model_construct(
-            sequence=facts.sequence,
-            kind=cast("Kind", facts.kind),
-            tool=facts.tool,
-            name=facts.name,
-            role=cast("Role | None", facts.role),
+        return cls.from_attributes(
+            step.facts,
             label=step.label,
-            model=facts.model,
-            error=facts.error,
-            answered=facts.answered,
             not_asked=step.not_asked,
             duration_ms=step.duration_ms,
             input_tokens=step.input_tokens,
             output_tokens=step.output_tokens,
-            cost_usd=dollars(step.cost_usd),
+            cost_usd=step.cost_usd,
         )
 
 
@@ -108,10 +92,8 @@ class StepPairOut(Schema):
     def of(cls, found: Aligned, place: int) -> "StepPairOut":
         """The pair at this place."""
         pair = found.pairs[place]
-        return cls.model_construct(
-            status=cast("Any", pair.status),
-            differs_in=list(pair.differs_in),
-            moved=pair.moved,
+        return cls.from_attributes(
+            pair,
             a=SideStep.of(found.left.steps[pair.left.sequence]) if pair.left else None,
             b=SideStep.of(found.right.steps[pair.right.sequence]) if pair.right else None,
         )
