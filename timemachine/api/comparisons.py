@@ -54,7 +54,7 @@ def estimate_launch(request: HttpRequest, payload: schemas.ComparisonIn) -> sche
     found = zip(names(plan.arms), estimates(plan), strict=True)
     return schemas.VariantEstimates.model_construct(
         estimates=[
-            schemas.VariantEstimateOut.of_variant(number, name, each)
+            schemas.VariantEstimateOut.from_attributes(each, arm=number, name=name)
             for number, (name, each) in enumerate(found, 1)
         ]
     )

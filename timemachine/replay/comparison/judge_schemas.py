@@ -1,12 +1,10 @@
 """What judge models say of the cells of a comparison, as the API takes and returns it."""
 
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
 from timemachine.core.payloads.queries import value
-from timemachine.core.pure.clock import written
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema, Strict
 from timemachine.llm.schemas import CallUsageOut, FailureOut
 from timemachine.replay.comparison.models import CellOpinion
@@ -49,26 +47,10 @@ class OpinionOut(Schema):
     finished_at: str | None
 
     @classmethod
-    def of(cls, opinion: CellOpinion) -> "OpinionOut":
+    def of(cls, opinion: CellOpinion, **more: Any) -> Self:
         """The opinion."""
-        failed = FailureOut.model_construct(type=opinion.error_type, message=opinion.error_message)
-        return cls.model_construct(
-            id=str(opinion.id),
-            model=opinion.model,
-            state=cast("Any", opinion.state),
-            relation=cast("Any", opinion.relation),
-            preference=cast("Any", opinion.preference),
-            asked=opinion.asked,
-            prompt_template=opinion.prompt_template,
-            usage=opinion.usage,
-            cost_usd=dollars(opinion.cost_usd),
-            unknown_cost_calls=opinion.unknown_cost_calls,
-            calls_made=opinion.calls_made,
-            error=failed if opinion.error_type else None,
-            requested_by=opinion.requested_by,
-            created_at=written(opinion.created_at),
-            finished_at=written(opinion.finished_at),
-        )
+        failed = FailureOut.of(opinion) if opinion.error_type else None
+        return cls.from_attributes(opinion, error=failed, **more)
 
 
 class _Sent(Schema):
@@ -80,11 +62,9 @@ class OpinionDetail(OpinionOut, _Sent):
     """An opinion with the messages that were sent, and the raw answers."""
 
     @classmethod
-    def of(cls, opinion: CellOpinion) -> "OpinionDetail":
+    def of(cls, opinion: CellOpinion, **more: Any) -> Self:
         """The opinion."""
-        return cls.model_construct(
-            prompt=value(opinion.prompt), raw_answers=value(opinion.raw), **dict(OpinionOut.of(opinion))
-        )
+        return super().of(opinion, prompt=value(opinion.prompt), raw_answers=value(opinion.raw), **more)
 
 
 class JudgeQueued(Schema):

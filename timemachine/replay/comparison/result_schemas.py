@@ -1,7 +1,6 @@
 """What the answers of a comparison show, as the API returns it: its columns, each two of them compared, and the method."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Final
 
 from timemachine.core.pure.schemas import Schema
@@ -19,9 +18,7 @@ class IntervalOut(Interval):
     @classmethod
     def of(cls, found: Interval | None) -> "IntervalOut | None":
         """The interval; None if there is none."""
-        if found is None:
-            return None
-        return cls.model_construct(low=found.low, high=found.high, method=METHODS[found.method])
+        return None if found is None else cls.from_attributes(found, method=METHODS[found.method])
 
 
 class ColumnOut(VariantTotals):
@@ -33,11 +30,11 @@ class ColumnOut(VariantTotals):
     @classmethod
     def of(cls, totals: VariantTotals) -> "ColumnOut":
         """The column."""
-        intervals = {
-            "grounding_interval": IntervalOut.of(totals.grounding_interval),
-            "agreement_interval": IntervalOut.of(totals.agreement_interval),
-        }
-        return cls.model_construct(**dict(totals) | intervals)
+        return cls.from_attributes(
+            totals,
+            grounding_interval=IntervalOut.of(totals.grounding_interval),
+            agreement_interval=IntervalOut.of(totals.agreement_interval),
+        )
 
 
 class PairedResultOut(Schema):
@@ -75,8 +72,12 @@ class PairedResultOut(Schema):
     def of(cls, result: PairedResult) -> "PairedResultOut":
         """The result."""
         unit = _UNITS[result.metric]
-        words = {"verdict": verdict_words(result, unit), "sentence": sentence(result, unit)}
-        return cls.model_construct(**asdict(result) | words | {"interval": IntervalOut.of(result.interval)})
+        return cls.from_attributes(
+            result,
+            interval=IntervalOut.of(result.interval),
+            verdict=verdict_words(result, unit),
+            sentence=sentence(result, unit),
+        )
 
 
 class VariantPairOut(Schema):
@@ -90,12 +91,8 @@ class VariantPairOut(Schema):
     @classmethod
     def of(cls, pair: VariantPair) -> "VariantPairOut":
         """The pair."""
-        return cls.model_construct(
-            a=pair.a,
-            b=pair.b,
-            ratio_of_medians=dict(pair.ratios),
-            metrics=[PairedResultOut.of(each) for each in pair.results],
-        )
+        metrics = [PairedResultOut.of(each) for each in pair.results]
+        return cls.from_attributes(pair, ratio_of_medians=pair.ratios, metrics=metrics)
 
 
 class Bootstrap(Schema):

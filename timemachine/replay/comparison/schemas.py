@@ -1,16 +1,14 @@
 """Comparisons and their cells as the API takes and returns them."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.replay.comparison.judge_schemas import OpinionOut
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.replay.comparison.progress import Progress, Waits, over_limit
+from timemachine.replay.comparison.progress import Progress, over_limit
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.variants import Variant, names
 from timemachine.replay.comparison.queries import ask_count, marks_of, opinions_of, replays_of, variants_of
@@ -108,45 +106,25 @@ class ComparisonOut(Schema):
     judges: JudgesOut
 
     @classmethod
-    def of(cls, comparison: Comparison, progress: Progress) -> "ComparisonOut":
+    def of(cls, comparison: Comparison, progress: Progress, **more: Any) -> Self:
         """The comparison."""
-        arms, over = variants_of(comparison), over_limit(comparison, progress)
-        judges = progress.judges
-        return cls.model_construct(
-            id=str(comparison.id),
-            status=cast("ReplayStatus", progress.status),
-            reason=comparison.reason,
-            requested_by=comparison.requested_by,
-            created_at=written(comparison.created_at),
+        arms = variants_of(comparison)
+        return cls.from_attributes(
+            comparison,
+            status=progress.status,
             arms=[
-                VariantOut.model_construct(
-                    arm=number, name=name, **cast("Any", {"model": arm.model} | arm.as_json())
-                )
+                VariantOut.from_attributes(arm, arm=number, name=name, **arm.as_json())
                 for number, (arm, name) in enumerate(zip(arms, names(arms), strict=True), 1)
             ],
-            repeats=comparison.repeats,
-            noise_floor=comparison.noise_floor,
-            spend_limit_usd=comparison.spend_limit_usd,
-            over_limit_usd=dollars(over),
-            answers=AnswerCounts.model_construct(
-                total=progress.total,
-                finished=progress.finished,
-                answered=progress.answered,
-                **cast("Any", progress.steps),
-            ),
-            replays=cast("Any", dict(progress.replays)),
-            cost_usd=float(progress.cost_usd),
+            over_limit_usd=over_limit(comparison, progress),
+            answers=AnswerCounts.from_attributes(progress, **progress.steps),
+            replays=progress.replays,
+            cost_usd=progress.cost_usd,
             unknown_cost_calls=progress.unknown_cost_calls,
             uncertain_calls=progress.uncertain_calls,
-            waiting=_waiting(progress.waits),
-            judges=JudgesOut.model_construct(
-                cells=judges.cells,
-                waiting=judges.waiting,
-                asking=judges.asking,
-                busy=_waiting(judges.busy),
-                cost_usd=float(judges.cost_usd),
-                unknown_cost_calls=judges.unknown_cost_calls,
-            ),
+            waiting=progress.waits,
+            judges=progress.judges,
+            **more,
         )
 
 
@@ -168,11 +146,6 @@ class _NamedVariant(Schema):
 
 class VariantEstimateOut(EstimateOut, _NamedVariant):
     """About what all runs of an arm would cost."""
-
-    @classmethod
-    def of_variant(cls, number: int, name: str, found: EstimateOut) -> "VariantEstimateOut":
-        """The estimate of an arm."""
-        return cls.model_construct(arm=number, name=name, **dict(found))
 
 
 class VariantEstimates(Schema):
@@ -214,29 +187,25 @@ class ComparisonResults(ComparisonOut):
     method: Method
 
     @classmethod
-    def of_results(cls, comparison: Comparison, progress: Progress, found: Results) -> "ComparisonResults":
+    def of_results(cls, comparison: Comparison, progress: Progress, found: Results, **more: Any) -> Self:
         """The comparison with these results."""
         shown = found.findings
-        return cls.model_construct(
-            **dict(ComparisonOut.of(comparison, progress)),
+        return cls.of(
+            comparison,
+            progress,
             replay_ids=[
-                ReplayOfVariant.model_construct(
-                    replay_id=str(each.id),
-                    session=str(each.session_id),
-                    arm=each.run.arm,
-                    run=each.run.repeat,
-                    status=cast("ReplayStatus", each.status),
+                ReplayOfVariant.from_attributes(
+                    each, replay_id=each.id, session=each.session_id, arm=each.run.arm, run=each.run.repeat
                 )
                 for each in replays_of(comparison)
             ],
             asks=ask_count(comparison) if shown is None else len(shown.asks),
-            results=ResultsState.model_construct(
-                state=cast("Any", found.state), answers=found.answers, computed_at=written(found.computed_at)
-            ),
+            results=found,
             columns=None if shown is None else [ColumnOut.of(each) for each in shown.columns],
             pairs=None if shown is None else [VariantPairOut.of(each) for each in shown.pairs],
             noise=None if shown is None else [VariantPairOut.of(each) for each in shown.noise],
             method=METHOD,
+            **more,
         )
 
 
@@ -251,12 +220,7 @@ class MarkOut(Schema):
     @classmethod
     def of(cls, mark: CellMark) -> "MarkOut":
         """The mark."""
-        return cls.model_construct(
-            verdict=cast("Any", mark.verdict),
-            note=mark.note,
-            by=mark.marked_by,
-            created_at=written(mark.created_at),
-        )
+        return cls.from_attributes(mark, by=mark.marked_by)
 
 
 class CellOut(Schema):
@@ -283,22 +247,10 @@ class CellOut(Schema):
     @classmethod
     def of(cls, cell: Cell, marks: Sequence[CellMark], opinions: Sequence[CellOpinion]) -> "CellOut":
         """The cell, with what people and judge models said of it."""
-        return cls.model_construct(
-            arm=cell.arm,
+        return cls.from_attributes(
+            cell,
             run=cell.repeat,
-            replay=None if cell.replay is None else str(cell.replay),
-            status=cell.status,
-            verdict=cell.verdict,
-            missing=cell.missing,
-            refused=cell.refused,
-            cut_off=cell.cut_off,
-            grounding=cell.grounding,
             grounding_label=cell.label,
-            cost_usd=cell.cost_usd,
-            latency_ms=cell.latency_ms,
-            tokens=cell.tokens,
-            cached=cell.cached,
-            error=cell.error,
             marks=[MarkOut.of(each) for each in marks],
             opinions=[OpinionOut.of(each) for each in opinions],
         )
@@ -318,10 +270,8 @@ class AskCells(Schema):
         steps = [cell.step for ask in asks for cell in ask.answers if cell.step is not None]
         marks, opinions = marks_of(steps), opinions_of(steps)
         return [
-            cls.model_construct(
-                session=str(ask.session),
-                sequence=ask.sequence,
-                question=ask.question,
+            cls.from_attributes(
+                ask,
                 cells=[
                     CellOut.of(cell, marks.get(cell.step or 0, []), opinions.get(cell.step or 0, []))
                     for cell in ask.answers
@@ -341,13 +291,6 @@ class ComparisonFile(ComparisonResults):
     cells: list[AskCells]
 
     @classmethod
-    def of_all(
-        cls, comparison: Comparison, progress: Progress, found: Results, asks: Sequence[Ask]
-    ) -> "ComparisonFile":
+    def of_all(cls, comparison: Comparison, progress: Progress, found: Results, asks: Sequence[Ask]) -> Self:
         """The comparison with these results and asks."""
-        results = ComparisonResults.of_results(comparison, progress, found)
-        return cls.model_construct(**dict(results), cells=AskCells.of_all(asks))
-
-
-def _waiting(waits: Waits) -> WaitingOut:
-    return WaitingOut.model_construct(calls=waits.calls, until=written(waits.until))
+        return cls.of_results(comparison, progress, found, cells=AskCells.of_all(asks))
