@@ -1,11 +1,10 @@
 """Sweeps as the API takes and returns them."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Literal
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.replay.runs.pure.options import MODES, Mode
 from timemachine.replay.runs.schemas import ReplayStatus
@@ -60,16 +59,8 @@ class SweepRowOut(Schema):
     @classmethod
     def of(cls, row: SweepRow) -> "SweepRowOut":
         """The setting."""
-        return cls.model_construct(
-            mode=row.setting["mode"],
-            top_k=row.setting["top_k"],
-            adaptive=row.setting["adaptive"],
-            embedding_model=row.setting["embedding_model"],
-            number=row.number,
-            status=cast("Any", row.status),
-            result=None if row.result is None else SweepResult.model_construct(**row.result),
-            error=row.error_message,
-        )
+        result = None if row.result is None else SweepResult.model_construct(**row.result)
+        return cls.from_attributes(row, **row.setting, result=result, error=row.error_message)
 
 
 class SweepOut(Schema):
@@ -92,16 +83,10 @@ class SweepOut(Schema):
         """The sweep."""
         found = rows_of(sweep) if rows is None else rows
         finished = sum(row.status in TERMINAL_ROW_STATUSES for row in found)
-        return cls.model_construct(
-            id=str(sweep.id),
-            session=str(sweep.session_id),
-            status=cast("ReplayStatus", sweep.status),
-            grid=sweep.grid,
+        return cls.from_attributes(
+            sweep,
+            session=sweep.session_id,
             steps=len(sweep.steps),
-            tokenizer=sweep.tokenizer,
-            requested_by=sweep.requested_by,
-            created_at=written(sweep.created_at),
-            finished_at=written(sweep.finished_at),
             settings=SettingCounts.model_construct(total=len(found), finished=finished),
             rows=[SweepRowOut.of(row) for row in found],
         )
