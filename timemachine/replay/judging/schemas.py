@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self
 
 from timemachine.core.payloads.queries import value
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.llm.schemas import CallUsageOut, FailureOut
 from timemachine.recording.sessions.models import Action
@@ -115,33 +113,19 @@ class JudgementOut(Schema):
     cancel_wanted: bool
 
     @classmethod
-    def of(cls, judgement: Judgement, action: Action) -> "JudgementOut":
+    def of(cls, judgement: Judgement, action: Action, **more: Any) -> Self:
         """The judgement of the action."""
         sentences = sentences_of(judgement, action)
-        failed = FailureOut.model_construct(type=judgement.error_type, message=judgement.error_message)
-        return cls.model_construct(
-            id=str(judgement.id),
-            session=str(judgement.session_id),
-            sequence=judgement.sequence,
-            model=judgement.model,
-            state=cast("Any", judgement.state_now),
+        return cls.from_attributes(
+            judgement,
+            session=judgement.session_id,
+            state=judgement.state_now,
             verdicts=JudgementVerdicts.of(sentences),
             sentences=sentences,
-            prompt_template=judgement.prompt_template,
-            prompt_sha256=judgement.prompt_sha256,
-            answer_sha256=judgement.answer_sha256,
             raw_answer=value(judgement.raw),
-            parameters=judgement.parameters,
-            usage=judgement.usage,
-            cost_usd=dollars(judgement.cost_usd),
-            prices=judgement.prices,
-            calls_made=judgement.calls_made,
-            duration_ms=judgement.duration_ms,
-            error=failed if judgement.error_type is not None else None,
-            created_by=judgement.created_by,
-            created_at=written(judgement.created_at),
-            finished_at=written(judgement.finished_at),
+            error=FailureOut.of(judgement) if judgement.error_type is not None else None,
             cancel_wanted=judgement.cancel_wanted_at is not None,
+            **more,
         )
 
 
@@ -163,14 +147,11 @@ class JudgementDetail(JudgementOut):
     prompt: list[JudgeMessage]
 
     @classmethod
-    def of(cls, judgement: Judgement, action: Action) -> "JudgementDetail":
+    def of(cls, judgement: Judgement, action: Action, **more: Any) -> Self:
         """The judgement of the action."""
         sent = value(judgement.prompt)
-        return cls.model_construct(
-            **dict(JudgementOut.of(judgement, action)),
-            system_prompt=judgement.system_prompt,
-            prompt=[JudgeMessage.model_construct(role=role, content=content) for role, content in sent],
-        )
+        prompt = [JudgeMessage.model_construct(role=role, content=content) for role, content in sent]
+        return super().of(judgement, action, prompt=prompt, **more)
 
 
 class JudgementEstimate(Schema):
