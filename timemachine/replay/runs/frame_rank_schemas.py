@@ -1,10 +1,9 @@
 """At which ranks frames are in a session's finds and asks, as the API returns it."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from timemachine.core.pure.schemas import Schema
-from timemachine.knowledge.frame_ranks import FrameRank, VersionRanks
-from timemachine.knowledge.sentence_frames import SentenceFrame
+from timemachine.knowledge.frame_ranks import VersionRanks
 from timemachine.recording.sessions.pure.vocabulary import Kind
 
 
@@ -19,17 +18,6 @@ class FrameSought(Schema):
     by: Literal["named", "holds", "nearest"]
     versions: list[int] | None
     says: str
-
-    @classmethod
-    def of(cls, holder: SentenceFrame) -> "FrameSought":
-        """The frame."""
-        return cls.model_construct(
-            frame=holder.frame,
-            title=holder.title,
-            by=holder.by,
-            versions=None if holder.versions is None else list(holder.versions),
-            says=holder.says,
-        )
 
 
 class FrameRankInMode(Schema):
@@ -53,8 +41,7 @@ class FrameStanding(Schema):
     @classmethod
     def of(cls, ranks: VersionRanks) -> "FrameStanding":
         """The version with its places."""
-        places: Any = {mode: _place(place) for mode, place in ranks.places.items()}
-        return cls.model_construct(version=ranks.version, **places)
+        return cls.from_attributes(ranks, **ranks.places)
 
 
 class FrameRanksOut(Schema):
@@ -86,13 +73,3 @@ class RankPageOut(Schema):
     frames: list[FrameSought]
     items: list[StepRanksOut]
     next: int | None
-
-
-def _place(place: FrameRank) -> FrameRankInMode:
-    return FrameRankInMode.model_construct(
-        rank=place.rank,
-        of=place.of,
-        score=place.score,
-        by_top_k=place.by_top_k,
-        by_adaptive=place.by_adaptive,
-    )

@@ -59,7 +59,7 @@ def rank_page(
     )
     with_vectors = models_with_vectors(collection)
     return RankPageOut.model_construct(
-        frames=[FrameSought.of(each) for each in holders_to_rank],
+        frames=[FrameSought.from_attributes(each) for each in holders_to_rank],
         items=[
             _step_ranks(collection, action, holders_to_rank, with_vectors)
             for action in actions.order_by("sequence")

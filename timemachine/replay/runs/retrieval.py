@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from timemachine.core.pure.clock import parse_time, written
+from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.knowledge import find as finding
 from timemachine.knowledge.find import FindResult, Query
@@ -14,7 +14,7 @@ from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.step_schemas import RankingCompared, RetrievalCompared
+from timemachine.replay.runs.step_schemas import RetrievalCompared
 from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
 USUAL_MODE: Final = "hybrid"
@@ -34,8 +34,8 @@ def repeat_search(
         [Ranked(key=hit.frame, rank=hit.rank) for hit in findings.hits],
         depth,
     )
-    return findings, RetrievalCompared.model_construct(
-        **dict(RankingCompared.of(compared)),
+    return findings, RetrievalCompared.of(
+        compared,
         mode=findings.query.mode,
         top_k=findings.query.top_k,
         adaptive=findings.query.adaptive,
@@ -44,7 +44,7 @@ def repeat_search(
         cut_by=findings.cut_by,
         curve=findings.curve.as_json(),
         below=findings.below.as_json() if findings.below else None,
-        as_of=written(findings.as_of),
+        as_of=findings.as_of,
         embedding_model=findings.embedding_model,
         semantic_search=findings.semantic_search,
         not_embedded=findings.not_embedded,

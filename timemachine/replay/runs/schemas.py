@@ -1,14 +1,13 @@
 """Replays and what they would cost, as the API takes and returns them."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StrictInt, StrictStr
 
-from timemachine.core.pure.clock import written
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import MOST_FRAMES, ReplayOptions, SessionOptions, StepOptions
+from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import FrequentError, StepTotals, Tally, sentence
 from timemachine.replay.runs.queries import tally
 
@@ -58,13 +57,8 @@ class StepCounts(Schema):
     @classmethod
     def of(cls, totals: StepTotals) -> "StepCounts":
         """The counts."""
-        return cls.model_construct(
-            total=totals.total,
-            done=totals.statuses.get("done", 0),
-            failed=totals.statuses.get("failed", 0),
-            skipped=totals.statuses.get("skipped", 0),
-            cancelled=totals.statuses.get("cancelled", 0),
-        )
+        counts = {status: totals.statuses.get(status, 0) for status in TERMINAL_STEP_STATUSES}
+        return cls.from_attributes(totals, **counts)
 
 
 class ContextCounts(Schema):
@@ -78,12 +72,8 @@ class ContextCounts(Schema):
     @classmethod
     def of(cls, totals: StepTotals) -> "ContextCounts":
         """The counts."""
-        return cls.model_construct(
-            verified=totals.contexts.get("verified", 0),
-            altered=totals.contexts.get("altered", 0),
-            missing=totals.contexts.get("missing", 0),
-            not_recorded=totals.contexts.get("not_recorded", 0),
-        )
+        counts = {verdict: totals.contexts.get(verdict, 0) for verdict in cls.model_fields}
+        return cls.from_attributes(totals, **counts)
 
 
 class WaitingOut(Schema):
@@ -131,31 +121,20 @@ class ReplayOut(Schema):
     def of(cls, replay: Replay, counts: Tally | None = None) -> "ReplayOut":
         """The replay; `counts` if it was counted together with others."""
         counts = counts or tally(replay)
-        return cls.model_construct(
-            id=str(replay.id),
-            session=str(replay.session_id),
-            kind=cast("Any", replay.kind),
-            model=replay.model,
-            status=cast("ReplayStatus", replay.status),
+        return cls.from_attributes(
+            replay,
+            session=replay.session_id,
             cancel_requested=replay.cancel_requested_at is not None,
-            cancel_requested_at=written(replay.cancel_requested_at),
-            cancel_requested_by=replay.cancel_requested_by,
-            options=replay.options,
-            reason=replay.reason,
-            requested_by=replay.requested_by,
-            created_at=written(replay.created_at),
-            started_at=written(replay.started_at),
-            finished_at=written(replay.finished_at),
             steps=StepCounts.of(counts),
             context=ContextCounts.of(counts),
-            retrieval=dict(counts.retrievals),
-            verdicts=dict(counts.verdicts),
-            cost_usd=float(counts.cost_usd),
+            retrieval=counts.retrievals,
+            verdicts=counts.verdicts,
+            cost_usd=counts.cost_usd,
             unknown_cost_calls=counts.unknown_cost_calls,
-            recorded_cost_usd=float(counts.recorded_cost_usd),
+            recorded_cost_usd=counts.recorded_cost_usd,
             recorded_unknown_cost_calls=counts.recorded_unknown_cost_calls,
-            waiting=WaitingOut.model_construct(calls=counts.waiting, until=written(counts.waits_until)),
-            over_limit_usd=dollars(counts.over_limit_usd),
+            waiting=WaitingOut.from_attributes(counts, calls=counts.waiting, until=counts.waits_until),
+            over_limit_usd=counts.over_limit_usd,
             uncertain_calls=counts.uncertain_calls,
             most_frequent_error=counts.failure,
             summary=sentence(counts),

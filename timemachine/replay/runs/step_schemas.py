@@ -1,13 +1,11 @@
 """The steps of replays as the API returns them."""
 
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
 from timemachine.core.payloads.queries import text, value
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.llm.schemas import FailureOut, UsageOut
 from timemachine.recording.sessions.models import Action
@@ -41,22 +39,13 @@ class RankingCompared(Schema):
     persistence: float
 
     @classmethod
-    def of(cls, found: RankingDiff) -> "RankingCompared":
+    def of(cls, found: RankingDiff, **more: Any) -> Self:
         """The comparison."""
-        return cls.model_construct(
-            verdict=found.verdict,
-            gained=cast("Any", list(found.gained)),
-            lost=cast("Any", list(found.lost)),
-            moved=[
-                FrameMoved.model_construct(frame=cast("Any", move.key), from_=move.old_rank, to=move.new_rank)
-                for move in found.moved
-            ],
-            k=found.k,
-            overlap=found.overlap,
-            rank_biased_overlap=found.rank_biased_overlap,
-            rank_biased_depth=found.depth,
-            persistence=found.persistence,
-        )
+        moved = [
+            FrameMoved.from_attributes(move, frame=move.key, from_=move.old_rank, to=move.new_rank)
+            for move in found.moved
+        ]
+        return cls.from_attributes(found, moved=moved, rank_biased_depth=found.depth, **more)
 
 
 class RetrievalCompared(RankingCompared):
@@ -99,17 +88,8 @@ class RecordedStep(Schema):
     @classmethod
     def of(cls, action: Action) -> "RecordedStep":
         """The recorded step."""
-        return cls.model_construct(
-            input=value(action.input),
-            output=value(action.output),
-            model=action.model,
-            parameters=action.parameters,
-            usage=UsageOut.of(action),
-            cost_usd=dollars(action.cost_usd),
-            duration_ms=action.duration_ms,
-            grounding=action.grounding,
-            retrieval=action.retrieval,
-        )
+        given, came = value(action.input), value(action.output)
+        return cls.from_attributes(action, input=given, output=came, usage=UsageOut.of(action))
 
 
 class ReplayHitOut(Schema):
@@ -130,19 +110,7 @@ class ReplayHitOut(Schema):
     @classmethod
     def of(cls, hit: ReplayHit) -> "ReplayHitOut":
         """The hit."""
-        return cls.model_construct(
-            rank=hit.rank,
-            score=hit.score,
-            scores=hit.scores,
-            matched=hit.matched,
-            frame=hit.frame,
-            version=hit.version,
-            title=hit.title,
-            uri=hit.uri,
-            metadata=hit.metadata,
-            sha256=hit.sha256,
-            text=text(hit.payload) if hit.payload is not None else None,
-        )
+        return cls.from_attributes(hit, text=text(hit.payload) if hit.payload is not None else None)
 
 
 class NewStep(Schema):
@@ -164,18 +132,12 @@ class NewStep(Schema):
         """The new step; None if nothing was called, found or tried."""
         if step.model is None and step.retrieval is None and step.error_message is None:
             return None
-        failed = FailureOut.model_construct(type=step.error_type, message=step.error_message)
-        return cls.model_construct(
+        return cls.from_attributes(
+            step,
             output=value(step.output),
-            model=step.model,
-            parameters=step.parameters,
             usage=UsageOut.of(step),
-            cost_usd=dollars(step.cost_usd),
-            prices=step.prices,
-            duration_ms=step.duration_ms,
-            grounding=step.grounding,
             hits=[ReplayHitOut.of(hit) for hit in step.hits.all()],
-            error=failed if step.error_message else None,
+            error=FailureOut.of(step) if step.error_message else None,
         )
 
 
@@ -210,30 +172,12 @@ class ReplayStepOut(Schema):
     @classmethod
     def of(cls, step: ReplayStep) -> "ReplayStepOut":
         """The step."""
-        return cls.model_construct(
-            sequence=step.sequence,
-            kind=cast("Kind", step.kind),
-            status=cast("StepStatus", step.status),
-            context=cast("ContextVerdict | None", step.context),
+        return cls.from_attributes(
+            step,
             frames=step.frames or [],
-            retrieval=step.retrieval,
             original=RecordedStep.of(step.action),
             new=NewStep.of(step),
-            verdict=step.verdict,
-            evidence=step.evidence,
-            attempts=[
-                AttemptOut.model_construct(
-                    number=each.number,
-                    worker=each.worker,
-                    started_at=written(each.started_at),
-                    call_intended_at=written(each.call_intended_at),
-                    finished_at=written(each.finished_at),
-                    outcome=each.outcome,
-                    calls_made=each.calls_made,
-                    cost_usd=dollars(each.cost_usd),
-                )
-                for each in sorted(step.attempts.all(), key=lambda each: each.number)
-            ],
+            attempts=sorted(step.attempts.all(), key=lambda each: each.number),
         )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from timemachine.core.payloads.queries import text
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import spaced
@@ -25,7 +24,7 @@ from timemachine.replay.runs.pure.context import VERIFIED
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, ReplayOptions
 from timemachine.replay.runs.retrieval import moment_of, recorded_key
-from timemachine.replay.runs.step_schemas import RankingCompared, RetrievalCompared
+from timemachine.replay.runs.step_schemas import RetrievalCompared
 from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
 _OF_AN_ASK = ("use_model", *CALL_OPTIONS, "frames")
@@ -102,11 +101,10 @@ def named_passages(
         [Ranked(key=_key(each), rank=each.rank) for each in passages],
         max(len(hits), len(passages), 1),
     )
-    at = moment_of(action) if options.as_of == "recorded" else None
-    return passages, RetrievalCompared.model_construct(
-        **dict(RankingCompared.of(compared)),
+    return passages, RetrievalCompared.of(
+        compared,
         mode="chosen",
-        as_of=written(at),
+        as_of=moment_of(action) if options.as_of == "recorded" else None,
         recorded_hits=len(hits),
         found_hits=len(passages),
     )
