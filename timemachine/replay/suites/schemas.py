@@ -1,23 +1,16 @@
 """Suites and their runs as the API takes and returns them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.summary import FrequentError
-from timemachine.replay.runs.schemas import (
-    ContextCounts,
-    ReplayStatus,
-    StepCounts,
-    StoredOptions,
-)
+from timemachine.replay.runs.schemas import ContextCounts, ReplayStatus, StepCounts, StoredOptions
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
 from timemachine.replay.suites.plan import Matching
 from timemachine.replay.suites.pure.changes import Change, StepChange, StepFact
@@ -103,40 +96,29 @@ class SuiteRunOut(Schema):
     summary: str
 
     @classmethod
-    def of(cls, run: SuiteRun, counts: RunCounts) -> "SuiteRunOut":
+    def of(cls, run: SuiteRun, counts: RunCounts, **more: Any) -> Self:
         """The run."""
         found = run.findings or {}
-        return cls.model_construct(
-            id=str(run.id),
-            suite=str(run.suite_id),
-            number=run.number,
-            kind=cast("Any", run.kind),
-            status=cast("RunStatus", run.status),
-            requested_by=run.requested_by,
-            cancelled_by=run.cancelled_by,
-            due_at=written(run.due_at),
-            created_at=written(run.created_at),
-            finished_at=written(run.finished_at),
-            use_models=run.use_models,
-            options=run.options,
-            fail_on=run.fail_on,
+        return cls.from_attributes(
+            run,
+            suite=run.suite_id,
             previous=run.previous.number if run.previous else None,
-            replays=cast("Any", dict(counts.replays)),
+            replays=counts.replays,
             left_out=counts.left_out,
             steps=StepCounts.of(counts),
             context=ContextCounts.of(counts),
-            retrieval=dict(counts.retrievals),
-            verdicts=dict(counts.verdicts),
-            cost_usd=float(counts.cost_usd),
+            retrieval=counts.retrievals,
+            verdicts=counts.verdicts,
+            cost_usd=counts.cost_usd,
             unknown_cost_calls=counts.unknown_cost_calls,
             uncertain_calls=counts.uncertain_calls,
             most_frequent_error=counts.failure,
-            over_limit_usd=dollars(over_limit(run, counts)),
+            over_limit_usd=over_limit(run, counts),
             since=found.get("counts"),
             cost_since=found.get("cost"),
             took_since=found.get("took"),
-            held=run.held,
             summary=summary(run, counts),
+            **more,
         )
 
 
@@ -164,14 +146,13 @@ class SuiteMember(Schema):
     @classmethod
     def of(cls, member: SuiteReplay) -> "SuiteMember":
         """The member."""
-        code = member.problem_code
-        return cls.model_construct(
-            session=None if member.session_id is None else str(member.session_id),
+        code, message = member.problem_code, member.problem or ""
+        return cls.from_attributes(
+            member,
+            session=member.session_id,
             session_key=member.key,
-            arm=member.arm,
-            replay_id=None if member.replay_id is None else str(member.replay_id),
-            status=cast("ReplayStatus", member.replay.status) if member.replay else None,
-            problem=Problem.model_construct(code=code, message=cast("str", member.problem)) if code else None,
+            status=member.replay.status if member.replay else None,
+            problem=Problem.model_construct(code=code, message=message) if code else None,
         )
 
 
@@ -181,10 +162,9 @@ class SuiteRunDetail(SuiteRunOut):
     members: list[SuiteMember]
 
     @classmethod
-    def of_members(cls, run: SuiteRun, counts: RunCounts, members: Iterable[SuiteReplay]) -> "SuiteRunDetail":
+    def of_members(cls, run: SuiteRun, counts: RunCounts, members: Iterable[SuiteReplay]) -> Self:
         """The run with these members."""
-        shown = dict(SuiteRunOut.of(run, counts))
-        return cls.model_construct(**shown, members=[SuiteMember.of(each) for each in members])
+        return cls.of(run, counts, members=[SuiteMember.of(each) for each in members])
 
 
 class SuiteOut(Schema):
@@ -207,29 +187,19 @@ class SuiteOut(Schema):
     latest_run: SuiteRunOut | None
 
     @classmethod
-    def of(cls, suite: Suite, latest: SuiteRunOut | None = None) -> "SuiteOut":
+    def of(cls, suite: Suite, latest: SuiteRunOut | None = None, **more: Any) -> Self:
         """The suite with its latest run."""
         named = named_in(suite)
-        return cls.model_construct(
-            id=str(suite.id),
-            name=suite.name,
-            kind=cast("Any", suite.kind),
+        return cls.from_attributes(
+            suite,
             sessions=[
-                SuiteSessionOut.model_construct(id=str(each.session.id), key=each.key, name=each.session.name)
+                SuiteSessionOut.from_attributes(each.session, key=each.key)
                 for each in named
                 if each.session is not None
             ],
             missing=[each.key for each in named if each.session is None],
-            matching=suite.matching,
-            use_models=suite.use_models,
-            options=suite.options,
-            fail_on=suite.fail_on,
-            schedule=suite.schedule,
-            next_run_at=written(suite.next_run_at),
-            problem=suite.problem,
-            created_by=suite.created_by,
-            created_at=written(suite.created_at),
             latest_run=latest,
+            **more,
         )
 
 
@@ -245,11 +215,6 @@ class SuiteEventOut(Schema):
     at: str
     facts: JsonObject
 
-    @classmethod
-    def of(cls, event: SuiteEvent) -> "SuiteEventOut":
-        """The event."""
-        return cls.model_construct(what=event.what, by=event.by, at=written(event.at), facts=event.facts)
-
 
 class SuiteDetail(SuiteOut):
     """A suite and who changed it, the latest change first."""
@@ -257,12 +222,9 @@ class SuiteDetail(SuiteOut):
     events: list[SuiteEventOut]
 
     @classmethod
-    def of_events(
-        cls, suite: Suite, latest: SuiteRunOut | None, events: Iterable[SuiteEvent]
-    ) -> "SuiteDetail":
+    def of_events(cls, suite: Suite, latest: SuiteRunOut | None, events: Iterable[SuiteEvent]) -> Self:
         """The suite with these events."""
-        shown = dict(SuiteOut.of(suite, latest))
-        return cls.model_construct(**shown, events=[SuiteEventOut.of(each) for each in events])
+        return cls.of(suite, latest, events=list(events))
 
 
 class SuiteDeleted(Schema):
@@ -290,23 +252,10 @@ class StepFactOut(Schema):
     step: str
 
     @classmethod
-    def of(cls, fact: StepFact | None) -> "StepFactOut | None":
-        """The result; None if the run had no such step."""
-        if fact is None:
-            return None
-        return cls.model_construct(
-            status=fact.status,
-            verdict=fact.verdict,
-            context=fact.context,
-            retrieval=fact.retrieval,
-            answer=fact.answer,
-            passages=fact.passages,
-            model=fact.model,
-            cost_usd=fact.cost_usd,
-            took_ms=fact.took_ms,
-            error=fact.error,
-            replay_id=str(fact.replay),
-            step=f"/replays/{fact.replay}/steps/{fact.sequence}/",
+    def of(cls, fact: StepFact) -> Self:
+        """The result."""
+        return cls.from_attributes(
+            fact, replay_id=fact.replay, step=f"/replays/{fact.replay}/steps/{fact.sequence}/"
         )
 
 
@@ -329,16 +278,12 @@ class StepChangeOut(Schema):
     def of(cls, change: StepChange, keys: Mapping[str, str]) -> "StepChangeOut":
         """The change; `keys` are the keys of the sessions by their ids."""
         step = change.step
-        return cls.model_construct(
+        return cls.from_attributes(
+            step,
             change=change.change,
-            session=str(step.session),
             session_key=keys.get(str(step.session)),
-            model=step.model,
-            sequence=step.sequence,
-            kind=cast("Kind", step.kind),
-            label=step.label,
-            before=StepFactOut.of(change.before),
-            after=StepFactOut.of(change.after),
+            before=change.before and StepFactOut.of(change.before),
+            after=change.after and StepFactOut.of(change.after),
             cost_change_usd=change.cost_change,
             took_change_ms=change.took_change,
         )
