@@ -96,7 +96,6 @@ class ModelTestOut(Schema):
 
     @classmethod
     def of(cls, trial: ModelTrial) -> "ModelTestOut":
-        """Return the test."""
         ok = None if trial.ended_at is None else trial.error_code is None
         return cls.from_attributes(trial, ok=ok, error=trial.error_code, at=trial.started_at)
 
@@ -140,7 +139,6 @@ class OfferOut(Schema):
 
     @classmethod
     def of(cls, offer: Offer) -> "OfferOut":
-        """Return the model."""
         found = offer.listed
         return cls.from_attributes(
             found,

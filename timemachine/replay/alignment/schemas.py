@@ -29,7 +29,6 @@ class SideOut(Schema):
 
     @classmethod
     def of(cls, side: Side) -> "SideOut":
-        """The side."""
         run, session, replay = side.run, side.run.session, side.run.replay
         return cls.from_attributes(
             side.totals,
@@ -64,7 +63,6 @@ class SideStep(Schema):
 
     @classmethod
     def of(cls, step: RunStep) -> "SideStep":
-        """The step."""
         return cls.from_attributes(
             step.facts,
             label=step.label,
@@ -90,7 +88,6 @@ class StepPairOut(Schema):
 
     @classmethod
     def of(cls, found: Aligned, place: int) -> "StepPairOut":
-        """The pair at this place."""
         pair = found.pairs[place]
         return cls.from_attributes(
             pair,

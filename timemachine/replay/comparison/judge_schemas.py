@@ -48,7 +48,6 @@ class OpinionOut(Schema):
 
     @classmethod
     def of(cls, opinion: CellOpinion, **more: Any) -> Self:
-        """The opinion."""
         failed = FailureOut.of(opinion) if opinion.error_type else None
         return cls.from_attributes(opinion, error=failed, **more)
 
@@ -63,7 +62,6 @@ class OpinionDetail(OpinionOut, _Sent):
 
     @classmethod
     def of(cls, opinion: CellOpinion, **more: Any) -> Self:
-        """The opinion."""
         return super().of(opinion, prompt=value(opinion.prompt), raw_answers=value(opinion.raw), **more)
 
 

@@ -29,7 +29,6 @@ class ColumnOut(VariantTotals):
 
     @classmethod
     def of(cls, totals: VariantTotals) -> "ColumnOut":
-        """The column."""
         return cls.from_attributes(
             totals,
             grounding_interval=IntervalOut.of(totals.grounding_interval),
@@ -70,7 +69,6 @@ class PairedResultOut(Schema):
 
     @classmethod
     def of(cls, result: PairedResult) -> "PairedResultOut":
-        """The result."""
         unit = _UNITS[result.metric]
         return cls.from_attributes(
             result,
@@ -90,7 +88,6 @@ class VariantPairOut(Schema):
 
     @classmethod
     def of(cls, pair: VariantPair) -> "VariantPairOut":
-        """The pair."""
         metrics = [PairedResultOut.of(each) for each in pair.results]
         return cls.from_attributes(pair, ratio_of_medians=pair.ratios, metrics=metrics)
 

@@ -107,7 +107,6 @@ class ComparisonOut(Schema):
 
     @classmethod
     def of(cls, comparison: Comparison, progress: Progress, **more: Any) -> Self:
-        """The comparison."""
         arms = variants_of(comparison)
         return cls.from_attributes(
             comparison,
@@ -219,7 +218,6 @@ class MarkOut(Schema):
 
     @classmethod
     def of(cls, mark: CellMark) -> "MarkOut":
-        """The mark."""
         return cls.from_attributes(mark, by=mark.marked_by)
 
 

@@ -114,7 +114,6 @@ class JudgementOut(Schema):
 
     @classmethod
     def of(cls, judgement: Judgement, action: Action, **more: Any) -> Self:
-        """The judgement of the action."""
         sentences = sentences_of(judgement, action)
         return cls.from_attributes(
             judgement,
@@ -148,7 +147,6 @@ class JudgementDetail(JudgementOut):
 
     @classmethod
     def of(cls, judgement: Judgement, action: Action, **more: Any) -> Self:
-        """The judgement of the action."""
         sent = value(judgement.prompt)
         prompt = [JudgeMessage.model_construct(role=role, content=content) for role, content in sent]
         return super().of(judgement, action, prompt=prompt, **more)

@@ -40,7 +40,6 @@ class FrameStanding(Schema):
 
     @classmethod
     def of(cls, ranks: VersionRanks) -> "FrameStanding":
-        """The version with its places."""
         return cls.from_attributes(ranks, **ranks.places)
 
 

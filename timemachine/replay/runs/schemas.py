@@ -56,7 +56,6 @@ class StepCounts(Schema):
 
     @classmethod
     def of(cls, totals: StepTotals) -> "StepCounts":
-        """The counts."""
         counts = {status: totals.statuses.get(status, 0) for status in TERMINAL_STEP_STATUSES}
         return cls.from_attributes(totals, **counts)
 
@@ -71,7 +70,6 @@ class ContextCounts(Schema):
 
     @classmethod
     def of(cls, totals: StepTotals) -> "ContextCounts":
-        """The counts."""
         counts = {verdict: totals.contexts.get(verdict, 0) for verdict in cls.model_fields}
         return cls.from_attributes(totals, **counts)
 

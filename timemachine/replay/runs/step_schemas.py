@@ -40,7 +40,6 @@ class RankingCompared(Schema):
 
     @classmethod
     def of(cls, found: RankingDiff, **more: Any) -> Self:
-        """The comparison."""
         moved = [
             FrameMoved.from_attributes(move, frame=move.key, from_=move.old_rank, to=move.new_rank)
             for move in found.moved
@@ -87,7 +86,6 @@ class RecordedStep(Schema):
 
     @classmethod
     def of(cls, action: Action) -> "RecordedStep":
-        """The recorded step."""
         given, came = value(action.input), value(action.output)
         return cls.from_attributes(action, input=given, output=came, usage=UsageOut.of(action))
 
@@ -109,7 +107,6 @@ class ReplayHitOut(Schema):
 
     @classmethod
     def of(cls, hit: ReplayHit) -> "ReplayHitOut":
-        """The hit."""
         return cls.from_attributes(hit, text=text(hit.payload) if hit.payload is not None else None)
 
 
@@ -171,7 +168,6 @@ class ReplayStepOut(Schema):
 
     @classmethod
     def of(cls, step: ReplayStep) -> "ReplayStepOut":
-        """The step."""
         return cls.from_attributes(
             step,
             frames=step.frames or [],

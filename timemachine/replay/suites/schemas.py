@@ -97,7 +97,6 @@ class SuiteRunOut(Schema):
 
     @classmethod
     def of(cls, run: SuiteRun, counts: RunCounts, **more: Any) -> Self:
-        """The run."""
         found = run.findings or {}
         return cls.from_attributes(
             run,
@@ -145,7 +144,6 @@ class SuiteMember(Schema):
 
     @classmethod
     def of(cls, member: SuiteReplay) -> "SuiteMember":
-        """The member."""
         code, message = member.problem_code, member.problem or ""
         return cls.from_attributes(
             member,
@@ -188,7 +186,6 @@ class SuiteOut(Schema):
 
     @classmethod
     def of(cls, suite: Suite, latest: SuiteRunOut | None = None, **more: Any) -> Self:
-        """The suite with its latest run."""
         named = named_in(suite)
         return cls.from_attributes(
             suite,
@@ -253,7 +250,6 @@ class StepFactOut(Schema):
 
     @classmethod
     def of(cls, fact: StepFact) -> Self:
-        """The result."""
         return cls.from_attributes(
             fact, replay_id=fact.replay, step=f"/replays/{fact.replay}/steps/{fact.sequence}/"
         )

@@ -58,7 +58,6 @@ class SweepRowOut(Schema):
 
     @classmethod
     def of(cls, row: SweepRow) -> "SweepRowOut":
-        """The setting."""
         result = None if row.result is None else SweepResult.model_construct(**row.result)
         return cls.from_attributes(row, **row.setting, result=result, error=row.error_message)
 
@@ -80,7 +79,6 @@ class SweepOut(Schema):
 
     @classmethod
     def of(cls, sweep: Sweep, rows: Sequence[SweepRow] | None = None) -> "SweepOut":
-        """The sweep."""
         found = rows_of(sweep) if rows is None else rows
         finished = sum(row.status in TERMINAL_ROW_STATUSES for row in found)
         return cls.from_attributes(
