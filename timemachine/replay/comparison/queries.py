@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import row_of
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.recording.sessions.models import Action, Session
@@ -66,14 +66,10 @@ def comparisons_of(project: Project) -> QuerySet[Comparison]:
 
 def comparison_of(project: Project, comparison_id: str | UUID) -> Comparison:
     """Return the project's comparison with that id. Raises `NotFound`, also for another project's."""
-    wanted = uuid_of(str(comparison_id))
-    found = Comparison.objects.filter(project=project, id=wanted).first() if wanted else None
-    if found is None:
-        raise NotFound(
-            f"There is no comparison {str(comparison_id)[:60]!r} in this project.",
-            code="comparison_not_found",
-        )
-    return found
+    missing = NotFound(
+        f"There is no comparison {str(comparison_id)[:60]!r} in this project.", code="comparison_not_found"
+    )
+    return row_of(Comparison.objects.filter(project=project), comparison_id, missing)
 
 
 def variants_of(comparison: Comparison) -> list[Variant]:
@@ -211,10 +207,9 @@ def annotated(asks: Sequence[Ask]) -> AnnotatedAsks:
 
 def opinion_of(comparison: Comparison, opinion_id: UUID) -> CellOpinion:
     """Return one judge verdict with its prompt. Raises `NotFound`."""
-    found = CellOpinion.objects.filter(comparison=comparison, id=opinion_id).select_related("prompt", "raw")
-    if (opinion := found.first()) is None:
-        raise NotFound("This comparison has no such judge verdict.", code="opinion_not_found")
-    return opinion
+    missing = NotFound("This comparison has no such judge verdict.", code="opinion_not_found")
+    opinions = CellOpinion.objects.filter(comparison=comparison).select_related("prompt", "raw")
+    return row_of(opinions, opinion_id, missing)
 
 
 def _by_step[Row: (CellMark, CellOpinion)](rows: list[Row]) -> dict[int, list[Row]]:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from timemachine.core.database import row_of
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import dollars
@@ -53,10 +54,8 @@ def judgements_of(action: Action) -> QuerySet[Judgement]:
 
 def judgement_of(action: Action, judgement_id: UUID) -> Judgement:
     """Return one of the step's judgements. Raises `NotFound`."""
-    found = judgements_of(action).filter(id=judgement_id).first()
-    if found is None:
-        raise NotFound("This step has no such judgement.", code="judgement_not_found")
-    return found
+    missing = NotFound("This step has no such judgement.", code="judgement_not_found")
+    return row_of(judgements_of(action), judgement_id, missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

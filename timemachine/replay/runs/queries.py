@@ -24,6 +24,7 @@ from django.db.models import (
 from django.db.models.functions import Left
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import row_of
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
@@ -97,14 +98,10 @@ _WAS_ASKED = ExpressionWrapper(
 
 def replay_of(project: Project, replay_id: str | UUID) -> Replay:
     """Return the project's replay with that id. Raises `NotFound`, also for another project's."""
-    wanted = uuid_of(str(replay_id))
-    replays = Replay.objects.filter(project=project).select_related("session")
-    found = replays.filter(id=wanted).first() if wanted else None
-    if found is None:
-        raise NotFound(
-            f"There is no replay {str(replay_id)[:60]!r} in this project.", code="replay_not_found"
-        )
-    return found
+    missing = NotFound(
+        f"There is no replay {str(replay_id)[:60]!r} in this project.", code="replay_not_found"
+    )
+    return row_of(Replay.objects.filter(project=project).select_related("session"), replay_id, missing)
 
 
 def replays_of(session: Session) -> QuerySet[Replay]:

@@ -5,20 +5,16 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import row_of
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.ids import uuid_of
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 
 
 def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
     """Return the project's sweep with that id. Raises `NotFound`, also for another project's."""
-    wanted = uuid_of(str(sweep_id))
-    sweeps = Sweep.objects.filter(project=project).select_related("session")
-    found = None if wanted is None else sweeps.filter(id=wanted).first()
-    if found is None:
-        raise NotFound(f"There is no sweep {str(sweep_id)[:60]!r} in this project.", code="sweep_not_found")
-    return found
+    missing = NotFound(f"There is no sweep {str(sweep_id)[:60]!r} in this project.", code="sweep_not_found")
+    return row_of(Sweep.objects.filter(project=project).select_related("session"), sweep_id, missing)
 
 
 def sweeps_of(session: Session) -> QuerySet[Sweep]:
