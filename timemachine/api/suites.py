@@ -27,6 +27,7 @@ from timemachine.replay.suites.schemas import (
     SuiteDeleted,
     SuiteDetail,
     SuiteIn,
+    SuiteMember,
     SuiteOut,
     SuitePage,
     SuiteReport,
@@ -195,8 +196,9 @@ def _kinds(wanted: str | None) -> list[str] | None:
 def _whole(suite: Suite) -> SuiteDetail:
     latest = queries.latest_runs([suite]).get(suite.id)
     shown = None if latest is None else SuiteRunOut.of(latest, queries.counts_of([latest])[latest.id])
-    return SuiteDetail.of_events(suite, shown, queries.events_of(suite)[:50])
+    return SuiteDetail.of(suite, shown, events=list(queries.events_of(suite)[:50]))
 
 
 def _run(found: SuiteRun) -> SuiteRunDetail:
-    return SuiteRunDetail.of_members(found, queries.counts_of([found])[found.id], queries.members_of(found))
+    members = [SuiteMember.of(each) for each in queries.members_of(found)]
+    return SuiteRunDetail.of(found, queries.counts_of([found])[found.id], members=members)

@@ -1,6 +1,6 @@
 """Suites and their runs as the API takes and returns them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field
@@ -11,7 +11,7 @@ from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.summary import FrequentError
 from timemachine.replay.runs.schemas import ContextCounts, ReplayStatus, StepCounts, StoredOptions
-from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
+from timemachine.replay.suites.models import Suite, SuiteReplay, SuiteRun
 from timemachine.replay.suites.plan import Matching
 from timemachine.replay.suites.pure.changes import Change, StepChange, StepFact
 from timemachine.replay.suites.queries import RunCounts, named_in, over_limit
@@ -159,11 +159,6 @@ class SuiteRunDetail(SuiteRunOut):
 
     members: list[SuiteMember]
 
-    @classmethod
-    def of_members(cls, run: SuiteRun, counts: RunCounts, members: Iterable[SuiteReplay]) -> Self:
-        """The run with these members."""
-        return cls.of(run, counts, members=[SuiteMember.of(each) for each in members])
-
 
 class SuiteOut(Schema):
     """A suite: what it replays and when. `missing` are the keys of sessions that were deleted."""
@@ -217,11 +212,6 @@ class SuiteDetail(SuiteOut):
     """A suite and who changed it, the latest change first."""
 
     events: list[SuiteEventOut]
-
-    @classmethod
-    def of_events(cls, suite: Suite, latest: SuiteRunOut | None, events: Iterable[SuiteEvent]) -> Self:
-        """The suite with these events."""
-        return cls.of(suite, latest, events=list(events))
 
 
 class SuiteDeleted(Schema):
