@@ -24,7 +24,7 @@ from timemachine.replay.comparison.queries import (
     with_texts,
 )
 from timemachine.replay.comparison.results import current_results
-from timemachine.replay.comparison.schemas import CellOut, ComparisonFile
+from timemachine.replay.comparison.schemas import AskCells, CellOut, ComparisonFile
 
 COLUMNS: Final = (
     "session",
@@ -90,7 +90,7 @@ def _whole(comparison: Comparison) -> ComparisonFile:
     progress = progress_of([comparison])[comparison.id]
     results = current_results(comparison, progress)
     asks = with_texts(results.findings.asks) if results.findings else []
-    return ComparisonFile.of_all(comparison, progress, results, asks)
+    return ComparisonFile.of_results(comparison, progress, results, cells=AskCells.of_all(asks))
 
 
 def _csv(comparison: Comparison) -> Iterator[str]:

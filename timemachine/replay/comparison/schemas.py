@@ -287,8 +287,3 @@ class ComparisonFile(ComparisonResults):
     """All of a comparison: its results and its cells."""
 
     cells: list[AskCells]
-
-    @classmethod
-    def of_all(cls, comparison: Comparison, progress: Progress, found: Results, asks: Sequence[Ask]) -> Self:
-        """The comparison with these results and asks."""
-        return cls.of_results(comparison, progress, found, cells=AskCells.of_all(asks))
