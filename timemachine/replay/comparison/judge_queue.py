@@ -32,14 +32,13 @@ MOST_CELLS: Final = 500
 NOT_JUDGED: Final = ("identical", "error", "not_recorded")
 
 
-def judged_cells(comparison: Comparison, step: int | None = None) -> list[ReplayStep]:
+def judged_cells(comparison: Comparison, step: int | None = None) -> QuerySet[ReplayStep]:
     """Return the cells that can be judged: those with a recorded and a new answer that are not byte-identical."""
-    return list(_judged(comparison, step).select_related("action").order_by("id"))
-
-
-def judged_count(comparison: Comparison) -> int:
-    """Return the number of cells that can be judged."""
-    return _judged(comparison, None).count()
+    of_it = ReplayStep.objects.filter(
+        replay__run__comparison=comparison, status="done", output__isnull=False, verdict__isnull=False
+    ).exclude(verdict__in=NOT_JUDGED)
+    found = of_it.filter(replay__run__repeat__gt=0) if step is None else of_it.filter(id=step)
+    return found.select_related("action").order_by("id")
 
 
 def remaining_cells(
@@ -50,7 +49,7 @@ def remaining_cells(
     Raises: `InvalidInput` or `Unavailable` for a model that cannot judge, `Conflict` if nothing is left to
     judge, `InvalidInput` for more than `MOST_CELLS` cells.
     """
-    steps = judged_cells(comparison, step)
+    steps = list(judged_cells(comparison, step))
     if not steps:
         raise _no_cells_to_judge()
     model = judge_model(steps[0].action, use_model)
@@ -124,13 +123,6 @@ def overdue() -> list[UUID]:
         .filter(waits_since__lt=moment - QUIET)
     )
     return [row["comparison_id"] for row in rows if row["last"] is None or row["last"] < moment - QUIET]
-
-
-def _judged(comparison: Comparison, step: int | None) -> QuerySet[ReplayStep]:
-    of_it = ReplayStep.objects.filter(
-        replay__run__comparison=comparison, status="done", output__isnull=False, verdict__isnull=False
-    ).exclude(verdict__in=NOT_JUDGED)
-    return of_it.filter(replay__run__repeat__gt=0) if step is None else of_it.filter(id=step)
 
 
 def _no_cells_to_judge() -> Conflict:

@@ -20,7 +20,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.comparison import commands, queries
 from timemachine.replay.comparison.estimate import estimates, judge_estimate
 from timemachine.replay.comparison.export import FORMS, file_of
-from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges, judged_count
+from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges, judged_cells
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import Progress, over_limit, progress_of
 from timemachine.replay.comparison.results import Results, results_of, revision_of
@@ -107,7 +107,7 @@ def comparison(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         so_far=so_far,
         may_run=access.may(OPERATOR),
         seal=listed_seal(sealed_comparison(found)),
-        judged=judged_count(found),
+        judged=judged_cells(found).count(),
     )
 
 
