@@ -46,11 +46,6 @@ class Result:
     step: ReplayStep
     outcome: Outcome
 
-    @property
-    def passage_characters(self) -> int:
-        """Return the total length of its found passages in characters."""
-        return sum(len(hit.text) for hit in self.outcome.found)
-
 
 def write(results: Sequence[Result]) -> int:
     """Write the results of one replay whose leases are still valid, and return how many.

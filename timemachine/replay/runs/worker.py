@@ -143,7 +143,7 @@ def _do(replay: Replay, found: Sequence[StepLease]) -> int:
                     done.append(
                         Result(lease=lease, step=step, outcome=claimed_steps.outcome_of(step, lease, reach))
                     )
-            if sum(result.passage_characters for result in done) > MAX_CHARACTERS_HELD:
+            if sum(len(hit.text) for result in done for hit in result.outcome.found) > MAX_CHARACTERS_HELD:
                 written += step_results.write(done)
                 done.clear()
     finally:  # write finished steps even if the next one fails
