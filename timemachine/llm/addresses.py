@@ -117,11 +117,7 @@ def check_address(url: str, allowed: Collection[str], purpose: Purpose = MODELS)
 
 
 def addresses_of(host: str, port: int) -> tuple[IPAddress, ...]:
-    """Resolve a host name. Return the addresses in the resolver's order.
-
-    Raises:
-        InvalidInput: The host cannot be resolved.
-    """
+    """Resolve a host name. Return the addresses in the resolver's order. Raises `InvalidInput`."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as why:

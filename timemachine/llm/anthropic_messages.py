@@ -18,11 +18,7 @@ DEFAULT_MAX_TOKENS = 8192
 
 
 def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
-    """Make one attempt, streamed unless the server refuses that.
-
-    Raises:
-        ModelFailed: The provider refused or failed.
-    """
+    """Make one attempt, streamed unless the server refuses that. Raises `ModelFailed`."""
     import anthropic
 
     limited = replace(request, max_tokens=request.max_tokens or DEFAULT_MAX_TOKENS)

@@ -67,8 +67,7 @@ def set_key(project_id: UUID, provider: str, key: str, *, default_model: str = "
 def remove_key(project_id: UUID, provider: str, *, by: str) -> None:
     """Remove a project's own key with its default model. The environment's key applies again, if there is one.
 
-    Raises:
-        NotFound: The project has no such key.
+    Raises `NotFound` if the project has no such key.
     """
     name = _keyed_provider(provider)
     found = ProviderKey.objects.select_for_update().filter(project_id=project_id, provider=name).first()
@@ -123,11 +122,7 @@ def add_server(
 
 @transaction.atomic
 def remove_server(project_id: UUID, name: str, *, by: str) -> None:
-    """Remove a server and its key from a project. Recorded calls of its models stay.
-
-    Raises:
-        NotFound: The project has no such server.
-    """
+    """Remove a server and its key from a project. Recorded calls of its models stay. Raises `NotFound`."""
     removed, _ = ModelServer.objects.filter(project_id=project_id, name=storable(name)).delete()
     if not removed:
         raise NotFound(

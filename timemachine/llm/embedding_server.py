@@ -32,11 +32,7 @@ def refuses_texts(failed: ModelFailed) -> bool:
 
 
 def connection(model: str) -> Connection:
-    """Return how to call the server.
-
-    Raises:
-        Unavailable: `no_embeddings`: none is configured.
-    """
+    """Return how to call the server. Raises `Unavailable` (`no_embeddings`) if none is configured."""
     if not is_configured():
         raise Unavailable(
             f"The embedding model {PROVIDER}:{model} cannot be used: no embedding server is configured. Set "

@@ -71,11 +71,7 @@ def error_in_stream(request: ModelRequest, event: Mapping[str, Any]) -> ModelFai
 
 
 def parsed(request: ModelRequest, content: bytes, content_type: str | None) -> Any:
-    """Parse the JSON of a response.
-
-    Raises:
-        ModelFailed: It is not JSON.
-    """
+    """Parse the JSON of a response. Raises `ModelFailed`."""
     try:
         return parse_json(content)
     except InvalidInput as why:

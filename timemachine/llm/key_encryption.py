@@ -24,8 +24,7 @@ def encrypted(api_key: str) -> bytes:
 def decrypted(stored: bytes, *, of: str, fix: str) -> str:
     """Decrypt a stored key. `of` names its owner in the error, `fix` says what to do.
 
-    Raises:
-        Unavailable: `key_unreadable`: SECRET_KEY has changed.
+    Raises `Unavailable` (`key_unreadable`) if SECRET_KEY has changed.
     """
     try:
         return cipher().decrypt(stored).decode()

@@ -15,11 +15,7 @@ from timemachine.llm.transport import http_client, timeout
 
 
 def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
-    """Make one attempt, streamed unless the server refuses that.
-
-    Raises:
-        ModelFailed: The provider refused or failed.
-    """
+    """Make one attempt, streamed unless the server refuses that. Raises `ModelFailed`."""
     import openai
 
     parameters = parameters_for(request, left_out)

@@ -44,18 +44,13 @@ class Answer:
 def checked_address(kind: str, url: str) -> str:
     """Check an address and return it in its normal form.
 
-    Raises:
-        InvalidInput: It is not an address, or it is in a private network that the operator does not allow.
+    Raises `InvalidInput` if it is not an address, or is in a private network that the operator does not allow.
     """
     return check_address(url, settings.EVIDENCE_HOSTS_ALLOWED, _PURPOSES[kind]).url
 
 
 def post(url: str, body: bytes, content_type: str) -> Answer:
-    """Post bytes and return the response, whatever its status.
-
-    Raises:
-        Unreached: No server responded, or the address is not allowed.
-    """
+    """Post bytes and return the response, whatever its status. Raises `Unreachable`."""
     allowed = settings.EVIDENCE_HOSTS_ALLOWED
     if is_refused_as_written(url, allowed):
         raise Unreachable(f"The operator of this server does not allow this address: see {_SETTING}.")
@@ -75,11 +70,7 @@ def post(url: str, body: bytes, content_type: str) -> Answer:
 
 
 def _read(pieces: Iterable[bytes]) -> bytes:
-    """Read the response up to the limit.
-
-    Raises:
-        Unreached: The response is longer.
-    """
+    """Read the response up to the limit. Raises `Unreachable` if it is longer."""
     read = bytearray()
     for piece in pieces:
         read += piece

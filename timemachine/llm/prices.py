@@ -72,9 +72,7 @@ def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | 
     `used` is the model that the provider reports (`Completion.model`). Its price applies if known, so that a moving
     name such as `mistral-medium-latest` gets the price of the actual model. Cached tokens that the provider did not
     count had no discount. Models of `FREE_PROVIDERS` without an operator's price cost exactly 0.
-
-    Raises:
-        Unavailable: The operator's prices cannot be read.
+    Raises `Unavailable` if the operator's prices cannot be read.
     """
     names = [name for name in (used, model.model) if name]
     own = price_overrides().entry(model.provider, [*names, *_listed_names(model.provider, names)], at)
@@ -251,8 +249,7 @@ def _covers(units: Mapping[str, float], usage: TokenUsage) -> bool:
 def price_overrides() -> PriceTable:
     """Return the operator's prices, an empty table without MODEL_PRICES. Each process reads the file once.
 
-    Raises:
-        Unavailable: `prices_unreadable`: the file cannot be read.
+    Raises `Unavailable` (`prices_unreadable`).
     """
     return _price_file(settings.MODEL_PRICES) if settings.MODEL_PRICES else NO_PRICES
 

@@ -47,11 +47,7 @@ def keys_of(project_id: UUID) -> dict[str, ProjectKey]:
 
 
 def resolved_model(project_id: UUID, text: str) -> ModelName:
-    """Return the model that the text names, or `DEFAULT_MODEL` for an empty text.
-
-    Raises:
-        InvalidInput: `unknown_model`.
-    """
+    """Return the model that the text names, or `DEFAULT_MODEL` for an empty text. Raises `InvalidInput` (`unknown_model`)."""
     return resolve(text, settings.DEFAULT_MODEL, servers_of(project_id), keys_of(project_id))
 
 
@@ -85,11 +81,7 @@ def model_choices(project_id: UUID) -> tuple[Choice, ...]:
 
 
 def built_in(provider: str) -> Listed:
-    """Return the built-in provider with this name, as a project without its own keys sees it.
-
-    Raises:
-        NotFound: There is none.
-    """
+    """Return the built-in provider with this name, as a project without its own keys sees it. Raises `NotFound`."""
     name = ALIASES.get(provider.lower(), provider.lower())
     found = next((each for each in listed({}, {}) if each.provider == name and each.kind == "built_in"), None)
     if found is None:
@@ -106,11 +98,7 @@ def changes_of(project_id: UUID) -> QuerySet[ModelAccessChange]:
 
 
 def connection_of(project_id: UUID, name: ModelName) -> Connection:
-    """Return how to call the model for this project, with the key. Only for `complete`.
-
-    Raises:
-        Unavailable: The model cannot be used.
-    """
+    """Return how to call the model for this project, with the key. Only for `complete`. Raises `Unavailable`."""
     if name.provider == LOCAL:
         return connection_to(name)
     if name.provider in PROVIDERS:

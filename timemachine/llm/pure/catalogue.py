@@ -149,11 +149,7 @@ def require_usable(
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> None:
-    """Check that the model can be called. Call it before anything is created.
-
-    Raises:
-        Unavailable: `model_not_usable`.
-    """
+    """Check that the model can be called. Call it before anything is created. Raises `Unavailable` (`model_not_usable`)."""
     if why_not := why_not_usable(name, servers, keys):
         raise Unavailable(
             f"{name} cannot be used: {why_not} An administrator must fix that. Or choose another model: "
@@ -167,10 +163,7 @@ def connection_to(name: ModelName, *, own_key: str | None = None) -> Connection:
     """Return how to call a model of a built-in provider, with the project's own key or the environment's.
 
     The address is the provider's, or what the operator set in its `…_BASE_URL`: the operator decides where keys are
-    sent.
-
-    Raises:
-        Unavailable: The model cannot be used.
+    sent. Raises `Unavailable`.
     """
     if name.provider == LOCAL:
         return LOCAL_CONNECTION
