@@ -134,9 +134,7 @@ class Exchange:
 
 
 def _failed(vendor: Any, request: ModelRequest, error: Exception) -> ModelFailed:
-    """Translate an error. `openai` and `anthropic` use the same class names, and wrap only errors before a response
-    begins.
-    """
+    """Translate an error. `openai` and `anthropic` use the same class names, and wrap only errors before a response begins."""
     if isinstance(error, vendor.APIStatusError):
         return failure.error_response(request, error.response)
     cause = error.__cause__ if isinstance(error, vendor.APIConnectionError) else error

@@ -67,9 +67,7 @@ class Offer:
 
 
 def offers_of(project_id: UUID, answers: Mapping[str, LastAnswer] | None = None) -> tuple[Offer, ...]:
-    """Return all models of the project, usable or not, in the order of `listing`. `answers` are the last ones by
-    provider.
-    """
+    """Return all models of the project, usable or not, in the order of `listing`. `answers` are the last ones by provider."""
     known = answers or {}
     moment, trials = now(), latest_trials(project_id)
     return tuple(

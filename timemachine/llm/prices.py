@@ -140,9 +140,7 @@ _version = cache(version)
 
 
 def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
-    """Return the price of a listed model, `UNKNOWN` if the list does not cover the usage, None if the model is not
-    listed.
-    """
+    """Return the price of a listed model, `UNKNOWN` if the list does not cover the usage, None if the model is not listed."""
     if usage.input_tokens is None or usage.output_tokens is None:
         return UNKNOWN
     flat = None if usage.cached_tokens or usage.cache_write_tokens else _flat(model, provider)
@@ -239,9 +237,7 @@ def _tiers(model_price: Any, input_tokens: int) -> JsonObject:
 
 
 def _covers(units: Mapping[str, float], usage: TokenUsage) -> bool:
-    """Return whether the list has a price for each direction with tokens. Some models are priced by the hour or the
-    image.
-    """
+    """Return whether the list has a price for each direction with tokens. Some models are priced by the hour or the image."""
     used = {"input": usage.input_tokens, "output": usage.output_tokens}
     return bool(units) and all(name in units for name, tokens in used.items() if tokens)
 

@@ -123,9 +123,7 @@ def _resolved(
 
 
 def as_recorded(text: str) -> ModelName:
-    """Parse a recorded name to look up its price. Accepts any name; a bare model name gets the only provider of such
-    models.
-    """
+    """Parse a recorded name to look up its price. Accepts any name; a bare model name gets the only provider of such models."""
     provider, _, model = text.partition(":")
     if owner := _owner(text):
         return ModelName(provider=owner, model=text)

@@ -48,10 +48,7 @@ class Result:
 
 
 def write(results: Sequence[Result]) -> int:
-    """Write the results of one replay whose leases are still valid, and return how many.
-
-    Calls are accounted for in any case.
-    """
+    """Write the results of one replay whose leases are still valid, and return how many. Calls are accounted for in any case."""
     if not results:
         return 0
     with briefly():
