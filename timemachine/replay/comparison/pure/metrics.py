@@ -38,19 +38,13 @@ RECORDED_REFUSED: Final = "recorded answer refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class Measure(Metric):
     """A metric with its unit, its description, and how it is read from an answer."""
 
-    metric: Metric
     unit: str
     title: str
     about: str
     read: Callable[[Cell], Reading]
-
-    @property
-    def name(self) -> str:
-        """Return the metric's name."""
-        return self.metric.name
 
 
 def _answered(cell: Cell) -> Reading:
@@ -85,7 +79,9 @@ def _figure(value: float | None, reason: str | None) -> Reading:
 
 
 AGREEMENT: Final = Measure(
-    metric=Metric(name="agreement", higher_is_better=True, bounded=True),
+    name="agreement",
+    higher_is_better=True,
+    bounded=True,
     unit="share",
     title="Agreement with the recording",
     about="the share of answers without a factual difference from the recorded answer: identical, formatting or "
@@ -93,21 +89,27 @@ AGREEMENT: Final = Measure(
     read=_agreement,
 )
 GROUNDING: Final = Measure(
-    metric=Metric(name="grounding", higher_is_better=True, bounded=True),
+    name="grounding",
+    higher_is_better=True,
+    bounded=True,
     unit="score",
     title="Grounding",
     about="how well the frozen passages support the answer, 0 to 1; higher is better",
     read=lambda cell: _figure(cell.grounding, _no_answer(cell)),
 )
 COST: Final = Measure(
-    metric=Metric(name="cost", higher_is_better=False, bounded=False),
+    name="cost",
+    higher_is_better=False,
+    bounded=False,
     unit="usd",
     title="Cost",
     about="the cost of the call in US dollars; lower is better",
     read=lambda cell: _figure(cell.cost_usd, _no_call(cell)),
 )
 LATENCY: Final = Measure(
-    metric=Metric(name="latency", higher_is_better=False, bounded=False),
+    name="latency",
+    higher_is_better=False,
+    bounded=False,
     unit="ms",
     title="Latency",
     about="how long the model call took, measured while the other variants were running; lower is better",
@@ -115,7 +117,9 @@ LATENCY: Final = Measure(
 )
 MEASURES: Final = (
     Measure(
-        metric=Metric(name="answered", higher_is_better=True, bounded=True),
+        name="answered",
+        higher_is_better=True,
+        bounded=True,
         unit="share",
         title="Answered",
         about="the share of asks that were answered; a refusal or a failed call counts as 0; higher is better",
@@ -126,7 +130,9 @@ MEASURES: Final = (
     COST,
     LATENCY,
     Measure(
-        metric=Metric(name="tokens", higher_is_better=False, bounded=False),
+        name="tokens",
+        higher_is_better=False,
+        bounded=False,
         unit="tokens",
         title="Tokens",
         about="input and output tokens as counted by the provider; fewer is better",
@@ -210,8 +216,8 @@ def compare_columns(a: Column, b: Column) -> VariantPair:
     return VariantPair(
         a=a.arm,
         b=b.arm,
-        results=corrected([compare(each.metric, by_metric[each.name]) for each in measures]),
-        ratios={each.name: _ratio(by_metric[each.name]) for each in measures if not each.metric.bounded},
+        results=corrected([compare(each, by_metric[each.name]) for each in measures]),
+        ratios={each.name: _ratio(by_metric[each.name]) for each in measures if not each.bounded},
     )
 
 
