@@ -21,7 +21,7 @@ def test_every_combination_is_tried_once_and_a_lexical_one_for_all_embedding_mod
         ("lexical", 4, None),
         ("lexical", 8, None),
     ]
-    assert [Setting(**each.as_json()) for each in found] == found
+    assert [Setting(**each.model_dump()) for each in found] == found
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_sweep_makes_some_finds_and_not_too_many(tried: int, steps: int) -> No
 
 
 def test_a_grid_is_kept_as_it_was_asked() -> None:
-    assert Grid(top_k=(1,), as_of="now").as_json() == {
+    assert Grid(top_k=(1,), as_of="now").model_dump(mode="json") == {
         "modes": ["hybrid", "semantic", "lexical"],
         "top_k": [1],
         "adaptive": [False, True],

@@ -39,7 +39,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
     facts = {
         "project_id": session.project_id,
         "session": session,
-        "grid": whole.as_json(),
+        "grid": whole.model_dump(mode="json"),
         "steps": steps,
         "tokenizer": TOKENIZER_NAME,
         "requested_by": by,
@@ -49,11 +49,11 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
         sweep, new = Sweep.objects.get_or_create(id=sweep_id or uuid7(), defaults=facts)
         if new:
             rows = [
-                SweepRow(sweep=sweep, number=number, setting=each.as_json())
+                SweepRow(sweep=sweep, number=number, setting=each.model_dump())
                 for number, each in enumerate(chosen, 1)
             ]
             SweepRow.objects.bulk_create(rows)
-        elif sweep.session_id != session.id or sweep.grid != whole.as_json():
+        elif sweep.session_id != session.id or sweep.grid != facts["grid"]:
             raise Conflict(
                 "This form has already launched a different sweep. Send it again to launch this one as well.",
                 code="form_used",

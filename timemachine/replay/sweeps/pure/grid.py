@@ -24,10 +24,6 @@ class Setting(Strict):
     adaptive: bool
     embedding_model: str | None = None
 
-    def as_json(self) -> dict[str, object]:
-        """Return the stored form."""
-        return self.model_dump()
-
 
 class Grid(Strict):
     """The values to combine; `as_of` is the collection as it was at each step, or `now`.
@@ -42,10 +38,6 @@ class Grid(Strict):
     adaptive: Sequence[bool] = (False, True)
     embedding_models: Sequence[str] = ()
     as_of: Literal["recorded", "now"] = "recorded"
-
-    def as_json(self) -> dict[str, object]:
-        """Return the stored form."""
-        return self.model_dump(mode="json")
 
 
 def settings_of(grid: Grid) -> list[Setting]:
