@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from django.db.models import Min
 
@@ -13,7 +13,6 @@ from timemachine.knowledge.queries import versions_of
 from timemachine.knowledge.sentence_frames import SentenceFrame, frames_with_sentence, versions_text
 from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.frame_rank_schemas import (
     FrameRanksOut,
@@ -103,13 +102,11 @@ def _step_ranks(
         return _not_ranked(action, why)
     missing = [number for number in numbers if then.frames.get(number) is None]
     absent = _absent(collection, missing, moment_of(action))
-    return StepRanksOut.model_construct(
+    return StepRanksOut.from_attributes(
+        query,
         sequence=action.sequence,
-        kind=cast("Kind", action.kind),
+        kind=action.kind,
         query=query.text,
-        mode=query.mode,
-        top_k=query.top_k,
-        adaptive=query.adaptive,
         frames=[
             _ranks_of(
                 each, query.mode, recorded.get(each.frame), (then, now), absent.get(each.frame, DELETED)
@@ -153,9 +150,8 @@ def _not_ranked(action: Action, why: TimeMachineError) -> StepRanksOut:
     """Return the step with those of its settings that were recorded."""
     recorded = action.retrieval or {}
     mode, top_k, adaptive = (recorded.get(name) for name in ("mode", "top_k", "adaptive"))
-    return StepRanksOut.model_construct(
-        sequence=action.sequence,
-        kind=cast("Kind", action.kind),
+    return StepRanksOut.from_attributes(
+        action,
         query=frozen.question_of(action),
         mode=mode if isinstance(mode, str) else None,
         top_k=top_k if isinstance(top_k, int) and not isinstance(top_k, bool) else None,
