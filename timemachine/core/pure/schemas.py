@@ -45,10 +45,11 @@ class Schema(BaseModel):
         text, decimals numbers, tuples lists, and objects are built by the schema of the field. Stored JSON stays as it
         is. Raises `AttributeError` if the object does not have an attribute.
         """
-        required = {name: given[name] if name in given else getattr(source, name) for name in cls._required}
-        values = {
-            name: _from_value(value, cls._nested.get(name)) for name, value in (required | given).items()
-        }
+        values = {name: given[name] if name in given else getattr(source, name) for name in cls._required}
+        values |= given
+        for name, value in values.items():
+            if type(value) not in _PLAIN:  # most values are, and a page has thousands
+                values[name] = _from_value(value, cls._nested.get(name))
         return cast("Self", cls.model_construct(**values))
 
     @classmethod
@@ -130,6 +131,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
+_PLAIN: Final = frozenset({str, int, float, bool, dict, type(None)})
 _AS_JSON: Final[dict[type, Callable[[Any], Any]]] = {
     datetime: written,
     date: date.isoformat,
