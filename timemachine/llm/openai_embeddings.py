@@ -29,6 +29,8 @@ def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
         Unavailable: `no_embeddings`: no server is configured.
         ModelFailed: The server refused, failed, or sent an invalid response.
     """
+    import openai
+
     request = ModelRequest(
         model=ModelName(provider=PROVIDER, model=model),
         connection=connection(model),
@@ -37,24 +39,18 @@ def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
         messages=(),
         timeout_seconds=TIMEOUT_SECONDS,
     )
+    body = {"model": model, "input": list(texts)}
     retries = 0
     while True:
         try:
-            return _send(request)
+            exchange = Exchange(openai, request, Listening(), OpenAIStream())
+            return _vectors(request, exchange.answer(client(openai, request), "/embeddings", body).body)
         except ModelFailed as failed:
             wait = wait_before_repeating(failed, retries, request.retries)
             if wait is None or refuses_texts(failed):
                 raise
         sleep(wait)
         retries += 1
-
-
-def _send(request: ModelRequest) -> list[list[float]]:
-    import openai
-
-    exchange = Exchange(openai, request, Listening(), OpenAIStream())
-    body = {"model": request.model.model, "input": list(request.passages)}
-    return _vectors(request, exchange.answer(client(openai, request), "/embeddings", body).body)
 
 
 def _vectors(request: ModelRequest, body: Any) -> list[list[float]]:
