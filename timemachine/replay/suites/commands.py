@@ -30,19 +30,16 @@ def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None 
     if (made := known.first()) is not None:
         return made
     try:
-        return _create(Suite(id=wanted, project=project, created_by=by, **_columns(plan)), plan)
+        with transaction.atomic():
+            suite = Suite(id=wanted, project=project, created_by=by, **_columns(plan))
+            _schedule(suite, now())
+            _save(suite, force_insert=True)
+            _name_sessions(suite, plan.sessions or ())
+            note(suite, "created", by)
     except (IntegrityError, Conflict):
         if (made := known.first()) is not None:  # the same form, sent at the same time, was stored first
             return made
         raise
-
-
-@transaction.atomic
-def _create(suite: Suite, plan: SuitePlan) -> Suite:
-    _schedule(suite, now())
-    _save(suite, force_insert=True)
-    _name_sessions(suite, plan.sessions or ())
-    note(suite, "created", suite.created_by)
     return suite
 
 
