@@ -73,12 +73,14 @@ def _recorded_rows(session: Session, *, only_replayed: bool) -> list[Row]:
     heads = _columns_of("input", "input") | _columns_of("output", "output")
     fields = ("id", "sequence", "output_id", *_DONE, *_CAME, *_SPENT, *_RELATED)
     rows = _rows(actions.annotate(unknown_cost=_UNKNOWN, **heads), [*fields, *heads, "unknown_cost"])
-    _read_long_answers([row for row in rows if _has_long_answer(row)])
+    _read_long_answers([row for row in rows if row["kind"] == "ask"])
     return rows
 
 
-def _read_long_answers(rows: Sequence[Row]) -> None:
-    """Add the identities of the answers inside long JSON to the rows. Only a few payloads are read at a time."""
+def _read_long_answers(asks: Sequence[Row]) -> None:
+    """Add the identities of the answers inside JSON that is too long for `_identity`. Only a few payloads are read at a time."""
+    in_json = [row for row in asks if row["output_media_type"] == "application/json"]
+    rows = [row for row in in_json if row["output_size"] > HEAD_BYTES]
     if not rows:
         return
     payloads = Payload.objects.filter(id__in={row["output_id"] for row in rows}).values_list("id", "data")
@@ -218,15 +220,6 @@ def _identity(row: Row, prefix: str) -> str | None:
     head = row[f"{prefix}_head"]
     answer = _answer_identity(head) if prefix == "output" and row["kind"] == "ask" else None
     return answer or f"json {sha256_hex(comparable(json.loads(text_of(head))))}"
-
-
-def _has_long_answer(row: Row) -> bool:
-    """Return whether a step's output is an ask's JSON that is too long for `identity`."""
-    return bool(
-        row["kind"] == "ask"
-        and row["output_media_type"] == "application/json"
-        and row["output_size"] > HEAD_BYTES
-    )
 
 
 def _answer_identity(data: bytes | memoryview) -> str | None:
