@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final
 
 from django.db import Error, connection, connections
@@ -29,12 +29,10 @@ def cancel(judgement: Judgement) -> None:
     asking.filter(cancel_wanted_at=None).update(cancel_wanted_at=now())
 
 
-@contextmanager
-def cancellable(judgement: Judgement) -> Iterator[Listening]:
+def cancellable(judgement: Judgement) -> AbstractContextManager[Listening]:
     """While the judge is called, the call ends when cancellation is requested."""
     is_cancelled = Judgement.objects.filter(id=judgement.id, cancel_wanted_at__isnull=False)
-    with cancel_when(is_cancelled.exists, f"judgement {judgement.id}") as listening:
-        yield listening
+    return cancel_when(is_cancelled.exists, f"judgement {judgement.id}")
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 import logging
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from threading import Lock
 from typing import Final
 from uuid import UUID
@@ -21,15 +22,10 @@ _running: Final[dict[UUID, set[Cancellation]]] = defaultdict(set)
 _lock: Final = Lock()
 
 
-@contextmanager
-def watch_for_cancellation(replay_id: UUID) -> Iterator[None]:
+def watch_for_cancellation(replay_id: UUID) -> AbstractContextManager[None]:
     """While the block runs, check every second whether the replay is cancelled, and if so end its calls in this process."""
-
-    def check() -> None:
-        _cancel_if_requested(replay_id)
-
-    with heartbeat(check, every=LOOK_SECONDS, at_end=connections.close_all):
-        yield
+    check = partial(_cancel_if_requested, replay_id)
+    return heartbeat(check, every=LOOK_SECONDS, at_end=connections.close_all)
 
 
 @contextmanager

@@ -48,14 +48,6 @@ def intend_call(lease: StepLease, replay: Replay, cost: Decimal | None) -> None:
     raise BudgetUnavailable
 
 
-def budget_of(replay: Replay) -> Budget:
-    """Return the budget of this replay, alone or with its group."""
-    limit = Decimal(str(replay.options["spend_limit_usd"]))
-    if replay.spend_group is None:
-        return _attempt_budget(limit, ReplayAttempt.objects.filter(step__replay=replay))
-    return group_budget(replay.spend_group, limit)
-
-
 def group_budget(group: UUID, limit: Decimal) -> Budget:
     """Return the budget that the replays of a group share with each other and with extra calls."""
     attempts = ReplayAttempt.objects.filter(step__replay__spend_group=group)
@@ -114,9 +106,14 @@ def _reserve(lease: StepLease, replay: Replay, cost: Decimal | None) -> bool:
 
 def _fits(replay: Replay, cost: Decimal | None) -> bool:
     _lock_budget(replay.spend_group or replay.id)
-    budget = budget_of(replay)
+    limit = Decimal(str(replay.options["spend_limit_usd"]))
+    if replay.spend_group is None:
+        whose = "replay"
+        budget = _attempt_budget(limit, ReplayAttempt.objects.filter(step__replay=replay))
+    else:
+        whose = "replay and the replays launched with it"
+        budget = group_budget(replay.spend_group, limit)
     if not budget.may_fit_later(cost):
-        whose = "replay" if replay.spend_group is None else "replay and the replays launched with it"
         raise LimitReached(budget.refusal(cost, whose))
     return budget.fits(cost)
 
