@@ -130,21 +130,17 @@ def _cell(stored: list[Any], replays: Sequence[UUID]) -> Cell:
 def _totals(stored: JsonObject) -> VariantTotals:
     spreads = {name: SpreadOut.model_construct(**stored[name]) for name in ("cost", "latency", "tokens")}
     intervals = {name: _interval(stored[name]) for name in ("grounding_interval", "agreement_interval")}
-    return VariantTotals.model_construct(**{**stored, **spreads, **intervals})
+    return VariantTotals.model_construct(**stored | spreads | intervals)
 
 
 def _pair(stored: JsonObject) -> VariantPair:
     results = [
         PairedResult(
-            **{
-                **each,
-                "interval": _interval(each["interval"]),
-                "pairs": tuple((a, b) for a, b in each["pairs"]),
-            }
+            **each | {"interval": _interval(each["interval"]), "pairs": tuple(map(tuple, each["pairs"]))}
         )
         for each in stored["results"]
     ]
-    return VariantPair(**{**stored, "results": results})
+    return VariantPair(**stored | {"results": results})
 
 
 def _interval(stored: JsonObject | None) -> Interval | None:
