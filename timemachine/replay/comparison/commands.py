@@ -1,7 +1,6 @@
 """Commands that change comparisons: launch, cancel, retry, and rate a cell."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import batched
 from uuid import UUID
@@ -104,12 +103,9 @@ def checked(project: Project, plan: Plan) -> Plan:
 @transaction.atomic
 def cancel(comparison: Comparison, *, by: str | None = None) -> None:
     """Cancel every running replay of the comparison, and its judges. Raises `Conflict` if none of them is running."""
-    cancelled = cancel_judges(comparison)
-    for replay in Replay.objects.filter(run__comparison=comparison, finished_at=None).order_by("id"):
-        with suppress(Conflict):  # it has finished in the meantime
-            replays.cancel(replay, by=by)
-            cancelled += 1
-    if not cancelled:
+    judges = cancel_judges(comparison)
+    cancelled = replays.cancel_all(Replay.objects.filter(run__comparison=comparison), by=by)
+    if not judges and not cancelled:
         raise Conflict("This comparison has already finished.", code="comparison_over")
 
 

@@ -1,6 +1,7 @@
 """Commands that change replays: launch, cancel, retry, begin and finish."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import batched
 from uuid import UUID
 
@@ -77,6 +78,16 @@ def cancel(replay: Replay, *, by: str | None = None) -> Replay:
         locked.save(update_fields=["cancel_requested_at", "cancel_requested_by"])
     bump(locked.id)
     return finish_if_done(locked.id)
+
+
+def cancel_all(replays: QuerySet[Replay], *, by: str | None = None) -> int:
+    """Cancel the unfinished ones of these replays, one after the other, and return how many were cancelled."""
+    cancelled = 0
+    for replay in replays.filter(finished_at=None).order_by("id"):
+        with suppress(Conflict):  # it has finished in the meantime
+            cancel(replay, by=by)
+            cancelled += 1
+    return cancelled
 
 
 @transaction.atomic

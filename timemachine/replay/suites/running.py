@@ -1,7 +1,6 @@
 """Running suites: a run launches ordinary replays, started by a person or its schedule, and is closed when they finish."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from itertools import batched
 from uuid import UUID
@@ -89,12 +88,7 @@ def cancel(found: SuiteRun, *, by: str) -> SuiteRun:
     The first requester is stored. If this is interrupted, the other replays continue and it can be requested
     again.
     """
-    cancelled = 0
-    for replay in Replay.objects.filter(suite_replay__run=found, finished_at=None).order_by("id"):
-        with suppress(Conflict):  # it has finished in the meantime
-            replays.cancel(replay, by=by)
-            cancelled += 1
-    if not cancelled:
+    if not replays.cancel_all(Replay.objects.filter(suite_replay__run=found), by=by):
         raise Conflict(f"This run has already finished: {found.status}.", code="suite_run_over")
     SuiteRun.objects.filter(id=found.id, cancelled_by=None).update(cancelled_by=by[:254])
     settle(found.id)
