@@ -16,6 +16,7 @@ from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparis
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import TERMINAL_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
+from timemachine.replay.runs.queries import counts_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,8 @@ class Progress:
 def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
     """Return the progress of each comparison. Seven queries for any number of them."""
     ids = [each.id for each in comparisons]
-    replays, steps = _replays(ids), _steps(ids)
+    of_them = Replay.objects.filter(run__comparison__in=ids)
+    replays, steps = counts_by("run__comparison_id", "status", of_them), _steps(ids)
     attempts = ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
     spent = spending_by("step__replay__run__comparison_id", attempts)
     judges, waits, worked = _judges(ids), _waits(ids), _worked(ids)
@@ -144,14 +146,6 @@ class _Steps:
     answered: int = 0
     finished: int = 0
     last: datetime | None = None
-
-
-def _replays(ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
-    owner, found = "run__comparison_id", defaultdict[UUID, dict[str, int]](dict)
-    rows = Replay.objects.filter(run__comparison__in=ids).order_by().values(owner, "status")
-    for row in rows.annotate(number=Count("id")):
-        found[row[owner]][row["status"]] = row["number"]
-    return found
 
 
 def _steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:

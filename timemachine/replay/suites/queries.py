@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
@@ -22,7 +22,7 @@ from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.summary import StepTotals
-from timemachine.replay.runs.queries import most_frequent_failures
+from timemachine.replay.runs.queries import counts_by, most_frequent_failures
 from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.replay.suites.plan import (
@@ -209,11 +209,11 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
     steps = ReplayStep.objects.filter(replay__suite_replay__run__in=ids)
     owner = "replay__suite_replay__run_id"
     statuses, verdicts, contexts, retrievals = (
-        _grouped(steps, owner, name) for name in ("status", "verdict", "context", "retrieval__verdict")
+        counts_by(owner, name, steps) for name in ("status", "verdict", "context", "retrieval__verdict")
     )
-    replays = _grouped(Replay.objects.filter(suite_replay__run__in=ids), "suite_replay__run_id", "status")
+    replays = counts_by("suite_replay__run_id", "status", Replay.objects.filter(suite_replay__run__in=ids))
     refused = SuiteReplay.objects.filter(run__in=ids, problem_code__isnull=False)
-    left_out = _grouped(refused, "run_id", "problem_code")
+    left_out = counts_by("run_id", "problem_code", refused)
     attempts = ReplayAttempt.objects.filter(step__replay__suite_replay__run__in=ids)
     spent = spending_by("step__replay__suite_replay__run_id", attempts)
     failed = any(found.get("failed") for found in statuses.values())
@@ -275,11 +275,3 @@ def _estimated(sessions: Sequence[Session], plan: SuitePlan) -> list[EstimateOut
     return estimate_replays(
         sessions, [plan.options.with_model(each) for each in models_to_ask(plan.use_models)]
     )
-
-
-def _grouped(rows: QuerySet[Any], owner: str, name: str) -> dict[UUID, dict[str, int]]:
-    found: dict[UUID, dict[str, int]] = {}
-    for row in rows.order_by().values(owner, name).annotate(number=Count("id")):
-        if row[name] is not None:
-            found.setdefault(row[owner], {})[row[name]] = row["number"]
-    return found
