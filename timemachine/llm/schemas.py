@@ -182,7 +182,6 @@ class ProviderKeyOut(Schema):
 
     @classmethod
     def of(cls, found: Listed) -> "ProviderKeyOut":
-        """Return where the provider's key comes from."""
         own = found.own_key
         return cls.model_construct(
             provider=found.provider,

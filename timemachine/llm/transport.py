@@ -93,7 +93,6 @@ class PinnedTransport(httpx2.BaseTransport):
         return self._inner.handle_request(_addressed(request, last))
 
     def close(self) -> None:
-        """Close open connections."""
         self._inner.close()
 
 

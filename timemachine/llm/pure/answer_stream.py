@@ -60,12 +60,10 @@ class OpenAIStream:
 
     @property
     def body(self) -> JsonObject:
-        """The chat completion."""
         message = {name: joined("".join(texts)) or None for name, texts in self._texts.items()}
         return {**self._known, "choices": [{"message": message, "finish_reason": self._finish}]}
 
     def add(self, event: Mapping[str, Any]) -> str:
-        """Add a chunk."""
         self.error = part_of(event).get("error") and part_of(event)
         usage = event.get("usage") or part_of(event.get("x_groq")).get("usage")
         found = {"id": event.get("id"), "model": event.get("model"), "usage": usage}
@@ -99,7 +97,6 @@ class AnthropicStream:
 
     @property
     def body(self) -> JsonObject:
-        """The message."""
         content = [{"type": "text", "text": "".join(self._text)}]
         return {**self._known, "content": content, "usage": self._usage}
 

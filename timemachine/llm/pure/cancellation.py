@@ -27,7 +27,6 @@ class Cancellation:
 
     @property
     def requested(self) -> bool:
-        """Whether the call was cancelled."""
         return self._requested.is_set()
 
     @property

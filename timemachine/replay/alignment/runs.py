@@ -68,7 +68,6 @@ class RunStep:
 
     @property
     def sequence(self) -> int:
-        """Return its sequence in its session."""
         return self.facts.sequence
 
 

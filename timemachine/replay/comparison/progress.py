@@ -69,7 +69,6 @@ class Progress:
 
     @property
     def all_finished(self) -> bool:
-        """Return whether every replay has finished."""
         return self.status in TERMINAL_REPLAY_STATUSES
 
     @property

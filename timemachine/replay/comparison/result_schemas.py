@@ -17,7 +17,6 @@ class IntervalOut(Interval):
 
     @classmethod
     def of(cls, found: Interval | None) -> "IntervalOut | None":
-        """The interval; None if there is none."""
         return None if found is None else cls.from_attributes(found, method=METHODS[found.method])
 
 

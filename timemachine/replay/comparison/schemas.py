@@ -187,7 +187,6 @@ class ComparisonResults(ComparisonOut):
 
     @classmethod
     def of_results(cls, comparison: Comparison, progress: Progress, found: Results, **more: Any) -> Self:
-        """The comparison with these results."""
         shown = found.findings
         return cls.of(
             comparison,
@@ -244,7 +243,6 @@ class CellOut(Schema):
 
     @classmethod
     def of(cls, cell: Cell, marks: Sequence[CellMark], opinions: Sequence[CellOpinion]) -> "CellOut":
-        """The cell, with what people and judge models said of it."""
         return cls.from_attributes(
             cell,
             run=cell.repeat,

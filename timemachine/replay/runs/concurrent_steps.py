@@ -75,7 +75,6 @@ class CallQueue:
         self._lock = Lock()
 
     def add(self, claimed: ClaimedStep) -> None:
-        """Add a step to the queue."""
         with self._lock:
             self._waiting.append(claimed)
             self._start()
@@ -103,7 +102,6 @@ class CallQueue:
         return later
 
     def stop(self) -> None:
-        """Start no more calls."""
         with self._lock:
             self._is_stopped = True
 

@@ -51,7 +51,6 @@ class Progress:
 
     @property
     def is_open(self) -> bool:
-        """Return whether it is queued or running."""
         return self.replay.status in OPEN_REPLAY_STATUSES
 
 

@@ -22,7 +22,6 @@ class ReplayIn(SessionOptions):
     through_sequence: Annotated[int, Field(ge=1, lt=2**62)] | None = None
 
     def options(self, *, model: str | None, after_sequence: int | None) -> ReplayOptions:
-        """The options of the replay with one of the models."""
         given = self.model_dump(exclude={"use_models", "from_checkpoint"})
         return ReplayOptions(**given, use_model=model, after_sequence=after_sequence)
 
@@ -35,7 +34,6 @@ class TrialIn(StepOptions):
     use_model: str | None = None
 
     def options(self, sequence: int) -> ReplayOptions:
-        """The options of a trial of that step."""
         return ReplayOptions(**dict(self), step=sequence)
 
 

@@ -36,7 +36,6 @@ class Matching(Strict):
 
     @property
     def texts(self) -> dict[str, str]:
-        """Return the conditions by name."""
         return {name: value for name, value in self if name != "most" and value}
 
     def as_json(self) -> dict[str, object]:

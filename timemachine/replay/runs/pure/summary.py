@@ -53,7 +53,6 @@ class StepTotals:
 
     @property
     def total(self) -> int:
-        """Return the number of steps."""
         return sum(self.statuses.values())
 
     @property
@@ -97,7 +96,6 @@ class Tally(StepTotals):
 
     @property
     def can_retry(self) -> bool:
-        """Return whether any step failed or was cancelled."""
         return bool(self.statuses.get("failed") or self.statuses.get("cancelled"))
 
 

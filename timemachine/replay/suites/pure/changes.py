@@ -79,7 +79,6 @@ class StepFact:
 
     @property
     def failed(self) -> bool:
-        """Return whether it ended with an error."""
         return self.status == "failed" or self.verdict == "error"
 
     @property

@@ -46,7 +46,6 @@ class Interval(Schema):
 
     @property
     def excludes_zero(self) -> bool:
-        """Return whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     def within(self, low: float, high: float) -> "Interval":
