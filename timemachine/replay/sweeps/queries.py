@@ -1,4 +1,4 @@
-"""Queries for the sweeps of a project or a session, and their settings."""
+"""Queries for the sweeps of a project or a session."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
 from timemachine.core.pure.errors import NotFound
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.sweeps.models import Sweep, SweepRow
+from timemachine.replay.sweeps.models import Sweep
 
 
 def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
@@ -20,8 +20,3 @@ def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
 def sweeps_of(session: Session) -> QuerySet[Sweep]:
     """Return the session's sweeps, newest first."""
     return Sweep.objects.filter(session=session).select_related("session").order_by("-id")
-
-
-def rows_of(sweep: Sweep) -> list[SweepRow]:
-    """Return the settings of a sweep, in the order of its grid."""
-    return sorted(sweep.rows.all(), key=lambda row: row.number)

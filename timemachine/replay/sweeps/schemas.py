@@ -1,7 +1,6 @@
 """Sweeps as the API takes and returns them."""
 
-from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -10,7 +9,6 @@ from timemachine.replay.runs.pure.options import MODES, Mode
 from timemachine.replay.runs.schemas import ReplayStatus
 from timemachine.replay.sweeps.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Grid
-from timemachine.replay.sweeps.queries import rows_of
 
 
 class SweepIn(Grid):
@@ -78,8 +76,8 @@ class SweepOut(Schema):
     rows: list[SweepRowOut]
 
     @classmethod
-    def of(cls, sweep: Sweep, rows: Sequence[SweepRow] | None = None) -> "SweepOut":
-        found = rows_of(sweep) if rows is None else rows
+    def of(cls, sweep: Sweep) -> Self:
+        found = sorted(sweep.rows.all(), key=lambda row: row.number)
         finished = sum(row.status in TERMINAL_ROW_STATUSES for row in found)
         return cls.from_attributes(
             sweep,
