@@ -94,16 +94,11 @@ def ask(row: CellOpinion) -> None:
             for order, prompt in prompts_of(step):
                 _ask(judge_request(step.replay.project_id, model, prompt), order, calls, listening)
     except TimeMachineError as failed:
-        _write(
-            step,
-            row.id,
-            calls,
-            {"state": "failed", "error_type": failed.code, "error_message": failed.message},
-        )
-        return
-    relation, preference = agreement(calls.replies)
-    result = {"state": "done", "relation": relation, "preference": preference}
-    _write(step, row.id, calls, result | {"error_type": None, "error_message": None})
+        result = {"state": "failed", "error_type": failed.code, "error_message": failed.message}
+    else:
+        relation, preference = agreement(calls.replies)
+        result = {"state": "done", "relation": relation, "preference": preference}
+    _write(step, row.id, calls, {"error_type": None, "error_message": None, **result})
 
 
 def prompts_of(step: ReplayStep) -> list[tuple[str, Prompt]]:
