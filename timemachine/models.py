@@ -1,201 +1,27 @@
-"""Every model of the app, listed for Django. Nobody imports from here: each lives in its room."""
+"""Imports the models of every package, so that Django knows them. Nobody imports from here."""
 
-from timemachine.core.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
-from timemachine.core.payloads.models import Payload
-from timemachine.evidence.models import (
-    AccessHead,
-    Anchor,
-    AnchorReceipt,
-    EarlierSeal,
-    ErasedField,
-    EvidenceLog,
-    LogCheckpoint,
-    LogEntry,
-    Seal,
-    SealCheck,
-    SealCheckpoint,
-    SealedRecord,
-    SealedResults,
-    SigningKey,
-)
-from timemachine.governance.deletion.erasure.models import Erasure
-from timemachine.governance.deletion.retention.models import BulkDeletion, BulkDeletionSession, RetentionRule
-from timemachine.governance.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening, SharePolicy
-from timemachine.knowledge.models import (
-    BlankFrame,
-    Collection,
-    EmbeddingWork,
-    Frame,
-    FrameEmbedding,
-    FrameWeights,
-    RefusedFrame,
-    Source,
-    SourcePassage,
-    TermCount,
-)
-from timemachine.llm.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
-from timemachine.memory.patterns.models import (
-    PatternAlert,
-    PatternReading,
-    PatternRule,
-    PatternStep,
-    ReadSession,
-    Wording,
-)
-from timemachine.memory.search.models import (
-    ActionIndexRow,
-    ActionMeaning,
-    CountedWord,
-    IndexedSession,
-    Indexing,
-    SearchedAction,
-)
-from timemachine.recording.annotations.notes.models import Note
-from timemachine.recording.annotations.significance.models import (
-    Compression,
-    CompressionChange,
-    CompressionRule,
-    Declined,
-    SignificanceChange,
-    SignificanceOverride,
-)
-from timemachine.recording.answering.models import (
-    AnswerCacheSwitch,
-    AskUnderWay,
-    CachedAnswer,
-    SessionSummary,
-)
-from timemachine.recording.importing.models import FileImport, FilePart
-from timemachine.recording.intake.models import Intake
-from timemachine.recording.otel.models import Trace
-from timemachine.recording.sessions.models import (
-    Action,
-    Delivery,
-    ErasedSession,
-    ErasedTurn,
-    HeldSession,
-    Hit,
-    Hold,
-    Session,
-)
-from timemachine.recording.usage.models import Bin, FirstUse, Latency, Usage
-from timemachine.replay.alignment.models import LongDiff
-from timemachine.replay.comparison.models import (
-    CellMark,
-    CellOpinion,
-    Comparison,
-    ComparisonFindings,
-    ComparisonReplay,
-)
-from timemachine.replay.judging.models import Judgement
-from timemachine.replay.runs.models import ExtraCall, Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
-from timemachine.replay.sweeps.models import Sweep, SweepRow
-from timemachine.text.redaction.models import RedactionProfile
-
-__all__ = [
-    "AccessHead",
-    "Action",
-    "ActionIndexRow",
-    "ActionMeaning",
-    "Anchor",
-    "AnchorReceipt",
-    "AnswerCacheSwitch",
-    "ApiKey",
-    "AskUnderWay",
-    "Bin",
-    "BlankFrame",
-    "BulkDeletion",
-    "BulkDeletionSession",
-    "CachedAnswer",
-    "CellMark",
-    "CellOpinion",
-    "Collection",
-    "Comparison",
-    "ComparisonFindings",
-    "ComparisonReplay",
-    "Compression",
-    "CompressionChange",
-    "CompressionRule",
-    "CountedWord",
-    "Declined",
-    "Delivery",
-    "EarlierSeal",
-    "EmbeddingWork",
-    "ErasedField",
-    "ErasedSession",
-    "ErasedTurn",
-    "Erasure",
-    "EvidenceLog",
-    "ExtraCall",
-    "FileImport",
-    "FilePart",
-    "FirstUse",
-    "Frame",
-    "FrameEmbedding",
-    "FrameWeights",
-    "HeldSession",
-    "Hit",
-    "Hold",
-    "IndexedSession",
-    "Indexing",
-    "Intake",
-    "Judgement",
-    "Latency",
-    "LogCheckpoint",
-    "LogEntry",
-    "LongDiff",
-    "Membership",
-    "ModelAccessChange",
-    "ModelServer",
-    "ModelTrial",
-    "Note",
-    "PatternAlert",
-    "PatternReading",
-    "PatternRule",
-    "PatternStep",
-    "Payload",
-    "Project",
-    "ProviderKey",
-    "ReadSession",
-    "RedactionProfile",
-    "RefusedFrame",
-    "Replay",
-    "ReplayAttempt",
-    "ReplayHit",
-    "ReplayStep",
-    "RetentionRule",
-    "Seal",
-    "SealCheck",
-    "SealCheckpoint",
-    "SealedRecord",
-    "SealedResults",
-    "SearchedAction",
-    "Session",
-    "SessionSummary",
-    "ShareGrant",
-    "ShareLink",
-    "ShareMiss",
-    "ShareOpening",
-    "SharePolicy",
-    "SignInAttempt",
-    "SignInLink",
-    "SignificanceChange",
-    "SignificanceOverride",
-    "SigningKey",
-    "Source",
-    "SourcePassage",
-    "Suite",
-    "SuiteEvent",
-    "SuiteReplay",
-    "SuiteRun",
-    "SuiteSession",
-    "SuiteStep",
-    "Sweep",
-    "SweepRow",
-    "TermCount",
-    "Trace",
-    "Usage",
-    "User",
-    "Wording",
-]
+import timemachine.core.accounts.models
+import timemachine.core.payloads.models
+import timemachine.evidence.models
+import timemachine.governance.deletion.erasure.models
+import timemachine.governance.deletion.retention.models
+import timemachine.governance.sharing.models
+import timemachine.knowledge.models
+import timemachine.llm.models
+import timemachine.memory.patterns.models
+import timemachine.memory.search.models
+import timemachine.recording.annotations.notes.models
+import timemachine.recording.annotations.significance.models
+import timemachine.recording.answering.models
+import timemachine.recording.importing.models
+import timemachine.recording.intake.models
+import timemachine.recording.otel.models
+import timemachine.recording.sessions.models
+import timemachine.recording.usage.models
+import timemachine.replay.alignment.models
+import timemachine.replay.comparison.models
+import timemachine.replay.judging.models
+import timemachine.replay.runs.models
+import timemachine.replay.suites.models
+import timemachine.replay.sweeps.models
+import timemachine.text.redaction.models
