@@ -21,6 +21,7 @@ from timemachine.governance.deletion.erasure.schemas import (
 from timemachine.governance.deletion.retention import commands, legal_holds, queries, retention
 from timemachine.governance.deletion.retention.models import FOUND, BulkDeletion
 from timemachine.governance.deletion.retention.schemas import (
+    FLOOR,
     DeletionConfirmation,
     DeletionIn,
     DeletionOut,
@@ -33,7 +34,6 @@ from timemachine.governance.deletion.retention.schemas import (
     HoldPage,
     HoldPreview,
     ReleaseIn,
-    RetentionFloor,
     RetentionPreview,
     RetentionRuleIn,
     RetentionRuleOut,
@@ -278,7 +278,7 @@ def list_rules(request: HttpRequest) -> RetentionRules:
     """The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept for good."""
     rules = list(queries.rules_of(caller(request, "read").project))
     items = [RetentionRuleOut.of(rule, queries.amount_of(queries.due_by(rule, rules))) for rule in rules]
-    return RetentionRules.model_construct(items=items, floor=RetentionFloor.now())
+    return RetentionRules.model_construct(items=items, floor=FLOOR)
 
 
 @rules.post("", response={200: RetentionPreview, 201: RetentionRuleOut}, summary="Set a retention rule")

@@ -56,7 +56,7 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> sc
 @router.get("/policy", response=schemas.SharePolicyOut, summary="What the project allows of share links")
 def read_policy(request: HttpRequest) -> schemas.SharePolicyOut:
     """Whether links are forbidden, need a passphrase, and how many days one may live; every change is a line of a log."""
-    return schemas.SharePolicyOut.of(queries.policy_of(caller(request, "share").project))
+    return schemas.SharePolicyOut.from_attributes(queries.policy_of(caller(request, "share").project))
 
 
 @router.patch(
@@ -67,7 +67,7 @@ def change_policy(request: HttpRequest, payload: schemas.SharePolicyIn) -> schem
     who = caller(request, "admin")
     chosen = replace(queries.policy_of(who.project), **payload.model_dump(exclude_unset=True))
     links.set_policy(who.project, chosen, by=who.by)
-    return schemas.SharePolicyOut.of(queries.policy_of(who.project))
+    return schemas.SharePolicyOut.from_attributes(queries.policy_of(who.project))
 
 
 @router.get(
@@ -109,7 +109,7 @@ def _log_page(
     rows = list(lines[: checked_limit(limit) + 1])
     shown = rows[:limit]
     return schemas.LogPage.model_construct(
-        items=[schemas.LogLine.of(line) for line in shown],
+        items=[schemas.LogLine.from_attributes(line) for line in shown],
         next=paging.written([shown[-1].sequence]) if len(rows) > limit else None,
         log=log.checked(owner),
     )

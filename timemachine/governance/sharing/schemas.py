@@ -1,17 +1,15 @@
 """Share links, their policy and their access log as the API takes and returns them."""
 
-from dataclasses import asdict
-from typing import Literal, cast
+from typing import Literal
 
 from pydantic import AwareDatetime
 
-from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.governance.sharing.log import LogCheck
-from timemachine.governance.sharing.models import ShareLink, ShareOpening
+from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.preview import Line, Preview
-from timemachine.governance.sharing.pure.policy import Policy
 from timemachine.text.redaction.schemas import ProfileVersion, RuleCount, counts_of
 
 TargetType = Literal["session", "replay", "comparison"]
@@ -66,25 +64,12 @@ class ShareOut(Schema):
     @classmethod
     def of(cls, link: ShareLink, *, forbidden: bool = False) -> "ShareOut":
         """Return the link; `forbidden` if the project's policy forbids links."""
-        return cls.model_construct(
-            id=str(link.id),
-            target_type=cast("TargetType", link.target_type),
-            target_id=str(link.target_id),
+        return cls.from_attributes(
+            link,
             target_name=link.name,
-            through_sequence=link.through_sequence,
-            evidence_only=link.evidence_only,
             redaction=_profile(link),
-            label=link.label,
-            created_by=link.created_by,
-            created_at=written(link.created_at),
-            expires_at=written(link.expires_at),
-            revoked_at=written(link.revoked_at),
-            revoked_by=link.revoked_by,
-            max_opens=link.max_opens,
-            opens=link.opens,
-            last_open_at=written(link.last_open_at),
             passphrase=link.passphrase_hash is not None,
-            state=cast("State", link.state(now(), forbidden=forbidden)),
+            state=link.state(now(), forbidden=forbidden),
         )
 
 
@@ -123,9 +108,7 @@ class WithheldPlace(Schema):
     @classmethod
     def of(cls, line: Line) -> "WithheldPlace":
         """Return the place."""
-        return cls.model_construct(
-            session=str(line.session.id), sequence=line.sequence, field=line.field, text=line.text
-        )
+        return cls.from_attributes(line, session=line.session.id)
 
 
 class SharePreview(Schema):
@@ -151,16 +134,10 @@ class SharePreview(Schema):
     def of(cls, found: Preview) -> "SharePreview":
         """Return the preview."""
         link = found.link
-        return cls.model_construct(
-            target_type=cast("TargetType", link.target_type),
-            target_id=str(link.target_id),
-            through_sequence=link.through_sequence,
-            evidence_only=link.evidence_only,
+        return cls.from_attributes(
+            link,
             redaction=_profile(link),
-            sessions=[
-                SharedSessionOut.model_construct(id=str(each.id), name=each.name, agent=each.agent)
-                for each in found.sessions
-            ],
+            sessions=found.sessions,
             steps=found.steps,
             read=found.read,
             withheld=found.total,
@@ -178,11 +155,6 @@ class SharePolicyOut(Schema):
     profile_required: bool
     longest_days: int | None
 
-    @classmethod
-    def of(cls, policy: Policy) -> "SharePolicyOut":
-        """Return the policy."""
-        return cls.model_construct(**asdict(policy))
-
 
 class LogLine(Schema):
     """A line of an access log; its hash covers all of it and the hash of the line before."""
@@ -196,21 +168,6 @@ class LogLine(Schema):
     facts: JsonObject | None
     previous_sha256: str
     sha256: str
-
-    @classmethod
-    def of(cls, line: ShareOpening) -> "LogLine":
-        """Return the line."""
-        return cls.model_construct(
-            sequence=line.sequence,
-            at=written(line.at),
-            result=line.result,
-            by=line.by,
-            address=line.address,
-            browser=line.browser,
-            facts=line.facts,
-            previous_sha256=line.previous_sha256,
-            sha256=line.sha256,
-        )
 
 
 class LogPage(Page[LogLine]):

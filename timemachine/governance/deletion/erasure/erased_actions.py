@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from timemachine.core.pure.clock import written
 from timemachine.evidence.models import ErasedField
 from timemachine.governance.deletion.erasure.queries import erased_fields_of
 from timemachine.recording.sessions.deletions import deletions_of
@@ -28,16 +27,5 @@ def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
 
 
 def _with_erasures(action: ActionOut, fields: Sequence[ErasedField], deleted: Deleted | None) -> ActionOut:
-    erased = [
-        FieldErased.model_construct(
-            field=row.field,
-            erased_at=written(row.erased_at),
-            erased_by=row.erased_by,
-            reason=row.reason,
-            commitment=row.commitment,
-            log_index=row.log_index,
-        )
-        for row in fields
-    ]
-    shown = action.model_copy(update={"erased": erased})
+    shown = action.model_copy(update={"erased": [FieldErased.from_attributes(row) for row in fields]})
     return shown if deleted is None else shown.model_copy(update={"deleted": TurnDeleted.of(deleted)})

@@ -1,10 +1,9 @@
 """Erasures of fields and deletions of steps as the API takes and returns them."""
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.evidence.sealing.erased_fields import FieldsOf
@@ -105,24 +104,14 @@ class ErasureOut(Schema):
     def of(cls, erasure: Erasure) -> "ErasureOut":
         """The erasure without its first places."""
         profile = erasure.profile
-        return cls.model_construct(
-            id=str(erasure.id),
-            session=str(erasure.session_id),
-            status=cast("ErasureStatus", erasure.status),
+        return cls.from_attributes(
+            erasure,
+            session=erasure.session_id,
             redaction=None
             if profile is None
             else ProfileVersion.model_construct(name=profile["name"], version=profile["version"]),
-            fields=erasure.fields,
-            steps=erasure.steps,
             preview=ErasureCounts.of(erasure.preview),
             result=ErasureCounts.of(erasure.result),
-            problem=erasure.problem,
-            reason=erasure.reason,
-            requested_by=erasure.requested_by,
-            requested_at=written(erasure.requested_at),
-            confirmed_by=erasure.confirmed_by,
-            confirmed_at=written(erasure.confirmed_at),
-            finished_at=written(erasure.finished_at),
         )
 
     @classmethod

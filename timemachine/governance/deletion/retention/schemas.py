@@ -1,10 +1,9 @@
 """Bulk deletions, legal holds and retention rules as the API takes and returns them."""
 
-from typing import Any, Literal, Self, cast
+from typing import Any, Final, Literal, Self
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.governance.deletion.retention import models
 from timemachine.governance.deletion.retention.queries import Outcome, SessionCounts
@@ -92,11 +91,10 @@ class DeletionOut(Schema):
         every: bool | None = None,
     ) -> "DeletionOut":
         """The deletion; `held` is how many sessions are under hold now, by default how many stayed because of one."""
-        return cls.model_construct(
-            id=str(found.id),
+        return cls.from_attributes(
+            found,
             filter=SelectionOut.model_construct(**found.wanted),
-            rule=None if found.rule_id is None else str(found.rule_id),
-            status=cast("DeletionStatus", found.status),
+            rule=found.rule_id,
             sessions=outcome.sessions,
             turns=outcome.turns,
             held=outcome.states.get("held", 0) if held is None else held,
@@ -104,12 +102,6 @@ class DeletionOut(Schema):
             summarised=outcome.summarised,
             states=StateCounts(**outcome.states),
             deleted_turns=outcome.deleted_turns,
-            reason=found.reason,
-            requested_by=found.requested_by,
-            requested_at=written(found.requested_at),
-            confirmed_by=found.confirmed_by,
-            confirmed_at=written(found.confirmed_at),
-            finished_at=written(found.finished_at),
         )
 
 
@@ -131,15 +123,7 @@ class DeletionSession(Schema):
     @classmethod
     def of(cls, row: models.BulkDeletionSession, session: Session | None) -> "DeletionSession":
         """The session, None where it is deleted."""
-        return cls.model_construct(
-            session=str(row.session),
-            key=None if session is None else session.key,
-            name=None if session is None else session.name,
-            turns=row.turns,
-            summarised=row.summarised,
-            state=cast("DeletionState", row.state),
-            problem=row.problem,
-        )
+        return cls.from_attributes(row, key=session and session.key, name=session and session.name)
 
 
 class DeletionSessions(Page[DeletionSession]):
@@ -179,20 +163,13 @@ class HoldOut(Schema):
     @classmethod
     def of(cls, hold: Hold, **more: Any) -> Self:
         """The hold as `holds_of` reads it, with the fields that a subclass has besides."""
-        found = cls.model_construct(
-            id=str(hold.id),
+        return cls.from_attributes(
+            hold,
             filter=None if hold.wanted is None else SelectionOut.model_construct(**hold.wanted),
-            reason=hold.reason,
-            placed_by=hold.placed_by,
-            placed_at=written(hold.placed_at),
             sessions=getattr(hold, "number", None),
             held_still=getattr(hold, "open", None),
-            released_by=hold.released_by,
-            released_at=written(hold.released_at),
-            release_reason=hold.release_reason,
             **more,
         )
-        return cast("Self", found)
 
 
 class HoldPage(Page[HoldOut]):
@@ -210,11 +187,8 @@ class SessionHeld(Schema):
     @classmethod
     def of(cls, row: HeldSession, session: Session | None) -> "SessionHeld":
         """The session, None where it is deleted."""
-        return cls.model_construct(
-            session=str(row.session_id),
-            key=None if session is None else session.key,
-            name=None if session is None else session.name,
-            released_at=written(row.released_at),
+        return cls.from_attributes(
+            row, session=row.session_id, key=session and session.key, name=session and session.name
         )
 
 
@@ -261,19 +235,7 @@ class RetentionRuleOut(Schema):
     @classmethod
     def of(cls, rule: models.RetentionRule, due: SessionCounts | None = None) -> "RetentionRuleOut":
         """The rule."""
-        return cls.model_construct(
-            id=str(rule.id),
-            agent=rule.agent,
-            tag=rule.tag,
-            days=rule.days,
-            says=describe(rule),
-            early=is_early(rule.days),
-            reason=rule.reason,
-            set_by=rule.set_by,
-            set_at=written(rule.set_at),
-            ran_at=written(rule.ran_at),
-            due=due,
-        )
+        return cls.from_attributes(rule, says=describe(rule), early=is_early(rule.days), due=due)
 
 
 class RetentionFloor(Schema):
@@ -282,13 +244,11 @@ class RetentionFloor(Schema):
     days: int
     because: str
 
-    @classmethod
-    def now(cls) -> "RetentionFloor":
-        """The floor."""
-        return cls.model_construct(
-            days=FLOOR_DAYS,
-            because="EU AI Act, Articles 19 and 26(6): logs of high-risk AI systems are kept at least six months.",
-        )
+
+FLOOR: Final = RetentionFloor.model_construct(
+    days=FLOOR_DAYS,
+    because="EU AI Act, Articles 19 and 26(6): logs of high-risk AI systems are kept at least six months.",
+)
 
 
 class RetentionRules(Schema):
@@ -309,9 +269,5 @@ class RetentionPreview(Schema):
     @classmethod
     def of(cls, found: Preview) -> "RetentionPreview":
         """The preview."""
-        return cls.model_construct(
-            due=found.due,
-            first=written(found.first),
-            replaces=None if found.replaced is None else RetentionRuleOut.of(found.replaced),
-            floor=RetentionFloor.now(),
-        )
+        replaces = None if found.replaced is None else RetentionRuleOut.of(found.replaced)
+        return cls.from_attributes(found, replaces=replaces, floor=FLOOR)
