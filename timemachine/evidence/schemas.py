@@ -1,10 +1,9 @@
 """Seals, their checks, signing keys, and whom a project's log is sent to, as the API takes and returns them."""
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.evidence.log import anchors, keys
-from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, SealCheck, SigningKey
+from timemachine.evidence.models import TIMESTAMP, WITNESS, SealCheck, SigningKey
 from timemachine.evidence.queries import Result, Sealed, result_of
 from timemachine.evidence.sealing.checking import SealProblem
 from timemachine.evidence.sealing.previous_seals import PreviousSeal, PublicSeal
@@ -29,12 +28,8 @@ class SealCheckOut(Schema):
     @classmethod
     def of(cls, check: SealCheck) -> "SealCheckOut":
         """The check."""
-        return cls.model_construct(
-            id=str(check.id),
-            requested_by=check.requested_by,
-            requested_at=written(check.requested_at),
-            finished_at=written(check.finished_at),
-            records=check.records,
+        return cls.from_attributes(
+            check,
             recorded_steps=check.recorded,
             erased_fields=check.erased,
             result=result_of(check),
@@ -56,8 +51,8 @@ class EarlierSeal(PublicSeal):
     def of(cls, earlier: PreviousSeal) -> "EarlierSeal":
         """The seal."""
         why = earlier.replaced
-        return cls.model_construct(
-            **dict(earlier.public()),
+        return cls.from_attributes(
+            earlier.public(),
             replaced_by=why.by if why else None,
             reason=why.reason if why else None,
             erased_fields=why.fields if why else None,
@@ -96,20 +91,17 @@ class SealOut(Schema):
     def of(cls, found: Sealed) -> "SealOut":
         """The seal; as many queries as `Sealed.earlier`."""
         newest = found.checkpoint
-        return cls.model_construct(
+        return cls.from_attributes(
+            found,
             sealed=newest is not None,
-            records=found.records,
             sealed_records=newest.size if newest else 0,
             state=newest.state if newest else None,
-            sealed_at=written(newest.at) if newest else None,
+            sealed_at=newest.at if newest else None,
             root=bytes(newest.root).hex() if newest else None,
             key=newest.key.fingerprint if newest else None,
             problem=found.seal.problem if found.seal else None,
             earlier=[EarlierSeal.of(each) for each in found.earlier()],
-            altered=found.altered,
-            erased=ErasedOfSeal.model_construct(
-                fields=found.erased.fields, at=written(found.erased.at), since_check=found.erased_since
-            ),
+            erased=ErasedOfSeal.from_attributes(found.erased, since_check=found.erased_since),
             check=None if found.check is None else SealCheckOut.of(found.check),
             checking=None if found.checking is None else SealCheckOut.of(found.checking),
         )
@@ -128,14 +120,7 @@ class SigningKeyOut(Schema):
     @classmethod
     def of(cls, key: SigningKey) -> "SigningKeyOut":
         """The key."""
-        return cls.model_construct(
-            fingerprint=key.fingerprint,
-            pem=keys.pem(bytes(key.public_key)),
-            created_at=written(key.created_at),
-            created_by=key.created_by,
-            replaced_at=written(key.replaced_at),
-            replaced_by=key.replaced_by,
-        )
+        return cls.from_attributes(key, pem=keys.pem(bytes(key.public_key)))
 
 
 class SigningKeys(Page[SigningKeyOut]):
@@ -160,21 +145,6 @@ class AnchorOut(Schema):
     error: str | None
     failed_at: str | None
 
-    @classmethod
-    def of(cls, anchor: Anchor | None) -> "AnchorOut | None":
-        """The witness or authority, if the project has one."""
-        if anchor is None:
-            return None
-        return cls.model_construct(
-            url=anchor.url,
-            set_by=anchor.set_by,
-            set_at=written(anchor.set_at),
-            size=anchor.size,
-            taken_at=written(anchor.taken_at),
-            error=anchor.error,
-            failed_at=written(anchor.failed_at),
-        )
-
 
 class AnchorsOut(Schema):
     """The witness and the timestamp authority of a project, null if there is none, and the key that a witness needs to know."""
@@ -187,8 +157,9 @@ class AnchorsOut(Schema):
     def of(cls, project: Project) -> "AnchorsOut":
         """Those of the project."""
         found = anchors.anchors_of(project)
+        witness, timestamp = found.get(WITNESS), found.get(TIMESTAMP)
         return cls.model_construct(
-            witness=AnchorOut.of(found.get(WITNESS)),
-            timestamp=AnchorOut.of(found.get(TIMESTAMP)),
+            witness=None if witness is None else AnchorOut.from_attributes(witness),
+            timestamp=None if timestamp is None else AnchorOut.from_attributes(timestamp),
             witness_key=anchors.key_for_witness(project),
         )

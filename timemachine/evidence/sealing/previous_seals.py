@@ -68,13 +68,12 @@ class PreviousSeal:
 
     def public(self) -> PublicSeal:
         """Return what anyone may know about it; by whom and why is only for the project."""
-        return PublicSeal.model_construct(
+        return PublicSeal.from_attributes(
+            self.newest,
             generation=self.generation,
-            size=self.newest.size,
-            root=self.newest.root,
             sealed_at=self.newest.at,
             because="run_again" if self.replaced is None else "erasure",
-            replaced_at=written(self.replaced.at) if self.replaced else None,
+            replaced_at=self.replaced.at if self.replaced else None,
             log_entry=self.tombstone,
         )
 
