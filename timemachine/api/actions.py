@@ -9,7 +9,6 @@ from ninja.decorators import decorate_view
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.concurrency import limited
-from timemachine.api.paging import checked_limit, sized_rows
 from timemachine.api.requests import IdempotencyKey
 from timemachine.api.sessions import router as sessions_router
 from timemachine.core.pure.clock import written
@@ -89,7 +88,7 @@ def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) ->
         rows = rows.filter(tags__contains=[wanted.tag])
     if wanted.min_importance is not None:
         rows = rows.annotate(weighed=IMPORTANCE).filter(weighed__gte=wanted.min_importance)
-    found, following = sized_rows(
+    found, following = paging.sized_rows(
         with_everything(rows), wanted.limit, wanted.after, "sequence", paging.size_of_action()
     )
     items = as_given(session, [ActionOut.of(row) for row in found])
@@ -162,7 +161,7 @@ def changes(
     """Every change of a step's significance and importance, the latest first: to what (null: to what was recorded), by whom, when."""
     session = session_of(caller(request, "read").project, session_id)
     found = changes_before(session, None if after is None else paging.read(after, paging.identity))
-    shown = list(found[: checked_limit(limit) + 1])
+    shown = list(found[: paging.checked_limit(limit) + 1])
     return paging.typed_page(SignificanceChanges, shown, limit, SignificanceChangeOut.of)
 
 

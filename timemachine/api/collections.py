@@ -9,8 +9,6 @@ from ninja import Router, Status
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.asks import ANSWERS, ask_response
-from timemachine.api.paging import checked_limit, sized_rows, typed_page
-from timemachine.api.paging import read as read_place
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge import commands
 from timemachine.knowledge.queries import collection_of, collections_of, frames_at, versions_of
@@ -49,9 +47,9 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> Co
     """The project's collections by name."""
     found = collections_of(caller(request, "read").project)
     if after is not None:
-        found = found.filter(name__gt=read_place(after, paging.name))
-    rows = list(found[: checked_limit(limit) + 1])
-    return typed_page(CollectionPage, rows, limit, CollectionOut.of, lambda each: [each.name])
+        found = found.filter(name__gt=paging.read(after, paging.name))
+    rows = list(found[: paging.checked_limit(limit) + 1])
+    return paging.typed_page(CollectionPage, rows, limit, CollectionOut.of, lambda each: [each.name])
 
 
 @router.get("/{name}", response=CollectionOut, summary="One collection")
@@ -68,7 +66,7 @@ def frames(
     """The collection's frames by number, now or as of a moment."""
     project = caller(request, "read").project
     found = frames_at(collection_of(project, name), resolve_moment(project, as_of))
-    rows, following = sized_rows(found, limit, after, "number", paging.size_of_frame())
+    rows, following = paging.sized_rows(found, limit, after, "number", paging.size_of_frame())
     return FramePage.model_construct(items=[FrameOut.of(each) for each in rows], next=following)
 
 
@@ -84,7 +82,7 @@ def frame(
     versions = versions_of(collection_of(caller(request, "read").project, name), number)
     ids = list(versions.values_list("id", flat=True))
     used_by = frame_usage(ids)
-    rows, following = sized_rows(versions, limit, after, "version", paging.size_of_frame())
+    rows, following = paging.sized_rows(versions, limit, after, "version", paging.size_of_frame())
     return FrameVersions.model_construct(
         frame=number,
         versions=[FrameOut.of(each) for each in rows],

@@ -9,15 +9,13 @@ from ninja import Query, Router, Status
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.openapi import file_answer
-from timemachine.api.paging import checked_limit, rows_before, typed_page
-from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import session_of, sessions_named
 from timemachine.replay.alignment.queries import aligned
 from timemachine.replay.alignment.schemas import AlignmentOut, SideOut, StepPairOut
-from timemachine.replay.comparison import commands, queries, schemas
+from timemachine.replay.comparison import commands, queries
 from timemachine.replay.comparison.commands import Plan
 from timemachine.replay.comparison.estimate import estimates, judge_estimate
 from timemachine.replay.comparison.export import file_of
@@ -33,34 +31,48 @@ from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.comparison.pure.variants import names
 from timemachine.replay.comparison.results import results_of
+from timemachine.replay.comparison.schemas import (
+    AskCells,
+    AskCellsPage,
+    ComparisonFile,
+    ComparisonIn,
+    ComparisonLaunched,
+    ComparisonOut,
+    ComparisonPage,
+    ComparisonResults,
+    MarkIn,
+    MarkOut,
+    VariantEstimateOut,
+    VariantEstimates,
+)
 from timemachine.replay.tasks import compute_results, judge_cells, run_replay
 
 router = Router(tags=["comparisons"])
 WITHOUT_REASON = "none was given to the API"
 
 
-@router.post("", response={202: schemas.ComparisonLaunched}, summary="Launch a comparison")
-def launch(request: HttpRequest, payload: schemas.ComparisonIn) -> Status[schemas.ComparisonLaunched]:
+@router.post("", response={202: ComparisonLaunched}, summary="Launch a comparison")
+def launch(request: HttpRequest, payload: ComparisonIn) -> Status[ComparisonLaunched]:
     """Ask these sessions' questions again with each arm, over their frozen contexts; follow it at /api/comparisons/{id}."""
     who = caller(request, "run")
     return launched(who.project, _plan(who.project, payload), who.by)
 
 
-@router.post("/estimate", response=schemas.VariantEstimates, summary="What a comparison would cost")
-def estimate_launch(request: HttpRequest, payload: schemas.ComparisonIn) -> schemas.VariantEstimates:
+@router.post("/estimate", response=VariantEstimates, summary="What a comparison would cost")
+def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> VariantEstimates:
     """About what the same request would cost if it launched a comparison, arm by arm, over all its runs; nobody is asked."""
     project = caller(request, "run").project
     plan = commands.checked(project, _plan(project, payload))
     found = zip(names(plan.arms), estimates(plan), strict=True)
-    return schemas.VariantEstimates.model_construct(
+    return VariantEstimates.model_construct(
         estimates=[
-            schemas.VariantEstimateOut.from_attributes(each, arm=number, name=name)
+            VariantEstimateOut.from_attributes(each, arm=number, name=name)
             for number, (name, each) in enumerate(found, 1)
         ]
     )
 
 
-def _plan(project: Project, payload: schemas.ComparisonIn) -> Plan:
+def _plan(project: Project, payload: ComparisonIn) -> Plan:
     return Plan(
         sessions=sessions_named(project, payload.sessions),
         arms=payload.arms,
@@ -71,35 +83,32 @@ def _plan(project: Project, payload: schemas.ComparisonIn) -> Plan:
     )
 
 
-def launched(project: Project, plan: Plan, by: str) -> Status[schemas.ComparisonLaunched]:
+def launched(project: Project, plan: Plan, by: str) -> Status[ComparisonLaunched]:
     """The comparison and its replays, launched."""
     made = commands.create(project, plan, by=by)
     ids = [each.id for each in queries.replays_of(made)]
     enqueue(run_replay, *ids)
     return Status(
         202,
-        schemas.ComparisonLaunched.model_construct(
+        ComparisonLaunched.model_construct(
             comparison_id=str(made.id), replay_ids=[str(each) for each in ids]
         ),
     )
 
 
-@router.get("", response=schemas.ComparisonPage, summary="List comparisons")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> schemas.ComparisonPage:
+@router.get("", response=ComparisonPage, summary="List comparisons")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> ComparisonPage:
     """The project's comparisons, newest first."""
     found = queries.comparisons_of(caller(request, "read").project)
-    rows = rows_before(found, limit, after)
+    rows = paging.rows_before(found, limit, after)
     progress = progress_of(rows)
-    return typed_page(
-        schemas.ComparisonPage,
-        rows,
-        limit,
-        lambda each: schemas.ComparisonOut.of(each, progress[each.id]),
+    return paging.typed_page(
+        ComparisonPage, rows, limit, lambda each: ComparisonOut.of(each, progress[each.id])
     )
 
 
-@router.get("/{comparison_id}", response=schemas.ComparisonResults, summary="One comparison")
-def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> schemas.ComparisonResults:
+@router.get("/{comparison_id}", response=ComparisonResults, summary="One comparison")
+def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> ComparisonResults:
     """How far a comparison is, and once it is over what its columns come to and what each two of them show.
 
     `results.state` is `not_yet` while it runs (unless `so_far` asks for what there is), `under_way` while a worker computes what is
@@ -110,30 +119,30 @@ def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> sche
     results = results_of(found, progress, so_far=so_far)
     if results.due:
         enqueue(compute_results, found.id)
-    return schemas.ComparisonResults.of_results(found, progress, results)
+    return ComparisonResults.of_results(found, progress, results)
 
 
-@router.get("/{comparison_id}/cells", response=schemas.AskCellsPage, summary="A comparison's cells")
+@router.get("/{comparison_id}/cells", response=AskCellsPage, summary="A comparison's cells")
 def cells(
     request: HttpRequest, comparison_id: str, limit: int = 50, after: str | None = None
-) -> schemas.AskCellsPage:
+) -> AskCellsPage:
     """The asks in their order, each with the figures of every answer, with marks and opinions."""
     of = queries.comparison_of(caller(request, "read").project, comparison_id)
     kept = results_of(of, progress_of([of])[of.id])
     current = kept.findings is not None and kept.state == "current"
     found = kept.findings.asks if current and kept.findings else queries.asks_of(of)
-    start = 0 if after is None else read_place(after, paging.number)
-    shown = found[start : start + checked_limit(limit)]
+    start = 0 if after is None else paging.read(after, paging.number)
+    shown = found[start : start + paging.checked_limit(limit)]
     more = start + len(shown) < len(found)
-    return schemas.AskCellsPage.model_construct(
-        items=schemas.AskCells.of_all(queries.with_texts(shown) if current else shown),
+    return AskCellsPage.model_construct(
+        items=AskCells.of_all(queries.with_texts(shown) if current else shown),
         next=paging.written([start + len(shown)]) if more else None,
     )
 
 
 @router.get(
     "/{comparison_id}/export",
-    response=schemas.ComparisonFile,
+    response=ComparisonFile,
     summary="All of a comparison",
     openapi_extra=file_answer("text/csv"),
 )
@@ -148,29 +157,29 @@ def export(request: HttpRequest, comparison_id: str, format: str = "json") -> Ht
     return HttpResponse(file.data, content_type=file.media_type, headers=named)
 
 
-@router.post("/{comparison_id}/cancel", response=schemas.ComparisonOut, summary="Cancel a comparison")
-def cancel(request: HttpRequest, comparison_id: str) -> schemas.ComparisonOut:
+@router.post("/{comparison_id}/cancel", response=ComparisonOut, summary="Cancel a comparison")
+def cancel(request: HttpRequest, comparison_id: str) -> ComparisonOut:
     """Stop every replay of it: what waits is not begun, and calls under way are ended within some seconds."""
     who = caller(request, "run")
     found = queries.comparison_of(who.project, comparison_id)
     commands.cancel(found, by=who.by)
-    return schemas.ComparisonOut.of(found, progress_of([found])[found.id])
+    return ComparisonOut.of(found, progress_of([found])[found.id])
 
 
 @router.post(
     "/{comparison_id}/retry",
-    response={202: schemas.ComparisonOut},
+    response={202: ComparisonOut},
     summary="Ask failed and cancelled answers again",
 )
-def retry(request: HttpRequest, comparison_id: str) -> Status[schemas.ComparisonOut]:
+def retry(request: HttpRequest, comparison_id: str) -> Status[ComparisonOut]:
     """Ask again what failed or was cancelled, once the comparison is over."""
     found = queries.comparison_of(caller(request, "run").project, comparison_id)
     enqueue(run_replay, *commands.retry(found))
-    return Status(202, schemas.ComparisonOut.of(found, progress_of([found])[found.id]))
+    return Status(202, ComparisonOut.of(found, progress_of([found])[found.id]))
 
 
-@router.post("/{comparison_id}/marks", response={201: schemas.MarkOut}, summary="Mark a cell")
-def mark(request: HttpRequest, comparison_id: str, payload: schemas.MarkIn) -> Status[schemas.MarkOut]:
+@router.post("/{comparison_id}/marks", response={201: MarkOut}, summary="Mark a cell")
+def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[MarkOut]:
     """Say of an answer that it is `equivalent` to the recorded one, `contradicts` it, is `better` or `worse`; or `withdrawn`."""
     who = caller(request, "run")
     found = queries.comparison_of(who.project, comparison_id)
@@ -181,9 +190,7 @@ def mark(request: HttpRequest, comparison_id: str, payload: schemas.MarkIn) -> S
         arm=payload.arm,
         repeat=payload.run,
     )
-    return Status(
-        201, schemas.MarkOut.of(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note))
-    )
+    return Status(201, MarkOut.of(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note)))
 
 
 @router.post(
@@ -261,8 +268,8 @@ def compare(
     only finds and asks are compared.
     """
     project = caller(request, "read").project
-    size = checked_limit(limit)
-    behind = -1 if after is None else read_place(after, paging.number)
+    size = paging.checked_limit(limit)
+    behind = -1 if after is None else paging.read(after, paging.number)
     found = aligned(project, a, b)
     places = [place for place in found.shown(show) if place > behind]
     shown = places[:size]

@@ -5,8 +5,8 @@ from typing import Any, cast
 from django.http import HttpRequest
 from ninja import Query, Router
 
+from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.paging import checked_limit, computed_rows
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.recording.usage.costs import CostQuery, costs
@@ -26,11 +26,11 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
     there is a filter.
     """
     project = caller(request, "read").project
-    size = checked_limit(asked.limit)
+    size = paging.checked_limit(asked.limit)
     span = span_of(asked.since, asked.until, now().date())
     wanted = CostQuery(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
     found = costs(project, wanted, asked.by)
-    rows, following = computed_rows(found.rows, asked.after, size)
+    rows, following = paging.computed_rows(found.rows, asked.after, size)
     return CostsOut.model_construct(
         since=span.since.isoformat(),
         until=span.until.isoformat(),

@@ -72,12 +72,7 @@ def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None =
     found = queries.bulk_deletions_of(caller(request, "read").project)
     rows = paging.rows_before(found, limit, after)
     outcomes = queries.outcomes_by_deletion(rows)
-    return paging.typed_page(
-        DeletionPage,
-        rows,
-        limit,
-        lambda each: DeletionOut.of(each, outcomes[each.id]),
-    )
+    return paging.typed_page(DeletionPage, rows, limit, lambda each: DeletionOut.of(each, outcomes[each.id]))
 
 
 @router.get("/{forgetting_id}", response=DeletionOut, summary="One deletion in bulk", exclude_unset=True)

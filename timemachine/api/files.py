@@ -8,8 +8,6 @@ from ninja import Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
-from timemachine.api.paging import checked_limit, rows_before, typed_page
-from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge
 from timemachine.core.pure.json_types import JsonObject
@@ -94,8 +92,8 @@ def sources(request: HttpRequest, name: str, limit: int = 50, after: str | None 
     `frames` is how many frames of a file are current, `edited` how many more were edited by hand since.
     """
     found = sources_of(collection_of(caller(request, "read").project, name)).select_related("collection")
-    rows = rows_before(found, limit, after)
-    return typed_page(SourcePage, rows, limit, SourceListed.of_row)
+    rows = paging.rows_before(found, limit, after)
+    return paging.typed_page(SourcePage, rows, limit, SourceListed.of_row)
 
 
 @router.get("/{name}/sources/{source_id}/frames", response=SourceFrames, summary="The frames of a file")
@@ -105,9 +103,9 @@ def source_frames(
     """The current frames that are passages of the file, in the order in which they were put; the text of each is at /frames/{number}."""
     found = passages_of(_source(caller(request, "read").project, name, source_id))
     if after is not None:
-        found = found.filter(id__gt=read_place(after, paging.number))
-    rows = list(found[: checked_limit(limit) + 1])
-    return typed_page(SourceFrames, rows, limit, SourceFrame.of, lambda each: [each.id])
+        found = found.filter(id__gt=paging.read(after, paging.number))
+    rows = list(found[: paging.checked_limit(limit) + 1])
+    return paging.typed_page(SourceFrames, rows, limit, SourceFrame.of, lambda each: [each.id])
 
 
 @intakes.get("/{intake_id}", response=IntakeOut, summary="One intake")

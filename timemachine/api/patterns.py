@@ -7,21 +7,34 @@ from ninja import Query, Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.paging import checked_limit, rows_before, typed_page
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.memory.patterns import queries, rules, schemas
+from timemachine.memory.patterns import queries, rules
 from timemachine.memory.patterns.reader import count_unread
+from timemachine.memory.patterns.schemas import (
+    PatternAlertOut,
+    PatternAlerts,
+    PatternDetails,
+    PatternInSession,
+    PatternOut,
+    PatternPage,
+    PatternRuleDeleted,
+    PatternRuleIn,
+    PatternRuleOut,
+    PatternRules,
+    PatternsIn,
+    SimilarPattern,
+    SimilarPatterns,
+    WordingOut,
+)
 from timemachine.memory.patterns.similar import similar_to_step, similar_to_text
 
 _LIKE: Final = frozenset({"similar_to", "text"})
 router = Router(tags=["patterns"])
 
 
-@router.get("", response=schemas.PatternPage | schemas.SimilarPatterns, summary="List patterns")
-def index(
-    request: HttpRequest, asked: Query[schemas.PatternsIn]
-) -> schemas.PatternPage | schemas.SimilarPatterns:
+@router.get("", response=PatternPage | SimilarPatterns, summary="List patterns")
+def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | SimilarPatterns:
     """The errors and questions that several sessions have, the one that was seen last first; `q` is text of their wordings.
 
     `similar_to` (SESSION:STEP, which is read at once) or `text` lists instead the patterns that a step or a text is like, at most 10: `like` is
@@ -35,68 +48,62 @@ def index(
     found = queries.patterns_of(project, wanted)
     if asked.after is not None:
         found = queries.patterns_after(found, paging.read(asked.after, paging.name))
-    rows, place = queries.patterns_page(found, wanted, checked_limit(asked.limit))
+    rows, place = queries.patterns_page(found, wanted, paging.checked_limit(asked.limit))
     trends, solved = queries.trends_of(rows), queries.resolutions_of([each.id for each in rows])
-    return schemas.PatternPage.model_construct(
-        items=[schemas.PatternOut.of(each, trends.get(each.id), solved.get(each.id)) for each in rows],
+    return PatternPage.model_construct(
+        items=[PatternOut.of(each, trends.get(each.id), solved.get(each.id)) for each in rows],
         next=place and paging.written([place]),
         not_read=count_unread(project.id),
     )
 
 
-@router.get("/alerts", response=schemas.PatternAlerts, summary="List what rules found")
-def alerts(
-    request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None
-) -> schemas.PatternAlerts:
+@router.get("/alerts", response=PatternAlerts, summary="List what rules found")
+def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> PatternAlerts:
     """Patterns that met a rule, each once per window, the latest first."""
     found = queries.alerts_of(caller(request, "read").project)
-    rows = rows_before(found, limit, after)
-    return typed_page(schemas.PatternAlerts, rows, limit, schemas.PatternAlertOut.of)
+    rows = paging.rows_before(found, limit, after)
+    return paging.typed_page(PatternAlerts, rows, limit, PatternAlertOut.of)
 
 
-@router.post("/alerts/{alert_id}/seen", response=schemas.PatternAlertOut, summary="Put an alert aside")
-def seen(request: HttpRequest, alert_id: str) -> schemas.PatternAlertOut:
+@router.post("/alerts/{alert_id}/seen", response=PatternAlertOut, summary="Put an alert aside")
+def seen(request: HttpRequest, alert_id: str) -> PatternAlertOut:
     """Mark an alert as seen: the navigation no longer shows it."""
     who = caller(request, "run")
-    return schemas.PatternAlertOut.of(rules.dismiss_alert(queries.alert_of(who.project, alert_id), by=who.by))
+    return PatternAlertOut.of(rules.dismiss_alert(queries.alert_of(who.project, alert_id), by=who.by))
 
 
-@router.get("/rules", response=schemas.PatternRules, summary="List rules")
-def rule_index(request: HttpRequest) -> schemas.PatternRules:
+@router.get("/rules", response=PatternRules, summary="List rules")
+def rule_index(request: HttpRequest) -> PatternRules:
     """The rules by which patterns are reported; a project has at most 20."""
     found = queries.rules_of(caller(request, "read").project)
-    return schemas.PatternRules.model_construct(
-        items=[schemas.PatternRuleOut.of(each) for each in found], next=None
-    )
+    return PatternRules.model_construct(items=[PatternRuleOut.of(each) for each in found], next=None)
 
 
-@router.post("/rules", response={201: schemas.PatternRuleOut}, summary="Make a rule")
-def make_rule(request: HttpRequest, payload: schemas.PatternRuleIn) -> Status[schemas.PatternRuleOut]:
+@router.post("/rules", response={201: PatternRuleOut}, summary="Make a rule")
+def make_rule(request: HttpRequest, payload: PatternRuleIn) -> Status[PatternRuleOut]:
     """Report patterns that so many sessions have in one day, week or month (of the calendar, in UTC).
 
     Patterns that already meet the rule in the current window are reported at once. A `url` is notified by POST with a pattern's address and
     counts, never with recorded text; setting one needs the scope `admin`.
     """
     who = caller(request, "admin" if payload.url else "run")
-    return Status(
-        201, schemas.PatternRuleOut.of(rules.create_rule(who.project, by=who.by, **payload.model_dump()))
-    )
+    return Status(201, PatternRuleOut.of(rules.create_rule(who.project, by=who.by, **payload.model_dump())))
 
 
-@router.delete("/rules/{rule_id}", response=schemas.PatternRuleDeleted, summary="Delete a rule")
-def delete_rule(request: HttpRequest, rule_id: str) -> schemas.PatternRuleDeleted:
+@router.delete("/rules/{rule_id}", response=PatternRuleDeleted, summary="Delete a rule")
+def delete_rule(request: HttpRequest, rule_id: str) -> PatternRuleDeleted:
     """Delete a rule and its alerts. If it has a `url`, this needs the scope `admin`, as creating it does."""
     found = queries.rule_of(caller(request, "run").project, rule_id)
     if found.url:
         caller(request, "admin")
     rules.delete_rule(found)
-    return schemas.PatternRuleDeleted.model_construct(deleted=rule_id)
+    return PatternRuleDeleted.model_construct(deleted=rule_id)
 
 
-@router.get("/{pattern_id}", response=schemas.PatternDetails, summary="One pattern")
+@router.get("/{pattern_id}", response=PatternDetails, summary="One pattern")
 def read(
     request: HttpRequest, pattern_id: str, limit: int = paging.DEFAULT, after: str | None = None
-) -> schemas.PatternDetails:
+) -> PatternDetails:
     """A pattern with its wordings and its sessions, the one that had it last first: in which steps, and what solved it there.
 
     The id of a pattern that became part of another returns that one. `limit` and `after` count sessions.
@@ -104,22 +111,21 @@ def read(
     pattern = queries.pattern_of(caller(request, "read").project, pattern_id)
     queries.with_current_counts([pattern])
     place = None if after is None else paging.read(after, paging.name)
-    rows = queries.sessions_of(pattern, limit=checked_limit(limit) + 1, after=place)
+    rows = queries.sessions_of(pattern, limit=paging.checked_limit(limit) + 1, after=place)
     shown = rows[:limit]
-    return schemas.PatternDetails.of(
+    return PatternDetails.of(
         pattern,
         queries.trends_of([pattern]).get(pattern.id),
         queries.resolutions_of([pattern.id]).get(pattern.id),
         wordings=[
-            schemas.WordingOut.model_construct(text=text, steps=steps)
-            for text, steps in queries.wordings_of(pattern)
+            WordingOut.model_construct(text=text, steps=steps) for text, steps in queries.wordings_of(pattern)
         ],
-        items=[schemas.PatternInSession.of(row) for row in shown],
+        items=[PatternInSession.of(row) for row in shown],
         next=paging.written([queries.session_place(shown[-1])]) if len(rows) > limit else None,
     )
 
 
-def _similar(project: Project, asked: schemas.PatternsIn) -> schemas.SimilarPatterns:
+def _similar(project: Project, asked: PatternsIn) -> SimilarPatterns:
     if asked.similar_to and asked.text:
         raise InvalidInput("Ask for `similar_to` or for `text`.", code="invalid_field", field="text")
     named = "text" if "text" in asked.model_fields_set else "similar_to"
@@ -141,8 +147,8 @@ def _similar(project: Project, asked: schemas.PatternsIn) -> schemas.SimilarPatt
         else similar_to_text(project, asked.text, kind=asked.kind)
     )
     trends = queries.trends_of(queries.with_current_counts([each.pattern for each in found]))
-    return schemas.SimilarPatterns.model_construct(
-        items=[schemas.SimilarPattern.of_similar(each, trends.get(each.pattern.id)) for each in found],
+    return SimilarPatterns.model_construct(
+        items=[SimilarPattern.of_similar(each, trends.get(each.pattern.id)) for each in found],
         next=None,
         not_read=count_unread(project.id),
     )

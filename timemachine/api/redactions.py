@@ -8,46 +8,55 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.queries import action_of, session_of
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut
-from timemachine.text.redaction import commands, schemas
+from timemachine.text.redaction import commands
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
 from timemachine.text.redaction.pure.projection import redact_action
 from timemachine.text.redaction.pure.rules import Rules, read_rules
 from timemachine.text.redaction.pure.text import redact_text
 from timemachine.text.redaction.pure.values import tally_of
 from timemachine.text.redaction.queries import profile_of, profile_row, profiles_of
+from timemachine.text.redaction.schemas import (
+    FindingOut,
+    RedactedStep,
+    RedactedText,
+    RedactionChange,
+    RedactionIn,
+    RedactionOut,
+    RedactionPage,
+    RedactionTest,
+    counts_of,
+)
 
 router = Router(tags=["redactions"])
 
 
-@router.post("", response={201: schemas.RedactionOut}, summary="Make a redaction profile")
-def make(request: HttpRequest, payload: schemas.RedactionIn) -> Status[schemas.RedactionOut]:
+@router.post("", response={201: RedactionOut}, summary="Make a redaction profile")
+def make(request: HttpRequest, payload: RedactionIn) -> Status[RedactionOut]:
     """A new profile, version 1. `rules` has `detect`, `phone_regions`, `patterns` (RE2) and `fields`."""
     who = caller(request, "admin")
     made = commands.make_profile(who.project, payload.name, read_rules(payload.rules), by=who.by)
-    return Status(201, schemas.RedactionOut.of(made))
+    return Status(201, RedactionOut.of(made))
 
 
-@router.get("", response=schemas.RedactionPage, summary="List redaction profiles")
-def index(request: HttpRequest) -> schemas.RedactionPage:
+@router.get("", response=RedactionPage, summary="List redaction profiles")
+def index(request: HttpRequest) -> RedactionPage:
     """What can be chosen: the profile that every project has, then the newest version of each of its own, by name."""
     own = profiles_of(caller(request, "read").project)
-    items = [schemas.RedactionOut.built_in_profile(), *map(schemas.RedactionOut.of, own)]
-    return schemas.RedactionPage.model_construct(items=items, next=None)
+    items = [RedactionOut.built_in_profile(), *map(RedactionOut.of, own)]
+    return RedactionPage.model_construct(items=items, next=None)
 
 
-@router.post(
-    "/test", response=schemas.RedactedText | schemas.RedactedStep, summary="What a profile would withhold"
-)
-def test(request: HttpRequest, payload: schemas.RedactionTest) -> schemas.RedactedText | schemas.RedactedStep:
+@router.post("/test", response=RedactedText | RedactedStep, summary="What a profile would withhold")
+def test(request: HttpRequest, payload: RedactionTest) -> RedactedText | RedactedStep:
     """The text, or the step of a session, as somebody would read it, with counts by rule. Nothing of it is kept."""
     who = caller(request, "read")
     rules = _rules(who, payload)
     if payload.text is not None:
         found = redact_text(payload.text, rules)
-        return schemas.RedactedText.model_construct(
+        return RedactedText.model_construct(
             text=found.text,
-            findings=[schemas.FindingOut.from_attributes(each) for each in found.findings],
-            counts=schemas.counts_of(tally_of(found.findings)),
+            findings=[FindingOut.from_attributes(each) for each in found.findings],
+            counts=counts_of(tally_of(found.findings)),
         )
     if payload.session is None or payload.sequence is None:
         raise InvalidInput(
@@ -57,36 +66,36 @@ def test(request: HttpRequest, payload: schemas.RedactionTest) -> schemas.Redact
     sequence = action_of(session, payload.sequence).sequence
     action = with_everything(session.actions.filter(sequence=sequence)).get()
     step = redact_action(ActionOut.of(action).model_dump(), rules)
-    return schemas.RedactedStep.model_construct(
-        action=step.document, touched=list(step.touched), counts=schemas.counts_of(step.tally)
+    return RedactedStep.model_construct(
+        action=step.document, touched=list(step.touched), counts=counts_of(step.tally)
     )
 
 
-@router.get("/{redaction_id}", response=schemas.RedactionOut, summary="One redaction profile")
-def read(request: HttpRequest, redaction_id: str) -> schemas.RedactionOut:
+@router.get("/{redaction_id}", response=RedactionOut, summary="One redaction profile")
+def read(request: HttpRequest, redaction_id: str) -> RedactionOut:
     """The version of that id, the newest of that name, or `built-in`."""
     project = caller(request, "read").project
     if redaction_id in (BUILT_IN_HANDLE, BUILT_IN.name):
-        return schemas.RedactionOut.built_in_profile()
-    return schemas.RedactionOut.of(profile_row(project, redaction_id))
+        return RedactionOut.built_in_profile()
+    return RedactionOut.of(profile_row(project, redaction_id))
 
 
-@router.patch("/{redaction_id}", response=schemas.RedactionOut, summary="Change a redaction profile")
-def change(request: HttpRequest, redaction_id: str, payload: schemas.RedactionChange) -> schemas.RedactionOut:
+@router.patch("/{redaction_id}", response=RedactionOut, summary="Change a redaction profile")
+def change(request: HttpRequest, redaction_id: str, payload: RedactionChange) -> RedactionOut:
     """The next version of a profile. What was made with an earlier version keeps it."""
     who = caller(request, "admin")
     row = profile_row(who.project, redaction_id)
-    return schemas.RedactionOut.of(commands.change_profile(row, read_rules(payload.rules), by=who.by))
+    return RedactionOut.of(commands.change_profile(row, read_rules(payload.rules), by=who.by))
 
 
-@router.delete("/{redaction_id}", response=schemas.RedactionOut, summary="Retire a redaction profile")
-def retire(request: HttpRequest, redaction_id: str) -> schemas.RedactionOut:
+@router.delete("/{redaction_id}", response=RedactionOut, summary="Retire a redaction profile")
+def retire(request: HttpRequest, redaction_id: str) -> RedactionOut:
     """Take it out of what can be chosen. What was made with it keeps its rules."""
     who = caller(request, "admin")
-    return schemas.RedactionOut.of(commands.retire_profile(profile_row(who.project, redaction_id), by=who.by))
+    return RedactionOut.of(commands.retire_profile(profile_row(who.project, redaction_id), by=who.by))
 
 
-def _rules(who: Caller, payload: schemas.RedactionTest) -> Rules:
+def _rules(who: Caller, payload: RedactionTest) -> Rules:
     if payload.rules is not None:
         return read_rules(payload.rules)
     return profile_of(who.project, payload.redaction).rules

@@ -10,8 +10,6 @@ from pydantic import Field
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
 from timemachine.api.comparisons import launched
-from timemachine.api.paging import checked_limit, rows_before, sized_rows, typed_page
-from timemachine.api.paging import read as read_place
 from timemachine.api.sessions import router as sessions_router
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.queue import enqueue
@@ -20,13 +18,21 @@ from timemachine.recording.sessions.queries import checkpoint_of, session_of
 from timemachine.replay.comparison.commands import Plan
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.comparison.schemas import ComparisonLaunched
-from timemachine.replay.runs import commands, schemas
+from timemachine.replay.runs import commands
 from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.frame_rank_schemas import RankPageOut
 from timemachine.replay.runs.frame_ranks import MOST_STEPS, rank_page
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, check
 from timemachine.replay.runs.queries import replay_of, step_of, steps_of, tallies, trials_of
+from timemachine.replay.runs.schemas import (
+    Estimates,
+    ReplayIn,
+    ReplayLaunched,
+    ReplayOut,
+    ReplayPage,
+    TrialIn,
+)
 from timemachine.replay.runs.step_schemas import ReplayStepOut, ReplayStepPage
 from timemachine.replay.runs.trials import step_to_try, try_step
 from timemachine.replay.sweeps import commands as sweep_commands
@@ -42,12 +48,12 @@ NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence", "step", "ques
 @sessions_router.post(
     "/{session_id}/replays",
     tags=["replays"],
-    response={202: schemas.ReplayLaunched | ComparisonLaunched},
+    response={202: ReplayLaunched | ComparisonLaunched},
     summary="Launch a replay",
 )
 def launch(
-    request: HttpRequest, session_id: str, payload: schemas.ReplayIn
-) -> Status[schemas.ReplayLaunched] | Status[ComparisonLaunched]:
+    request: HttpRequest, session_id: str, payload: ReplayIn
+) -> Status[ReplayLaunched] | Status[ComparisonLaunched]:
     """Replay the session in the background; follow it at /api/replays/{id}. Several models make a comparison of audit replays."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
@@ -57,16 +63,16 @@ def launch(
     options = payload.options(model=model, after_sequence=_after(session, payload.from_checkpoint))
     replay = commands.launch(session, options, by=who.by)
     enqueue(run_replay, replay.id)
-    return Status(202, schemas.ReplayLaunched.model_construct(replay_id=str(replay.id)))
+    return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
 
 
 @sessions_router.post(
     "/{session_id}/replays/estimate",
     tags=["replays"],
-    response=schemas.Estimates,
+    response=Estimates,
     summary="What a replay would cost",
 )
-def estimate(request: HttpRequest, session_id: str, payload: schemas.ReplayIn) -> schemas.Estimates:
+def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> Estimates:
     """About what the same request would cost if it launched a replay, for each of its models; nobody is asked."""
     session = session_of(caller(request, "run").project, session_id)
     after = _after(session, payload.from_checkpoint)
@@ -74,33 +80,33 @@ def estimate(request: HttpRequest, session_id: str, payload: schemas.ReplayIn) -
     found = estimate_replays(
         [session], [payload.options(model=each, after_sequence=after) for each in models]
     )
-    return schemas.Estimates.model_construct(estimates=found)
+    return Estimates.model_construct(estimates=found)
 
 
-@router.get("", response=schemas.ReplayPage, summary="List replays")
+@router.get("", response=ReplayPage, summary="List replays")
 def index(
     request: HttpRequest, session: str | None = None, limit: int = 50, after: str | None = None
-) -> schemas.ReplayPage:
+) -> ReplayPage:
     """The replays of a session, or of the whole project, newest first."""
     project = caller(request, "read").project
     found = Replay.objects.filter(project=project).order_by("-id")  # a UUIDv7 begins with its time
     if session is not None:
         found = found.filter(session=session_of(project, session))
-    rows = rows_before(found, limit, after)
+    rows = paging.rows_before(found, limit, after)
     return _page(rows, limit)
 
 
-@router.get("/{replay_id}", response=schemas.ReplayOut, summary="One replay")
-def read(request: HttpRequest, replay_id: str) -> schemas.ReplayOut:
+@router.get("/{replay_id}", response=ReplayOut, summary="One replay")
+def read(request: HttpRequest, replay_id: str) -> ReplayOut:
     """How far a replay is, and its results so far."""
-    return schemas.ReplayOut.of(replay_of(caller(request, "read").project, replay_id))
+    return ReplayOut.of(replay_of(caller(request, "read").project, replay_id))
 
 
 @router.get("/{replay_id}/steps", response=ReplayStepPage, by_alias=True, summary="A replay's steps")
 def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | None = None) -> ReplayStepPage:
     """The steps in the order of the recording."""
     found = steps_of(replay_of(caller(request, "read").project, replay_id))
-    rows, following = sized_rows(found, limit, after, "sequence", paging.size_of_replay_step())
+    rows, following = paging.sized_rows(found, limit, after, "sequence", paging.size_of_replay_step())
     return ReplayStepPage.model_construct(items=[ReplayStepOut.of(each) for each in rows], next=following)
 
 
@@ -115,45 +121,45 @@ def step(request: HttpRequest, replay_id: str, sequence: int) -> ReplayStepOut:
     return ReplayStepOut.of(step_of(replay_of(caller(request, "read").project, replay_id), sequence))
 
 
-@router.post("/{replay_id}/cancel", response=schemas.ReplayOut, summary="Cancel a replay")
-def cancel(request: HttpRequest, replay_id: str) -> schemas.ReplayOut:
+@router.post("/{replay_id}/cancel", response=ReplayOut, summary="Cancel a replay")
+def cancel(request: HttpRequest, replay_id: str) -> ReplayOut:
     """Stop a replay: waiting steps do not start, and running calls end within some seconds; these may have been billed."""
     who = caller(request, "run")
-    return schemas.ReplayOut.of(commands.cancel(replay_of(who.project, replay_id), by=who.by))
+    return ReplayOut.of(commands.cancel(replay_of(who.project, replay_id), by=who.by))
 
 
-@router.post("/{replay_id}/retry", response={202: schemas.ReplayOut}, summary="Try failed steps again")
-def retry(request: HttpRequest, replay_id: str) -> Status[schemas.ReplayOut]:
+@router.post("/{replay_id}/retry", response={202: ReplayOut}, summary="Try failed steps again")
+def retry(request: HttpRequest, replay_id: str) -> Status[ReplayOut]:
     """Run the failed and cancelled steps of a finished replay again."""
     replay = commands.retry(replay_of(caller(request, "run").project, replay_id))
     enqueue(run_replay, replay.id)
-    return Status(202, schemas.ReplayOut.of(replay))
+    return Status(202, ReplayOut.of(replay))
 
 
 @sessions_router.post(
-    TRIALS, tags=["replays"], response={202: schemas.ReplayLaunched}, summary="Try one step with a change"
+    TRIALS, tags=["replays"], response={202: ReplayLaunched}, summary="Try one step with a change"
 )
 def try_again(
-    request: HttpRequest, session_id: str, sequence: int, payload: schemas.TrialIn
-) -> Status[schemas.ReplayLaunched]:
+    request: HttpRequest, session_id: str, sequence: int, payload: TrialIn
+) -> Status[ReplayLaunched]:
     """Make this find or ask again with something changed, in the background; follow it at /api/replays/{id}."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     replay = try_step(session, payload.options(sequence), by=who.by)
     enqueue(run_replay, replay.id)
-    return Status(202, schemas.ReplayLaunched.model_construct(replay_id=str(replay.id)))
+    return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
 
 
-@sessions_router.get(TRIALS, tags=["replays"], response=schemas.ReplayPage, summary="The trials of one step")
+@sessions_router.get(TRIALS, tags=["replays"], response=ReplayPage, summary="The trials of one step")
 def trials(
     request: HttpRequest, session_id: str, sequence: int, limit: int = 50, after: str | None = None
-) -> schemas.ReplayPage:
+) -> ReplayPage:
     """The trials of this step, newest first, each a replay of it."""
     session = session_of(caller(request, "read").project, session_id)
     found = trials_of(session, step_to_try(session, sequence).sequence)
     if after is not None:
-        found = found.filter(replay_id__lt=read_place(after, paging.identity))
-    return _page([each.replay for each in found[: checked_limit(limit) + 1]], limit)
+        found = found.filter(replay_id__lt=paging.read(after, paging.identity))
+    return _page([each.replay for each in found[: paging.checked_limit(limit) + 1]], limit)
 
 
 @sessions_router.get(
@@ -175,21 +181,16 @@ def where_is_it(
     return rank_page(session, frame=frame, text=text, after=after, limit=limit)
 
 
-def _page(found: Sequence[Replay], limit: int) -> schemas.ReplayPage:
+def _page(found: Sequence[Replay], limit: int) -> ReplayPage:
     counts = tallies(found)
-    return typed_page(
-        schemas.ReplayPage,
-        found,
-        limit,
-        lambda each: schemas.ReplayOut.of(each, counts[each.id]),
-    )
+    return paging.typed_page(ReplayPage, found, limit, lambda each: ReplayOut.of(each, counts[each.id]))
 
 
 def _after(session: Session, name: int | str | None) -> int | None:
     return None if name is None else checkpoint_of(session, name).sequence
 
 
-def _comparison(who: Caller, session: Session, payload: schemas.ReplayIn) -> Status[ComparisonLaunched]:
+def _comparison(who: Caller, session: Session, payload: ReplayIn) -> Status[ComparisonLaunched]:
     """The session's asks with each of the models, over the frozen context: only what every arm can share goes with it."""
     options = payload.options(model=None, after_sequence=_after(session, payload.from_checkpoint))
     refused = [name for name in NOT_COMPARED if getattr(options, name)]
@@ -230,8 +231,8 @@ def list_sweeps(
 ) -> SweepPage:
     """The sweeps of the session, newest first."""
     found = sweeps_of(session_of(caller(request, "read").project, session_id)).prefetch_related("rows")
-    rows = rows_before(found, limit, after)
-    return typed_page(SweepPage, rows, limit, SweepOut.of)
+    rows = paging.rows_before(found, limit, after)
+    return paging.typed_page(SweepPage, rows, limit, SweepOut.of)
 
 
 @sweeps.get("/{sweep_id}", response=SweepOut, summary="One sweep")

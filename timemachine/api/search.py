@@ -3,8 +3,8 @@
 from django.http import HttpRequest
 from ninja import Query, Router
 
+from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.paging import checked_limit
 from timemachine.memory.search.filters import SearchOptions
 from timemachine.memory.search.queries import search as searched
 from timemachine.memory.search.recall.queries import recall as recalled
@@ -24,7 +24,9 @@ def search(request: HttpRequest, asked: Query[SearchIn]) -> SearchPage:
     """
     project = caller(request, "read").project
     wanted = SearchOptions(**asked.model_dump(exclude={"limit", "after"}))
-    return SearchPage.of(searched(project, wanted, limit=checked_limit(asked.limit), after=asked.after))
+    return SearchPage.of(
+        searched(project, wanted, limit=paging.checked_limit(asked.limit), after=asked.after)
+    )
 
 
 recalls = Router(tags=["memory"])

@@ -11,7 +11,6 @@ from timemachine.api import paging
 from timemachine.api.access import Caller, caller
 from timemachine.api.concurrency import limited
 from timemachine.api.openapi import file_answer
-from timemachine.api.paging import checked_limit, computed_rows, sized_rows
 from timemachine.api.requests import IdempotencyKey, request_hash
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value
@@ -25,7 +24,7 @@ from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.answering.running_asks import wait_for_asks
 from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.importing.exporting import EXPORTS, sent
-from timemachine.recording.sessions import commands, schemas
+from timemachine.recording.sessions import commands
 from timemachine.recording.sessions.branches import branch_count, branch_tree
 from timemachine.recording.sessions.checkpoints import resume as resumed
 from timemachine.recording.sessions.checkpoints import set_checkpoint
@@ -34,6 +33,24 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import check_end
 from timemachine.recording.sessions.pure.vocabulary import Role
 from timemachine.recording.sessions.queries import action_of, actions_of, session_of
+from timemachine.recording.sessions.schemas import (
+    BranchesOut,
+    BranchOut,
+    CheckpointIn,
+    CheckpointOut,
+    ParentIn,
+    RemainingSummary,
+    ResumedOut,
+    ResumeIn,
+    SessionChange,
+    SessionDeleted,
+    SessionEnd,
+    SessionErasure,
+    SessionFilter,
+    SessionIn,
+    SessionOut,
+    SessionPage,
+)
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.pure.filter import parse
 from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage
@@ -55,50 +72,48 @@ router = Router(tags=["sessions"])
 """Several modules add to it: one path belongs to one router, whatever its methods."""
 
 
-@router.post("", response={201: schemas.SessionOut}, summary="Start a session")
+@router.post("", response={201: SessionOut}, summary="Start a session")
 def start(
-    request: HttpRequest, payload: schemas.SessionIn, idempotency_key: IdempotencyKey = None
-) -> Status[schemas.SessionOut]:
-    """Start a session. The `collection` is created if it does not exist.
+    request: HttpRequest, payload: SessionIn, idempotency_key: IdempotencyKey = None
+) -> Status[SessionOut]:
+    """A new session that is recording; `collection` is created if there is none of that name.
 
     There is one session per `key`; a second one is refused (`key_taken`). The same `Idempotency-Key` again gets the session that it
     started, as it is now. If you send a session later than it happened, give its `started_at`.
     """
     who = caller(request, "record")
     if idempotency_key is None:
-        return Status(201, schemas.SessionOut.of(_started(who, payload)))
+        return Status(201, SessionOut.of(_started(who, payload)))
     started = start_once(who.project, idempotency_key, request_hash(request), lambda: _started(who, payload))
-    return Status(201, schemas.SessionOut.of(started))
+    return Status(201, SessionOut.of(started))
 
 
-@router.get("", response=schemas.SessionPage, summary="List sessions")
-def index(request: HttpRequest, wanted: Query[schemas.SessionFilter]) -> schemas.SessionPage:
+@router.get("", response=SessionPage, summary="List sessions")
+def index(request: HttpRequest, wanted: Query[SessionFilter]) -> SessionPage:
     """The project's sessions, newest first."""
     project = caller(request, "read").project
     filters = wanted.model_dump(exclude={"limit", "after"})
-    found = sessions_page(project, SessionQuery(**filters), wanted.after, checked_limit(wanted.limit))
-    return schemas.SessionPage.model_construct(
-        items=[schemas.SessionOut.of(session) for session in found.sessions], next=found.next
+    found = sessions_page(project, SessionQuery(**filters), wanted.after, paging.checked_limit(wanted.limit))
+    return SessionPage.model_construct(
+        items=[SessionOut.of(session) for session in found.sessions], next=found.next
     )
 
 
-@router.get("/{session_id}", response=schemas.SessionOut, summary="One session")
-def read(request: HttpRequest, session_id: str) -> schemas.SessionOut:
+@router.get("/{session_id}", response=SessionOut, summary="One session")
+def read(request: HttpRequest, session_id: str) -> SessionOut:
     """A session by its uuid or key."""
-    return schemas.SessionOut.of(session_of(caller(request, "read").project, session_id))
+    return SessionOut.of(session_of(caller(request, "read").project, session_id))
 
 
-@router.patch("/{session_id}", response=schemas.SessionOut, summary="Rename or tag a session")
-def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange) -> schemas.SessionOut:
+@router.patch("/{session_id}", response=SessionOut, summary="Rename or tag a session")
+def change(request: HttpRequest, session_id: str, payload: SessionChange) -> SessionOut:
     """Change a session's name, metadata or tags; what it recorded stays."""
     session = session_of(caller(request, "record").project, session_id)
-    return schemas.SessionOut.of(commands.describe(session, **payload.model_dump(exclude_unset=True)))
+    return SessionOut.of(commands.describe(session, **payload.model_dump(exclude_unset=True)))
 
 
-@router.delete("/{session_id}", response=schemas.SessionDeleted, summary="Delete a session")
-def erase(
-    request: HttpRequest, session_id: str, payload: schemas.SessionErasure | None = None
-) -> schemas.SessionDeleted:
+@router.delete("/{session_id}", response=SessionDeleted, summary="Delete a session")
+def erase(request: HttpRequest, session_id: str, payload: SessionErasure | None = None) -> SessionDeleted:
     """Delete a session with everything it recorded, its notes, replays, judgements and share links. This cannot be undone.
 
     Its `summaries` in collections stay and are listed by `collection` and `frame`. So do its `branches`, whose `parent_deleted` says from
@@ -107,18 +122,16 @@ def erase(
     who = caller(request, "admin")
     session = session_of(who.project, session_id)
     reason = payload.reason if payload else None
-    stays = [schemas.RemainingSummary.model_construct(**each) for each in remaining_summaries(session)]
+    stays = [RemainingSummary.model_construct(**each) for each in remaining_summaries(session)]
     branches = branch_count(session)
     actions = erase_session(session, by=who.by, reason=reason)
-    return schemas.SessionDeleted.model_construct(
+    return SessionDeleted.model_construct(
         erased=str(session.id), actions=actions, branches=branches, summaries=stays
     )
 
 
-@router.post("/{session_id}/end", response=schemas.SessionOut, summary="End a session")
-def end(
-    request: HttpRequest, session_id: str, payload: schemas.SessionEnd | None = None
-) -> schemas.SessionOut:
+@router.post("/{session_id}/end", response=SessionOut, summary="End a session")
+def end(request: HttpRequest, session_id: str, payload: SessionEnd | None = None) -> SessionOut:
     """End a session, after the asks that are running in it are recorded; ending it twice is the same as once.
 
     `ended_at` in the body says when it ended, if that was not now: not before it started.
@@ -129,18 +142,18 @@ def end(
     wait_for_asks(session)
     commands.end_session(session.id, at=ended_at)
     enqueue(seal_session, session.id)
-    return schemas.SessionOut.of(session_of(session.project, str(session.id)))
+    return SessionOut.of(session_of(session.project, str(session.id)))
 
 
-@router.get("/{session_id}/branches", response=schemas.BranchesOut, summary="What branched from what")
-def branches(request: HttpRequest, session_id: str) -> schemas.BranchesOut:
+@router.get("/{session_id}/branches", response=BranchesOut, summary="What branched from what")
+def branches(request: HttpRequest, session_id: str) -> BranchesOut:
     """The session with all that it branched from and all that branched from those: each after its parent, `depth` below the first.
 
     `complete` is false if there are more than 100 sessions above, or more than 500 below the first of those.
     """
     family = branch_tree(session_of(caller(request, "read").project, session_id))
-    found = [schemas.BranchOut.of_branch(branch) for branch in family.branches]
-    return schemas.BranchesOut.model_construct(items=found, complete=family.complete)
+    found = [BranchOut.of_branch(branch) for branch in family.branches]
+    return BranchesOut.model_construct(items=found, complete=family.complete)
 
 
 @router.get("/{session_id}/state", response=StateOut, summary="The state at a step")
@@ -177,10 +190,10 @@ def totals(request: HttpRequest, session_id: str, asked: Query[TotalsFilter]) ->
     that of the whole time, 0 to 1. A row of null is for the steps that name none; its `filter` shows only them. Costs leave the `unknown_cost_calls` out.
     """
     session = session_of(caller(request, "read").project, session_id)
-    size = checked_limit(asked.limit)
+    size = paging.checked_limit(asked.limit)
     shown = parse(asked.filter)
     found = totals_by(session, asked.by, shown)
-    lines, following = computed_rows(found.lines, asked.after, size)
+    lines, following = paging.computed_rows(found.lines, asked.after, size)
     return TotalsOut.of(session, shown, found, [line_of(line, asked.by, shown) for line in lines], following)
 
 
@@ -193,18 +206,20 @@ def checkpoints(
     """The session's checkpoints in their order, with their states."""
     session = session_of(caller(request, "read").project, session_id)
     rows = Action.objects.filter(session=session, kind="checkpoint")
-    found, following = sized_rows(with_everything(rows), limit, after, "sequence", paging.size_of_action())
+    found, following = paging.sized_rows(
+        with_everything(rows), limit, after, "sequence", paging.size_of_action()
+    )
     return ActionPage.model_construct(items=[ActionOut.of(row) for row in found], next=following)
 
 
 @decorate_view(limited)
-@router.post("/{session_id}/checkpoints", response={201: schemas.CheckpointOut}, summary="Set a checkpoint")
+@router.post("/{session_id}/checkpoints", response={201: CheckpointOut}, summary="Set a checkpoint")
 def checkpoint(
     request: HttpRequest,
     session_id: str,
-    payload: schemas.CheckpointIn,
+    payload: CheckpointIn,
     idempotency_key: IdempotencyKey = None,
-) -> Status[schemas.CheckpointOut]:
+) -> Status[CheckpointOut]:
     """A named action that carries the agent's state, the session's agent's unless `agent` is given; the same `Idempotency-Key` again gets the first answer."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
@@ -216,11 +231,11 @@ def checkpoint(
         idempotency_key=idempotency_key,
         request_sha256=sha256_hex(request.body),
     )
-    return Status(201, schemas.CheckpointOut.model_construct(sequence=sequence, name=payload.name))
+    return Status(201, CheckpointOut.model_construct(sequence=sequence, name=payload.name))
 
 
-@router.post("/{session_id}/resume", response=schemas.ResumedOut, summary="Resume from a checkpoint")
-def resume(request: HttpRequest, session_id: str, payload: schemas.ResumeIn) -> schemas.ResumedOut:
+@router.post("/{session_id}/resume", response=ResumedOut, summary="Resume from a checkpoint")
+def resume(request: HttpRequest, session_id: str, payload: ResumeIn) -> ResumedOut:
     """What the agent knew at a checkpoint, exactly; at the last one if none is named. Nothing is recorded.
 
     To continue in a session of its own, start one whose `parent` is the `parent` of the answer.
@@ -230,7 +245,7 @@ def resume(request: HttpRequest, session_id: str, payload: schemas.ResumeIn) -> 
 
 
 @transaction.atomic
-def _started(who: Caller, payload: schemas.SessionIn) -> Session:
+def _started(who: Caller, payload: SessionIn) -> Session:
     """The session, with its collection if that is new: both or neither."""
     named = payload.collection
     return commands.start_session(
@@ -248,7 +263,7 @@ def _started(who: Caller, payload: schemas.SessionIn) -> Session:
     )
 
 
-def _parent(project: Project, parent: schemas.ParentIn | None) -> tuple[Session, int] | None:
+def _parent(project: Project, parent: ParentIn | None) -> tuple[Session, int] | None:
     if parent is None:
         return None
     session = session_of(project, parent.session)

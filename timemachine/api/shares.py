@@ -9,91 +9,96 @@ from ninja import Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
-from timemachine.api.paging import checked_limit, rows_before, typed_page
-from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
-from timemachine.governance.sharing import log, queries, schemas
+from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.preview import preview_of
 from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.schemas import (
+    LogLine,
+    LogPage,
+    ShareCreated,
+    ShareIn,
+    ShareOut,
+    SharePage,
+    SharePolicyIn,
+    SharePolicyOut,
+    SharePreview,
+)
 from timemachine.text.redaction.queries import profile_of
 
 router = Router(tags=["shares"])
 
 
-@router.post("", response={201: schemas.ShareCreated}, summary="Make a share link")
-def make(request: HttpRequest, payload: schemas.ShareIn) -> Status[schemas.ShareCreated]:
+@router.post("", response={201: ShareCreated}, summary="Make a share link")
+def make(request: HttpRequest, payload: ShareIn) -> Status[ShareCreated]:
     """A new link; its address is in this answer and nowhere else."""
     who = caller(request, "share")
     target, chosen = _target_and_terms(who, payload)
     link, token = links.create_link(who.project, target, chosen, by=who.by)
     link.refresh_from_db()
-    return Status(201, schemas.ShareCreated.with_url(link, links.url_of(token)))
+    return Status(201, ShareCreated.with_url(link, links.url_of(token)))
 
 
-@router.post("/preview", response=schemas.SharePreview, summary="What a share link would show and withhold")
-def preview(request: HttpRequest, payload: schemas.ShareIn) -> schemas.SharePreview:
+@router.post("/preview", response=SharePreview, summary="What a share link would show and withhold")
+def preview(request: HttpRequest, payload: ShareIn) -> SharePreview:
     """What the same body would make, checked as it would be; no link is made. At most 500 steps are read; `read` says how many were.
 
     `counts` says by rule how often something is withheld, `first` how the first places would read. With `evidence_only` no step is read.
     """
     who = caller(request, "share")
     target, chosen = _target_and_terms(who, payload)
-    return schemas.SharePreview.of(preview_of(links.unsaved_link(who.project, target, chosen, by=who.by)))
+    return SharePreview.of(preview_of(links.unsaved_link(who.project, target, chosen, by=who.by)))
 
 
-@router.get("", response=schemas.SharePage, summary="List share links")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> schemas.SharePage:
+@router.get("", response=SharePage, summary="List share links")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> SharePage:
     """The project's links, newest first, without their secrets."""
     project = caller(request, "share").project
     found = queries.links_of(project).order_by("-id")  # a UUIDv7 begins with its time
-    rows = rows_before(found, limit, after)
+    rows = paging.rows_before(found, limit, after)
     forbidden = queries.policy_of(project).forbidden
-    return typed_page(schemas.SharePage, rows, limit, partial(schemas.ShareOut.of, forbidden=forbidden))
+    return paging.typed_page(SharePage, rows, limit, partial(ShareOut.of, forbidden=forbidden))
 
 
-@router.get("/policy", response=schemas.SharePolicyOut, summary="What the project allows of share links")
-def read_policy(request: HttpRequest) -> schemas.SharePolicyOut:
+@router.get("/policy", response=SharePolicyOut, summary="What the project allows of share links")
+def read_policy(request: HttpRequest) -> SharePolicyOut:
     """Whether links are forbidden, need a passphrase, and how many days one may live; every change is a line of a log."""
-    return schemas.SharePolicyOut.from_attributes(queries.policy_of(caller(request, "share").project))
+    return SharePolicyOut.from_attributes(queries.policy_of(caller(request, "share").project))
 
 
-@router.patch(
-    "/policy", response=schemas.SharePolicyOut, summary="Change what the project allows of share links"
-)
-def change_policy(request: HttpRequest, payload: schemas.SharePolicyIn) -> schemas.SharePolicyOut:
+@router.patch("/policy", response=SharePolicyOut, summary="Change what the project allows of share links")
+def change_policy(request: HttpRequest, payload: SharePolicyIn) -> SharePolicyOut:
     """What is left out stays. Where links are forbidden, those there are open for nobody, until they are allowed again."""
     who = caller(request, "admin")
     chosen = replace(queries.policy_of(who.project), **payload.model_dump(exclude_unset=True))
     links.set_policy(who.project, chosen, by=who.by)
-    return schemas.SharePolicyOut.from_attributes(queries.policy_of(who.project))
+    return SharePolicyOut.from_attributes(queries.policy_of(who.project))
 
 
-@router.get(
-    "/policy/changes", response=schemas.LogPage, summary="Who changed what the project allows of share links"
-)
-def policy_log(request: HttpRequest, limit: int = 50, after: str | None = None) -> schemas.LogPage:
+@router.get("/policy/changes", response=LogPage, summary="Who changed what the project allows of share links")
+def policy_log(request: HttpRequest, limit: int = 50, after: str | None = None) -> LogPage:
     """The log of the policy, newest first, as a chain of hashes."""
     project = caller(request, "share").project
     return _log_page(project, queries.policy_changes(project), limit, after)
 
 
-@router.delete("/{share_id}", response=schemas.ShareOut, summary="Revoke a share link")
-def revoke(request: HttpRequest, share_id: str) -> schemas.ShareOut:
+@router.delete("/{share_id}", response=ShareOut, summary="Revoke a share link")
+def revoke(request: HttpRequest, share_id: str) -> ShareOut:
     """End a link for good, effective on the next request."""
     who = caller(request, "share")
-    return schemas.ShareOut.of(links.revoke(queries.link_of(who.project, share_id), by=who.by))
+    return ShareOut.of(links.revoke(queries.link_of(who.project, share_id), by=who.by))
 
 
-@router.get("/{share_id}/opens", response=schemas.LogPage, summary="Who opened a share link")
-def opens(request: HttpRequest, share_id: str, limit: int = 50, after: str | None = None) -> schemas.LogPage:
+@router.get("/{share_id}/opens", response=LogPage, summary="Who opened a share link")
+def opens(request: HttpRequest, share_id: str, limit: int = 50, after: str | None = None) -> LogPage:
     """The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found."""
     link = queries.link_of(caller(request, "share").project, share_id)
     return _log_page(link, queries.openings_of(link), limit, after)
 
 
-def _target_and_terms(who: Caller, payload: schemas.ShareIn) -> tuple[queries.Shareable, Terms]:
+def _target_and_terms(who: Caller, payload: ShareIn) -> tuple[queries.Shareable, Terms]:
     """What shall be shared, and how."""
     target = queries.target_of(who.project, payload.target_type, payload.target_id)
     redaction = None if payload.redaction is None else profile_of(who.project, payload.redaction)
@@ -103,13 +108,13 @@ def _target_and_terms(who: Caller, payload: schemas.ShareIn) -> tuple[queries.Sh
 
 def _log_page(
     owner: ShareLink | Project, lines: QuerySet[ShareOpening], limit: int, after: str | None
-) -> schemas.LogPage:
+) -> LogPage:
     if after is not None:
-        lines = lines.filter(sequence__lt=read_place(after, paging.number))
-    rows = list(lines[: checked_limit(limit) + 1])
+        lines = lines.filter(sequence__lt=paging.read(after, paging.number))
+    rows = list(lines[: paging.checked_limit(limit) + 1])
     shown = rows[:limit]
-    return schemas.LogPage.model_construct(
-        items=[schemas.LogLine.from_attributes(line) for line in shown],
+    return LogPage.model_construct(
+        items=[LogLine.from_attributes(line) for line in shown],
         next=paging.written([shown[-1].sequence]) if len(rows) > limit else None,
         log=log.checked(owner),
     )

@@ -8,8 +8,6 @@ from ninja import Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.paging import checked_limit, typed_page
-from timemachine.api.paging import read as read_place
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.jobs.queue import enqueue
@@ -63,12 +61,12 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> Su
     """The project's suites by name, each with its latest run."""
     found = queries.suites_of(caller(request, "read").project)
     if after is not None:
-        found = found.filter(name__gt=read_place(after, paging.name))
-    rows = list(found.prefetch_related("sessions__session")[: checked_limit(limit) + 1])
+        found = found.filter(name__gt=paging.read(after, paging.name))
+    rows = list(found.prefetch_related("sessions__session")[: paging.checked_limit(limit) + 1])
     latest = queries.latest_runs(rows)
     counts = queries.counts_of(list(latest.values()))
     shown = {suite_id: SuiteRunOut.of(run, counts[run.id]) for suite_id, run in latest.items()}
-    return typed_page(
+    return paging.typed_page(
         SuitePage, rows, limit, lambda each: SuiteOut.of(each, shown.get(each.id)), lambda each: [each.name]
     )
 
@@ -129,10 +127,10 @@ def runs(request: HttpRequest, suite_id: str, limit: int = 50, after: str | None
     """The runs of a suite, the latest first."""
     found = queries.runs_of(queries.suite_of(caller(request, "read").project, suite_id))
     if after is not None:
-        found = found.filter(number__lt=min(read_place(after, paging.number), 2**31 - 1))
-    rows = list(found[: checked_limit(limit) + 1])
+        found = found.filter(number__lt=min(paging.read(after, paging.number), 2**31 - 1))
+    rows = list(found[: paging.checked_limit(limit) + 1])
     counts = queries.counts_of(rows)
-    return typed_page(
+    return paging.typed_page(
         SuiteRunPage,
         rows,
         limit,
@@ -162,8 +160,8 @@ def report(
     There is no report while the run is in progress. See the run for its progress.
     """
     found = queries.run_of(queries.suite_of(caller(request, "read").project, suite_id), number)
-    place = 0 if after is None else min(read_place(after, paging.number), 2**31 - 1)
-    shown = report_page(found, kinds=_kinds(change), after=(0, place), limit=checked_limit(limit))
+    place = 0 if after is None else min(paging.read(after, paging.number), 2**31 - 1)
+    shown = report_page(found, kinds=_kinds(change), after=(0, place), limit=paging.checked_limit(limit))
     keys = queries.keys_of(found)
     return SuiteReport.model_construct(
         run=found.number,
