@@ -34,10 +34,7 @@ def check_open(connection: Connection[Any]) -> None:
     """Check that the server has not closed the connection. If it has, replace all others of the pool too.
 
     An idle connection has data to read only if it was closed or the server announces something. Only then is the server
-    asked.
-
-    Raises:
-        OperationalError: The connection is closed.
+    asked. Raises `OperationalError` if the connection is closed.
     """
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)

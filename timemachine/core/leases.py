@@ -92,33 +92,22 @@ class Lease[Row: Leased]:
         return self.model._base_manager.filter(pk=self.pk, lease_token=self.token)
 
     def row(self, *related: str) -> Row:
-        """Return the row with these related ones.
-
-        Raises:
-            LeaseLost: The lease is lost.
-        """
+        """Return the row with these related ones. Raises `LeaseLost`."""
         row = self.held().select_related(*related).first() if related else self.held().first()
         if row is None:
             raise LeaseLost
         return row
 
     def locked(self) -> Row:
-        """Return the row, locked until the transaction ends.
-
-        Raises:
-            LeaseLost: The lease is lost.
-        """
+        """Return the row, locked until the transaction ends. Raises `LeaseLost`."""
         row = self.held().select_for_update().first()
         if row is None:
             raise LeaseLost
         return row
 
     def write(self, **changes: Any) -> None:
-        """Update the row and extend the lease. Call it at the end of a transaction, so that `LeaseLost` undoes all of
-        it.
-
-        Raises:
-            LeaseLost: The lease is lost.
+        """Update the row and extend the lease, or raise `LeaseLost`. Call it at the end of a transaction, so that
+        `LeaseLost` undoes all of it.
         """
         if not self.held().update(lease_until=expiry(), **changes):
             raise LeaseLost

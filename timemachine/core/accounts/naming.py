@@ -12,10 +12,8 @@ LONGEST_EMAIL = 254
 
 
 def clean_name(text: str, *, of: str) -> str:
-    """Return the name in Unicode's composed form, without surrounding white space.
-
-    Raises:
-        InvalidInput: The name is empty, longer than 200 characters, or has control characters.
+    """Return the name in Unicode's composed form, without surrounding white space. Raises `InvalidInput` if the name is
+    empty, longer than 200 characters, or has control characters.
     """
     name = unicodedata.normalize("NFC", text).strip()
     if not name:
@@ -30,11 +28,7 @@ def clean_name(text: str, *, of: str) -> str:
 
 
 def clean_email(text: str) -> str:
-    """Return the e-mail address in lower case.
-
-    Raises:
-        InvalidInput: It is not an e-mail address.
-    """
+    """Return the e-mail address in lower case. Raises `InvalidInput` if it is not an e-mail address."""
     email = text.strip().lower()
     try:
         validate_email(email)

@@ -18,11 +18,7 @@ def members_of(project: Project) -> QuerySet[Membership]:
 
 
 def member(project: Project, membership_id: int) -> Membership:
-    """Return one member of this project.
-
-    Raises:
-        NotFound: This project has no such member.
-    """
+    """Return one member of this project. Raises `NotFound`."""
     found = members_of(project).filter(pk=membership_id).first()
     if found is None:
         raise NotFound("This project has no such member.", code="no_such_member")
@@ -36,11 +32,7 @@ def invitations_of(project: Project) -> QuerySet[SignInLink]:
 
 
 def invitation(project: Project, link_id: int) -> SignInLink:
-    """Return one invitation to this project that can still be accepted.
-
-    Raises:
-        NotFound: There is none with this id.
-    """
+    """Return one invitation to this project that can still be accepted. Raises `NotFound`."""
     found = invitations_of(project).filter(pk=link_id).first()
     if found is None:
         raise NotFound("This project has no such invitation.", code="no_such_invitation")
@@ -53,11 +45,7 @@ def keys_of(project: Project) -> QuerySet[ApiKey]:
 
 
 def key(project: Project, key_id: str) -> ApiKey:
-    """Return one API key of this project.
-
-    Raises:
-        NotFound: This project has no such key.
-    """
+    """Return one API key of this project. Raises `NotFound`."""
     found = keys_of(project).filter(pk=key_id).first() if key_id.isalnum() else None
     if found is None:
         raise NotFound("This project has no such API key. See the list of keys.", code="no_such_key")
@@ -77,11 +65,7 @@ def first_administrator() -> User | None:
 
 
 def person(email: str) -> User:
-    """Return the person with this e-mail address, in any case.
-
-    Raises:
-        NotFound: Nobody has it.
-    """
+    """Return the person with this e-mail address, in any case. Raises `NotFound`."""
     found = User.objects.filter(email=email.strip().lower()).first()
     if found is None:
         raise NotFound(f"No member has the e-mail address {email.strip()}.", code="no_such_person")

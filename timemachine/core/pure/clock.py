@@ -16,11 +16,7 @@ def now() -> datetime:
 
 
 def parse_time(text: str) -> datetime:
-    """Parse an RFC 3339 time and return it in UTC.
-
-    Raises:
-        InvalidInput: The text is not a time, or has no offset.
-    """
+    """Parse an RFC 3339 time and return it in UTC. Raises `InvalidInput` if the text is not a time, or has no offset."""
     try:
         found = datetime.fromisoformat(text)
         in_utc = found.astimezone(UTC) if found.tzinfo is not None else None
@@ -36,11 +32,8 @@ def parse_time(text: str) -> datetime:
 def parse_typed_time(text: str) -> datetime:
     """Parse a time as people type it and return it in UTC.
 
-    Accepts RFC 3339, also with a space for the T, with "UTC" at the end, or without an offset, which means UTC. A
-    date alone means the end of that day, or now if the day is today.
-
-    Raises:
-        InvalidInput: The text is not a time.
+    Accepts RFC 3339, also with a space for the T, with "UTC" at the end, or without an offset, which means UTC. A date
+    alone means the end of that day, or now if the day is today. Raises `InvalidInput` if the text is not a time.
     """
     bare = _UTC.sub("", text.strip())
     if is_date(bare):
@@ -59,10 +52,8 @@ def parse_typed_time(text: str) -> datetime:
 
 
 def parse_typed_start(text: str) -> datetime:
-    """Parse the start of a time span as people type it. A date alone means the beginning of that day.
-
-    Raises:
-        InvalidInput: The text is not a time.
+    """Parse the start of a time span as people type it. A date alone means the beginning of that day. Raises
+    `InvalidInput` if the text is not a time.
     """
     bare = _UTC.sub("", text.strip())
     return (
@@ -71,10 +62,8 @@ def parse_typed_start(text: str) -> datetime:
 
 
 def parse_field(field: str, text: str, read: Callable[[str], datetime]) -> datetime:
-    """Parse the time in a named field with `read`.
-
-    Raises:
-        InvalidInput: The text is not a time. The error names the field.
+    """Parse the time in a named field with `read`. Raises `InvalidInput`, which names the field, if the text is not a
+    time.
     """
     try:
         return read(text)

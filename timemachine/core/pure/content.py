@@ -28,10 +28,8 @@ class Content:
 
 
 def content_of(value: Any) -> Content:
-    """Return the content of a value: text as it is, anything else as JSON.
-
-    Raises:
-        InvalidInput: JSON cannot represent the value.
+    """Return the content of a value: text as it is, anything else as JSON. Raises `InvalidInput` if JSON cannot
+    represent the value.
     """
     if isinstance(value, str):
         return _content("text/plain", text_bytes(value))
@@ -55,11 +53,7 @@ def text_bytes(text: str) -> bytes:
 
 
 def json_bytes(value: Any) -> bytes:
-    """Encode a value as compact JSON in UTF-8.
-
-    Raises:
-        InvalidInput: JSON cannot represent the value.
-    """
+    """Encode a value as compact JSON in UTF-8. Raises `InvalidInput` if JSON cannot represent the value."""
     try:
         written = _encode(value)
     except (TypeError, ValueError) as why:
@@ -85,10 +79,8 @@ def text_sha256(text: str) -> str:
 
 
 def parse_json(data: bytes | str, *, deepest: int = MAX_DEPTH) -> Any:
-    """Parse JSON strictly: no NaN, no number beyond a double, no duplicate key, limited depth.
-
-    Raises:
-        InvalidInput: The data is not such JSON. The message says what is wrong and where.
+    """Parse JSON strictly: no NaN, no number beyond a double, no duplicate key, limited depth. Raises `InvalidInput`,
+    which says what is wrong and where.
     """
     try:
         value = json.loads(
@@ -105,11 +97,7 @@ def parse_json(data: bytes | str, *, deepest: int = MAX_DEPTH) -> Any:
 
 
 def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
-    """Check how deep lists and objects are nested.
-
-    Raises:
-        InvalidInput: They are nested deeper than the limit.
-    """
+    """Check how deep lists and objects are nested. Raises `InvalidInput` if they are nested deeper than the limit."""
     level = [value]
     for _ in range(limit + 1):
         level = [inner for outer in level for inner in _inside(outer)]
@@ -142,11 +130,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def finite(written: str) -> float:
-    """Parse a JSON number.
-
-    Raises:
-        InvalidInput: The number is too large for a double.
-    """
+    """Parse a JSON number. Raises `InvalidInput` if the number is too large for a double."""
     number = float(written)
     if number in (float("inf"), float("-inf")):
         raise InvalidInput(f"The number {written} is larger than a double can hold.", code="not_json")

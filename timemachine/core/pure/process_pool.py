@@ -64,10 +64,8 @@ class _Worker:
         return len(self._unanswered)
 
     def submit(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
-        """Send a call and return the future of its result.
-
-        Raises:
-            _WorkerFailed: The worker has ended. The future can raise it too.
+        """Send a call and return the future of its result. Raises `_WorkerFailed` if the worker has ended; the future
+        can raise it too.
         """
         call = pickle.dumps((function, arguments))
         answer: Future[Any] = Future()

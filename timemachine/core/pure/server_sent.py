@@ -21,10 +21,8 @@ class ServerSentEvent:
 
 
 def events_in(parts: Iterable[bytes]) -> Iterator[ServerSentEvent]:
-    """Yield the events as they become complete. An event without an empty line after it is dropped.
-
-    Raises:
-        ValueError: The bytes are not UTF-8.
+    """Yield the events as they become complete. An event without an empty line after it is dropped. Raises `ValueError`
+    if the bytes are not UTF-8.
     """
     name, data = "", []
     for line in _lines(parts):

@@ -8,10 +8,8 @@ _SHOWN = 40
 
 
 def check_once_each(asked: Iterable[tuple[str, Sequence[str]]], several: Collection[str] = ()) -> None:
-    """Check that no parameter has two different values, except those named in `several`.
-
-    Raises:
-        InvalidInput: A parameter has two.
+    """Check that no parameter has two different values, except those named in `several`. Raises `InvalidInput` if a
+    parameter has two.
     """
     for name, values in asked:
         if name in several or len(set(values)) < 2:  # noqa: PLR2004  # no two differ

@@ -17,11 +17,8 @@ _PIECE: Final = 256 * 1024
 
 
 def unpacked(parts: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Return the parts of a file, unpacked if it is gzip.
-
-    Raises:
-        TooLarge: There are more bytes than the limit, packed or unpacked.
-        InvalidInput: `not_packed`: the gzip data is damaged, cut off, or has too many members.
+    """Return the parts of a file, unpacked if it is gzip. Raises `TooLarge` for more bytes than the limit, packed or
+    unpacked, and `InvalidInput` (`not_packed`) if the gzip data is damaged, cut off, or has too many members.
     """
     coming = _limited(parts, limit)
     first = b""

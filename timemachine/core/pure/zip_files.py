@@ -57,10 +57,8 @@ def names_in(data: bytes | mmap) -> frozenset[str]:
 
 
 class Archive:
-    """An archive whose directory was checked. Its members can be read one at a time.
-
-    Raises:
-        InvalidInput: `unsafe_archive`: a member is not safe to read.
+    """An archive whose directory was checked. Its members can be read one at a time. Raises `InvalidInput`
+    (`unsafe_archive`) if a member is not safe to read.
     """
 
     def __init__(self, data: bytes | mmap) -> None:
@@ -89,10 +87,8 @@ class Archive:
         return [name for name in self._members if not name.endswith("/")]
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a member.
-
-        Raises:
-            InvalidInput: The member is cut off, damaged, or larger than its directory entry says.
+        """Return the bytes of a member. Raises `InvalidInput` if the member is cut off, damaged, or larger than its
+        directory entry says.
         """
         member = self._members.get(name)
         if member is None:

@@ -55,10 +55,7 @@ def make_api_key(
     by: User | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key and return it with its text, `tmk_<id>_<secret>`. Only a hash is stored, so the text is never shown
-    again.
-
-    Raises:
-        InvalidInput: No scope, an unknown scope, or an expiry that is not in the future.
+    again. Raises `InvalidInput` for no scope, an unknown scope, or an expiry that is not in the future.
     """
     name = clean_name(name, of="the key")
     _check_scopes(scopes)
@@ -83,10 +80,8 @@ def revoke_api_key(key: ApiKey) -> None:
 
 
 def authenticate_key(text: str) -> ApiKey:
-    """Return the key with this text and its project, and record the use, at most once a minute.
-
-    Raises:
-        NotSignedIn: The key is unknown, revoked or expired; the same error for all three.
+    """Return the key with this text and its project, and record the use, at most once a minute. Raises the same
+    `NotSignedIn` for a key that is unknown, revoked or expired.
     """
     key = valid_key(text)
     if key is None:

@@ -52,11 +52,9 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
     """Use a link, and join the project that it invites to. Its `user` can then be signed in.
 
     An invitation does not sign in to an account that has a password: anyone who creates invitations could otherwise
-    open other people's accounts. Such an invitation stays valid until `signed_in` is that person.
-
-    Raises:
-        NotFound: The link is used, expired or unknown; the same error for all three.
-        NotSignedIn: The invited person must sign in first, with the address in `facts["email"]`.
+    open other people's accounts. Such an invitation stays valid until `signed_in` is that person. Raises the same
+    `NotFound` for a link that is used, expired or unknown, and `NotSignedIn` if the invited person must sign in first,
+    with the address in `facts["email"]`.
     """
     link = _claimed(link_secret)
     if link.purpose == SignInLink.INVITE and link.user.has_usable_password() and signed_in != link.user:

@@ -20,9 +20,8 @@ ATTEMPTS_STORED_FOR = timedelta(days=1)
 def sign_in(email: str, password: str, *, address: str | None) -> User:
     """Return the person with this e-mail address and password. `address` is where the request came from.
 
-    Raises:
-        NotSignedIn: The address or the password is wrong; the same error, and as slowly, for both.
-        TooManyRequests: There were 5 failures for the account, or 20 from the address, within 15 minutes.
+    Raises the same `NotSignedIn`, as slowly, for a wrong address and a wrong password, and `TooManyRequests` after 5
+    failures for the account, or 20 from the address, within 15 minutes.
     """
     user = _checked(clean_email(email), password, throttle.origin_of(address))
     if user is None:
@@ -34,10 +33,8 @@ def sign_in(email: str, password: str, *, address: str | None) -> User:
 
 
 def change_password(user: User, current: str, new: str, *, address: str | None) -> None:
-    """Set a new password after checking the current one. Throttled like signing in.
-
-    Raises:
-        NotSignedIn: The current password is wrong.
+    """Set a new password after checking the current one. Throttled like signing in. Raises `NotSignedIn` if the current
+    password is wrong.
     """
     if _checked(user.email, current, throttle.origin_of(address)) is None:
         raise NotSignedIn("The current password is wrong.", code="wrong_password")
@@ -46,10 +43,8 @@ def change_password(user: User, current: str, new: str, *, address: str | None) 
 
 @transaction.atomic
 def set_password(user: User, password: str) -> None:
-    """Set a password. All other sessions of this person end, and their sign-in links are deleted.
-
-    Raises:
-        InvalidInput: The password is weak; `facts["problems"]` has a sentence for each reason.
+    """Set a password. All other sessions of this person end, and their sign-in links are deleted. Raises `InvalidInput`
+    for a weak password; `facts["problems"]` has a sentence for each reason.
     """
     problems = password_problems(password, user)
     if problems:
@@ -70,11 +65,8 @@ def password_problems(password: str, user: User) -> list[str]:
 
 @transaction.atomic
 def complete_profile(user: User, *, name: str, password: str, email: str | None = None) -> None:
-    """Set the name and the password that a person chose at the first sign-in, and the e-mail address if given.
-
-    Raises:
-        InvalidInput: One of them is not valid.
-        Conflict: Another person has the address.
+    """Set the name and the password that a person chose at the first sign-in, and the e-mail address if given. Raises
+    `InvalidInput` if one of them is not valid, and `Conflict` if another person has the address.
     """
     if email is not None:
         _take_email(user, clean_email(email))
@@ -83,11 +75,7 @@ def complete_profile(user: User, *, name: str, password: str, email: str | None 
 
 
 def rename_person(user: User, name: str) -> None:
-    """Change a person's name.
-
-    Raises:
-        InvalidInput: The name is not valid.
-    """
+    """Change a person's name. Raises `InvalidInput` if the name is not valid."""
     user.name = clean_name(name, of="this person")
     user.save(update_fields=["name"])
 

@@ -10,33 +10,22 @@ from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
 
 @transaction.atomic
 def make_project(name: str, *, administrator: User) -> Project:
-    """Create a project with its first administrator.
-
-    Raises:
-        InvalidInput: The name is not valid.
-    """
+    """Create a project with its first administrator. Raises `InvalidInput` if the name is not valid."""
     project = Project.objects.create(name=clean_name(name, of="the project"))
     Membership.objects.create(project=project, user=administrator, role=ADMIN)
     return project
 
 
 def rename_project(project: Project, name: str) -> None:
-    """Rename a project.
-
-    Raises:
-        InvalidInput: The name is not valid.
-    """
+    """Rename a project. Raises `InvalidInput` if the name is not valid."""
     project.name = clean_name(name, of="the project")
     project.save(update_fields=["name"])
 
 
 @transaction.atomic
 def invite(project: Project, *, email: str, role: str, by: User | None = None) -> str:
-    """Invite the person with this address and return the secret of the link. It replaces an earlier invitation.
-
-    Raises:
-        InvalidInput: The address or the role is invalid.
-        Conflict: The person is already a member.
+    """Invite the person with this address and return the secret of the link. It replaces an earlier invitation. Raises
+    `InvalidInput` if the address or the role is invalid, and `Conflict` if the person is already a member.
     """
     email = clean_email(email)
     _check_role(role)
@@ -60,11 +49,8 @@ def withdraw_invitation(invitation: SignInLink) -> None:
 
 @transaction.atomic
 def change_role(member: Membership, role: str) -> None:
-    """Change a member's role, effective from the next request.
-
-    Raises:
-        InvalidInput: The role is unknown.
-        Conflict: The member is the last administrator.
+    """Change a member's role, effective from the next request. Raises `InvalidInput` for an unknown role, and
+    `Conflict` if the member is the last administrator.
     """
     _check_role(role)
     _lock_members(member.project)
@@ -80,10 +66,8 @@ def change_role(member: Membership, role: str) -> None:
 def remove_member(member: Membership) -> int:
     """Remove a member, effective from the next request. Return how many valid API keys this person had created.
 
-    The keys stay valid, because programs of the project use them.
-
-    Raises:
-        Conflict: The member is the last administrator.
+    The keys stay valid, because programs of the project use them. Raises `Conflict` if the member is the last
+    administrator.
     """
     _lock_members(member.project)
     member.refresh_from_db()
@@ -96,10 +80,8 @@ def remove_member(member: Membership) -> int:
 
 @transaction.atomic
 def make_reset_link(member: Membership, *, by: User) -> str:
-    """Create a link for setting a new password and return its secret. It replaces an earlier link.
-
-    Raises:
-        NotAllowed: The member also belongs to a project that `by` does not administer, which the link would open.
+    """Create a link for setting a new password and return its secret. It replaces an earlier link. Raises `NotAllowed`
+    if the member also belongs to a project that `by` does not administer, which the link would open.
     """
     _lock_members(member.project)
     elsewhere = member.user.memberships.exclude(project__memberships__in=by.memberships.filter(role=ADMIN))
