@@ -19,10 +19,10 @@ from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of, text_sha256
+from timemachine.core.pure.throttle import Limit
 from timemachine.governance.sharing.commands import visits
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import Terms
-from timemachine.governance.sharing.pure.throttle import Limit
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage

@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.core.accounts.pure.throttle import (
-    PER_ACCOUNT,
-    PER_ORIGIN,
-    WINDOW,
-    origin_of,
-    seconds_to_wait,
-)
+from timemachine.core.accounts.commands.people import PER_ACCOUNT, PER_ORIGIN
+from timemachine.core.pure.throttle import Limit, origin_of, seconds_to_wait
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 failure_times = st.lists(
@@ -26,46 +21,41 @@ def ago(*minutes: float) -> list[datetime]:
 
 
 @pytest.mark.parametrize(
-    ("account", "origin", "seconds"),
+    ("failures", "limit", "seconds"),
     [
-        ([], [], 0),
-        (ago(1, 2, 3, 4), [], 0),
-        (ago(1, 2, 3, 4, 5), [], 600),
-        (ago(5, 4, 3, 2, 1), [], 600),
-        (ago(1, 2, 3, 4, 15), [], 0),
-        (ago(1, 2, 3, 4, 14.999), [], 1),
-        (ago(1, 2, 3, 4, 5, 6, 7), [], 600),
-        (ago(0, 0, 0, 0, 0), [], 900),
-        ([], ago(*[1] * 19), 0),
-        ([], ago(*[1] * 20), 840),
-        (ago(1, 2, 3, 4, 5), ago(*[1] * 20), 840),
+        ([], PER_ACCOUNT, 0),
+        (ago(1, 2, 3, 4), PER_ACCOUNT, 0),
+        (ago(1, 2, 3, 4, 5), PER_ACCOUNT, 600),
+        (ago(5, 4, 3, 2, 1), PER_ACCOUNT, 600),
+        (ago(1, 2, 3, 4, 15), PER_ACCOUNT, 0),
+        (ago(1, 2, 3, 4, 14.999), PER_ACCOUNT, 1),
+        (ago(1, 2, 3, 4, 5, 6, 7), PER_ACCOUNT, 600),
+        (ago(0, 0, 0, 0, 0), PER_ACCOUNT, 900),
+        (ago(*[1] * 19), PER_ORIGIN, 0),
+        (ago(*[1] * 20), PER_ORIGIN, 840),
     ],
 )
 def test_waiting_ends_when_the_oldest_of_the_counted_failures_is_fifteen_minutes_old(
-    account: Sequence[datetime], origin: Sequence[datetime], seconds: int
+    failures: Sequence[datetime], limit: Limit, seconds: int
 ) -> None:
-    assert seconds_to_wait(account=account, origin=origin, now=NOW) == seconds
+    assert seconds_to_wait(failures, limit, NOW) == seconds
 
 
-@given(account=failure_times, origin=failure_times)
-def test_who_waits_as_long_as_told_need_not_wait_again(
-    account: list[datetime], origin: list[datetime]
-) -> None:
-    wait = seconds_to_wait(account=account, origin=origin, now=NOW)
-    assert 0 <= wait <= WINDOW.total_seconds()
-    assert seconds_to_wait(account=account, origin=origin, now=NOW + timedelta(seconds=wait)) == 0
+@given(failures=failure_times, limit=st.sampled_from([PER_ACCOUNT, PER_ORIGIN]))
+def test_who_waits_as_long_as_told_need_not_wait_again(failures: list[datetime], limit: Limit) -> None:
+    wait = seconds_to_wait(failures, limit, NOW)
+    assert 0 <= wait <= limit.window.total_seconds()
+    assert seconds_to_wait(failures, limit, NOW + timedelta(seconds=wait)) == 0
 
 
-@given(account=failure_times)
-def test_the_newest_failures_up_to_the_limit_decide_alone(account: list[datetime]) -> None:
-    newest = sorted(account, reverse=True)[:PER_ACCOUNT]
-    assert seconds_to_wait(account=account, origin=[], now=NOW) == seconds_to_wait(
-        account=newest, origin=[], now=NOW
-    )
+@given(failures=failure_times)
+def test_the_newest_failures_up_to_the_limit_decide_alone(failures: list[datetime]) -> None:
+    newest = sorted(failures, reverse=True)[: PER_ACCOUNT.most]
+    assert seconds_to_wait(failures, PER_ACCOUNT, NOW) == seconds_to_wait(newest, PER_ACCOUNT, NOW)
 
 
 def test_one_address_may_fail_more_often_than_one_account() -> None:
-    assert PER_ORIGIN > PER_ACCOUNT
+    assert PER_ORIGIN.most > PER_ACCOUNT.most
 
 
 @pytest.mark.parametrize(

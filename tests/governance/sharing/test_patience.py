@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from timemachine.governance.sharing.pure.throttle import Limit, seconds_to_wait
+from timemachine.core.pure.throttle import Limit, seconds_to_wait
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 LIMIT = Limit(most=3, window=timedelta(minutes=1))

@@ -9,12 +9,14 @@ from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts.models import SignInAttempt, SignInLink, User
 from timemachine.core.accounts.naming import clean_email, clean_name
-from timemachine.core.accounts.pure import throttle
 from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotSignedIn, TooManyRequests
+from timemachine.core.pure.throttle import Limit, origin_of, seconds_to_wait
 
 ATTEMPTS_STORED_FOR = timedelta(days=1)
+PER_ACCOUNT = Limit(most=5, window=timedelta(minutes=15))
+PER_ORIGIN = Limit(most=20, window=timedelta(minutes=15))
 
 
 def sign_in(email: str, password: str, *, address: str | None) -> User:
@@ -23,7 +25,7 @@ def sign_in(email: str, password: str, *, address: str | None) -> User:
     Raises the same `NotSignedIn`, as slowly, for a wrong address and a wrong password, and `TooManyRequests` after 5
     failures for the account, or 20 from the address, within 15 minutes.
     """
-    user = _checked(clean_email(email), password, throttle.origin_of(address))
+    user = _checked(clean_email(email), password, origin_of(address))
     if user is None:
         raise NotSignedIn(
             "Wrong e-mail address or password. Try again, or ask an administrator for a link.",
@@ -36,7 +38,7 @@ def change_password(user: User, current: str, new: str, *, address: str | None) 
     """Set a new password after checking the current one. Throttled like signing in. Raises `NotSignedIn` if the current
     password is wrong.
     """
-    if _checked(user.email, current, throttle.origin_of(address)) is None:
+    if _checked(user.email, current, origin_of(address)) is None:
         raise NotSignedIn("The current password is wrong.", code="wrong_password")
     set_password(user, new)
 
@@ -107,11 +109,9 @@ def _checked(account: str, password: str, origin: str | None) -> User | None:
 
 
 def _check_throttle(account: str, origin: str | None, moment: datetime) -> None:
-    wait = throttle.seconds_to_wait(
-        account=_failures(throttle.PER_ACCOUNT, account=account),
-        origin=_failures(throttle.PER_ORIGIN, address=origin) if origin else [],
-        now=moment,
-    )
+    wait = _wait(PER_ACCOUNT, moment, account=account)
+    if origin:
+        wait = max(wait, _wait(PER_ORIGIN, moment, address=origin))
     if wait:
         minutes = -(-wait // 60)
         raise TooManyRequests(
@@ -121,6 +121,6 @@ def _check_throttle(account: str, origin: str | None, moment: datetime) -> None:
         )
 
 
-def _failures(limit: int, **whose: str) -> list[datetime]:
-    times = SignInAttempt.objects.filter(**whose).order_by("-at").values_list("at", flat=True)
-    return list(times[:limit])
+def _wait(limit: Limit, moment: datetime, **whose: str) -> int:
+    failures = SignInAttempt.objects.filter(**whose).order_by("-at").values_list("at", flat=True)
+    return seconds_to_wait(failures[: limit.most], limit, moment)

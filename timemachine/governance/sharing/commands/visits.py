@@ -14,10 +14,10 @@ from django.db import connection, transaction
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TooManyRequests
 from timemachine.core.pure.numbers import counted
+from timemachine.core.pure.throttle import Limit, seconds_to_wait, seconds_until
 from timemachine.governance.sharing import log
 from timemachine.governance.sharing.log import DOWNLOADED
 from timemachine.governance.sharing.models import ShareGrant, ShareLink
-from timemachine.governance.sharing.pure.throttle import Limit, seconds_to_wait, seconds_until
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.pure.visitor import visitor
 from timemachine.governance.sharing.queries import grant_of

@@ -1,1 +1,0 @@
-"""The parts of `accounts` that import no framework."""
