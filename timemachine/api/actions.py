@@ -14,9 +14,8 @@ from timemachine.api.sessions import router as sessions_router
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import sha256_hex
 from timemachine.governance.deletion.erasure.commands import delete_turn as delete_turn_of
-from timemachine.governance.deletion.erasure.erased_actions import as_given
 from timemachine.governance.deletion.erasure.models import DONE
-from timemachine.governance.deletion.erasure.queries import erased_fields_of
+from timemachine.governance.deletion.erasure.queries import as_given, erased_fields_of
 from timemachine.governance.deletion.erasure.schemas import ErasureOut, StepDeletion
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from tests.recording.timeline.conftest import Record
-from timemachine.governance.deletion.erasure.erased_actions import as_given
+from timemachine.governance.deletion.erasure.queries import as_given
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.timeline import raw

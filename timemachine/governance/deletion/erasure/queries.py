@@ -1,4 +1,4 @@
-"""Queries about erasures: those of a session, one by its id, and the erased fields of a step."""
+"""Queries about erasures: those of a session, one by its id, the erased fields of steps, and actions with them."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -14,8 +14,12 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.evidence.models import ErasedField
 from timemachine.governance.deletion.erasure.models import DONE, Erasure
 from timemachine.knowledge import prepared_statements
+from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
+from timemachine.recording.sessions.pure.turn_text import Deleted
+from timemachine.recording.timeline.actions import with_significance
+from timemachine.recording.timeline.schemas.actions import ActionOut, FieldErased, TurnDeleted
 from timemachine.replay.runs.models import ReplayStep
 
 _ERASED: Final = f"""
@@ -63,6 +67,26 @@ def erased_fields_of(session: Session | UUID, sequences: Sequence[int]) -> dict[
     for row in rows_of(ErasedField, _ERASED, {"session": of, "sequences": list(sequences)}):
         found.setdefault(row.sequence, []).append(row)
     return found
+
+
+def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
+    """Actions as the API returns them: with the significance in force, the fields that were erased, and by whom and why one was deleted.
+
+    Two queries, three where something was erased.
+    """
+    erased = erased_fields_of(session, [each.sequence for each in actions])
+    deleted = deletions_of(session, erased) if erased else {}
+    return [
+        _with_erasures(each, erased[each.sequence], deleted.get(each.sequence))
+        if each.sequence in erased
+        else each
+        for each in with_significance(session, actions)
+    ]
+
+
+def _with_erasures(action: ActionOut, fields: Sequence[ErasedField], deleted: Deleted | None) -> ActionOut:
+    shown = action.model_copy(update={"erased": [FieldErased.from_attributes(row) for row in fields]})
+    return shown if deleted is None else shown.model_copy(update={"deleted": TurnDeleted.of(deleted)})
 
 
 def has_marks(session: Session) -> bool:

@@ -5,7 +5,7 @@ from typing import Final
 
 from django.urls import reverse
 
-from timemachine.governance.deletion.erasure.erased_actions import as_given
+from timemachine.governance.deletion.erasure.queries import as_given
 from timemachine.governance.sharing.read_models.steps import SharedAction
 from timemachine.llm.schemas import TOKENS
 from timemachine.recording.sessions.branches import branches_at

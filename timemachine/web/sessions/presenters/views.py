@@ -5,7 +5,7 @@ from typing import Final
 
 from django.conf import settings
 
-from timemachine.governance.deletion.erasure.erased_actions import as_given
+from timemachine.governance.deletion.erasure.queries import as_given
 from timemachine.recording.annotations.notes.queries import note_counts
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
