@@ -3,23 +3,27 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.schemas import Schema
+from timemachine.governance.deletion.erasure.models import FOUND, Erasure
 from timemachine.governance.deletion.erasure.pure import repeats
 from timemachine.governance.deletion.erasure.pure.placing import placed
-from timemachine.governance.deletion.erasure.pure.selection import Chosen
+from timemachine.governance.deletion.erasure.pure.selection import Chosen, chosen_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut
-from timemachine.text.redaction.pure.marks import FIELD, HASH, as_erased, erased
+from timemachine.text.redaction.pure.marks import FIELD, HASH, OPENING_ERASED, as_erased, erased
 from timemachine.text.redaction.pure.paths import Path
 from timemachine.text.redaction.pure.projection import redact_action, redact_session
 from timemachine.text.redaction.pure.rules import SHORTEST_WORDING, Rules
-from timemachine.text.redaction.pure.values import Tally, redact_value
+from timemachine.text.redaction.pure.values import Tally, excerpts, redact_value
 
 OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
 BATCH: Final = 100
+SHOWN: Final = 20
 PAYLOADS: Final = ("input", "output", "source")
 NO_RULES: Final = Rules()
 
@@ -186,3 +190,37 @@ def touched_steps(session: Session, scan: Scan, *, after: int = 0) -> Iterator[i
     for action in actions_of(session, after=after):
         if scan.action(action).fields:
             yield action.sequence
+
+
+class ErasedPlace(Schema):
+    """A place in a step (null: in the session itself) from which something is to be erased, and its text afterwards."""
+
+    sequence: int | None
+    field: str
+    text: str
+
+
+def sample_of(erasure: Erasure) -> list[ErasedPlace]:
+    """Return at most `SHOWN` places that would be erased; empty unless the erasure waits for its reason.
+
+    They are computed when someone looks and never stored: the text around a mark may be erased itself some day.
+    """
+    if erasure.status != FOUND or erasure.preview is None:
+        return []
+    steps = erasure.preview["first_steps"][:SHOWN]
+    chosen = chosen_of(erasure.profile, erasure.fields, erasure.steps, whole=erasure.turn)
+    scan = scan_of(erasure.session, chosen, among=steps)
+    return list(islice(_lines(erasure, scan, steps), SHOWN))
+
+
+def _lines(erasure: Erasure, scan: Scan, steps: list[int]) -> Iterator[ErasedPlace]:
+    if scan.chosen.of_session or scan.repeats:
+        seen = scan.session(erasure.session)
+        for name in seen.fields:
+            for place, text in excerpts(seen.after[name], OPENING_ERASED, name):
+                yield ErasedPlace.model_construct(sequence=None, field=place, text=text)
+    for action in actions_of(erasure.session, steps):
+        seen = scan.action(action)
+        for name in seen.fields:
+            for place, text in excerpts(seen.after[name], OPENING_ERASED, name):
+                yield ErasedPlace.model_construct(sequence=action.sequence, field=place, text=text)

@@ -7,8 +7,8 @@ from pydantic import Field
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.evidence.sealing.erased_fields import FieldsOf
+from timemachine.governance.deletion.erasure.before_after import ErasedPlace, sample_of
 from timemachine.governance.deletion.erasure.models import Erasure
-from timemachine.governance.deletion.erasure.sample import ErasedPlace, sample_of
 from timemachine.recording.sessions.schemas import RemainingSummary
 from timemachine.text.redaction.schemas import ProfileVersion, RuleCount
 

@@ -12,9 +12,9 @@ from django.utils.html import format_html
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.numbers import counted
 from timemachine.governance.deletion.erasure import commands
+from timemachine.governance.deletion.erasure.before_after import sample_of
 from timemachine.governance.deletion.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.governance.deletion.erasure.queries import erasure_of, erasures_of
-from timemachine.governance.deletion.erasure.sample import sample_of
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.answering.summaries import remaining_summaries
