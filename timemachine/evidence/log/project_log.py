@@ -13,7 +13,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import canonical_json
 from timemachine.evidence.log import keys
-from timemachine.evidence.models import EvidenceLog, LogCheckpoint, LogEntry, SigningKey
+from timemachine.evidence.models import EvidenceLog, LogCheckpoint, LogEntry, Seal, SigningKey
 from timemachine.evidence.pure import checkpoint
 from timemachine.evidence.pure.checkpoint import PAYLOAD_TYPE, Checkpoint
 from timemachine.evidence.pure.tree import Frontier, leaf_hash
@@ -74,25 +74,28 @@ def replace_key(project: Project, *, by: str) -> SigningKey:
     return new
 
 
-def frontier_of(log: EvidenceLog) -> Frontier:
-    """Return the log's tree as far as it is needed for growing."""
-    return Frontier(size=log.size, peaks=tuple(bytes(peak) for peak in log.peaks))
+def frontier_of(grows: EvidenceLog | Seal) -> Frontier:
+    """Return the tree of a log or seal as far as it is needed for growing."""
+    return Frontier(size=grows.size, peaks=tuple(bytes(peak) for peak in grows.peaks))
+
+
+def signed_state(
+    key: SigningKey, origin: str, tree: Frontier, last_leaf: bytes, state: str, at: datetime
+) -> str:
+    """Return the state of a tree as an envelope with the key's signature. Raises as `keys.sign`."""
+    stated = Checkpoint(
+        origin=origin, size=tree.size, root=tree.root, last_leaf=last_leaf, at=written(at), state=state
+    )
+    return keys.sign(key, PAYLOAD_TYPE, stated.text().encode()).dumped()
 
 
 def _sign(log: EvidenceLog, grown: Frontier, key: SigningKey, at: datetime) -> None:
-    state = Checkpoint(
-        origin=checkpoint.log_origin(str(log.project_id)),
-        size=grown.size,
-        root=grown.root,
-        last_leaf=bytes(log.last_leaf),
-        at=written(at) or "",
-        state=checkpoint.OPEN,
-    )
+    origin = checkpoint.log_origin(str(log.project_id))
     LogCheckpoint.objects.create(
         project_id=log.project_id,
         size=grown.size,
         root=grown.root,
-        signed=keys.sign(key, PAYLOAD_TYPE, state.text().encode()).dumped(),
+        signed=signed_state(key, origin, grown, bytes(log.last_leaf), checkpoint.OPEN, at),
         key=key,
         at=at,
     )

@@ -1,15 +1,12 @@
 """Signed states of a tree: what was sealed up to some record, and its entry in the project's log."""
 
-from datetime import datetime
-
 from django.db import transaction
 
-from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.evidence.log import keys, project_log
 from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.pure import checkpoint
-from timemachine.evidence.pure.checkpoint import PAYLOAD_TYPE, Checkpoint
 from timemachine.evidence.pure.tree import Frontier
 from timemachine.evidence.sealing.subjects import Subject
 
@@ -39,13 +36,13 @@ def sign(
     project_log.locked_log(subject.project)
     moment = now()
     key = keys.key_in_use(subject.project)
-    signed = keys.sign(key, PAYLOAD_TYPE, _text(subject, seal, tree, last_leaf, state, moment))
+    origin = origin_of(subject, seal)
     return SealCheckpoint.objects.create(
         seal=seal,
         size=tree.size,
         root=tree.root,
         state=state,
-        signed=signed.dumped(),
+        signed=project_log.signed_state(key, origin, tree, last_leaf, state, moment),
         key=key,
         at=moment,
         log_index=project_log.append(subject.project, [_entry(subject, tree)], moment),
@@ -94,20 +91,6 @@ def newest_state(seal: Seal, size: int) -> SealCheckpoint | None:
     """Return the newest signed state of the first `size` records, or None. One query."""
     found = SealCheckpoint.objects.filter(seal=seal, size=size).select_related("key", "seal")
     return found.order_by("-id").first()
-
-
-def _text(
-    subject: Subject, seal: Seal, tree: Frontier, last_leaf: bytes, state: str, moment: datetime
-) -> bytes:
-    stated = Checkpoint(
-        origin=origin_of(subject, seal),
-        size=tree.size,
-        root=tree.root,
-        last_leaf=last_leaf,
-        at=written(moment) or "",
-        state=state,
-    )
-    return stated.text().encode()
 
 
 def origin_of(subject: Subject, seal: Seal) -> str:

@@ -8,11 +8,12 @@ from uuid import UUID
 from django.db import transaction
 
 from timemachine.core.pure.errors import Conflict
+from timemachine.evidence.log.project_log import frontier_of
 from timemachine.evidence.models import Seal, SealedRecord, SealedResults
 from timemachine.evidence.pure import checkpoint
 from timemachine.evidence.pure.envelope import SALT_BYTES, Place, commitment, envelope
 from timemachine.evidence.pure.record import Record
-from timemachine.evidence.pure.tree import Frontier, leaf_hash
+from timemachine.evidence.pure.tree import leaf_hash
 from timemachine.evidence.sealing import checkpoints, comparison_results
 from timemachine.evidence.sealing.comparison_subject import (
     ComparisonSubject,
@@ -110,11 +111,6 @@ def replay_subject(replay: Replay) -> ReplaySubject:
         },
         generation=generation,
     )
-
-
-def frontier_of(seal: Seal) -> Frontier:
-    """Return the seal's tree as far as it is needed for growing."""
-    return Frontier(size=seal.size, peaks=tuple(bytes(peak) for peak in seal.peaks))
 
 
 def locked_seals(session: Session) -> list[Seal]:
