@@ -137,7 +137,8 @@ def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
     if isinstance(error, ValidationError):
         return _invalid(error)
     if isinstance(error, RequestDataTooBig):
-        return _too_large()
+        limit = settings.MAX_REQUEST_BYTES
+        return TooLarge(f"A request holds at most {limit:,} bytes; send this in several.", limit=limit)
     if isinstance(error, Http404):
         return _no_address()
     return _failed(request, error)
@@ -175,11 +176,6 @@ def _fault() -> TimeMachineError:
 
 def _no_address() -> NotFound:
     return NotFound("There is no such address in the API; /api/docs lists those there are.")
-
-
-def _too_large() -> TooLarge:
-    limit = settings.MAX_REQUEST_BYTES
-    return TooLarge(f"A request holds at most {limit:,} bytes; send this in several.", limit=limit)
 
 
 def _invalid(error: ValidationError) -> InvalidInput:

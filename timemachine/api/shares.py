@@ -99,7 +99,6 @@ def opens(request: HttpRequest, share_id: str, limit: int = 50, after: str | Non
 
 
 def _target_and_terms(who: Caller, payload: ShareIn) -> tuple[queries.Shareable, Terms]:
-    """What shall be shared, and how."""
     target = queries.target_of(who.project, payload.target_type, payload.target_id)
     redaction = None if payload.redaction is None else profile_of(who.project, payload.redaction)
     said = payload.model_dump(exclude={"target_type", "target_id", "redaction"})

@@ -144,9 +144,6 @@ def _from_value(value: Any, schema: type[Schema] | None) -> Any:
     if isinstance(value, list | tuple):
         return [_from_value(each, schema) for each in value]
     if schema is None or value is None or isinstance(value, Schema | dict):
-        return _AS_JSON.get(type(value), _same)(value)
+        convert = _AS_JSON.get(type(value))
+        return value if convert is None else convert(value)
     return schema.from_attributes(value)
-
-
-def _same(value: Any) -> Any:
-    return value

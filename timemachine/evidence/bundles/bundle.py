@@ -259,7 +259,6 @@ def _write_payloads(bundle: Bundle) -> None:
 
 
 def _payload_line(sha256: str, data: bytes) -> bytes:
-    """Return a payload as a line of JSON, in base64 if it is not UTF-8."""
     try:
         return dumped({"sha256": sha256, "text": data.decode("utf-8")})
     except UnicodeDecodeError:

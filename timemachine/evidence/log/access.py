@@ -57,7 +57,6 @@ def commit(project: Project, heads: Sequence[Head]) -> int:
 
 
 def _with_subject(heads: Sequence[Head]) -> list[Head]:
-    """Return the heads whose session or comparison still exists."""
     sessions = Session.objects.filter(id__in={each.session for each in heads if each.session})
     compared = Comparison.objects.filter(id__in={each.comparison for each in heads if each.comparison})
     there = {None, *sessions.values_list("id", flat=True), *compared.values_list("id", flat=True)}

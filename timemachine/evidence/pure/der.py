@@ -20,8 +20,8 @@ def with_sorted_certificates(answer: bytes) -> bytes:
 def _sorted_inside(data: bytes, path: list[tuple[int, int]]) -> bytes:
     """Return an element with the parts at the end of `path` (pairs of a tag and a part) sorted."""
     (element,) = _elements(data)
-    tag, content = element[0], _content(element)
-    parts = _elements(content)
+    tag, head = element[0], _head(element[:6])[0]
+    parts = _elements(element[head:])
     if not path:
         if tag != _CONTENT:
             raise ValueError("there are no certificates")
@@ -44,10 +44,6 @@ def _elements(data: bytes) -> list[bytes]:
         found.append(data[begin:end])
         begin = end
     return found
-
-
-def _content(element: bytes) -> bytes:
-    return element[_head(element[:6])[0] :]
 
 
 def _head(data: bytes) -> tuple[int, int]:

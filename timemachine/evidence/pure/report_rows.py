@@ -124,7 +124,8 @@ def first_line(text: str) -> str:
 
 
 def _row(index: int, kind: str, at: str, disclosed: Disclosed, facts: Mapping[str, Any]) -> Row:
-    words = _document(disclosed, "words") if _has_error(disclosed) else {}
+    has_error = "words" in disclosed and _ERROR in (disclosed["words"][1] or "")
+    words = _document(disclosed, "words") if has_error else {}
     error = words.get("error")
     wrong = isinstance(error, dict) or facts.get("status") == "failed"
     found = [spaced(str(facts[name])) for name in ("status", "verdict") if facts.get(name) is not None]
@@ -158,12 +159,7 @@ def _repeats(facts: Mapping[str, Any]) -> tuple[str, int] | None:
     return (session, sequence) if isinstance(session, str) and isinstance(sequence, int) else None
 
 
-def _has_error(disclosed: Disclosed) -> bool:
-    return "words" in disclosed and _ERROR in (disclosed["words"][1] or "")
-
-
 def _first(each: Sequence[str | None]) -> str:
-    """Return the first line of a field, or where its payload is."""
     return f"in payloads.jsonl, {each[2]}" if each[1] is None else first_line(each[1])
 
 

@@ -139,7 +139,6 @@ def _hash_payloads(found: Comparison, records: Any) -> None:
 
 
 def _envelope(data: bytes) -> Mapping[str, Any] | None:
-    """Return the envelope in these bytes, or None if they are not one."""
     try:
         read = json.loads(data)
     except (ValueError, RecursionError):

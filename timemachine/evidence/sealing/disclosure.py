@@ -34,7 +34,8 @@ class _Texts:
 
 def disclosed(records: Sequence[Record], subject: Subject, discloses: Discloses) -> Iterator[Record]:
     """Yield the records with only their disclosed fields."""
-    for group in payload_groups.grouped_by_size(records, _size):
+    sized = payload_groups.grouped_by_size(records, lambda record: sum(each.size for each in _stored(record)))
+    for group in sized:
         texts = _Texts(group)
         for record in group:
             names = discloses(subject, record, partial(texts.of, record))
@@ -44,7 +45,3 @@ def disclosed(records: Sequence[Record], subject: Subject, discloses: Discloses)
 
 def _stored(record: Record) -> list[Field]:
     return [each for each in record.fields.values() if each.payload is not None]
-
-
-def _size(record: Record) -> int:
-    return sum(each.size for each in _stored(record))

@@ -133,7 +133,6 @@ def _counted(changed: Iterable[tuple[Observed, Names]]) -> FieldsOf:
 
 
 def _erased_before(each: Observed, names: Names) -> int:
-    """Return how many of these fields were erased before."""
     rows = ErasedField.objects.filter(session=each.session, replay=each.replay, index__in=list(names))
     return sum(name in names[index] for index, name in rows.values_list("index", "field").distinct())
 
@@ -286,7 +285,6 @@ def _drop_earlier_salts(each: Observed) -> None:
 
 
 def _steps_of(each: Observed) -> dict[int, int]:
-    """Return the session step of each record."""
     if each.replay is None:
         return {}
     rows = each.replay.steps.order_by("sequence").values_list("sequence", flat=True)

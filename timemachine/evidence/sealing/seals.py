@@ -126,7 +126,6 @@ def locked_seals(session: Session) -> list[Seal]:
 
 @transaction.atomic
 def _store_results(load: Callable[[], ComparisonSubject | None], sessions: Sequence[UUID]) -> None:
-    """Store the results with the seal, in today's form."""
     lock_against_erasure(sessions)
     subject, form = load(), comparison_results.FORM
     if subject is None:

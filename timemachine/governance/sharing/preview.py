@@ -132,6 +132,5 @@ def _note_answers(preview: Preview, rules: Rules) -> None:
 
 
 def _size(action: Action) -> int:
-    """Return how many bytes were read with an action."""
     own = (action.input, action.output, action.source, *(hit.payload for hit in action.hits.all()))
     return sum(each.size for each in own if each is not None)

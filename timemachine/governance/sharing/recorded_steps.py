@@ -69,7 +69,8 @@ class RecordedSteps:
             raise link_not_valid()
         found = step(self.session, sequence, first_bytes)
         relatives = [row for row in (found.parent, *found.children) if row is not None]
-        seen = self._shown(relatives)
+        shown = self.actions.filter(sequence__in=[row.sequence for row in relatives])
+        seen = set(shown.values_list("sequence", flat=True))
         parent, children = found.parent, [row for row in found.children if row.sequence in seen]
         if parent is not None and parent.sequence not in seen:
             parent = None
@@ -127,10 +128,6 @@ class RecordedSteps:
         actions = Action.objects.filter(session=self.session, sequence__in=[row.sequence for row in rows])
         found = {each.sequence: each for each in actions.select_related("input", "output")}
         return [shared_row(row, found[row.sequence], self.redactor) for row in rows]
-
-    def _shown(self, rows: Sequence[Row]) -> set[int]:
-        shown = self.actions.filter(sequence__in=[row.sequence for row in rows])
-        return set(shown.values_list("sequence", flat=True))
 
     def _whole(self, sequence: int) -> Action:
         found = with_everything(self.actions).filter(sequence=sequence).first()

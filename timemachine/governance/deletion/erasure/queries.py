@@ -206,7 +206,6 @@ def _erased_by_step(
 
 
 def _erased_in_replays(steps: Sequence[ReplayStep]) -> dict[tuple[UUID, int], set[str]]:
-    """Return the erased fields of what replays of these steps produced."""
     rows = ErasedField.objects.filter(
         replay__in={step.replay_id for step in steps}, sequence__in={step.sequence for step in steps}
     )

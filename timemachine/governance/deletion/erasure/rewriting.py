@@ -78,7 +78,6 @@ def _columns(session: Session, seen: BeforeAfter) -> Iterator[tuple[str, Any]]:
 
 
 def _own_form(name: str, after: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of a field with a form of its own."""
     if name == "tags":
         yield name, list(after)
     elif name == "id":

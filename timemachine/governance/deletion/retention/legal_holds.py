@@ -86,7 +86,6 @@ def release(hold: Hold, *, reason: str, by: str, sessions: Sequence[Session] = (
 
 
 def _note(hold: Hold, what: str, *, by: str, reason: str, ids: Sequence[UUID]) -> None:
-    """Add lines to the project's log: which sessions, when, by whom and why."""
     entry = {
         "entry": project_log.HOLD,
         "id": str(hold.id),

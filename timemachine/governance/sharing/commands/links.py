@@ -79,7 +79,6 @@ def revoke_all(project: Project, *, by: str) -> int:
 
 
 def _facts(link: ShareLink) -> JsonObject:
-    """Return the link's settings, for the log."""
     return {
         "target_type": link.target_type,
         "target_id": str(link.target_id),

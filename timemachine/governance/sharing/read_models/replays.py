@@ -316,7 +316,6 @@ def _answer_frames(
 
 
 def _changed_hashes(hits: Sequence[FrozenPassage], frames: Sequence[SharedFrame]) -> set[str | None]:
-    """Return the hashes that are withheld."""
     return {hit.sha256 for hit, frame in zip(hits, frames, strict=False) if hit.sha256 != frame.sha256}
 
 

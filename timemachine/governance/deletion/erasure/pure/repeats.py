@@ -71,7 +71,6 @@ def _stands_in(words: list[str], text_words: list[str]) -> bool:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Yield the readable text and each of its sentences."""
     legible = readable(text)
     yield legible
     yield from sentence_texts(legible)
