@@ -11,7 +11,6 @@ from timemachine.api.access import caller
 from timemachine.api.concurrency import limited
 from timemachine.api.requests import IdempotencyKey
 from timemachine.api.sessions import router as sessions_router
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import sha256_hex
 from timemachine.governance.deletion.erasure.commands import delete_turn as delete_turn_of
 from timemachine.governance.deletion.erasure.models import DONE
@@ -239,6 +238,4 @@ def delete_note(request: HttpRequest, session_id: str, note_id: UUID) -> NoteDel
     who = caller(request, "record")
     note = note_of(session_of(who.project, session_id), note_id)
     deleted = notes.delete(note, by=who.by, administers="admin" in who.key.scopes)
-    return NoteDeleted.model_construct(
-        deleted=str(deleted.id), deleted_at=written(deleted.deleted_at), deleted_by=deleted.deleted_by
-    )
+    return NoteDeleted.from_attributes(deleted, deleted=deleted.id)

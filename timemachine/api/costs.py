@@ -44,8 +44,4 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
 
 def _replays(project: Project, wanted: CostQuery) -> CostOfReplays:
     spent = replay_spending(project, wanted.span.since, wanted.span.until)
-    return CostOfReplays.model_construct(
-        cost_usd=float(spent.cost_usd),
-        unknown_cost_calls=spent.unknown_calls,
-        uncertain_calls=spent.uncertain_calls,
-    )
+    return CostOfReplays.from_attributes(spent, unknown_cost_calls=spent.unknown_calls)

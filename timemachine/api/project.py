@@ -1,7 +1,6 @@
 """The project of a key over HTTP: itself, its API keys, and the demo."""
 
 from importlib.metadata import version
-from typing import cast
 
 from django.http import HttpRequest
 from ninja import Router, Status
@@ -10,7 +9,7 @@ from timemachine.api.access import caller
 from timemachine.core.accounts.commands.keys import make_api_key, revoke_api_key
 from timemachine.core.accounts.queries import key as key_of
 from timemachine.core.accounts.queries import keys_of
-from timemachine.core.accounts.schemas import KeyCreated, KeyIn, KeyOut, KeyPage, ProjectOut, Scope
+from timemachine.core.accounts.schemas import KeyCreated, KeyIn, KeyOut, KeyPage, ProjectOut
 from timemachine.jobs.queue import enqueue
 from timemachine.management.demo import commands as demo
 from timemachine.management.demo.schemas import DemoOut, DemoRemoved
@@ -23,12 +22,7 @@ router = Router()
 def project(request: HttpRequest) -> ProjectOut:
     """The project that the key belongs to, what the key can do, and the server's version."""
     who = caller(request, "read")
-    return ProjectOut.model_construct(
-        id=str(who.project.pk),
-        name=who.project.name,
-        scopes=cast("list[Scope]", list(who.key.scopes)),
-        version=version("timemachine"),
-    )
+    return ProjectOut.from_attributes(who.project, scopes=who.key.scopes, version=version("timemachine"))
 
 
 @router.post("/keys", response={201: KeyCreated}, tags=["keys"], summary="Make a key")

@@ -1,7 +1,6 @@
 """Replay suites over HTTP: make, edit, run, follow, read what changed since the last run."""
 
 from dataclasses import replace
-from typing import cast
 
 from django.http import HttpRequest
 from ninja import Router, Status
@@ -19,7 +18,6 @@ from timemachine.replay.suites.plan import SuitePlan
 from timemachine.replay.suites.pure.changes import CHANGES, UNCHANGED
 from timemachine.replay.suites.reports import report_page
 from timemachine.replay.suites.schemas import (
-    RunStatus,
     StepChangeOut,
     SuiteChange,
     SuiteDeleted,
@@ -163,9 +161,9 @@ def report(
     place = 0 if after is None else min(paging.read(after, paging.number), 2**31 - 1)
     shown = report_page(found, kinds=_kinds(change), after=(0, place), limit=paging.checked_limit(limit))
     keys = queries.keys_of(found)
-    return SuiteReport.model_construct(
+    return SuiteReport.from_attributes(
+        found,
         run=found.number,
-        status=cast("RunStatus", found.status),
         previous=found.previous.number if found.previous else None,
         items=[StepChangeOut.of(each, keys) for each in shown.steps],
         next=paging.written([shown.next[1]]) if shown.next else None,
