@@ -2,7 +2,7 @@
 
 import pytest
 
-from timemachine.evidence.pure.der import with_sorted_certificates
+from timemachine.evidence.pure.timestamping import with_sorted_certificates
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Payloads read many at a time, but never more than fit in memory."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -18,11 +17,6 @@ def read(fields: Sequence[Field]) -> Iterator[tuple[int, bytes]]:
             row: bytes(data) for row, data in Payload.objects.filter(id__in=ids).values_list("id", "data")
         }
         yield from ((row, rows[row]) for row in ids if row in rows)
-
-
-def digest(data: bytes) -> bytes:
-    """Return the SHA-256 of bytes."""
-    return hashlib.sha256(data).digest()
 
 
 def grouped_by_size[Each](many: Iterable[Each], size: Callable[[Each], int]) -> Iterator[list[Each]]:
