@@ -1,7 +1,12 @@
-"""A project's log: every seal, tombstone and key in one tree, signed again whenever it grows."""
+"""A project's log: every seal, tombstone and key in one tree, signed again whenever it grows.
 
+Readers of a signed log count only entries that the newest signed state covers.
+"""
+
+import base64
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,12 +21,14 @@ from timemachine.evidence.log import keys
 from timemachine.evidence.models import EvidenceLog, LogCheckpoint, LogEntry, Seal, SigningKey
 from timemachine.evidence.pure import checkpoint
 from timemachine.evidence.pure.checkpoint import PAYLOAD_TYPE, Checkpoint
+from timemachine.evidence.pure.dsse import Signed
 from timemachine.evidence.pure.tree import Frontier, leaf_hash
 
 VERSION = 1
 SEALED, ERASED, KEY, ERASED_FIELDS = "sealed", "erased", "key", "erased_fields"
 HOLD, RETENTION = "hold", "retention"
 UNREADABLE = "unreadable"
+Entry = Mapping[str, Any]
 
 
 @transaction.atomic
@@ -134,3 +141,79 @@ def entries_with(project: UUID, text: str) -> QuerySet[LogEntry]:
         output_field=IntegerField(),
     )
     return LogEntry.objects.filter(project=project).alias(place=place).filter(place__gt=0).order_by("index")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedState:
+    """What a stored checkpoint, which may have been altered, says about a tree, and whether it is signed."""
+
+    origin: str
+    size: int
+    root: bytes
+    is_signed: bool
+
+
+def read_state(signed: str, key: SigningKey) -> SignedState | None:
+    """Return the state in a DSSE envelope, or None if it cannot be read."""
+    try:
+        document = json.loads(signed)
+        payload = base64.b64decode(document["payload"])
+        signature = base64.b64decode(document["signatures"][0]["sig"])
+        kind = str(document["payloadType"])
+        origin, size, root = payload.decode("ascii").split("\n")[:3]
+        said = Signed(payload_type=kind, payload=payload, key=key.fingerprint, signature=signature)
+        return SignedState(
+            origin=origin,
+            size=int(size),
+            root=base64.b64decode(root),
+            is_signed=keys.is_signed(key, said),
+        )
+    except (ValueError, LookupError, TypeError):
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedLog:
+    """The entries of a project's log whose leaves make up the signed root."""
+
+    project: UUID
+
+    def entries_at(self, indexes: Collection[int]) -> list[Entry]:
+        """Return those of these entries that are stored as they were signed."""
+        return list(
+            _read(LogEntry.objects.filter(project=self.project, index__in=indexes).order_by("index")).values()
+        )
+
+    def states_of(self, seal: Seal) -> dict[int, Entry]:
+        """Return every logged state of a seal, by index of the entry. Reads the whole log once."""
+        found = _read(entries_with(self.project, seal.subject_id))
+        whose = (SEALED, seal.of, seal.subject_id, seal.generation)
+        names = ("entry", "of", "id", "generation")
+        return {
+            index: entry
+            for index, entry in found.items()
+            if tuple(entry.get(name) for name in names) == whose
+        }
+
+
+def signed_log(project: UUID) -> SignedLog | None:
+    """Return the project's log, or None if its entries are not those that the newest signed state covers."""
+    newest = LogCheckpoint.objects.filter(project=project).select_related("key").order_by("-size", "-id")
+    last = newest.first()
+    state = None if last is None else read_state(last.signed, last.key)
+    if state is None or not state.is_signed or state.origin != checkpoint.log_origin(str(project)):
+        return None
+    rows = LogEntry.objects.filter(project=project).order_by("index").values_list("index", "leaf")
+    leaves = [bytes(leaf) for place, (index, leaf) in enumerate(rows) if index == place]
+    stated = (len(leaves), Frontier().grown(leaves).root)
+    whole = stated == (state.size, state.root) and len(rows) == state.size
+    return SignedLog(project=project) if whole else None
+
+
+def _read(rows: QuerySet[LogEntry]) -> dict[int, Entry]:
+    """Return the entries whose bytes match their leaf hash, by index."""
+    return {
+        each.index: json.loads(bytes(each.entry))
+        for each in rows
+        if leaf_hash(bytes(each.entry)) == bytes(each.leaf)
+    }

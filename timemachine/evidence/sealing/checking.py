@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core.pure.schemas import Schema
-from timemachine.evidence.log.signed_log import SignedLog, read_state, signed_log
+from timemachine.evidence.log.project_log import SignedLog, read_state, signed_log
 from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.pure.envelope import NO_RECORD, commitment
 from timemachine.evidence.pure.record import Record

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Schema
 from timemachine.evidence.log import project_log
-from timemachine.evidence.log.signed_log import SignedLog
+from timemachine.evidence.log.project_log import SignedLog
 from timemachine.evidence.models import COMPARISON, REPLAY, SESSION, ErasedField, Seal, SealedRecord
 from timemachine.evidence.pure.record import Record
 from timemachine.evidence.sealing import replay_records, session_records
