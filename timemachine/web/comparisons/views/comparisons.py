@@ -10,8 +10,7 @@ from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
-from timemachine.evidence.queries import sealed_comparison
-from timemachine.evidence.seal_status import listed_seal
+from timemachine.evidence.queries import listed_seal, sealed_comparison
 from timemachine.evidence.sealing.erased_since import erased_of_comparison, erased_of_replay
 from timemachine.governance.deletion.erasure.queries import erased_parts
 from timemachine.jobs.queue import enqueue

@@ -9,8 +9,7 @@ from django.shortcuts import redirect
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.numbers import whole_number
-from timemachine.evidence.queries import sealed_replay
-from timemachine.evidence.seal_status import listed_seal
+from timemachine.evidence.queries import listed_seal, sealed_replay
 from timemachine.evidence.sealing.erased_since import erased_of_replay
 from timemachine.governance.deletion.erasure.queries import erased_parts
 from timemachine.jobs.queue import enqueue

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted
-from timemachine.evidence.seal_status import NOT_YET, SO_FAR, STOPPED, ListedSeal
+from timemachine.evidence.queries import NOT_YET, SO_FAR, STOPPED, ListedSeal
 from timemachine.recording.sessions.holds import held_among
 from timemachine.recording.sessions.models import Session
 from timemachine.web import formatting

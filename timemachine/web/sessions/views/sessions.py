@@ -13,7 +13,7 @@ from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.home import local_key_file
-from timemachine.evidence.seal_status import listed_seals
+from timemachine.evidence.queries import listed_seals
 from timemachine.management.demo.commands import DEMO_TAG
 from timemachine.memory.search.sessions import SessionQuery, SessionsPage, sessions_page
 from timemachine.recording.sessions.branches import Branch, branch_tree

@@ -11,7 +11,7 @@ from django.utils.functional import SimpleLazyObject
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.numbers import counted
-from timemachine.evidence.seal_status import listed_seals
+from timemachine.evidence.queries import listed_seals
 from timemachine.governance.deletion.erasure.queries import erased_fields_of, has_marks
 from timemachine.memory.patterns.similar import known_pattern_at
 from timemachine.recording.annotations.notes.commands import add
