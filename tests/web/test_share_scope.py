@@ -23,8 +23,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.governance.sharing.commands.links import revoke, set_policy
 from timemachine.governance.sharing.models import ShareGrant, ShareLink
-from timemachine.governance.sharing.pure.policy import Policy
-from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.pure.terms import Policy, Terms
 from timemachine.governance.sharing.pure.token import new_token
 from timemachine.recording.sessions.deletions import erase_session
 

@@ -17,7 +17,7 @@ from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.sharing import log_heads
 from timemachine.governance.sharing.commands.links import create_link, revoke, set_policy
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
-from timemachine.governance.sharing.pure.policy import Policy
+from timemachine.governance.sharing.pure.terms import Policy
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,7 @@ from timemachine.governance.sharing.commands.links import create_link, revoke, s
 from timemachine.governance.sharing.commands.opening import open_link
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.pure.log_line import BEFORE_THE_FIRST
-from timemachine.governance.sharing.pure.policy import Policy
-from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.pure.terms import Policy, Terms
 from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 

@@ -11,8 +11,7 @@ from timemachine.governance.sharing.commands.links import create_link, revoke, r
 from timemachine.governance.sharing.commands.opening import open_link
 from timemachine.governance.sharing.commands.visits import view
 from timemachine.governance.sharing.models import ShareLink
-from timemachine.governance.sharing.pure.policy import OPEN, Policy, check
-from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.pure.terms import OPEN, Policy, Terms, check_policy
 from timemachine.governance.sharing.queries import policy_of
 from timemachine.recording.sessions.models import Session
 
@@ -30,7 +29,7 @@ def test_days_that_no_link_could_live_are_refused(project: Project, days: int) -
         set_policy(project, Policy(longest_days=days), by="anna")
     assert refused.value.facts["field"] == "longest_days"
     assert policy_of(project) == OPEN
-    check(Policy(longest_days=366))
+    check_policy(Policy(longest_days=366))
 
 
 def test_where_links_are_forbidden_none_is_made(

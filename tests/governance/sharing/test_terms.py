@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.governance.sharing.pure.policy import Policy
-from timemachine.governance.sharing.pure.terms import ORDINARY, Terms, check, end_of
+from timemachine.governance.sharing.pure.terms import ORDINARY, Policy, Terms, check, end_of
 from timemachine.text.redaction.pure.profile import BUILT_IN
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

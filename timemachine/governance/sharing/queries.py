@@ -13,7 +13,7 @@ from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.ids import same_secret, secret_hash
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.governance.sharing import log, models
-from timemachine.governance.sharing.pure.policy import OPEN, Policy
+from timemachine.governance.sharing.pure.terms import OPEN, Policy
 from timemachine.governance.sharing.pure.token import Token, link_not_valid
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of

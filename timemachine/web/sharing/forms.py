@@ -11,7 +11,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid7
 from timemachine.core.pure.numbers import counted, whole_number
 from timemachine.governance.sharing.pure import terms
-from timemachine.governance.sharing.pure.policy import LONGEST_DAYS, OPEN, Policy
+from timemachine.governance.sharing.pure.terms import LONGEST_DAYS, OPEN, Policy
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.recording.sessions.models import Session
 from timemachine.text.redaction.pure.profile import BUILT_IN, Profile

@@ -22,9 +22,8 @@ from timemachine.governance.sharing.models import (
     ShareLink,
     SharePolicy,
 )
-from timemachine.governance.sharing.pure import policy, terms
-from timemachine.governance.sharing.pure.policy import Policy
-from timemachine.governance.sharing.pure.terms import ORDINARY, Terms
+from timemachine.governance.sharing.pure import terms
+from timemachine.governance.sharing.pure.terms import ORDINARY, Policy, Terms
 from timemachine.governance.sharing.pure.token import new_token
 from timemachine.governance.sharing.queries import Shareable, policy_of
 from timemachine.recording.sessions.models import Action, Session
@@ -185,7 +184,7 @@ def set_policy(project: Project, chosen: Policy, *, by: str) -> Policy:
 
     The passphrase and the longest lifetime apply to new links only. Raises `InvalidInput`.
     """
-    policy.check(chosen)
+    terms.check_policy(chosen)
     SharePolicy.objects.get_or_create(project=project)
     row = SharePolicy.objects.select_for_update().get(project=project)
     before = policy_of(project)

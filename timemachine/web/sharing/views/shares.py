@@ -20,7 +20,7 @@ from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
 from timemachine.governance.sharing.preview import Preview, preview_of
-from timemachine.governance.sharing.pure.policy import Policy
+from timemachine.governance.sharing.pure.terms import Policy
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
