@@ -9,10 +9,10 @@ import pytest
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model
 
+from tests.governance.sharing.decisions import DECISIONS, START, Decision
 from tests.governance.sharing.recorded import recorded
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing.models import ShareLink
-from timemachine.governance.sharing.read_models.decisions import DECISIONS, START, Decision
 from timemachine.governance.sharing.read_models.links import SharedLink
 from timemachine.governance.sharing.read_models.steps import DOCUMENT, HIT, RETRIEVAL
 from timemachine.recording.sessions.models import Action, Session
@@ -23,7 +23,7 @@ from timemachine.replay.runs.models import Replay
 
 type Decisions = Mapping[type[Model], Decision]
 
-WHERE = "timemachine/governance/sharing/read_models/decisions.py"
+WHERE = "tests/governance/sharing/decisions.py"
 
 
 def fields_of(model: type[Model]) -> set[str]:

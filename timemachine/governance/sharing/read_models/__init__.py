@@ -1,8 +1,8 @@
 """What a share link shows: frozen dataclasses of fields that are named here, redacted when they are built.
 
 Pages, presenters and templates under /share/ read these and never a database model. A new column stays
-invisible until it is added to one of them; `decisions.py` lists every field as shown or not shown, and a test
-fails for one that is in neither list.
+invisible until it is added to one of them; `tests/governance/sharing/decisions.py` lists every field as shown
+or not shown, and a test fails for one that is in neither list.
 """
 
 from dataclasses import fields

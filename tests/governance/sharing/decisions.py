@@ -2,8 +2,7 @@
 
 Every field and relation of every model that a link leads to is in exactly one list: `shown` if a read model
 has a field of that name, `shown_as` if one has it under another name, or `not_shown`.
-`tests/governance/sharing/test_decisions.py` fails for a field that is in none, and follows the shown
-relations to the next model.
+`test_decisions.py` fails for a field that is in none, and follows the shown relations to the next model.
 """
 
 from collections.abc import Mapping
