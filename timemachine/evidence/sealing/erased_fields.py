@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
 from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -66,15 +67,7 @@ class FieldsOf(Schema):
 
 def observe(session: Session, sequences: Collection[int]) -> list[Observed]:
     """Return the session with these steps and its replays as they are now, for previews; nothing is locked."""
-    replays = Replay.objects.filter(session=session).order_by("id")
-    own = Observed(session=session, replay=None, seal=None, digests=_session_digests(session, sequences))
-    return [
-        own,
-        *(
-            Observed(session=session, replay=each, seal=None, digests=_replay_digests(each))
-            for each in replays
-        ),
-    ]
+    return _observed(session, sequences, Replay.objects.filter(session=session).order_by("id"), {})
 
 
 def count_changed(observed: Iterable[Observed]) -> FieldsOf:
@@ -89,21 +82,18 @@ def observe_locked(session: Session, sequences: Collection[int]) -> list[Observe
     replays = list(Replay.objects.select_for_update().filter(session=session).order_by("id"))
     own_seals = [each for each in locked_seals(session) if each.of != COMPARISON]
     newest = {each.replay_id: each for each in sorted(own_seals, key=lambda each: each.generation)}
-    own = Observed(
-        session=session, replay=None, seal=newest.get(None), digests=_session_digests(session, sequences)
-    )
-    return [
-        own,
-        *(
-            Observed(
-                session=session,
-                replay=each,
-                seal=_current_seal(newest.get(each.id), each),
-                digests=_replay_digests(each),
-            )
-            for each in replays
-        ),
-    ]
+    return _observed(session, sequences, replays, newest)
+
+
+def _observed(
+    session: Session, sequences: Collection[int], replays: Iterable[Replay], seals: Mapping[UUID | None, Seal]
+) -> list[Observed]:
+    digests = _session_digests(session, sequences)
+    found = [Observed(session=session, replay=None, seal=seals.get(None), digests=digests)]
+    for each in replays:
+        seal = _current_seal(seals.get(each.id), each)
+        found.append(Observed(session=session, replay=each, seal=seal, digests=_replay_digests(each)))
+    return found
 
 
 def record_erasure(
