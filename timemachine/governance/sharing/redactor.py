@@ -17,7 +17,7 @@ from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.label import label
 from timemachine.text.redaction.pure.paths import ANY, Path, withhold
-from timemachine.text.redaction.pure.projection import redact_action, redact_session
+from timemachine.text.redaction.pure.projection import error_of, redact_action, redact_session
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.text import redact_text
 from timemachine.text.redaction.pure.values import redact_value
@@ -99,13 +99,6 @@ def naming_fields(action: Action) -> JsonObject:
         "output": payloads.value(action.output),
         "error": error if any(error.values()) else None,
     }
-
-
-def error_of(error: Any) -> tuple[str | None, str | None]:
-    """Return type and message of an error in a redacted document; if it is withheld, a mark as message."""
-    if error is None:
-        return None, None
-    return (error["type"], error["message"]) if "message" in error else (None, error["withheld"])
 
 
 def payload_text(payload: Payload | None, before: Any, after: Any) -> str | None:

@@ -1,7 +1,7 @@
 """A recorded step and its session before and after an erasure: what is erased of each, and by which rule."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
@@ -19,7 +19,7 @@ from timemachine.text.redaction.pure.marks import FIELD, HASH, OPENING_ERASED, a
 from timemachine.text.redaction.pure.paths import Path
 from timemachine.text.redaction.pure.projection import redact_action, redact_session
 from timemachine.text.redaction.pure.rules import SHORTEST_WORDING, Rules
-from timemachine.text.redaction.pure.values import Tally, excerpts, redact_value
+from timemachine.text.redaction.pure.values import Tally, excerpts, redact_value, with_texts_replaced
 
 OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
 BATCH: Final = 100
@@ -96,16 +96,7 @@ class Scan:
                 value = as_erased(found.value, rules.marks)
                 if tally is not None:
                     tally.update(found.tally)
-        return self._without_hashes(value)
-
-    def _without_hashes(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return erased(HASH) if value in self.hashes else value
-        if isinstance(value, list):
-            return [self._without_hashes(each) for each in value]
-        if isinstance(value, Mapping):
-            return {name: self._without_hashes(each) for name, each in value.items()}
-        return value
+        return with_texts_replaced(value, self.hashes, erased(HASH))
 
 
 def actions_of(

@@ -13,6 +13,7 @@ from timemachine.recording.sessions.models import Action, Delivery, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.label import label
 from timemachine.text.redaction.pure.marks import OPENING, OPENING_ERASED
+from timemachine.text.redaction.pure.projection import error_of
 from timemachine.text.redaction.pure.values import Tally
 
 _TEXTS: Final = ("agent", "name", "tool", "call_id", "model")
@@ -83,7 +84,7 @@ def _own_form(name: str, after: Any) -> Iterator[tuple[str, Any]]:
     elif name == "id":
         yield "client_id", None
     elif name == "error":
-        yield from zip(("error_type", "error_message"), _error(after), strict=True)
+        yield from zip(("error_type", "error_message"), error_of(after), strict=True)
     elif name == "retrieval":
         found = as_object(after) or {}
         redacted = {key: value for key, value in found.items() if key != "hits" and value is not None}
@@ -92,7 +93,7 @@ def _own_form(name: str, after: Any) -> Iterator[tuple[str, Any]]:
 
 def _label(after: Mapping[str, Any]) -> str:
     named = {name: after[name] for name in _NAMING if name != "error"}
-    return label(ActionDraft(kind=after["kind"], error_message=_error(after["error"])[1], **named))
+    return label(ActionDraft(kind=after["kind"], error_message=error_of(after["error"])[1], **named))
 
 
 def rewrite_hits(
@@ -163,12 +164,6 @@ def as_object(value: Any) -> JsonObject | None:
     mark = value.get("withheld")
     whole = len(value) == 1 and isinstance(mark, str) and mark.startswith((OPENING, OPENING_ERASED))
     return None if whole else dict(value)
-
-
-def _error(error: Any) -> tuple[str | None, str | None]:
-    if error is None:
-        return None, None
-    return (error["type"], error["message"]) if "message" in error else (None, error["withheld"])
 
 
 def _release(scan: Scan, made: Rewritten, payload: Any) -> None:

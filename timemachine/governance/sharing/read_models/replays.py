@@ -20,6 +20,7 @@ from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.summary import Tally
 from timemachine.replay.runs.queries import passages_of
 from timemachine.text.redaction.pure.marks import HASH, REPEATS, mark
+from timemachine.text.redaction.pure.values import with_texts_replaced
 
 _COUNTED_RETRIEVAL: Final = ("verdict", "gained", "lost", "moved")
 _NO_QUOTES: Final = ("not_asked", "cut_off")
@@ -216,7 +217,7 @@ def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts
         step,
         session=action.session_id,
         evidence=_without_quotes(step.evidence, redactor) if touched else redactor.value(step.evidence),
-        frames=redactor.measurements(_without(step.frames, withheld)),
+        frames=redactor.measurements(with_texts_replaced(step.frames, withheld, mark(HASH))),
         retrieval=_new_retrieval(step, shown_new["retrieval"], withheld),
         error_message=redactor.text(step.error_message),
         model=shown_new["model"],
@@ -281,9 +282,8 @@ def _new_retrieval(step: ReplayStep, redacted: Any, withheld: set[str | None]) -
     """Return how the new list of passages differs; None if nothing was searched, or all of it is withheld."""
     if step.retrieval is None or not isinstance(redacted, Mapping):
         return None
-    found: JsonObject = _without(
-        {name: value for name, value in redacted.items() if name != "hits"}, withheld
-    )
+    others = {name: value for name, value in redacted.items() if name != "hits"}
+    found: JsonObject = with_texts_replaced(others, withheld, mark(HASH))
     return found
 
 
@@ -317,17 +317,6 @@ def _answer_frames(
 
 def _changed_hashes(hits: Sequence[FrozenPassage], frames: Sequence[SharedFrame]) -> set[str | None]:
     return {hit.sha256 for hit, frame in zip(hits, frames, strict=False) if hit.sha256 != frame.sha256}
-
-
-def _without(value: Any, hashes: set[str | None]) -> Any:
-    """Return a JSON value with these hashes replaced by a mark."""
-    if isinstance(value, str):
-        return mark(HASH) if value in hashes else value
-    if isinstance(value, list):
-        return [_without(each, hashes) for each in value]
-    if isinstance(value, Mapping):
-        return {name: _without(each, hashes) for name, each in value.items()}
-    return value
 
 
 def _without_quotes(evidence: Mapping[str, Any] | None, redactor: Redactor) -> JsonObject | None:

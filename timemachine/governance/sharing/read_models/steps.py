@@ -14,11 +14,11 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.sharing.pure.link_rules import is_maker
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.rows import SharedRow
-from timemachine.governance.sharing.redactor import error_of
 from timemachine.recording.sessions.models import Action, FrozenPassage
 from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.step import Head, Step
 from timemachine.text.redaction.pure.marks import FIELD, HASH, mark
+from timemachine.text.redaction.pure.projection import error_of
 
 DOCUMENT: Final = (
     "sequence",

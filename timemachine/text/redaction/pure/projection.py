@@ -53,6 +53,13 @@ def redact_session(fields: Mapping[str, Any], rules: Rules) -> RedactedDocument:
     return _redacted_document(fields, rules, of_session=True)
 
 
+def error_of(error: Any) -> tuple[str | None, str | None]:
+    """Return type and message of an error in a redacted document; if it is withheld, a mark as message."""
+    if error is None:
+        return None, None
+    return (error["type"], error["message"]) if "message" in error else (None, error["withheld"])
+
+
 def _redacted_document(document: Mapping[str, Any], rules: Rules, *, of_session: bool) -> RedactedDocument:
     tally: Tally = Counter()
     redacted = dict(document)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
@@ -146,3 +146,14 @@ def excerpts(value: Any, opening: str, place: str) -> Iterator[tuple[str, str]]:
             yield from excerpts(
                 each, opening, place if value.keys() == _MARK_ALONE else f"{place}{path_part(name)}"
             )
+
+
+def with_texts_replaced(value: Any, texts: Collection[str | None], by: str) -> Any:
+    """Return a JSON value in which `by` replaces each string that is one of the texts."""
+    if isinstance(value, str):
+        return by if value in texts else value
+    if isinstance(value, list):
+        return [with_texts_replaced(each, texts, by) for each in value]
+    if isinstance(value, Mapping):
+        return {name: with_texts_replaced(each, texts, by) for name, each in value.items()}
+    return value
