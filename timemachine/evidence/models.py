@@ -169,7 +169,6 @@ class SealCheckpoint(models.Model):
 
     @property
     def root_hex(self) -> str:
-        """Return the root in hex."""
         return bytes(self.root).hex()
 
 

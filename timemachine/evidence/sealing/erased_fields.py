@@ -57,7 +57,6 @@ class FieldsOf(Schema):
 
     @property
     def total(self) -> int:
-        """Return the total number of fields."""
         return self.session + self.replays
 
     def as_json(self) -> JsonObject:

@@ -33,7 +33,6 @@ class SealState:
 
     @property
     def sealed_at(self) -> datetime:
-        """Return when it was signed."""
         return datetime.fromisoformat(self.at)
 
 

@@ -35,12 +35,10 @@ class Subject(ABC):
 
     @property
     def id(self) -> str:
-        """Return the id of the thing."""
         return str(self.thing.id)
 
     @property
     def project(self) -> Project:
-        """Return the project of the thing."""
         return self.thing.project
 
     @property

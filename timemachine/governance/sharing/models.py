@@ -84,7 +84,6 @@ class ShareLink(models.Model):
 
     @property
     def target_id(self) -> UUID | None:
-        """Return the id of what it shows."""
         return self.comparison_id or self.replay_id or self.session_id
 
     def state(self, at: datetime, *, forbidden: bool = False) -> str:

@@ -10,12 +10,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.queries import erased_fields_of
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models import shown_of
-from timemachine.governance.sharing.read_models.rows import (
-    SharedRow,
-    SharedRows,
-    shared_place,
-    shared_row,
-)
+from timemachine.governance.sharing.read_models.rows import SharedRow, SharedRows, shared_place, shared_row
 from timemachine.governance.sharing.read_models.seals import SharedDeletion, SharedErasure
 from timemachine.governance.sharing.read_models.steps import (
     SharedOrigin,

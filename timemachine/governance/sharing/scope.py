@@ -47,11 +47,7 @@ from timemachine.governance.sharing.read_models.seals import (
     SharedKey,
     SharedSeal,
 )
-from timemachine.governance.sharing.read_models.steps import (
-    SharedPayload,
-    SharedStep,
-    shared_payload,
-)
+from timemachine.governance.sharing.read_models.steps import SharedPayload, SharedStep, shared_payload
 from timemachine.governance.sharing.recorded_steps import PAGE, RecordedSteps
 from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.sessions.models import Action, Session

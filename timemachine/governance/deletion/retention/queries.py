@@ -62,7 +62,6 @@ class Outcome:
 
     @property
     def sessions(self) -> int:
-        """Return the total number of sessions."""
         return sum(self.states.values())
 
 

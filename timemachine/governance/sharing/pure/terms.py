@@ -32,7 +32,6 @@ class Policy:
 
     @property
     def longest(self) -> timedelta:
-        """Return the longest lifetime of a link."""
         return timedelta(days=LONGEST_DAYS if self.longest_days is None else self.longest_days)
 
 

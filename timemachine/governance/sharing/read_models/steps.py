@@ -177,7 +177,6 @@ class SharedStep:
 
     @property
     def failed(self) -> bool:
-        """Return whether an error was recorded."""
         return self.action.error_type is not None or self.action.error_message is not None
 
 
