@@ -82,6 +82,7 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
@@ -89,15 +90,6 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "timemachine.web.access.project_context",
-            ],
-            "loaders": [
-                (
-                    "django.template.loaders.cached.Loader",
-                    [
-                        "django.template.loaders.filesystem.Loader",
-                        "django.template.loaders.app_directories.Loader",
-                    ],
-                )
             ],
             "libraries": {"tm": "timemachine.web.display"},
             "builtins": ["timemachine.web.display"],
@@ -117,12 +109,10 @@ if env.text("TIMEMACHINE_PROCESS") == "web":
     # a connection for each of the 20 threads
     _options["pool"] = pool.options(env.number("DATABASE_POOL_SIZE", 24))
 DATABASES = {"default": {**_database_config, "OPTIONS": _options, "CONN_MAX_AGE": 0}}
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- people
 
 AUTH_USER_MODEL = "timemachine.User"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -165,10 +155,6 @@ X_FRAME_OPTIONS = "DENY"
 STATIC_URL = "static/"
 STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "build" / "static")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-}
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 WHITENOISE_MAX_AGE = 3600
