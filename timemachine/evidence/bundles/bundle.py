@@ -13,6 +13,8 @@ TREE/log.json              the state's entry in the project's log, with its audi
 TREE/earlier.json          the log's entries of previous seals, after another run or an erasure
 TREE/erased.json           the log's tombstones of erased fields, if nothing is withheld
 replaced.json              the log's entries of key replacements, each under a state that the old key signed
+timestamps/N.tsr           an authority's answer (RFC 3161) for the signed state of the log's first N entries
+timestamps/N.json          that state, byte for byte
 report.html                what is in the bundle, for reading and printing
 README.txt                 how to check it, and what it does not prove
 """
@@ -36,7 +38,7 @@ from timemachine.evidence import models
 from timemachine.evidence.bundles.report import NAME as REPORT
 from timemachine.evidence.bundles.report import Shown, report
 from timemachine.evidence.bundles.statement import dumped, sign, write_keys
-from timemachine.evidence.log import keys, witness_statements
+from timemachine.evidence.log import keys
 from timemachine.evidence.log.project_log import key_replacements
 from timemachine.evidence.pure.deterministic_zip import Zipped
 from timemachine.evidence.pure.readme import About, readme
@@ -109,7 +111,7 @@ def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) ->
         _write_tree(bundle, part)
     _write_payloads(bundle)
     _write_key_replacements(bundle, parts[0].seal.project_id)
-    witness_statements.write_dated(bundle.zipped, bundle.dated)
+    write_dated(bundle.zipped, bundle.dated)
     write_keys(bundle.zipped, bundle.keys)
     text = readme(bundle.trees[0], key.fingerprint, _readme_facts(bundle, about))
     bundle.zipped.add("README.txt", text.encode())
@@ -298,7 +300,22 @@ def _log_entry(bundle: Bundle, shown: models.SealCheckpoint) -> JsonObject:
 
 
 def _first_log_state(bundle: Bundle, shown: models.SealCheckpoint) -> models.LogCheckpoint:
-    return witness_statements.first_state_with(shown.seal.project_id, shown.log_index, bundle.dated)
+    """Return the first timestamped log state that includes the checkpoint's entry, and put its timestamp into
+    the bundle; without one, the first signed state.
+    """
+    project, index = shown.seal.project_id, shown.log_index
+    stamps = models.AnchorReceipt.objects.filter(
+        kind=models.TIMESTAMP, checkpoint__project=project, checkpoint__size__gt=index
+    )
+    stamp = stamps.select_related("checkpoint").order_by("checkpoint__size", "id").first()
+    if stamp is not None:
+        bundle.dated[stamp.checkpoint.size] = stamp
+        return stamp.checkpoint
+    states = models.LogCheckpoint.objects.filter(project=project, size__gt=index)
+    signed = states.order_by("size", "id").first()
+    if signed is None:
+        raise LookupError(f"the log of {project} has no checkpoint after entry {index}")
+    return signed
 
 
 def _tombstones(bundle: Bundle, seal: models.Seal, indexes: Sequence[int]) -> JsonObject:
@@ -333,3 +350,10 @@ def _log_entries(bundle: Bundle, signed: models.LogCheckpoint, indexes: Sequence
             for each in entries.filter(index__in=indexes)
         ],
     }
+
+
+def write_dated(zipped: Zipped, dated: Mapping[int, models.AnchorReceipt]) -> None:
+    """Write the timestamps, each next to the state that it covers."""
+    for entries, each in sorted(dated.items()):
+        zipped.add(f"timestamps/{entries}.json", each.checkpoint.signed.encode())
+        zipped.add(f"timestamps/{entries}.tsr", bytes(each.answer))

@@ -4,7 +4,8 @@ log/entries.jsonl          every entry, byte for byte
 log/checkpoints.jsonl      every signed state of the log
 log/present.jsonl          the sealed things that exist now
 log/access.jsonl           the lines of the access logs of share links
-log/witnessed.jsonl        what was sent to a witness, and its answers
+log/witnessed.jsonl        for each state that a witness took, what it was sent, and its answer, verbatim
+timestamps/                as in the other bundles
 """
 
 import json
@@ -17,11 +18,19 @@ from django.db.models import QuerySet
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.evidence.bundles.bundle import write_dated
 from timemachine.evidence.bundles.report import MOST_ERASURES, TOMBSTONES, Counts, log_report
 from timemachine.evidence.bundles.report import NAME as REPORT
 from timemachine.evidence.bundles.statement import dumped, sign, write_keys
-from timemachine.evidence.log import keys, witness_statements
-from timemachine.evidence.models import LogCheckpoint, LogEntry, SealCheckpoint
+from timemachine.evidence.log import keys
+from timemachine.evidence.models import (
+    TIMESTAMP,
+    WITNESS,
+    AnchorReceipt,
+    LogCheckpoint,
+    LogEntry,
+    SealCheckpoint,
+)
 from timemachine.evidence.pure.checkpoint import log_origin
 from timemachine.evidence.pure.deterministic_zip import Zipped
 from timemachine.evidence.pure.readme import log_readme
@@ -56,7 +65,7 @@ def write(
         file.lines(map(dumped, there))
     with zipped.file("log/access.jsonl") as file:
         file.lines(access)
-    witness_statements.write(zipped, project, last.size)
+    _write_receipts(zipped, project, last.size)
     dated = any(name.startswith("timestamps/") for name in zipped.hashes)
     write_keys(zipped, {key.pk, *states.values_list("key_id", flat=True)})
     log = {
@@ -100,3 +109,23 @@ def _present(project: Project) -> Iterator[JsonObject]:
             "size": each.size,
             "root": each.root_hex,
         }
+
+
+def _write_receipts(zipped: Zipped, project: Project, size: int) -> None:
+    """Write the receipts for log states up to that size."""
+    found = AnchorReceipt.objects.filter(checkpoint__project=project, checkpoint__size__lte=size)
+    rows = found.select_related("checkpoint").order_by("checkpoint__size", "id")
+    with zipped.file("log/witnessed.jsonl") as file:
+        file.lines(json.dumps(_receipt_line(each)).encode() for each in rows.filter(kind=WITNESS))
+    write_dated(zipped, {each.checkpoint.size: each for each in rows.filter(kind=TIMESTAMP)})
+
+
+def _receipt_line(anchored: AnchorReceipt) -> JsonObject:
+    return {
+        "size": anchored.checkpoint.size,
+        "root": bytes(anchored.checkpoint.root).hex(),
+        "at": written(anchored.at),
+        "url": anchored.url,
+        "sent": bytes(anchored.sent).decode("utf-8"),
+        "answer": bytes(anchored.answer).decode("utf-8", "backslashreplace"),
+    }
