@@ -24,7 +24,7 @@ from timemachine.evidence.schemas import (
     SigningKeys,
 )
 from timemachine.evidence.tasks import check_seal
-from timemachine.governance.sharing import log_heads
+from timemachine.governance.sharing import log
 from timemachine.jobs.queue import enqueue
 
 router = Router(tags=["evidence"])
@@ -137,7 +137,7 @@ def check_comparison(request: HttpRequest, comparison_id: str) -> Status[SealChe
 def of_log(request: HttpRequest) -> FileResponse:
     """Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named."""
     project = caller(request, "admin").project
-    return zip_response("evidence-log.zip", lambda target: log_heads.write_log(target, project))
+    return zip_response("evidence-log.zip", lambda target: log.write_log(target, project))
 
 
 @router.get("/checks/{check_id}", response=SealCheckOut, summary="What came of a check", exclude_unset=True)

@@ -7,7 +7,7 @@ from timemachine.core.jobs import Next, job
 from timemachine.governance.deletion.erasure import commands as erasures
 from timemachine.governance.deletion.retention import commands as deletions
 from timemachine.governance.deletion.retention import retention
-from timemachine.governance.sharing import log_heads
+from timemachine.governance.sharing import log
 
 
 @job(overdue=erasures.overdue)
@@ -28,7 +28,7 @@ def run_retention() -> Next:
     return [(run_deletion, each) for each in retention.run_rules()]
 
 
-@job(overdue=log_heads.projects_to_commit)
+@job(overdue=log.projects_to_commit)
 def commit_access_logs(project_id: UUID) -> None:
     """Commit the state of a project's access logs to its log."""
-    log_heads.commit(project_id)
+    log.commit(project_id)

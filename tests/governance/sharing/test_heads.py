@@ -14,7 +14,7 @@ from tests.verifier.bundles import faults, packed, unpacked
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import AccessHead, LogEntry
 from timemachine.evidence.sealing.session_deletion import erase_session
-from timemachine.governance.sharing import log_heads
+from timemachine.governance.sharing import log
 from timemachine.governance.sharing.commands.links import create_link, revoke, set_policy
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.pure.terms import Policy
@@ -28,25 +28,25 @@ def linked(project: Project) -> ShareLink:
 
 
 def committed() -> int:
-    return sum(log_heads.commit(project) for project in log_heads.projects_to_commit())
+    return sum(log.commit(project) for project in log.projects_to_commit())
 
 
 def report_on(project: Project, folder: Path) -> tm_verify.Report:
     target = folder / "log.zip"
     with target.open("wb") as opened:
-        log_heads.write_log(opened, project)
+        log.write_log(opened, project)
     return tm_verify.verify(str(target))
 
 
 def test_a_log_that_grew_is_committed_to_once(project: Project, other_project: Project) -> None:
-    assert (log_heads.projects_to_commit(), log_heads.commit(uuid4())) == ([], 0)
+    assert (log.projects_to_commit(), log.commit(uuid4())) == ([], 0)
     link, other = linked(project), linked(other_project)
     set_policy(project, Policy(longest_days=30), by="Test")
-    assert log_heads.projects_to_commit() == sorted([project.pk, other_project.pk])
+    assert log.projects_to_commit() == sorted([project.pk, other_project.pk])
     assert committed() == 3
-    assert (committed(), log_heads.commit(project.pk)) == (0, 0)
+    assert (committed(), log.commit(project.pk)) == (0, 0)
     revoke(link, by="Test")
-    assert (log_heads.projects_to_commit(), committed()) == ([project.pk], 1)
+    assert (log.projects_to_commit(), committed()) == ([project.pk], 1)
     told = [
         json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=project).order_by("index")
     ]
@@ -71,7 +71,7 @@ def test_looking_for_what_grew_asks_as_often_of_many_links_as_of_one(project: Pr
     for _ in range(2):
         linked(project)
         with CaptureQueriesContext(connection) as queries:
-            log_heads.projects_to_commit()
+            log.projects_to_commit()
         asked.append(len(queries))
     assert asked == [2, 2]
 

@@ -18,7 +18,7 @@ from timemachine.evidence.queries import Sealed, checkpoints_of, earlier_keys_of
 from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.tasks import check_seal
 from timemachine.governance.deletion.erasure.queries import done_of
-from timemachine.governance.sharing import log_heads
+from timemachine.governance.sharing import log
 from timemachine.governance.sharing.queries import ids_by_public_id
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.models import Session
@@ -77,7 +77,7 @@ def bundle(_request: HttpRequest, access: Access, id: str, of: str) -> FileRespo
 @get_view(ADMIN, fresh=True)
 def bundle_of_log(_request: HttpRequest, access: Access) -> FileResponse:
     """Download the evidence of the project's log as a ZIP file."""
-    return zip_response("evidence-log.zip", lambda target: log_heads.write_log(target, access.project))
+    return zip_response("evidence-log.zip", lambda target: log.write_log(target, access.project))
 
 
 @require_safe
