@@ -29,11 +29,7 @@ def request_check(seal: Seal | None, *, by: str | None) -> SealCheck:
         )
     Seal.objects.select_for_update().get(pk=seal.pk)
     waiting = SealCheck.objects.filter(seal=seal, finished_at=None).first()
-    return (
-        waiting
-        if waiting is not None
-        else SealCheck.objects.create(seal=seal, requested_by=by and by[:254], enqueued_at=now())
-    )
+    return waiting or SealCheck.objects.create(seal=seal, requested_by=by and by[:254], enqueued_at=now())
 
 
 def fits_in_a_request(seal: Seal) -> bool:

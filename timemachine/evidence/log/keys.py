@@ -24,8 +24,7 @@ _PURPOSE: Final = b"timemachine evidence key 1"
 
 def key_in_use(project: Project) -> SigningKey:
     """Return the key that signs now; the project's first key is created here."""
-    found = existing_key(project)
-    return found if found is not None else _first_key(project)
+    return existing_key(project) or _first_key(project)
 
 
 def existing_key(project: Project) -> SigningKey | None:
@@ -101,8 +100,7 @@ def pem(public_key: bytes) -> str:
 @transaction.atomic
 def _first_key(project: Project) -> SigningKey:
     lock_until_commit(f"signing key of {project.pk}")
-    found = existing_key(project)
-    return found if found is not None else _create_key(project)
+    return existing_key(project) or _create_key(project)
 
 
 def _create_key(project: Project, *, by: str | None = None) -> SigningKey:

@@ -93,11 +93,9 @@ def reader(link: ShareLink) -> Reader:
 def discloses(link: ShareLink) -> Discloses:
     """Return the function that chooses the disclosed fields of each record for a link."""
     disclosed = _figures if link.evidence_only else _all_but_makers
-    return (
-        disclosed
-        if link.redaction is None
-        else partial(_without_findings, rules_of(link.redaction), disclosed)
-    )
+    if link.redaction is None:
+        return disclosed
+    return partial(_without_findings, rules_of(link.redaction), disclosed)
 
 
 def _figures(_of: Subject, record: Record, _texts: Texts) -> AbstractSet[str]:

@@ -71,9 +71,9 @@ def append_policy(policy: SharePolicy, *, by: str, facts: Mapping[str, Any]) -> 
 def lines_of(owner: ShareLink | Project) -> QuerySet[ShareOpening]:
     """Return the log of a link, or of a project's policy, from the first line."""
     found = ShareOpening.objects.order_by("sequence")
-    return (
-        found.filter(link=owner) if isinstance(owner, ShareLink) else found.filter(project=owner, link=None)
-    )
+    if isinstance(owner, ShareLink):
+        return found.filter(link=owner)
+    return found.filter(project=owner, link=None)
 
 
 def chain_of(owner: ShareLink | Project) -> str:

@@ -47,9 +47,9 @@ def earlier_seals(link: ShareLink) -> list[SharedEarlierSeal]:
         seal = current_seal(link.comparison)
     elif link.replay is not None:
         seal = sealed_replay(link.replay).seal
-    return (
-        [] if seal is None else [shared_earlier_seal(each) for each in previous_seals_of(seal, reader(link))]
-    )
+    if seal is None:
+        return []
+    return [shared_earlier_seal(each) for each in previous_seals_of(seal, reader(link))]
 
 
 def signing_key(link: ShareLink) -> SharedKey | None:

@@ -112,14 +112,9 @@ def holds_of(project: Project) -> QuerySet[Hold]:
     """Return the project's holds, newest first, including released ones. `number` is how many sessions each
     has, `open` how many it still holds.
     """
-    return (
-        Hold.objects.filter(project=project)
-        .annotate(
-            number=Count("held"),
-            open=Count("held", filter=Q(held__released_at=None)),
-        )
-        .order_by("-id")
-    )
+    still_held = Count("held", filter=Q(held__released_at=None))
+    found = Hold.objects.filter(project=project).annotate(number=Count("held"), open=still_held)
+    return found.order_by("-id")
 
 
 def hold_of(project: Project, hold_id: str | UUID) -> Hold:
