@@ -152,7 +152,7 @@ def branches(request: HttpRequest, session_id: str) -> BranchesOut:
     `complete` is false if there are more than 100 sessions above, or more than 500 below the first of those.
     """
     family = branch_tree(session_of(caller(request, "read").project, session_id))
-    found = [BranchOut.of_branch(branch) for branch in family.branches]
+    found = [BranchOut.of(branch.session, depth=branch.depth) for branch in family.branches]
     return BranchesOut.model_construct(items=found, complete=family.complete)
 
 

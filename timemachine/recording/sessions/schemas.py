@@ -2,17 +2,15 @@
 
 import re
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final, Literal, Self, cast
+from typing import Annotated, Any, Final, Literal, Self
 
 from django.conf import settings
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.schemas.collections import FrameOut, FramePlace
-from timemachine.recording.sessions.branches import Branch
 from timemachine.recording.sessions.frames import FrameUses
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Status
@@ -162,37 +160,18 @@ class SessionOut(Schema):
     @classmethod
     def of(cls, session: Session, **more: Any) -> Self:
         """The session, with the fields that a subclass has besides."""
-        found = cls.model_construct(
-            id=str(session.id),
-            key=session.key,
-            name=session.name,
-            agent=session.agent,
-            user=session.user,
+        return cls.from_attributes(
+            session,
             collection=session.collection.name if session.collection else None,
-            status=cast("Status", session.status),
             parent=_parent(session),
             parent_deleted=_parent_deleted(session),
             parent_awaited=_parent_awaited(session),
-            metadata=session.metadata,
-            tags=session.tags,
-            created_at=written(session.created_at),
-            created_by=session.created_by,
-            started_at=written(session.began_at),
-            ended_at=written(session.ended_at),
-            imported_as=session.imported_as,
+            started_at=session.began_at,
             actions=session.last_sequence,
             errors=session.error_count,
-            input_tokens=session.input_tokens,
-            output_tokens=session.output_tokens,
-            cost_usd=dollars(session.cost_usd),
-            unknown_cost_calls=session.unknown_cost_calls,
-            cached_calls=session.cached_calls,
-            saved_usd=dollars(session.saved_usd),
-            unknown_saved_calls=session.unknown_saved_calls,
             url=f"{settings.PUBLIC_URL}/sessions/{session.id}/",
             **more,
         )
-        return cast("Self", found)
 
 
 class SessionPage(Page[SessionOut]):
@@ -203,11 +182,6 @@ class BranchOut(SessionOut):
     """A session among its branches; `depth` is how many of the listed sessions are above it."""
 
     depth: int
-
-    @classmethod
-    def of_branch(cls, branch: Branch) -> Self:
-        """The session with its depth."""
-        return cls.of(branch.session, depth=branch.depth)
 
 
 class BranchesOut(Schema):
@@ -318,13 +292,10 @@ class FrameUsage(Schema):
     def of(cls, usage: FrameUses) -> "FrameUsage":
         """The usage of a frame."""
         sessions = [
-            FrameUsedIn.model_construct(
-                session=str(each.session),
-                key=each.key,
-                name=each.name,
-                steps=each.steps,
+            FrameUsedIn.from_attributes(
+                each,
                 last_step=each.step,
-                last_used_at=written(each.at),
+                last_used_at=each.at,
                 url=f"{settings.PUBLIC_URL}/sessions/{each.session}/?step={each.step}",
             )
             for each in usage.used_by
