@@ -3,15 +3,12 @@ exact, else from the steps."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.numbers import dollars
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.recording.sessions.queries import IS_MODEL_CALL
 from timemachine.recording.timeline.filter_sql import like, matching
 from timemachine.recording.timeline.pure.aggregation import GROUPS, BottomUp, bottom_up
@@ -28,24 +25,15 @@ def summary_of(session: Session) -> SessionTotals:
     actions = Action.objects.filter(session=session)
     totals = totals_of(actions)
     more = actions.aggregate(iterations=Max("iteration"), cached=Sum("cached_tokens"))
-    return SessionTotals.model_construct(
-        session=str(session.id),
-        actions=totals.actions,
-        kinds=cast("dict[Kind, int]", dict(totals.kinds)),
-        errors=totals.errors,
-        input_tokens=totals.input_tokens,
-        output_tokens=totals.output_tokens,
+    return SessionTotals.from_attributes(
+        totals,
+        session=session.id,
         cached_tokens=more["cached"],
-        cost_usd=dollars(totals.cost_usd),
-        unknown_cost_calls=totals.unknown_cost_calls,
-        cached_calls=totals.cached_calls,
-        saved_usd=dollars(totals.saved_usd),
-        unknown_saved_calls=totals.unknown_saved_calls,
-        started_at=written(session.began_at),
-        ended_at=written(session.ended_at),
+        started_at=session.began_at,
+        ended_at=session.ended_at,
         duration_ms=_took(session),
-        first_step_at=written(totals.first),
-        last_step_ended_at=written(totals.last),
+        first_step_at=totals.first,
+        last_step_ended_at=totals.last,
         steps_ms=totals.elapsed_ms,
         max_iteration=more["iterations"],
         tools=_counted(actions, "tool"),

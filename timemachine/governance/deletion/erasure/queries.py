@@ -86,7 +86,11 @@ def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
 
 def _with_erasures(action: ActionOut, fields: Sequence[ErasedField], deleted: Deleted | None) -> ActionOut:
     shown = action.model_copy(update={"erased": [FieldErased.from_attributes(row) for row in fields]})
-    return shown if deleted is None else shown.model_copy(update={"deleted": TurnDeleted.of(deleted)})
+    return (
+        shown
+        if deleted is None
+        else shown.model_copy(update={"deleted": TurnDeleted.from_attributes(deleted)})
+    )
 
 
 def has_marks(session: Session) -> bool:

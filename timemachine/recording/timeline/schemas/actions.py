@@ -10,7 +10,6 @@ from timemachine.core.pure.schemas import Page, Schema
 from timemachine.llm.schemas import FailureOut, UsageOut
 from timemachine.recording.annotations.significance.queries import InForce
 from timemachine.recording.sessions.models import Action, FrozenPassage
-from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
 
 
@@ -101,11 +100,6 @@ class TurnDeleted(Schema):
     by: str
     reason: str
 
-    @classmethod
-    def of(cls, deleted: Deleted) -> "TurnDeleted":
-        """The deletion."""
-        return cls.model_construct(at=written(deleted.at), by=deleted.by, reason=deleted.reason)
-
 
 class ActionOut(Schema):
     """One step of a session. Times are RFC 3339, money is US dollars as a number.
@@ -188,18 +182,12 @@ class ActionOut(Schema):
 
     def in_force(self, now: InForce) -> Self:
         """The same with the significance and importance in force, and with what was recorded."""
-        recorded = SignificanceRecorded.model_construct(
-            significance=self.significance, importance=self.importance
-        )
-        changed = SignificanceChanged.model_construct(
-            by=now.by, at=written(now.at), compressed=now.compressed
-        )
         return self.model_copy(
             update={
                 "significance": now.significance,
                 "importance": now.importance,
-                "recorded": recorded,
-                "weighed": changed,
+                "recorded": SignificanceRecorded.from_attributes(self),
+                "weighed": SignificanceChanged.from_attributes(now),
             }
         )
 

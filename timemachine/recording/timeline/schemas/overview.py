@@ -2,17 +2,13 @@
 
 from typing import Any, Literal, cast
 
-from timemachine.core.pure.clock import written
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema, Strict
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Role
 from timemachine.recording.timeline.pure.aggregation import BottomUp, Line, narrowed
 from timemachine.recording.timeline.pure.filter import Filter
 from timemachine.recording.timeline.state import State
-from timemachine.recording.usage.models import FirstUse
 from timemachine.recording.usage.pure.figures import Sums
-from timemachine.recording.usage.pure.totals import Totals
 
 Group = Literal["kind", "tool", "model", "agent"]
 
@@ -77,13 +73,6 @@ class FrameUsed(Schema):
     title: str | None
     first_used: int
 
-    @classmethod
-    def of(cls, used: FirstUse) -> "FrameUsed":
-        """The frame."""
-        return cls.model_construct(
-            frame=used.frame, version=used.version, title=used.title, first_used=used.sequence
-        )
-
 
 class TotalsSoFar(Schema):
     """What the steps up to one add up to. `first` is their first start, `last` their last end."""
@@ -100,23 +89,6 @@ class TotalsSoFar(Schema):
     first: str | None
     last: str | None
 
-    @classmethod
-    def of(cls, totals: Totals) -> "TotalsSoFar":
-        """The totals."""
-        return cls.model_construct(
-            kinds=cast("dict[Kind, int]", dict(totals.kinds)),
-            errors=totals.errors,
-            input_tokens=totals.input_tokens,
-            output_tokens=totals.output_tokens,
-            cost_usd=dollars(totals.cost_usd),
-            unknown_cost_calls=totals.unknown_cost_calls,
-            cached_calls=totals.cached_calls,
-            saved_usd=dollars(totals.saved_usd),
-            unknown_saved_calls=totals.unknown_saved_calls,
-            first=written(totals.first),
-            last=written(totals.last),
-        )
-
 
 class StateOut(Schema):
     """What was known at a step. `frames_existed` is how many frames the session's collection had then, null without a collection."""
@@ -131,14 +103,8 @@ class StateOut(Schema):
     @classmethod
     def of(cls, state: State, messages: list[StateMessage]) -> "StateOut":
         """The state with these messages."""
-        return cls.model_construct(
-            at=state.sequence,
-            as_of=written(state.as_of),
-            messages=messages,
-            frames_used=[FrameUsed.of(each) for each in state.frames_used],
-            frames_existed=state.frames_existed,
-            totals=TotalsSoFar.of(state.totals),
-        )
+        used = [FrameUsed.from_attributes(each, first_used=each.sequence) for each in state.frames_used]
+        return cls.from_attributes(state, at=state.sequence, messages=messages, frames_used=used)
 
 
 class TotalsFilter(Strict):
@@ -167,17 +133,8 @@ class SumsOut(Schema):
     @classmethod
     def of(cls, sums: Sums) -> "SumsOut":
         """The sums."""
-        return cls.model_construct(
-            actions=sums.steps,
-            timed_actions=sums.timed,
-            duration_ms=sums.took_ms,
-            calls=sums.calls,
-            tool_calls=sums.tool_calls,
-            errors=sums.errors,
-            input_tokens=sums.input_tokens,
-            output_tokens=sums.output_tokens,
-            cost_usd=dollars(sums.cost_usd),
-            unknown_cost_calls=sums.unknown_cost_calls,
+        return cls.from_attributes(
+            sums, actions=sums.steps, timed_actions=sums.timed, duration_ms=sums.took_ms
         )
 
 
