@@ -252,7 +252,7 @@ cache = Router(tags=["answer cache"])
 @cache.get("", response=AnswerCacheOut, summary="The answer cache")
 def read_cache(request: HttpRequest) -> AnswerCacheOut:
     """Whether the cache is on and since when, how many answers it holds, and how many bytes these have."""
-    return AnswerCacheOut.of(answer_cache.status_of(caller(request, "read").project))
+    return AnswerCacheOut.from_attributes(answer_cache.status_of(caller(request, "read").project))
 
 
 @cache.patch("", response=AnswerCacheOut, summary="Switch the answer cache on or off")
@@ -260,7 +260,7 @@ def switch_cache(request: HttpRequest, payload: AnswerCacheChange) -> AnswerCach
     """While the cache is off, answers are neither read from it nor added to it; what it holds stays."""
     who = caller(request, "admin")
     answer_cache.switch(who.project, on=payload.on, by=who.by)
-    return AnswerCacheOut.of(answer_cache.status_of(who.project))
+    return AnswerCacheOut.from_attributes(answer_cache.status_of(who.project))
 
 
 @cache.delete("", response=AnswerCacheEmptied, summary="Empty the answer cache")

@@ -1,21 +1,18 @@
 """Put, find and ask as the API takes and returns them."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from pydantic import Field
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.commands import NewFrame
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.schemas.findings import EmptyOut, FindingsOut, Mode
 from timemachine.llm.pure.completion import is_cut_off, is_refused
 from timemachine.llm.schemas import UsageOut
-from timemachine.recording.answering.cache import CacheStatus
 from timemachine.recording.answering.commands import AskDone, FindDone, PutDone
 from timemachine.recording.answering.model_asks import CallParameters
 from timemachine.recording.answering.models import AskUnderWay
@@ -150,13 +147,7 @@ class PutOut(Schema):
     def of(cls, done: PutDone) -> "PutOut":
         """The result of a put."""
         frames = [
-            FramePut.model_construct(
-                frame=each.frame.number,
-                version=each.frame.version,
-                sha256=each.frame.sha256,
-                title=each.frame.title,
-                already_there=each.already_there,
-            )
+            FramePut.from_attributes(each.frame, frame=each.frame.number, already_there=each.already_there)
             for each in done.puts
         ]
         return cls.model_construct(frames=frames, sequences=done.sequences)
@@ -199,23 +190,13 @@ class AskOut(FindOut, _Answer):
     @classmethod
     def of(cls, done: AskDone) -> "AskOut":  # type: ignore[override]  # an ask answers more than a find
         """The answer."""
-        said, usage = done.answered, done.answered.usage
-        reason = said.parameters.get("finish_reason")
-        answer = _Answer.model_construct(
-            answer=said.text,
-            model=said.model,
-            parameters=said.parameters,
+        reason = done.answered.parameters.get("finish_reason")
+        answer = _Answer.from_attributes(
+            done.answered,
+            answer=done.answered.text,
             finish_reason=reason,
             cut_off=is_cut_off(reason),
             refused=is_refused(reason),
-            usage=None if usage is None else UsageOut.model_construct(**asdict(usage)),
-            cost_usd=dollars(said.cost_usd),
-            prices=said.prices,
-            grounding=said.grounding,
-            cached=said.cached,
-            saved_usd=dollars(said.saved_usd),
-            cached_from=said.cached_from,
-            duration_ms=said.duration_ms,
         )
         found = FindingsOut.of_findings(done.findings)
         return cls.model_construct(
@@ -238,11 +219,9 @@ class AskUnderWayOut(Schema):
     @classmethod
     def of(cls, ask: AskUnderWay) -> "AskUnderWayOut":
         """The ask."""
-        return cls.model_construct(
-            id=str(ask.id),
+        return cls.from_attributes(
+            ask,
             session=ask.session.key if ask.session else None,
-            question=ask.question,
-            started_at=written(ask.started_at),
             cancel_wanted=ask.cancel_wanted_at is not None,
         )
 
@@ -276,18 +255,6 @@ class AnswerCacheOut(Schema):
     answers: int
     bytes: int
     most_bytes: int
-
-    @classmethod
-    def of(cls, figures: CacheStatus) -> "AnswerCacheOut":
-        """Return the figures of the cache."""
-        return cls.model_construct(
-            on=figures.on,
-            changed_by=figures.changed_by,
-            changed_at=written(figures.changed_at),
-            answers=figures.answers,
-            bytes=figures.bytes,
-            most_bytes=figures.most_bytes,
-        )
 
 
 class AnswerCacheEmptied(Schema):
