@@ -252,5 +252,5 @@ class CompressionOut(Schema):
             effect,
             compressed=now is not None,
             through=None if now is None else now.through,
-            history=[CompressionChangeOut.of(each) for each in history],
+            history=history,
         )

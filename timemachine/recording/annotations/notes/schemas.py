@@ -3,7 +3,6 @@
 from django.conf import settings
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.recording.annotations.notes.models import Note
 
@@ -28,14 +27,8 @@ class NoteOut(Schema):
     @classmethod
     def of(cls, note: Note) -> "NoteOut":
         """The note."""
-        return cls.model_construct(
-            id=str(note.id),
-            sequence=note.sequence,
-            text=note.text,
-            created_at=written(note.created_at),
-            created_by=note.created_by,
-            url=f"{settings.PUBLIC_URL}/sessions/{note.session_id}/notes/{note.id}/",
-        )
+        address = f"{settings.PUBLIC_URL}/sessions/{note.session_id}/notes/{note.id}/"
+        return cls.from_attributes(note, url=address)
 
 
 class NotePage(Page[NoteOut]):

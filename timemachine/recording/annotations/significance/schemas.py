@@ -1,14 +1,13 @@
 """How much steps matter, and compression, as the API takes and returns them."""
 
-from typing import Annotated, cast
+from typing import Annotated
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.recording.annotations.significance.compression import MOST_DAYS
-from timemachine.recording.annotations.significance.models import CompressionChange, Rule, SignificanceChange
 from timemachine.recording.annotations.significance.models import CompressionRule as StoredRule
+from timemachine.recording.annotations.significance.models import Rule, SignificanceChange
 from timemachine.recording.sessions.pure.vocabulary import Significance
 
 
@@ -33,15 +32,7 @@ class SignificanceChangeOut(Schema):
     @classmethod
     def of(cls, change: SignificanceChange) -> "SignificanceChangeOut":
         """The change."""
-        return cls.model_construct(
-            id=str(change.id),
-            sequence=change.sequence,
-            significance=cast("Significance | None", change.significance),
-            importance=change.importance,
-            proposal=cast("Rule | None", change.rule),
-            by=change.by,
-            at=written(change.at),
-        )
+        return cls.from_attributes(change, proposal=change.rule)
 
 
 class SignificanceChanges(Page[SignificanceChangeOut]):
@@ -80,7 +71,7 @@ class CompressionRuleOut(Schema):
         """The rule; without one, that there is none."""
         if rule is None:
             return cls.model_construct(days=None, by=None, at=None)
-        return cls.model_construct(days=rule.days, by=rule.by, at=written(rule.at))
+        return cls.from_attributes(rule)
 
 
 class CompressionChangeOut(Schema):
@@ -90,13 +81,3 @@ class CompressionChangeOut(Schema):
     by: str
     by_rule: bool
     at: str
-
-    @classmethod
-    def of(cls, change: CompressionChange) -> "CompressionChangeOut":
-        """The change."""
-        return cls.model_construct(
-            compressed=change.compressed,
-            by=change.by,
-            by_rule=change.by_rule,
-            at=written(change.at),
-        )
