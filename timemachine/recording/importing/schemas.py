@@ -1,11 +1,11 @@
 """Imports of sessions from the files of other tools, as the API returns them."""
 
-from typing import Literal, cast
+from typing import Literal
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema
 from timemachine.recording.importing.commands import ImportDone
-from timemachine.recording.importing.models import FileImport
+from timemachine.recording.importing.models import FileImport, FileWork
 from timemachine.recording.importing.pure.report import ImportReportOut
 from timemachine.recording.importing.queries import ImportCounts, sessions_of
 from timemachine.recording.sessions.models import ErasedSession, Session
@@ -21,9 +21,9 @@ class FileFailure(Schema):
     message: str
 
     @classmethod
-    def of(cls, code: str | None, message: str | None) -> "FileFailure":
+    def of(cls, failed: FileWork) -> "FileFailure":
         """The failure as it was stored."""
-        return cls.model_construct(code=cast("str", code), message=cast("str", message))
+        return cls.from_attributes(failed, code=failed.error_code, message=failed.error_message)
 
 
 class DeletedBefore(Schema):
@@ -72,15 +72,13 @@ class SessionImported(Schema):
     def of(cls, session: Session, found: ImportCounts) -> "SessionImported":
         """The session with its counts."""
         about = SessionOut.of(session)
-        return cls.model_construct(
+        return cls.from_attributes(
+            found,
             id=about.id,
             key=about.key,
             name=about.name,
             url=about.url,
-            actions=found.actions,
-            already_there=found.already_there,
             deleted_before=DeletedBefore.of(found.deleted_before),
-            deleted_turns=found.deleted_turns,
         )
 
 
@@ -125,14 +123,10 @@ class FileImportOut(Schema):
     def of(cls, found: FileImport) -> "FileImportOut":
         """The import; two queries."""
         failed = found.error_code is not None and found.finished_at is not None
-        return cls.model_construct(
-            import_id=str(found.id),
-            name=found.name,
-            format=found.format,
-            status=cast("FileStatus", found.status),
-            done=found.done,
-            total=found.total,
-            error=FileFailure.of(found.error_code, found.error_message) if failed else None,
+        return cls.from_attributes(
+            found,
+            import_id=found.id,
+            error=FileFailure.of(found) if failed else None,
             sessions=[
                 SessionImported.of(each.session, each)
                 for each in sessions_of(found, len(found.sessions))

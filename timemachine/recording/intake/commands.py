@@ -52,6 +52,11 @@ class FilePut:
         """The number of passages that were not there before."""
         return sum(1 for each in self.puts if not each.already_there)
 
+    @property
+    def already_there(self) -> int:
+        """The number of the other passages."""
+        return len(self.puts) - self.new
+
 
 def check(file: HandedIn) -> None:
     """Raise `InvalidInput` or `TooLarge` for a file that no worker could put."""

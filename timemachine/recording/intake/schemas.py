@@ -1,11 +1,10 @@
 """Files that are put into a collection, at once or by a worker, as the API returns them."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema
 from timemachine.knowledge.commands import NewFrame, PutResult
 from timemachine.knowledge.schemas.collections import SourceOut
@@ -32,19 +31,14 @@ class PutReport(Schema):
     @classmethod
     def of(
         cls,
-        *,
-        new: int,
-        already_there: int,
-        ended: int,
+        counts: FilePut | Intake,
         ended_frames: list[FrameEnded],
         edited: list[FrameEdited],
         skipped: list[LineSkipped],
     ) -> "PutReport":
         """The report; `edited` are all frames that were edited."""
-        return cls.model_construct(
-            new=new,
-            already_there=already_there,
-            ended=ended,
+        return cls.from_attributes(
+            counts,
             ended_frames=ended_frames,
             edited=len(edited),
             edited_frames=edited[:MOST_NAMED],
@@ -63,11 +57,9 @@ class FilePassage(FramePut):
     def of(cls, frame: NewFrame, put: PutResult) -> "FilePassage":
         """The passage and the frame that it became."""
         origin = frame.origin
-        return cls.model_construct(
+        return cls.from_attributes(
+            put.frame,
             frame=put.frame.number,
-            version=put.frame.version,
-            sha256=put.frame.sha256,
-            title=put.frame.title,
             already_there=put.already_there,
             start=None if origin is None else origin.start,
             end=None if origin is None else origin.end,
@@ -90,14 +82,7 @@ class FilePutOut(Schema):
             frames=[FilePassage.of(frame, put) for frame, put in zip(done.frames, done.puts, strict=True)],
             sequences=done.sequences,
             source=None if done.source is None else SourceOut.of(done.source),
-            report=PutReport.of(
-                new=done.new,
-                already_there=len(done.puts) - done.new,
-                ended=done.ended,
-                ended_frames=done.ended_frames,
-                edited=done.edited,
-                skipped=[],
-            ),
+            report=PutReport.of(done, done.ended_frames, done.edited, skipped=[]),
         )
 
 
@@ -132,29 +117,13 @@ class IntakeOut(Schema):
     def of(cls, intake: Intake) -> "IntakeOut":
         """The intake; up to five queries once the file is in."""
         failed = intake.error_code is not None
-        return cls.model_construct(
-            id=str(intake.id),
+        skipped = [LineSkipped.model_construct(**each) for each in intake.skipped]
+        return cls.from_attributes(
+            intake,
             collection=intake.collection.name,
-            session=str(intake.session_id) if intake.session_id else None,
-            name=intake.name,
-            title=intake.title,
-            uri=intake.uri,
-            replace=intake.replace,
-            status=cast("FileStatus", intake.status),
-            done=intake.done,
-            total=intake.total,
-            report=PutReport.of(
-                new=intake.new,
-                already_there=intake.already_there,
-                ended=intake.ended,
-                ended_frames=ended_by(intake),
-                edited=edited_beside_it(intake),
-                skipped=[LineSkipped.model_construct(**each) for each in intake.skipped],
-            ),
-            error=FileFailure.of(intake.error_code, intake.error_message) if failed else None,
-            source=str(intake.source_id) if intake.source_id else None,
-            put_by=intake.put_by,
-            created_at=written(intake.created_at),
-            finished_at=written(intake.finished_at),
+            session=intake.session_id,
+            report=PutReport.of(intake, ended_by(intake), edited_beside_it(intake), skipped),
+            error=FileFailure.of(intake) if failed else None,
+            source=intake.source_id,
             url=f"{settings.PUBLIC_URL}{reverse('intake', args=[intake.id])}",
         )
