@@ -18,7 +18,7 @@ from timemachine.recording.importing.pure.exported import line_of
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import with_everything
 
 STEPS, SIZE, RUNS = 20_000, 1_000, 3
 

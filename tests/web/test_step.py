@@ -16,8 +16,7 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 
 pytestmark = pytest.mark.django_db
 TABS = ("action", "state", "context", "raw")

@@ -40,8 +40,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pricing import priced
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.queries import action_of, session_of
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage, AppendedOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage, AppendedOut, with_everything
 from timemachine.recording.timeline.schemas.requests import ActionFilter, ActionsIn
 
 PATH = "/{session_id}/actions"

@@ -6,8 +6,7 @@ from ninja import Router, Status
 from timemachine.api.access import Caller, caller
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.queries import action_of, session_of
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.text.redaction import commands
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
 from timemachine.text.redaction.pure.projection import redact_action

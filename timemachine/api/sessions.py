@@ -51,9 +51,8 @@ from timemachine.recording.sessions.schemas import (
     SessionOut,
     SessionPage,
 )
-from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.pure.filter import parse
-from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage
+from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage, with_everything
 from timemachine.recording.timeline.schemas.overview import (
     JudgingCost,
     StateMessage,

@@ -16,8 +16,7 @@ from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.read_models.links import SharedLink
 from timemachine.governance.sharing.read_models.steps import DOCUMENT, HIT, RETRIEVAL
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut, HitOut, RetrievalOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, HitOut, RetrievalOut, with_everything
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
 

@@ -28,8 +28,7 @@ from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.tasks import trim_answer_cache
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.recording.timeline.totals import summary_of
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.estimate import estimate_replays

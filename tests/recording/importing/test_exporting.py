@@ -28,7 +28,7 @@ from timemachine.recording.sessions.commands import append, end_session, start_s
 from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import with_everything
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,7 @@ from tests.threads import in_a_thread
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import ImportedSession, import_file
 from timemachine.recording.sessions.models import Action
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,7 @@ from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import detect_format
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 
 pytestmark = pytest.mark.recordings
 FORMAT_OF = {

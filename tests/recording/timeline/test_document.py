@@ -10,8 +10,7 @@ from tests.recording.timeline.conftest import Record
 from timemachine.core.pure.content import text_sha256
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 
 pytestmark = pytest.mark.django_db
 

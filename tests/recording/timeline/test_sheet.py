@@ -12,10 +12,9 @@ from timemachine.governance.deletion.erasure.queries import as_given
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.timeline import raw
-from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.pure.filter import EVERYTHING, parse
 from timemachine.recording.timeline.raw import raw_steps
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.recording.timeline.sheet import Bar, Place, sheet, span_of, table_rows
 
 pytestmark = pytest.mark.django_db

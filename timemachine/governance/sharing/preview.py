@@ -14,8 +14,7 @@ from timemachine.governance.sharing.pure.link_rules import rules_of
 from timemachine.governance.sharing.read_models.links import SharedSession
 from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.replay.comparison.queries import sessions_of
 from timemachine.text.redaction.pure.marks import OPENING
 from timemachine.text.redaction.pure.profile import BUILT_IN

@@ -25,10 +25,10 @@ from timemachine.governance.sharing.read_models.steps import (
 from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.pure.nesting import REACH, Row, nest
 from timemachine.recording.timeline.rows import rows_of
+from timemachine.recording.timeline.schemas.actions import with_everything
 from timemachine.recording.timeline.step import FIRST_BYTES, Step, step
 
 PAGE: Final = 200

@@ -21,7 +21,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pricing import priced
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import KEY, LONGEST_WORD
-from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import with_everything
 from timemachine.text.redaction.pure.marks import FIELD, erased
 
 

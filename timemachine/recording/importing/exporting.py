@@ -22,8 +22,7 @@ from timemachine.recording.importing.pure.formats.timemachine import FORMAT, VER
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.queries import session_of
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.text.redaction.pure.marks import DELETED_TURN
 
 AT_ONCE: Final = 200

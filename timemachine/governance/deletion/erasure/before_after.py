@@ -13,8 +13,7 @@ from timemachine.governance.deletion.erasure.pure import repeats
 from timemachine.governance.deletion.erasure.pure.placing import placed
 from timemachine.governance.deletion.erasure.pure.selection import Chosen, chosen_of
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.text.redaction.pure.marks import FIELD, HASH, OPENING_ERASED, as_erased, erased
 from timemachine.text.redaction.pure.paths import Path
 from timemachine.text.redaction.pure.projection import redact_action, redact_session

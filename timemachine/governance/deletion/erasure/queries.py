@@ -18,8 +18,12 @@ from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.recording.sessions.pure.turn_text import Deleted
-from timemachine.recording.timeline.actions import with_significance
-from timemachine.recording.timeline.schemas.actions import ActionOut, FieldErased, TurnDeleted
+from timemachine.recording.timeline.schemas.actions import (
+    ActionOut,
+    FieldErased,
+    TurnDeleted,
+    with_significance,
+)
 from timemachine.replay.runs.models import ReplayStep
 
 _ERASED: Final = f"""

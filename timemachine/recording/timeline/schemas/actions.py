@@ -1,6 +1,9 @@
 """Actions as the API returns them: every field by its name, what was not recorded as null."""
 
+from collections.abc import Sequence
 from typing import Any, Final, Self, cast
+
+from django.db.models import Prefetch, QuerySet
 
 from timemachine.core.payloads import queries as payloads
 from timemachine.core.pure.clock import written
@@ -8,8 +11,9 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.llm.schemas import FailureOut, UsageOut
-from timemachine.recording.annotations.significance.queries import InForce
-from timemachine.recording.sessions.models import Action, FrozenPassage
+from timemachine.recording.annotations.significance.effective import KEPT
+from timemachine.recording.annotations.significance.queries import InForce, in_force
+from timemachine.recording.sessions.models import Action, FrozenPassage, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
 
 
@@ -202,6 +206,27 @@ class AppendedOut(Schema):
     sequences: list[int]
     differing: list[int] | None = None
     """The places in the request, from 0, of actions whose id belongs to another action; absent where there are none."""
+
+
+def with_everything(actions: QuerySet[Action]) -> QuerySet[Action]:
+    """Return the actions with everything that `ActionOut.of` reads: two queries for any number."""
+    hits = Prefetch("hits", Hit.objects.select_related("payload").order_by("rank"))
+    return actions.select_related("input", "output", "source").prefetch_related(hits)
+
+
+def with_significance(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
+    """Return the actions with their effective significance and importance. One query.
+
+    If these differ from the record, `recorded` has the recorded values, and `weighed` who changed them and when, or
+    that the session was compressed.
+    """
+    changed = in_force(session, [each.sequence for each in actions])
+    found = []
+    for action in actions:
+        now = changed.get(action.sequence)
+        is_recorded = now is None or (now.by is None and action.significance in KEPT)
+        found.append(action if now is None or is_recorded else action.in_force(now))
+    return found
 
 
 def _error(action: Action) -> FailureOut | None:

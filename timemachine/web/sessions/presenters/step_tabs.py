@@ -13,9 +13,8 @@ from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
-from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.provenance import origin_of
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.recording.timeline.state import StateMessage, state_at
 from timemachine.recording.timeline.step import FIRST_BYTES, Step
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS

@@ -11,8 +11,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import action_of, session_of
-from timemachine.recording.timeline.actions import with_everything
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.text.redaction import commands
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, Profile
 from timemachine.text.redaction.pure.projection import redact_action
