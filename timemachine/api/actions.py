@@ -27,8 +27,7 @@ from timemachine.recording.annotations.notes.queries import note_of, notes_after
 from timemachine.recording.annotations.notes.schemas import NoteDeleted, NoteIn, NoteOut, NotePage
 from timemachine.recording.annotations.significance.commands import UNCHANGED
 from timemachine.recording.annotations.significance.commands import change as change_significance
-from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
-from timemachine.recording.annotations.significance.queries import changes_before
+from timemachine.recording.annotations.significance.queries import IMPORTANCE, SIGNIFICANCE, changes_before
 from timemachine.recording.annotations.significance.schemas import (
     SignificanceChangeOut,
     SignificanceChanges,

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from timemachine.recording.annotations.significance.effective import SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import SIGNIFICANCE
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action
 

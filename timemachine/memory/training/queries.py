@@ -19,7 +19,7 @@ from timemachine.memory.training.pure.pairs import (
     preferences_of,
 )
 from timemachine.memory.transcripts.turn_rows import Row, rows
-from timemachine.recording.annotations.significance.effective import SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import Turn
 from timemachine.text.redaction.pure.profile import Profile

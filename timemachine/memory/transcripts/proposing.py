@@ -13,12 +13,12 @@ from timemachine.core.pure.postgres_text import original
 from timemachine.memory.patterns.pure.step_texts import Step, failure_of
 from timemachine.memory.transcripts.pure.proposal_rules import LONGEST_READ, RULES, Line, Proposal, proposals
 from timemachine.recording.annotations.significance.commands import change, decline_proposal
-from timemachine.recording.annotations.significance.effective import JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.annotations.significance.models import (
     Declined,
     SignificanceChange,
     SignificanceOverride,
 )
+from timemachine.recording.annotations.significance.queries import JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.sessions.models import ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import message_text
 

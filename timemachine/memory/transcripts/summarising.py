@@ -29,7 +29,7 @@ from timemachine.memory.transcripts.pure.summary_prompt import (
 )
 from timemachine.memory.transcripts.transcript import SelectedTurn, TurnFilter, transcript_of
 from timemachine.memory.transcripts.turn_rows import rows
-from timemachine.recording.annotations.significance.effective import IMPORTANCE
+from timemachine.recording.annotations.significance.queries import IMPORTANCE
 from timemachine.recording.answering.models import SessionSummary
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import content_of, omission_mark, text_of

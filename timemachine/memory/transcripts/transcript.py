@@ -22,7 +22,7 @@ from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.memory.transcripts.pure.selection import Candidate, fitting, gaps
 from timemachine.memory.transcripts.turn_rows import Row, TurnCounts, rows, turn_counts
-from timemachine.recording.annotations.significance.effective import IMPORTANCE, KEPT, SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import IMPORTANCE, KEPT, SIGNIFICANCE
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.turn_text import (

@@ -14,7 +14,7 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.postgres_text import original
 from timemachine.knowledge import prepared_statements
-from timemachine.recording.annotations.significance.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
+from timemachine.recording.annotations.significance.queries import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.sessions.pure.turn_text import Deleted, Turn
 
 PAGE: Final = 1_000

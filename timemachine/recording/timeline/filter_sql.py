@@ -16,7 +16,7 @@ from django.db.models.lookups import (
 )
 
 from timemachine.core.pure.postgres_text import storable
-from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.queries import FAILED
 from timemachine.recording.timeline.pure.filter import LAST, Filter, Measured, Named, Term
 

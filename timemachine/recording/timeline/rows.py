@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
-from timemachine.recording.annotations.significance.effective import SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import FAILED
 from timemachine.recording.timeline.filter_sql import matching

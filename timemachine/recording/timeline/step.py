@@ -11,7 +11,7 @@ from django.db.models.functions import Substr
 
 from timemachine.core.payloads.models import Payload
 from timemachine.knowledge import prepared_statements
-from timemachine.recording.annotations.significance.effective import COMPRESSED_NOW, IMPORTANCE, SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import COMPRESSED_NOW, IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import PARTIAL_TEXT
 from timemachine.recording.sessions.queries import step_not_found

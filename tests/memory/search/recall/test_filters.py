@@ -24,7 +24,7 @@ from timemachine.memory.search.recall import retrievers
 from timemachine.memory.search.recall.retrievers import terms_of
 from timemachine.recording.annotations.significance import commands as weighing
 from timemachine.recording.annotations.significance.compression import compress
-from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.commands import end_session
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES

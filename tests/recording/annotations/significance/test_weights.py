@@ -9,8 +9,8 @@ from tests.memory.transcripts.test_transcripts import record, said, sequences, t
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import SealedRecord
 from timemachine.evidence.sealing import seals
-from timemachine.recording.annotations.significance.effective import COMPRESSED, IMPORTANCE, KEPT
 from timemachine.recording.annotations.significance.models import Compression, SignificanceOverride
+from timemachine.recording.annotations.significance.queries import COMPRESSED, IMPORTANCE, KEPT
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, SIGNIFICANCES
 from timemachine.recording.timeline.filter_sql import matching

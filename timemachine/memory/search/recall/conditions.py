@@ -11,7 +11,7 @@ from timemachine.core.database import SqlParameters
 from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.search.filters import time_range
 from timemachine.memory.search.recall.questions import RecallOptions
-from timemachine.recording.annotations.significance.effective import COMPRESSED
+from timemachine.recording.annotations.significance.queries import COMPRESSED
 from timemachine.recording.sessions.models import Session
 
 JOIN_SIGNIFICANCE: Final = """

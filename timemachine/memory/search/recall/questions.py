@@ -12,7 +12,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge import prepared_statements
 from timemachine.memory.search.filters import MODES, check_choice, time_range
-from timemachine.recording.annotations.significance.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
+from timemachine.recording.annotations.significance.queries import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS, SIGNIFICANCES
 from timemachine.recording.sessions.queries import session_of

@@ -11,8 +11,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.llm.schemas import FailureOut, UsageOut
-from timemachine.recording.annotations.significance.effective import KEPT
-from timemachine.recording.annotations.significance.queries import InForce, in_force
+from timemachine.recording.annotations.significance.queries import KEPT, InForce, in_force
 from timemachine.recording.sessions.models import Action, FrozenPassage, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
 
