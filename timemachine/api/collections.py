@@ -27,7 +27,7 @@ from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.schemas import AskIn, AskOut, FindIn, FindOut, PutIn, PutOut
 from timemachine.recording.sessions.frames import frame_usage
-from timemachine.recording.sessions.moments import resolve_moment
+from timemachine.recording.sessions.queries import resolve_moment
 from timemachine.recording.sessions.schemas import FrameUsage, FrameVersions
 
 router = Router(tags=["collections"])

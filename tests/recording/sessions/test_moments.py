@@ -8,9 +8,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.commands import append, start_session
-from timemachine.recording.sessions.moments import resolve_moment
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.queries import action_of
+from timemachine.recording.sessions.queries import action_of, resolve_moment
 
 
 @pytest.mark.parametrize("text", ["2001-11-20 19:05", "2001-11-20T19:05", "2001-11-20 19:05:00.000 UTC"])

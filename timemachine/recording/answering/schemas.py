@@ -16,7 +16,7 @@ from timemachine.llm.schemas import UsageOut
 from timemachine.recording.answering.commands import AskDone, FindDone, PutDone
 from timemachine.recording.answering.model_asks import CallParameters
 from timemachine.recording.answering.models import AskUnderWay
-from timemachine.recording.sessions.moments import resolve_moment
+from timemachine.recording.sessions.queries import resolve_moment
 
 
 class FrameIn(Strict):

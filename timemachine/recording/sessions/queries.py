@@ -1,15 +1,19 @@
-"""Find sessions and their actions within a project."""
+"""Find sessions, their actions, and the moments that they name, within a project."""
 
+import re
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.clock import now, parse_typed_time
+from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
+from timemachine.knowledge.collection_time import check_not_in_future
 from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions.deletions import KEY, deletion_of, session_deleted
 from timemachine.recording.sessions.models import Action, Session
@@ -25,7 +29,8 @@ UNKNOWN_COST: Final = Q(cost_usd=None) & (
     Q(model__isnull=False) | (Q(kind__in=MODEL_CALLS) & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0)))
 )
 """Model calls with unknown cost, as `is_unknown_cost` defines them. They are in no sum and are counted separately."""
-
+# An invalid or incomplete time with an hour. A session's key may look like a date, but a text with an hour is meant as a time.
+_DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE | re.DOTALL)
 
 _SESSION: Final = f"""
 SELECT {columns(Session, "s")}, {columns(FrameCollection, "c")}, {columns(Session, "p")}
@@ -99,6 +104,31 @@ def actions_of(session: Session) -> QuerySet[Action]:
         .select_related("input", "output", "source")
         .order_by("sequence")
     )
+
+
+def resolve_moment(project: Project, text: str | None) -> datetime | None:
+    """Return the moment that the text names, as `parse_typed_time` reads it; None for `now` and for an empty text.
+
+    `X:N` is a step of a session unless X begins a time. Raises `InvalidInput`, also for a time in the future, and
+    `NotFound`.
+    """
+    if text is None or text in ("", "now"):
+        return None
+    try:
+        found = parse_typed_time(text)
+    except InvalidInput as why:
+        session, colon, sequence = text.rpartition(":")
+        step = whole_number(sequence)
+        if colon and step is not None and not _DAY_AND_HOUR.fullmatch(session):
+            return action_of(session_of(project, session), step).recorded_at
+        raise InvalidInput(
+            f"`as_of` cannot be {text[:60]!r}. Write a time like 2026-11-20 09:00 (UTC unless it has an offset), a date (its end), "
+            "`now`, or SESSION:STEP.",
+            code="not_a_time",
+            field="as_of",
+        ) from why
+    check_not_in_future(found, now())
+    return found
 
 
 def is_find_inside(asks: QuerySet[Action]) -> Q:

@@ -31,7 +31,7 @@ from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.importing.models import DONE
 from timemachine.recording.intake.queries import intakes_of, with_the_next
 from timemachine.recording.sessions.frames import session_count
-from timemachine.recording.sessions.moments import resolve_moment
+from timemachine.recording.sessions.queries import resolve_moment
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import RecordForm, sent
 from timemachine.web.hits import of_found, retrieval_json
