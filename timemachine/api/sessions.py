@@ -26,13 +26,11 @@ from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.importing.exporting import EXPORTS, sent
 from timemachine.recording.sessions import commands
 from timemachine.recording.sessions.branches import branch_count, branch_tree
-from timemachine.recording.sessions.checkpoints import resume as resumed
-from timemachine.recording.sessions.checkpoints import set_checkpoint
 from timemachine.recording.sessions.idempotency import start_once
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import check_end
 from timemachine.recording.sessions.pure.vocabulary import Role
-from timemachine.recording.sessions.queries import action_of, actions_of, session_of
+from timemachine.recording.sessions.queries import action_of, actions_of, checkpoint_of, session_of
 from timemachine.recording.sessions.schemas import (
     BranchesOut,
     BranchOut,
@@ -222,7 +220,7 @@ def checkpoint(
     """A named action that carries the agent's state, the session's agent's unless `agent` is given; the same `Idempotency-Key` again gets the first answer."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
-    sequence = set_checkpoint(
+    sequence = commands.set_checkpoint(
         session.id,
         payload.name,
         payload.state,
@@ -240,7 +238,7 @@ def resume(request: HttpRequest, session_id: str, payload: ResumeIn) -> ResumedO
     To continue in a session of its own, start one whose `parent` is the `parent` of the answer.
     """
     session = session_of(caller(request, "read").project, session_id)
-    return resumed(session, payload.checkpoint)
+    return ResumedOut.of(checkpoint_of(session, payload.checkpoint))
 
 
 @transaction.atomic

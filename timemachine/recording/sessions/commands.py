@@ -15,6 +15,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import copy_rows
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import original, storable
 from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.models import Collection as FrameCollection
@@ -161,6 +162,27 @@ def append(
     if idempotency_key is not None:
         idempotency.store_delivery(session, idempotency_key, request_sha256, sequences=sequences)
     return sequences
+
+
+def set_checkpoint(
+    session_id: UUID,
+    name: str,
+    state: JsonObject,
+    *,
+    agent: str | None = None,
+    idempotency_key: str | None = None,
+    request_sha256: str = "",
+) -> int:
+    """Record a checkpoint and return its sequence; for a repeated idempotency key, that of the first.
+
+    `agent` defaults to the session's. Secrets in `environment` are withheld before anything is stored.
+
+    Raises `InvalidInput` for an empty name, and what `append` raises.
+    """
+    if not name.strip():
+        raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
+    draft = ActionDraft(kind="checkpoint", layer="agent", agent=agent, name=name, output=dict(state))
+    return append(session_id, [draft], idempotency_key=idempotency_key, request_sha256=request_sha256)[0]
 
 
 def locked(session_ids: Collection[UUID]) -> dict[UUID, Session]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from django.conf import settings
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
+from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
@@ -252,8 +253,10 @@ class ResumedOut(Schema):
     more: JsonObject
 
     @classmethod
-    def of(cls, found: Action, state: JsonObject) -> "ResumedOut":
+    def of(cls, found: Action) -> "ResumedOut":
         """The state of the checkpoint, and the `parent` of a session that continues from it."""
+        recorded = value(found.output)
+        state: JsonObject = recorded if isinstance(recorded, dict) else {}
         return cls.model_construct(
             **{name: state.get(name) for name in STATE},
             checkpoint=CheckpointNamed.model_construct(
