@@ -10,10 +10,9 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
 from timemachine.recording.importing.commands import import_file
-from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.queries import import_of
 from timemachine.recording.importing.schemas import FileImportOut, ImportAccepted, ImportOut
-from timemachine.recording.importing.worker import hand_in
+from timemachine.recording.importing.worker import hand_in, received
 from timemachine.recording.tasks import run_import
 
 router = Router(tags=["import"])

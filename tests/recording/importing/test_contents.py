@@ -9,11 +9,10 @@ from tests.recording.importing.samples import CODEX_RECORDS
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.recording.importing import worker
-from timemachine.recording.importing.file_contents import IN_MEMORY, received
 from timemachine.recording.importing.models import FilePart
 from timemachine.recording.importing.pure.contents import count_in, raw_lines
 from timemachine.recording.importing.pure.registry import choose_format
-from timemachine.recording.importing.worker import hand_in, work
+from timemachine.recording.importing.worker import IN_MEMORY, hand_in, received, work
 from timemachine.recording.sessions.models import Action
 
 

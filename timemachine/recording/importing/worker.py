@@ -1,14 +1,18 @@
-"""Import files that are too large for their sender to wait.
+"""Receive files, and import those that are too large for their sender to wait.
 
 A worker imports the file, all of it or nothing, and then deletes the stored copy. Sessions, counts and the end of the
 import are one transaction, written only under the lease: if a worker is killed, nothing remains and the next one
 starts from the beginning. Progress is written through a separate connection.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
+from tempfile import TemporaryFile
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F, QuerySet
 
@@ -16,16 +20,37 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, keep_alive
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.streams import unpacked
 from timemachine.recording.importing.commands import Progress, import_file
-from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.models import DONE, FAILED, RUNNING, FileImport, FileWork
 from timemachine.recording.importing.pure.contents import Contents, pieces_of
 from timemachine.recording.importing.pure.registry import choose_format
 
+IN_MEMORY: Final = 4 * 1024 * 1024
+"""Bytes of a file that is held in memory; a larger one is memory-mapped from disk."""
 AT_ONCE_BYTES: Final = 4 * 1024 * 1024
 PART_BYTES: Final = 4 * 1024 * 1024
 _COPY_PARTS: Final = "COPY tm_file_part (file_import_id, number, data) FROM STDIN (FORMAT BINARY)"
 _PROGRESS_INTERVAL: Final = 1.0
+
+
+@contextmanager
+def received(parts: Iterable[bytes]) -> Iterator[Contents]:
+    """Yield the file that the parts make, unpacked if it is gzip; it is removed at the end of the block.
+
+    Raises `TooLarge` if it is, or unpacks to, more than `settings.MAX_IMPORT_BYTES`, and `InvalidInput`
+    (`not_packed`).
+    """
+    with TemporaryFile() as file:
+        file.writelines(unpacked(parts, settings.MAX_IMPORT_BYTES))
+        size = file.tell()
+        file.seek(0)
+        if size <= IN_MEMORY:
+            yield file.read()
+            return
+        file.flush()
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+            yield mapped
 
 
 @transaction.atomic

@@ -14,12 +14,11 @@ from timemachine.core.pure.numbers import counted
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
 from timemachine.recording.importing.commands import ImportedSession, import_file
-from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.models import RUNNING
 from timemachine.recording.importing.pure.registry import FORMATS, NotATranscript
 from timemachine.recording.importing.pure.report import ImportReportOut, LineSkipped
 from timemachine.recording.importing.queries import SessionOfImport, import_of, sessions_of
-from timemachine.recording.importing.worker import AT_ONCE_BYTES, hand_in
+from timemachine.recording.importing.worker import AT_ONCE_BYTES, hand_in, received
 from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.recording.tasks import run_import
 from timemachine.web.access import Access, form_view, get_view
