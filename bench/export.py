@@ -14,7 +14,7 @@ from bench.common.django_ready import analyze, new_project
 from bench.common.report import figure, finish
 from timemachine.core.database import snapshot
 from timemachine.recording.importing.exporting import AT_ONCE, EXPORTS, exact, export_session
-from timemachine.recording.importing.pure.exported import line_of
+from timemachine.recording.importing.pure.exports import line_of
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft

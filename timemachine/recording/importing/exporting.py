@@ -17,7 +17,7 @@ from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.streams import marked_if_cut_off
 from timemachine.recording.importing.pure import exports
-from timemachine.recording.importing.pure.exported import Exported, Step
+from timemachine.recording.importing.pure.exports import Exported, Step
 from timemachine.recording.importing.pure.formats.timemachine import FORMAT, VERSION
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Hit, Session

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.exported import Exported, line_of, text_of
+from timemachine.recording.importing.pure.exports import Exported, line_of, text_of
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, is_unknown_cost
 
 NAME: Final = "atif"

@@ -14,7 +14,7 @@ from typing import Any, Final
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.exported import Exported, Step, line_of, text_of
+from timemachine.recording.importing.pure.exports import Exported, Step, line_of, text_of
 from timemachine.recording.otel.pure.attributes import CACHED, NOT_RECORDED, SAVED
 
 NAME: Final = "otlp_json"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from timemachine.recording.importing.pure.exported import Exported, line_of
+from timemachine.recording.importing.pure.exports import Exported, line_of
 
 NAME: Final = "timemachine"
 TITLE: Final = "Time Machine (JSON lines), the whole session"

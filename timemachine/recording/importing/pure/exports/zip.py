@@ -11,7 +11,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.importing.pure.exported import Exported, line_of
+from timemachine.recording.importing.pure.exports import Exported, line_of
 
 NAME: Final = "zip"
 TITLE: Final = "ZIP of events.jsonl, snapshots.json and metadata.json"
