@@ -18,10 +18,9 @@ from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.schemas.collections import SourceFrame, SourceFrames, SourceListed, SourcePage
 from timemachine.knowledge.sources import passages_of, source_of, sources_of
 from timemachine.knowledge.tasks import embed_backlog
-from timemachine.recording.intake.commands import check
+from timemachine.recording.intake.commands import check, take
 from timemachine.recording.intake.preparing import HandedIn
 from timemachine.recording.intake.queries import intake_of
-from timemachine.recording.intake.receive import take
 from timemachine.recording.intake.schemas import FilePutOut, IntakeAccepted, IntakeOut
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of

@@ -1,8 +1,11 @@
-"""Put an uploaded file into a collection, immediately or by a worker."""
+"""Put uploaded files into a collection: small ones while the sender waits, all or none; larger ones by a worker."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -23,12 +26,16 @@ from timemachine.knowledge.sources import (
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.importing.models import FAILED
 from timemachine.recording.intake.models import Intake
-from timemachine.recording.intake.preparing import HandedIn, Prepared
+from timemachine.recording.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.recording.intake.queries import on_their_way
 from timemachine.recording.sessions.commands import require_open
 from timemachine.recording.sessions.models import Session
 from timemachine.text.pure.documents.document import LARGEST_FILE
 from timemachine.text.pure.documents.formats import format_of
+
+AT_ONCE_BYTES: Final = 256 * 1024
+AT_ONCE_PASSAGES: Final = 1_000
+AT_ONCE_SECONDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +65,20 @@ class FilePut:
         return len(self.puts) - self.new
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """The result of an upload: the files were put, or a worker will put them."""
+
+    collection: Collection
+    done: tuple[FilePut, ...] = ()
+    intakes: tuple[Intake, ...] = ()
+
+    @property
+    def sequences(self) -> list[int]:
+        """The steps that recorded them."""
+        return [sequence for each in self.done for sequence in each.sequences]
+
+
 def check(file: HandedIn) -> None:
     """Raise `InvalidInput` or `TooLarge` for a file that no worker could put."""
     if not file.data:
@@ -70,7 +91,46 @@ def check(file: HandedIn) -> None:
     format_of(file.name, file.data)
 
 
-def must_wait(collection: Collection, prepared: Prepared) -> bool:
+def prepare_at_once(file: HandedIn) -> Prepared:
+    """Return the passages of a file whose sender waits, in at most `AT_ONCE_SECONDS`. Raises as `prepare` does."""
+    return prepare(file, seconds=min(AT_ONCE_SECONDS, settings.DOCUMENT_SECONDS))
+
+
+def take(
+    files: Sequence[HandedIn],
+    into: Callable[[], Collection],
+    *,
+    by: str,
+    session: Session | None = None,
+    read: Callable[[HandedIn], Prepared] = prepare_at_once,
+) -> Taken:
+    """Put the files, or store them for a worker: all of them or none.
+
+    They are stored if they are large, or if an earlier file with the same URI is still being put. `into` returns the
+    collection, created if necessary. Raises as `prepare` and `hand_in` do; then no collection was created.
+    """
+    prepared = _few(files, read)
+    with transaction.atomic():
+        collection = into()
+        if prepared is not None and not any(_must_wait(collection, each) for each in prepared):
+            done = tuple(put_at_once(collection, each, by=by, session=session) for each in prepared)
+            return Taken(collection=collection, done=done)
+        intakes = tuple(hand_in(collection, file, by=by, session=session) for file in files)
+        return Taken(collection=collection, intakes=intakes)
+
+
+def _few(files: Sequence[HandedIn], read: Callable[[HandedIn], Prepared]) -> list[Prepared] | None:
+    """Return the passages of the files if they are few enough for the sender to wait."""
+    if (
+        any(format_of(file.name, file.data) == "pdf" for file in files)
+        or sum(len(file.data) for file in files) > AT_ONCE_BYTES
+    ):
+        return None
+    found = [read(file) for file in files]
+    return found if sum(len(each.frames) for each in found) <= AT_ONCE_PASSAGES else None
+
+
+def _must_wait(collection: Collection, prepared: Prepared) -> bool:
     """Return whether an earlier file with the same URI is still being put into the collection."""
     return prepared.source is not None and on_their_way(collection, prepared.source.uri).exists()
 
@@ -84,7 +144,7 @@ def put_at_once(
     Raises `Conflict` if an earlier file with its URI is still being put, because the newer file must win.
     """
     source = None if prepared.source is None else store_source(collection, prepared.source, by=by)
-    if must_wait(collection, prepared):
+    if _must_wait(collection, prepared):
         raise Conflict(
             "An earlier file with this URI is still being processed. Send this one again when it has finished.",
             code="file_on_its_way",

@@ -15,10 +15,9 @@ from timemachine.knowledge.commands import PutResult
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.sources import MOST_NAMED, FrameEdited, FrameEnded
 from timemachine.knowledge.tasks import embed_backlog
-from timemachine.recording.intake import receive
-from timemachine.recording.intake.commands import check
+from timemachine.recording.intake import commands as intakes
+from timemachine.recording.intake.commands import Taken, prepare_at_once
 from timemachine.recording.intake.preparing import HandedIn, Prepared
-from timemachine.recording.intake.receive import Taken, prepare_at_once
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.tasks import run_intake
 from timemachine.web.uploads import received
@@ -37,7 +36,7 @@ def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[Han
         _check_uris(found)
         for file in found:
             with _named(file):
-                check(file)
+                intakes.check(file)
     return found
 
 
@@ -46,7 +45,7 @@ def take(
 ) -> Taken:
     """Store the files, or queue them for a worker; errors name the file."""
     with _all_or_none(files):
-        taken = receive.take(files, into, by=by, session=session, read=_read)
+        taken = intakes.take(files, into, by=by, session=session, read=_read)
     if taken.done:
         enqueue(embed_backlog, taken.collection.id)
     enqueue(run_intake, *(each.id for each in taken.intakes))

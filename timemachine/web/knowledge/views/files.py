@@ -16,9 +16,8 @@ from timemachine.knowledge.models import Collection, Source, SourcePassage
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.sources import source_of
 from timemachine.recording.importing.models import DONE, FAILED
-from timemachine.recording.intake.commands import dismiss
+from timemachine.recording.intake.commands import Taken, dismiss
 from timemachine.recording.intake.queries import edited_beside_it, ended_by, intake_of
-from timemachine.recording.intake.receive import Taken
 from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.http import download, is_unchanged, page, see_other
 from timemachine.web.knowledge.forms import FilesForm

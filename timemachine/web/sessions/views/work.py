@@ -27,7 +27,7 @@ from timemachine.recording.answering import running_asks
 from timemachine.recording.answering.commands import AskDone, AskObserver
 from timemachine.recording.answering.running_asks import asks_of
 from timemachine.recording.answering.streaming import AskEvent, Begun, Quiet, Written, after_start, ask_events
-from timemachine.recording.intake.receive import Taken
+from timemachine.recording.intake.commands import Taken
 from timemachine.recording.sessions.commands import require_open
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
