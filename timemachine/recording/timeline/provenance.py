@@ -1,23 +1,26 @@
 """Where a passage or a cached answer came from, and where a passage was used: from a hit to the put of its frame, from a put to
 the steps that used it, and from an answer to the ask that it was first given to."""
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeIs
 from uuid import UUID
 
-from django.db.models import Case, IntegerField, Value, When
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.postgres_text import is_plain
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.frames import MOST_HITS, FrameUses, frame_usage, sha256_of_put
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.timeline.puts import PutRecord, frames_put, put_record
-from timemachine.recording.timeline.step import Head, Passage
+from timemachine.recording.timeline.step import FIRST_BYTES, Head, Passage, heads
 
 MOST_USES: Final = 20
+_MOST_NUMBER: Final = 2**63
+_MOST_VERSION: Final = 2**31
 FRAME: Final = (
     "number",
     "version",
@@ -31,6 +34,16 @@ FRAME: Final = (
     "valid_from",
     "collection__name",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutRecord:
+    """What a put recorded: the version of the frame, and whether it was already in the collection."""
+
+    collection: str
+    number: int
+    version: int
+    already_there: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +110,33 @@ class Origin:
     erased: bool
     at: datetime | None
     call_ms: float | None
+
+
+def put_record(kind: str, output: Head | None) -> PutRecord | None:
+    """Return what a step put; None if it is not a put, or its output names no frame of a collection."""
+    if kind != "put" or output is None or output.cut:
+        return None
+    try:
+        recorded = json.loads(output.text)
+    except ValueError:
+        return None
+    return _put_record(recorded) if isinstance(recorded, Mapping) else None
+
+
+def put_records(actions: Iterable[Action]) -> dict[int, PutRecord]:
+    """Return what these actions put, by action row. One query."""
+    puts = [action for action in actions if action.kind == "put"]
+    found = heads([action.output_id for action in puts], FIRST_BYTES) if puts else {}
+    records = {action.id: put_record(action.kind, found.get(action.output_id)) for action in puts}
+    return {row: record for row, record in records.items() if record is not None}
+
+
+def frames_put(project_id: UUID, records: Iterable[PutRecord]) -> QuerySet[Frame]:
+    """Return the versions of frames that were put and are in a collection of the project."""
+    condition = Q(pk__in=())
+    for each in records:
+        condition |= Q(collection__name=each.collection, number=each.number, version=each.version)
+    return Frame.objects.filter(condition, collection__project_id=project_id)
 
 
 def provenance_of(session: Session, passages: Sequence[Passage]) -> dict[int, Provenance]:
@@ -168,6 +208,24 @@ def origin_of(project_id: UUID, cached_from: Mapping[str, Any] | None) -> Origin
         at=None if at is None else parse_time(at),
         call_ms=cached_from.get("call_ms"),
     )
+
+
+def _put_record(output: Mapping[str, Any]) -> PutRecord | None:
+    collection, number, version = (output.get(name) for name in ("collection", "frame", "version"))
+    if not isinstance(collection, str) or not is_plain(collection):
+        return None
+    if not (_is_whole(number, _MOST_NUMBER) and _is_whole(version, _MOST_VERSION)):
+        return None
+    return PutRecord(
+        collection=collection,
+        number=number,
+        version=version,
+        already_there=output.get("already_there") is True,
+    )
+
+
+def _is_whole(number: object, most: int) -> TypeIs[int]:
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < most
 
 
 def _steps_that_put(session: Session, hashes: Collection[str]) -> Mapping[str, PutAt]:

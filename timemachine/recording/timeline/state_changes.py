@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import DELETING_CAUSES
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.puts import frames_put, put_records
+from timemachine.recording.timeline.provenance import frames_put, put_records
 from timemachine.recording.timeline.state import (
     StateMessage,
     internal_message_count,
