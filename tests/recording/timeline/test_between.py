@@ -15,8 +15,7 @@ from timemachine.recording.answering import commands as answering
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.timeline.state import state_at
-from timemachine.recording.timeline.state_changes import Between, between
+from timemachine.recording.timeline.state import Between, between, state_at
 
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -7,8 +7,7 @@ from tests.recording.timeline.conftest import Record
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import NewFrame, get_or_create_collection, put_frames
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.timeline.state import state_at
-from timemachine.recording.timeline.state_changes import between
+from timemachine.recording.timeline.state import between, state_at
 
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -9,7 +9,7 @@ from timemachine.core.pure.numbers import counted, money, total_cost
 from timemachine.recording.annotations.notes.models import Note
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.timeline.state_changes import Between, between
+from timemachine.recording.timeline.state import Between, between
 from timemachine.recording.timeline.step import FIRST_BYTES, Head, Step, heads
 from timemachine.recording.usage.pure.totals import Totals
 from timemachine.replay.alignment.details import frame_at
