@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
@@ -15,7 +14,7 @@ from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import FAILED, UNKNOWN_COST
 from timemachine.recording.usage.models import BIN, Bin, FirstUse
 from timemachine.recording.usage.pure.figures import Sums
-from timemachine.recording.usage.pure.totals import Totals, add, fold
+from timemachine.recording.usage.pure.totals import Totals, fold
 
 CACHED_SESSIONS: Final = 64
 """For how many sessions a process caches the number of steps by kind."""
@@ -65,7 +64,7 @@ def totals_through(session: Session, sequence: int) -> Totals:
     binned = Bin.objects.filter(session=session, bin__lt=whole).order_by().values("kind")
     counted = binned.annotate(**OF_COUNTS, began=Min("first"), ended=Max("last"))
     beyond = Action.objects.filter(session=session, sequence__gt=whole * BIN, sequence__lte=sequence)
-    return add(_sum_by_kind(counted), totals_of(beyond))
+    return fold([_sum_by_kind(counted), totals_of(beyond)])
 
 
 def kinds_of(session: Session) -> Mapping[str, int]:
@@ -94,19 +93,12 @@ def frames_first_used(session: Session, after: int, through: int) -> QuerySet[Fi
 def sums_of(row: Mapping[str, Any]) -> Sums:
     """Return the sums of a row of aggregates: `OF_COUNTS` or `OF_ACTIONS`, and `calls` and `tool_calls` if it has them."""
     return Sums(
-        steps=int(row["steps"]),
-        timed=int(row["with_time"]),
-        duration_ms=float(row["took"] or 0),
-        calls=int(row.get("calls") or 0),
-        tool_calls=int(row.get("tool_calls") or 0),
-        errors=int(row["failed"]),
-        input_tokens=_whole(row["input_sum"]),
-        output_tokens=_whole(row["output_sum"]),
-        cost_usd=row["cost"],
-        unknown_cost_calls=int(row["unknown_cost"]),
-        cached_calls=int(row["from_cache"]),
-        saved_usd=row["saved"],
-        unknown_saved_calls=int(row["unknown_saved"]),
+        **_counts(row),
+        steps=row["steps"],
+        timed=row["with_time"],
+        duration_ms=row["took"] or 0.0,
+        calls=row.get("calls") or 0,
+        tool_calls=row.get("tool_calls") or 0,
     )
 
 
@@ -115,21 +107,18 @@ def _sum_by_kind(rows: Iterable[Any]) -> Totals:
 
 
 def _totals(row: Any) -> Totals:
-    return Totals(
-        kinds={row["kind"]: row["steps"]},
-        errors=row["failed"],
-        input_tokens=_whole(row["input_sum"]),
-        output_tokens=_whole(row["output_sum"]),
-        cost_usd=row["cost"],
-        unknown_cost_calls=row["unknown_cost"],
-        cached_calls=row["from_cache"],
-        saved_usd=row["saved"],
-        unknown_saved_calls=row["unknown_saved"],
-        first=row["began"],
-        last=row["ended"],
-    )
+    return Totals(**_counts(row), kinds={row["kind"]: row["steps"]}, first=row["began"], last=row["ended"])
 
 
-def _whole(number: Decimal | int | None) -> int | None:
-    """Return a sum of whole numbers as an int."""
-    return None if number is None else int(number)
+def _counts(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what every sum of actions has; Django reads a sum of whole numbers as an int."""
+    return {
+        "errors": row["failed"],
+        "input_tokens": row["input_sum"],
+        "output_tokens": row["output_sum"],
+        "cost_usd": row["cost"],
+        "unknown_cost_calls": row["unknown_cost"],
+        "cached_calls": row["from_cache"],
+        "saved_usd": row["saved"],
+        "unknown_saved_calls": row["unknown_saved"],
+    }

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.usage.pure.totals import NOTHING, Totals, add, fold
+from timemachine.recording.usage.pure.totals import NOTHING, Totals, fold
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 moments = st.none() | st.integers(0, 10**9).map(lambda ms: START + timedelta(milliseconds=ms))
@@ -28,12 +28,12 @@ parts = st.builds(
 
 @given(parts, parts, parts)
 def test_it_does_not_matter_how_the_parts_are_grouped(one: Totals, two: Totals, three: Totals) -> None:
-    assert add(add(one, two), three) == add(one, add(two, three))
+    assert fold([fold([one, two]), three]) == fold([one, fold([two, three])]) == fold([one, two, three])
 
 
 @given(parts)
 def test_adding_nothing_changes_nothing(one: Totals) -> None:
-    assert add(one, NOTHING) == one == add(NOTHING, one)
+    assert fold([one, NOTHING]) == one == fold([NOTHING, one])
 
 
 @given(st.lists(parts, max_size=8))
@@ -48,7 +48,7 @@ def test_money_adds_up_to_the_last_digit(several: list[Totals]) -> None:
 def test_time_runs_from_the_first_start_to_the_last_end() -> None:
     early = Totals(first=START, last=START + timedelta(seconds=3))
     late = Totals(first=START + timedelta(seconds=1), last=START + timedelta(seconds=2))
-    assert add(late, early).elapsed_ms == 3_000
+    assert fold([late, early]).elapsed_ms == 3_000
 
 
 def test_without_a_recorded_time_no_time_is_told() -> None:

@@ -4,16 +4,14 @@ A cell is what was recorded on one day with one kind, agent, model and tool. Eve
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import date, timedelta
-from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.usage.pure.latency import Latency
-from timemachine.recording.usage.pure.totals import Counts
+from timemachine.recording.usage.pure.totals import Counts, summed_fields
 
 TOOL_CALL, TOOL_RESULT = "tool_call", "tool_result"
 
@@ -81,12 +79,7 @@ class Row:
 
 def summed(several: Iterable[Sums]) -> Sums:
     """Return the sum of all, field by field."""
-    found = list(several)
-    sums: dict[str, Any] = {}
-    for each in fields(Sums):
-        amounts = map(attrgetter(each.name), found)
-        sums[each.name] = sum_known(*amounts) if each.default is None else sum(amounts)
-    return Sums(**sums)
+    return Sums(**summed_fields(Sums, list(several)))
 
 
 def by_agent(cells: Iterable[Cell]) -> list[Row]:

@@ -1,13 +1,14 @@
 """Totals up to a step, folded from parts: a part is one action, or a sum from the database.
 
-`add` is associative and `NOTHING` is its neutral element, so any grouping of the same actions gives the same totals.
+`fold` is associative and `NOTHING` is its neutral element, so any grouping of the same actions gives the same totals.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import reduce
+from typing import Any
 
 from timemachine.core.pure.numbers import sum_known
 
@@ -63,26 +64,24 @@ class Totals(Counts):
 NOTHING = Totals()
 
 
-def add(one: Totals, other: Totals) -> Totals:
-    """Return the totals of both."""
-    kinds = dict(one.kinds)
-    for kind, number in other.kinds.items():
-        kinds[kind] = kinds.get(kind, 0) + number
+def fold(parts: Iterable[Totals]) -> Totals:
+    """Return the totals of all parts."""
+    found = list(parts)
+    kinds: Counter[str] = Counter()
+    for each in found:
+        kinds.update(each.kinds)
     return Totals(
-        kinds=kinds,
-        errors=one.errors + other.errors,
-        input_tokens=sum_known(one.input_tokens, other.input_tokens),
-        output_tokens=sum_known(one.output_tokens, other.output_tokens),
-        cost_usd=sum_known(one.cost_usd, other.cost_usd),
-        unknown_cost_calls=one.unknown_cost_calls + other.unknown_cost_calls,
-        cached_calls=one.cached_calls + other.cached_calls,
-        saved_usd=sum_known(one.saved_usd, other.saved_usd),
-        unknown_saved_calls=one.unknown_saved_calls + other.unknown_saved_calls,
-        first=min((moment for moment in (one.first, other.first) if moment), default=None),
-        last=max((moment for moment in (one.last, other.last) if moment), default=None),
+        **summed_fields(Counts, found),
+        kinds=dict(kinds),
+        first=min((each.first for each in found if each.first), default=None),
+        last=max((each.last for each in found if each.last), default=None),
     )
 
 
-def fold(parts: Iterable[Totals]) -> Totals:
-    """Return the totals of all parts."""
-    return reduce(add, parts, NOTHING)
+def summed_fields(counts: type[Counts], several: Sequence[Counts]) -> Mapping[str, Any]:
+    """Return the sum of each field of the class. Where None means unknown, a sum is None if all are unknown."""
+    sums = {}
+    for each in fields(counts):
+        amounts = [getattr(one, each.name) for one in several]
+        sums[each.name] = sum_known(*amounts) if each.default is None else sum(amounts)
+    return sums
