@@ -1,20 +1,21 @@
 """Running asks: how many one process makes at a time, how any process can end one, and what is recorded of lost ones."""
 
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
-from django.db import Error, connection, transaction
+from django.db import Error, connection, connections, transaction
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, NotFound, TimeMachineError
+from timemachine.core.pure.timers import heartbeat
 from timemachine.knowledge.find import Query, check_query
 from timemachine.llm.concurrency import call_slot
 from timemachine.llm.pure.cancellation import Cancellation
@@ -54,7 +55,8 @@ def active_ask(project: Project, question: str, *, session: Session | None = Non
         ask = AskUnderWay.objects.create(project=project, session=session, question=question)
         recorded = True
         try:
-            with _heartbeat(ActiveAsk(id=ask.id, cancellation=Cancellation())) as mine:
+            mine = ActiveAsk(id=ask.id, cancellation=Cancellation())
+            with heartbeat(partial(_beat, mine), every=LOOK_SECONDS, at_end=connections.close_all):
                 yield mine
         except Error:  # its record could not be written; the job for lost asks will do it
             recorded = False
@@ -123,29 +125,16 @@ def record_lost() -> int:
     return sum(_given_up(ask_id) for ask_id in _silent().values_list("id", flat=True))
 
 
-@contextmanager
-def _heartbeat(mine: ActiveAsk) -> Iterator[ActiveAsk]:
-    stop = threading.Event()
-    thread = threading.Thread(target=_beat_until, args=(mine, stop.wait), name=f"ask {mine.id}", daemon=True)
-    thread.start()
-    try:
-        yield mine
-    finally:
-        stop.set()
-        thread.join()
-
-
-def _beat_until(mine: ActiveAsk, is_stopped: Callable[[float], bool]) -> None:
+def _beat(mine: ActiveAsk) -> None:
     row = AskUnderWay.objects.filter(id=mine.id)
-    while not is_stopped(LOOK_SECONDS):
-        try:
-            row.update(seen_at=now())
-            if row.filter(cancel_wanted_at__isnull=False).exists():
-                mine.cancellation.cancel()
-        except Error as why:  # the database may come back, and then the ask must still count as running
-            log.warning("ask %s could not update its heartbeat: %s", mine.id, why)
-        finally:
-            connection.close()
+    try:
+        row.update(seen_at=now())
+        if row.filter(cancel_wanted_at__isnull=False).exists():
+            mine.cancellation.cancel()
+    except Error as why:  # the database may come back, and then the ask must still count as running
+        log.warning("ask %s could not update its heartbeat: %s", mine.id, why)
+    finally:
+        connection.close()
 
 
 def _given_up(ask_id: UUID) -> bool:
