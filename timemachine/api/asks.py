@@ -95,7 +95,7 @@ def find(
 
     def make() -> tuple[FindOut, list[int]]:
         collection = _existing(session, payload.collection)
-        query = payload.in_project(who.project)
+        query = payload.in_project(who.project, payload.query)
         done = answering.find(collection, query, session=session, agent=payload.agent)
         return FindOut.of(done), [] if done.sequence is None else [done.sequence]
 
@@ -122,7 +122,7 @@ def ask(
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     collection = _existing(session, payload.collection)
-    query = payload.in_project(who.project)
+    query = payload.in_project(who.project, payload.question)
 
     def make(audience: AskObserver) -> AskDone:
         return answering.ask(

@@ -116,14 +116,15 @@ def put(request: HttpRequest, name: str, payload: PutIn) -> Status[PutOut]:
 def find(request: HttpRequest, name: str, payload: FindIn) -> FindOut:
     """Find passages; nothing is recorded."""
     project = caller(request, "read").project
-    return FindOut.of(answering.find(collection_of(project, name), payload.in_project(project)))
+    collection, query = collection_of(project, name), payload.in_project(project, payload.query)
+    return FindOut.of(answering.find(collection, query))
 
 
 @router.post("/{name}/ask", response=AskOut, summary="Ask", openapi_extra=ANSWERS, exclude_unset=True)
 def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHttpResponse:
     """Find passages and ask a model over them; nothing is recorded. It streams as an ask in a session does."""
     project = caller(request, "run").project
-    collection, query = collection_of(project, name), payload.in_project(project)
+    collection, query = collection_of(project, name), payload.in_project(project, payload.question)
 
     def make(audience: answering.AskObserver) -> answering.AskDone:
         return answering.ask(

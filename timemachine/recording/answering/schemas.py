@@ -63,7 +63,8 @@ class _Retrieval(Strict):
     as_of: str | None = None
     embedding_model: str | None = None
 
-    def _query(self, project: Project, text: str) -> Query:
+    def in_project(self, project: Project, text: str) -> Query:
+        """The query for a text; `as_of` can name a moment of the project."""
         return Query(
             text=text,
             mode=self.mode,
@@ -81,10 +82,6 @@ class FindIn(_Retrieval):
     """A query, and how to search."""
 
     query: str
-
-    def in_project(self, project: Project) -> Query:
-        """The query; `as_of` can name a moment of the project."""
-        return self._query(project, self.query)
 
 
 class SessionFindIn(FindIn):
@@ -105,10 +102,6 @@ class AskIn(_Retrieval):
     max_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     no_cache: bool = False
     stream: bool = False
-
-    def in_project(self, project: Project) -> Query:
-        """The query for passages; `as_of` can name a moment of the project."""
-        return self._query(project, self.question)
 
     def parameters(self) -> CallParameters:
         """The parameters of the call of the model."""
