@@ -12,7 +12,6 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid7
-from timemachine.core.pure.json_types import JsonObject
 from timemachine.knowledge import find as finding
 from timemachine.knowledge.commands import NewFrame, PutResult, put_frames
 from timemachine.knowledge.find import FindResult, FrameHit, Query
@@ -159,13 +158,10 @@ def ask(
                 release_connection()
         answered = stored or answer(project.id, model, query.text, passages, requested, observer.listening)
     except TimeMachineError as failed:
-        draft = replace(
-            _failed_draft(findings, model, failed, started),
-            agent=agent,
-            parameters=_failed_parameters(failed, requested),
-        )
+        asked = replace(_ask_draft(findings, started), agent=agent)
+        draft = _as_failed(asked, model, failed, requested)
         raise _with_sequence(failed, _recorded_failure(session, draft, findings, observer.ask)) from failed
-    draft = replace(_ask_draft(findings, answered, started), agent=agent)
+    draft = _as_answered(replace(_ask_draft(findings, started), agent=agent), answered)
     sequence = _record(session, draft, findings, observer.ask)
     cache.store(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
     empty = _emptiness(collection, findings)
@@ -257,7 +253,7 @@ def _find_draft(findings: FindResult, started: datetime | None) -> ActionDraft:
     )
 
 
-def _ask_draft(findings: FindResult, answered: Answered, started: datetime) -> ActionDraft:
+def _ask_draft(findings: FindResult, started: datetime) -> ActionDraft:
     return ActionDraft(
         kind="ask",
         id=str(uuid7()),
@@ -265,6 +261,13 @@ def _ask_draft(findings: FindResult, answered: Answered, started: datetime) -> A
         started_at=started,
         duration_ms=_milliseconds_since(started),
         input=findings.query.text,
+        retrieval=retrieval_draft(findings),
+    )
+
+
+def _as_answered(asked: ActionDraft, answered: Answered) -> ActionDraft:
+    return replace(
+        asked,
         output=answered.text,
         model=answered.model,
         parameters=answered.parameters,
@@ -275,36 +278,26 @@ def _ask_draft(findings: FindResult, answered: Answered, started: datetime) -> A
         saved_usd=answered.saved_usd,
         cached_from=answered.cached_from,
         grounding=answered.grounding,
-        retrieval=retrieval_draft(findings),
     )
 
 
-def _failed_draft(
-    findings: FindResult, model: ModelName, failed: TimeMachineError, started: datetime
+def _as_failed(
+    asked: ActionDraft, model: ModelName, failed: TimeMachineError, requested: CallParameters
 ) -> ActionDraft:
+    """Return the ask with the requested parameters and what is known of the failure."""
     priced = failed_price(model, failed, now())
     partial_text = failed.facts.get(PARTIAL_TEXT)
-    return ActionDraft(
-        kind="ask",
-        id=str(uuid7()),
-        layer="agent",
-        started_at=started,
-        duration_ms=_milliseconds_since(started),
-        input=findings.query.text,
+    known = {**asdict(requested), **{name: failed.facts.get(name) for name in _FAILURE_FACTS}}
+    return replace(
+        asked,
         output={PARTIAL_TEXT: partial_text} if partial_text else None,
         model=str(model),
+        parameters={name: value for name, value in known.items() if value is not None} or None,
         cost_usd=priced.cost_usd,
         prices=priced.prices,
         error_type=failed.code,
         error_message=failed.message,
-        retrieval=retrieval_draft(findings),
     )
-
-
-def _failed_parameters(failed: TimeMachineError, asked: CallParameters) -> JsonObject | None:
-    """Return the requested parameters and what is known of the failure apart from its message."""
-    known = {**asdict(asked), **{name: failed.facts.get(name) for name in _FAILURE_FACTS}}
-    return {name: value for name, value in known.items() if value is not None} or None
 
 
 def _with_sequence(failed: TimeMachineError, sequence: int | None) -> TimeMachineError:
