@@ -138,7 +138,6 @@ class PutOut(Schema):
 
     @classmethod
     def of(cls, done: PutDone) -> "PutOut":
-        """The result of a put."""
         frames = [
             FramePut.from_attributes(each.frame, frame=each.frame.number, already_there=each.already_there)
             for each in done.puts
@@ -154,7 +153,6 @@ class FindOut(FindingsOut):
 
     @classmethod
     def of(cls, done: FindDone) -> "FindOut":
-        """The result."""
         return cls.of_findings(done.findings, empty=done.empty, sequence=done.sequence)
 
 
@@ -182,7 +180,6 @@ class AskOut(FindOut, _Answer):
 
     @classmethod
     def of(cls, done: AskDone) -> "AskOut":  # type: ignore[override]  # an ask answers more than a find
-        """The answer."""
         reason = done.answered.parameters.get("finish_reason")
         answer = _Answer.from_attributes(
             done.answered,
@@ -211,7 +208,6 @@ class AskUnderWayOut(Schema):
 
     @classmethod
     def of(cls, ask: AskUnderWay) -> "AskUnderWayOut":
-        """The ask."""
         return cls.from_attributes(
             ask,
             session=ask.session.key if ask.session else None,

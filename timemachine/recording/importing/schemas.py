@@ -22,7 +22,6 @@ class FileFailure(Schema):
 
     @classmethod
     def of(cls, failed: FileWork) -> "FileFailure":
-        """The failure as it was stored."""
         return cls.from_attributes(failed, code=failed.error_code, message=failed.error_message)
 
 
@@ -39,7 +38,6 @@ class DeletedBefore(Schema):
 
     @classmethod
     def of(cls, deletion: ErasedSession | None) -> "DeletedBefore | None":
-        """The deletion, if there was one."""
         if deletion is None:
             return None
         summaries = deletion.summaries
@@ -70,7 +68,6 @@ class SessionImported(Schema):
 
     @classmethod
     def of(cls, session: Session, found: ImportCounts) -> "SessionImported":
-        """The session with its counts."""
         about = SessionOut.of(session)
         return cls.from_attributes(
             found,
@@ -90,7 +87,6 @@ class ImportOut(Schema):
 
     @classmethod
     def of(cls, done: ImportDone) -> "ImportOut":
-        """The result of an import."""
         return cls.model_construct(
             sessions=[SessionImported.of(each.session, each) for each in done.sessions],
             report=done.report,

@@ -55,7 +55,6 @@ class FilePassage(FramePut):
 
     @classmethod
     def of(cls, frame: NewFrame, put: PutResult) -> "FilePassage":
-        """The passage and the frame that it became."""
         origin = frame.origin
         return cls.from_attributes(
             put.frame,
@@ -77,7 +76,6 @@ class FilePutOut(Schema):
 
     @classmethod
     def of(cls, done: FilePut) -> "FilePutOut":
-        """The result."""
         return cls.model_construct(
             frames=[FilePassage.of(frame, put) for frame, put in zip(done.frames, done.puts, strict=True)],
             sequences=done.sequences,

@@ -272,7 +272,6 @@ def _describe(session: Session, spans: Sequence[Span]) -> None:
 
 
 def _known(ids: Iterable[tuple[Session, str | None]]) -> defaultdict[UUID, Known]:
-    """Return which of these ids each session has."""
     found: defaultdict[UUID, Known] = defaultdict(dict)
     for (session, client_id), at in known_ids([(session.id, str(name)) for session, name in ids]).items():
         found[session][client_id] = at

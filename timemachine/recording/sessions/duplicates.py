@@ -61,7 +61,6 @@ def _is_same(draft: ActionDraft, row: action_rows.Row | None) -> bool:
 
 
 def _hits(action_ids: Iterable[int]) -> dict[int, list[action_rows.Row]]:
-    """Return the passages that were found, by action."""
     found: defaultdict[int, list[action_rows.Row]] = defaultdict(list)
     if ids := list(action_ids):
         for row in Hit.objects.filter(action__in=ids).order_by("rank").values("action_id", *_OF_HIT):

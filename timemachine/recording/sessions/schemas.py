@@ -293,7 +293,6 @@ class FrameUsage(Schema):
 
     @classmethod
     def of(cls, usage: FrameUses) -> "FrameUsage":
-        """The usage of a frame."""
         sessions = [
             FrameUsedIn.from_attributes(
                 each,

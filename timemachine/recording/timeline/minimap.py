@@ -37,7 +37,6 @@ class StepRange:
 
     @property
     def steps(self) -> int:
-        """The number of steps."""
         return self.last - self.first + 1
 
 
@@ -55,7 +54,6 @@ class Minimap:
 
     @property
     def columns(self) -> int:
-        """The number of columns."""
         return len(self.errors)
 
 

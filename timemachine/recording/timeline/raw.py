@@ -37,7 +37,6 @@ class RawStep:
 
     @property
     def cut(self) -> bool:
-        """Whether the document continues."""
         return self.size > len(self.text)
 
 

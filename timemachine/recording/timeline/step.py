@@ -85,7 +85,6 @@ class Step:
 
     @property
     def failed(self) -> bool:
-        """Whether an error was recorded."""
         return self.action.error_type is not None or self.action.error_message is not None
 
     @property

@@ -50,7 +50,6 @@ class CostTotals(CostSums):
 
     @classmethod
     def of(cls, found: Costs) -> "CostTotals":
-        """Return the totals of everything that matches."""
         return cls.model_construct(
             sessions=found.sessions, **_sums(found.sums), **_latency_fields(found.latency)
         )

@@ -26,7 +26,6 @@ class NoteOut(Schema):
 
     @classmethod
     def of(cls, note: Note) -> "NoteOut":
-        """The note."""
         address = f"{settings.PUBLIC_URL}/sessions/{note.session_id}/notes/{note.id}/"
         return cls.from_attributes(note, url=address)
 

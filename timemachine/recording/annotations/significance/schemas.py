@@ -31,7 +31,6 @@ class SignificanceChangeOut(Schema):
 
     @classmethod
     def of(cls, change: SignificanceChange) -> "SignificanceChangeOut":
-        """The change."""
         return cls.from_attributes(change, proposal=change.rule)
 
 

@@ -22,7 +22,6 @@ class Bundle:
 
     @property
     def head(self) -> Row:
-        """The first step."""
         return self.units[0][0]
 
     @property

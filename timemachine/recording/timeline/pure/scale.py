@@ -23,7 +23,6 @@ class Scale:
 
     @property
     def total(self) -> int:
-        """The number of rows."""
         return self._until[-1]
 
     def before(self, sequence: int) -> int:

@@ -33,7 +33,6 @@ class HitOut(Schema):
 
     @classmethod
     def of(cls, hit: FrozenPassage) -> "HitOut":
-        """The passage with its text."""
         return cls.model_construct(
             rank=hit.rank,
             score=hit.score,

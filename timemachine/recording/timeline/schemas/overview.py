@@ -102,7 +102,6 @@ class StateOut(Schema):
 
     @classmethod
     def of(cls, state: State, messages: list[StateMessage]) -> "StateOut":
-        """The state with these messages."""
         used = [FrameUsed.from_attributes(each, first_used=each.sequence) for each in state.frames_used]
         return cls.from_attributes(state, at=state.sequence, messages=messages, frames_used=used)
 
@@ -132,7 +131,6 @@ class SumsOut(Schema):
 
     @classmethod
     def of(cls, sums: Sums) -> "SumsOut":
-        """The sums."""
         return cls.from_attributes(
             sums, actions=sums.steps, timed_actions=sums.timed, duration_ms=sums.took_ms
         )
@@ -191,7 +189,6 @@ class TotalsOut(Schema):
     def of(
         cls, session: Session, shown: Filter, found: BottomUp, items: list[_LineOut], following: str | None
     ) -> "TotalsOut":
-        """The totals with these groups."""
         return cls.model_construct(
             session=str(session.id),
             by=cast("Group", found.by),

@@ -20,12 +20,10 @@ class Span:
 
     @property
     def length(self) -> int:
-        """The number of days."""
         return (self.until - self.since).days + 1
 
     @property
     def days(self) -> list[date]:
-        """Each day."""
         return [self.since + timedelta(days=number) for number in range(self.length)]
 
 

@@ -50,7 +50,6 @@ class Totals(Counts):
 
     @property
     def actions(self) -> int:
-        """The number of actions."""
         return sum(self.kinds.values())
 
     @property

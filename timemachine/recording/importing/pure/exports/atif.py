@@ -71,7 +71,6 @@ def _steps(session: Exported) -> Iterator[JsonObject]:
 
 
 def _new_step(action: JsonObject) -> JsonObject:
-    """Return the step that begins with this action."""
     kind = action["kind"]
     step: JsonObject = {"timestamp": action["started_at"], "source": "system", "message": ""}
     if step["timestamp"] is None:

@@ -296,7 +296,6 @@ def _usage(recorded: JsonObject) -> Usage | None:
 
 
 def _total_usage(by_model: JsonObject) -> Usage | None:
-    """Return the total usage of all models of a sample."""
     every = [
         usage for each in by_model.values() if isinstance(each, dict) and (usage := _usage(each)) is not None
     ]
