@@ -92,7 +92,13 @@ def cached_answer(project_id: UUID, key: str, passages: Sequence[Passage]) -> An
         calls_made=0,
         cached=True,
         saved_usd=stored.cost_usd,
-        cached_from=_origin(stored),
+        cached_from={
+            "session": None if stored.session_id is None else str(stored.session_id),
+            "sequence": stored.sequence,
+            "at": written(stored.asked_at),
+            "call_ms": stored.call_ms,
+            "usage": stored.usage,
+        },
     )
 
 
@@ -186,16 +192,6 @@ def trim() -> int:
     too_much = CachedAnswer.objects.annotate(running=running).filter(running__gt=most_bytes())
     over, _ = CachedAnswer.objects.filter(id__in=list(too_much.values_list("id", flat=True))).delete()
     return aged + over
-
-
-def _origin(stored: CachedAnswer) -> dict[str, object]:
-    return {
-        "session": None if stored.session_id is None else str(stored.session_id),
-        "sequence": stored.sequence,
-        "at": written(stored.asked_at),
-        "call_ms": stored.call_ms,
-        "usage": stored.usage,
-    }
 
 
 def _row(key: str, answered: Answered, collection: Collection) -> CachedAnswer:

@@ -56,17 +56,10 @@ class FindDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskDone:
-    """The answer and the findings, the sequence of the action if a session recorded it, and `empty` as for a find."""
+class AskDone(FindDone):
+    """The answer and the findings, and what a find has."""
 
-    findings: FindResult
     answered: Answered
-    sequence: int | None
-    empty: EmptyReason | None = None
-
-
-def _nobody(findings: FindResult) -> None:  # noqa: ARG001
-    return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +69,7 @@ class AskObserver:
     `ask` is the id of the running ask, or None.
     """
 
-    found: Callable[[FindResult], None] = _nobody
+    found: Callable[[FindResult], None] = lambda _: None
     listening: Listening = field(default_factory=Listening)
     ask: UUID | None = None
 

@@ -106,15 +106,11 @@ def _of_lines(file: HandedIn, limits: Limits) -> Prepared:
                 )
             )
     if bad:
-        raise _refused(bad)
+        others = f" {len(bad) - 1:,} more lines cannot be used." if len(bad) > 1 else ""
+        raise InvalidInput(
+            f"Line {bad[0].line:,}: {bad[0].reason}{others} Nothing was put.",
+            code="bad_lines",
+            skipped=[{"line": line.line, "reason": line.reason} for line in bad[:MOST_SKIPPED]],
+            skipped_lines=len(bad),
+        )
     return Prepared(frames=tuple(frames), places=(), source=None, replace=False)
-
-
-def _refused(bad: list[BadLine]) -> InvalidInput:
-    others = f" {len(bad) - 1:,} more lines cannot be used." if len(bad) > 1 else ""
-    return InvalidInput(
-        f"Line {bad[0].line:,}: {bad[0].reason}{others} Nothing was put.",
-        code="bad_lines",
-        skipped=[{"line": line.line, "reason": line.reason} for line in bad[:MOST_SKIPPED]],
-        skipped_lines=len(bad),
-    )

@@ -59,7 +59,9 @@ def _claim(intake_id: UUID) -> Lease[Intake] | None:
 
     Fail it if its workers stopped three times at the same place.
     """
-    _lock_collection(intake_id)
+    collections = Collection.objects.filter(intakes__id=intake_id)
+    # so that two files with the same URI are not claimed at the same time
+    list(collections.select_for_update(of=("self",), no_key=True).values("id"))
     free = Intake.objects.filter(is_free(), id=intake_id, finished_at=None)
     intake = free.select_for_update().first()
     if intake is None or _comes_later(intake):
@@ -82,12 +84,6 @@ def _give_up(intake: Intake) -> None:
             "See the worker's log; if the file is large, split it."
         )
     intake.save()
-
-
-def _lock_collection(intake_id: UUID) -> None:
-    """Keep two files with the same URI from being claimed at the same time."""
-    collections = Collection.objects.filter(intakes__id=intake_id)
-    list(collections.select_for_update(of=("self",), no_key=True).values("id"))
 
 
 def _comes_later(intake: Intake) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, connection, connections, transaction
 from psycopg.errors import DeadlockDetected
 
 from timemachine.core.accounts.models import Project
@@ -89,7 +89,7 @@ def record_spans(project: Project, found: Iterable[Span | Refused], *, by: str) 
     elif items:
         with _batchers_lock:
             batcher = _batchers.setdefault(
-                (project.id, by), RequestBatcher(_record_with_retries, before_waiting=_give_connection_back)
+                (project.id, by), RequestBatcher(_record_with_retries, before_waiting=connections.close_all)
             )
         batcher.run(items)
     return ReceivedSpans(recorded=len(items), refused=tuple(refused))
@@ -129,10 +129,6 @@ def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
     }
     append_new((sessions[key], priced(some, price_if_known)) for key, some in new.items())
     return recorded
-
-
-def _give_connection_back() -> None:
-    connection.close()  # each thread has its own connection
 
 
 _batchers: dict[tuple[UUID, str], RequestBatcher[_Item]] = {}

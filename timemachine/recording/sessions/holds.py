@@ -35,13 +35,10 @@ def require_no_hold(session: Session) -> None:
     found = holds_on(session)
     if found:
         first = found[0]
+        reason = first.reason if first.reason.endswith((".", "!", "?", "…")) else f"{first.reason}."
         raise Conflict(
-            f"The session {session.key} has been under legal hold since {first.placed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, placed by {first.placed_by}: {_sentence(first.reason)} "
+            f"The session {session.key} has been under legal hold since {first.placed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, placed by {first.placed_by}: {reason} "
             "It cannot be deleted or erased until an administrator releases the hold.",
             code="on_hold",
             holds=[str(each.id) for each in found],
         )
-
-
-def _sentence(reason: str) -> str:
-    return reason if reason.endswith((".", "!", "?", "…")) else f"{reason}."

@@ -24,8 +24,8 @@ class Activity:
     first start and last end, and an error may be anywhere among them.
     """
 
-    steps: Sequence[float]
-    failed: Sequence[bool]
+    steps: list[float]
+    failed: list[bool]
     over_time: bool
 
 
@@ -66,16 +66,14 @@ def activity_of(sessions: Sequence[Session]) -> dict[UUID, Activity]:
         "short": [each.id for each in sessions if each.last_sequence <= MOST_READ],
         "long": [each.id for each in sessions if each.last_sequence > MOST_READ],
     }
-    steps: dict[UUID, list[float]] = {}
-    failed: dict[UUID, list[bool]] = {}
-    over_time: dict[UUID, bool] = {}
+    found: dict[UUID, Activity] = {}
     with connection.cursor() as cursor:
         cursor.execute(_ACTIVITY, parameters)
-        for session, timed, column, number, any_failed in cursor:
-            over_time[session] = timed
-            steps.setdefault(session, [0.0] * COLUMNS)[column] = number
-            failed.setdefault(session, [False] * COLUMNS)[column] = any_failed
-    return {
-        session: Activity(steps=steps[session], failed=failed[session], over_time=timed)
-        for session, timed in over_time.items()
-    }
+        for session, over_time, column, steps, failed in cursor:
+            if session not in found:
+                found[session] = Activity(
+                    steps=[0.0] * COLUMNS, failed=[False] * COLUMNS, over_time=over_time
+                )
+            found[session].steps[column] = steps
+            found[session].failed[column] = failed
+    return found

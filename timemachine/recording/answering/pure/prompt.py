@@ -58,7 +58,8 @@ def render(
         content = "\n\n".join([*_numbered(passages), f"Question: {question}"])
     else:
         check_template(template)
-        content = _filled(template, {"passages": "\n\n".join(_numbered(passages)), "question": question})
+        filled = {"passages": "\n\n".join(_numbered(passages)), "question": question, None: ""}
+        content = "".join(literal + filled[field] for literal, field in _pieces(template))
     messages = (Message(role="system", content=system), Message(role="user", content=content))
     return Prompt(template=template, system_prompt=system, messages=messages)
 
@@ -101,12 +102,6 @@ def check_template(text: str) -> None:
 
 def _invalid_template(why: str) -> InvalidInput:
     return InvalidInput(f"The prompt template {why}.", code="not_a_template", field="prompt_template")
-
-
-def _filled(template: str, values: dict[str, str]) -> str:
-    return "".join(
-        literal + (values[field] if field is not None else "") for literal, field in _pieces(template)
-    )
 
 
 def _pieces(template: str) -> Iterator[tuple[str, str | None]]:

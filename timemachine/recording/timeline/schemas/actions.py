@@ -148,6 +148,7 @@ class ActionOut(Schema):
     def of(cls, action: Action) -> "ActionOut":
         """The action as it was recorded; read it by `with_everything`."""
         parent = action.parent_id_given
+        failed = action.error_type is not None or action.error_message is not None
         source = {} if action.source is None else {"source": payloads.value(action.source)}
         return cls.model_construct(
             sequence=action.sequence,
@@ -168,7 +169,9 @@ class ActionOut(Schema):
             duration_ms=action.duration_ms,
             input=payloads.value(action.input),
             output=payloads.value(action.output),
-            error=_error(action),
+            error=FailureOut.model_construct(type=action.error_type, message=action.error_message)
+            if failed
+            else None,
             model=action.model,
             parameters=action.parameters,
             usage=UsageOut.of(action),
@@ -225,12 +228,6 @@ def with_significance(session: Session, actions: Sequence[ActionOut]) -> list[Ac
         is_recorded = now is None or (now.by is None and action.significance in KEPT)
         found.append(action if now is None or is_recorded else action.in_force(now))
     return found
-
-
-def _error(action: Action) -> FailureOut | None:
-    if action.error_type is None and action.error_message is None:
-        return None
-    return FailureOut.model_construct(type=action.error_type, message=action.error_message)
 
 
 def _retrieval(action: Action) -> RetrievalOut | None:

@@ -64,7 +64,8 @@ def _sessions(found: JsonObject, reader: Reader, outer: str | None) -> list[Sess
 
 
 def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> SessionDraft:
-    agent = _recorded(record_at(found, "agent"))
+    made_up = list_at(record_at(found, "agent", "extra"), "not_recorded")  # by our export: ATIF requires them
+    agent = {name: value for name, value in record_at(found, "agent").items() if name not in made_up}
     ids = Ids()
     actions: list[ActionDraft] = []
     for step in list_at(found, "steps"):
@@ -85,12 +86,6 @@ def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> 
         },
         forked_from=outer,
     )
-
-
-def _recorded(agent: JsonObject) -> JsonObject:
-    """Return the agent without the fields that ATIF requires and our export made up."""
-    made_up = list_at(record_at(agent, "extra"), "not_recorded")
-    return {name: value for name, value in agent.items() if name not in made_up}
 
 
 def _step(step: JsonObject, agent: JsonObject, ids: Ids) -> list[ActionDraft]:
