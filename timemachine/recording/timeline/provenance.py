@@ -57,11 +57,8 @@ class PutAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """The collection, author and time of a frame's version, and the step that put it; None if no session recorded that."""
+    """The author and time of a frame's version, and the step that put it; None if no session recorded that."""
 
-    collection: str
-    number: int
-    version: int
     by: str
     at: datetime
     step: PutAt | None
@@ -149,14 +146,7 @@ def provenance_of(session: Session, passages: Sequence[Passage]) -> dict[int, Pr
     hashes = {frame.id: sha256_of_put(frame) for frame in frames}
     put_at = _steps_that_put(session, set(hashes.values()))
     return {
-        frame.id: Provenance(
-            collection=frame.collection.name,
-            number=frame.number,
-            version=frame.version,
-            by=frame.put_by,
-            at=frame.valid_from,
-            step=put_at.get(hashes[frame.id]),
-        )
+        frame.id: Provenance(by=frame.put_by, at=frame.valid_from, step=put_at.get(hashes[frame.id]))
         for frame in frames
     }
 
