@@ -192,12 +192,6 @@ def test_a_step_holds_a_hundred_notes(
     assert session
 
 
-def test_the_notes_through_a_step_are_those_an_evidence_of_it_may_hold(session: Session) -> None:
-    for sequence in (5, 1, 3):
-        commands.add(session, sequence, str(sequence), by="x")
-    assert [note.text for note in notes_of(session, 3)] == ["1", "3"]
-
-
 def test_steps_with_notes_are_counted_and_named_once_by_one_query_each(session: Session) -> None:
     for sequence in (4, 2, 4, 5):
         commands.add(session, sequence, "x", by="x")

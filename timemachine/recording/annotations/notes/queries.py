@@ -12,7 +12,6 @@ from timemachine.knowledge import prepared_statements
 from timemachine.recording.annotations.notes.models import LIVE, Note
 from timemachine.recording.sessions.models import Session
 
-ORDER: Final = ("sequence", "id")
 _LIVE: Final = "FROM tm_note WHERE session_id = %(session)s AND deleted_at IS NULL"
 _COUNTS: Final = f"SELECT sequence, count(*) {_LIVE} AND sequence = ANY(%(sequences)s) GROUP BY sequence"
 _NOTED: Final = f"""
@@ -20,10 +19,9 @@ SELECT DISTINCT sequence {_LIVE} AND sequence BETWEEN %(first)s AND %(last)s ORD
 """
 
 
-def notes_of(session: Session, through_sequence: int | None = None) -> QuerySet[Note]:
-    """Return the session's notes ordered by step and age; with `through_sequence`, only those of the steps up to that one."""
-    found = Note.objects.filter(LIVE, session=session).order_by(*ORDER)
-    return found if through_sequence is None else found.filter(sequence__lte=through_sequence)
+def notes_of(session: Session) -> QuerySet[Note]:
+    """Return the session's notes ordered by step and age."""
+    return Note.objects.filter(LIVE, session=session).order_by("sequence", "id")
 
 
 def notes_at(session: Session, sequence: int) -> QuerySet[Note]:
