@@ -55,7 +55,14 @@ def change(
     )
     if after == before:
         return override
-    return _set(action, after, by=by[:254], rule=rule)
+    values = {"significance": after[0], "importance": after[1], "by": by[:254], "at": now()}
+    SignificanceChange.objects.create(
+        action=action, session_id=action.session_id, sequence=action.sequence, rule=rule, **values
+    )
+    if after == (None, None):
+        SignificanceOverride.objects.filter(action=action).delete()
+        return None
+    return SignificanceOverride.objects.update_or_create(action=action, defaults=values)[0]
 
 
 @transaction.atomic
@@ -74,25 +81,3 @@ def _locked_step(session: Session, sequence: int) -> Action:
     if Action.objects.select_for_update(no_key=True).filter(id=action.id).first() is None:
         raise NotFound("This session was deleted in the meantime.", code="session_not_found")
     return action
-
-
-def _set(
-    action: Action, after: tuple[str | None, float | None], *, by: str, rule: str | None
-) -> SignificanceOverride | None:
-    values = {"significance": after[0], "importance": after[1]}
-    at = now()
-    SignificanceChange.objects.create(
-        action=action,
-        session_id=action.session_id,
-        sequence=action.sequence,
-        rule=rule,
-        by=by,
-        at=at,
-        **values,
-    )
-    if after == (None, None):
-        SignificanceOverride.objects.filter(action=action).delete()
-        return None
-    return SignificanceOverride.objects.update_or_create(
-        action=action, defaults={**values, "by": by, "at": at}
-    )[0]

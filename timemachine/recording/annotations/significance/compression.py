@@ -4,6 +4,7 @@ Decisions, solutions and breakthroughs keep their importance.
 """
 
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Final
 from uuid import UUID
 
@@ -71,13 +72,12 @@ def compress_all(sessions: list[UUID], *, by: str, by_rule: bool = False) -> int
     """Compress those of the sessions that have ended, up to their last steps; return how many changed. One statement for
     `AT_ONCE` sessions."""
     done = 0
-    for start in range(0, len(sessions), AT_ONCE):
-        batch = sessions[start : start + AT_ONCE]
+    for batch in batched(sessions, AT_ONCE, strict=False):
         ids = [CompressionChange().id for _ in batch]
         with connection.cursor() as cursor:
             cursor.execute(
                 _COMPRESS,
-                {"sessions": batch, "ids": ids, "by": by[:254], "at": now(), "by_rule": by_rule},
+                {"sessions": [*batch], "ids": ids, "by": by[:254], "at": now(), "by_rule": by_rule},
             )
             done += cursor.rowcount
     return done
