@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from timemachine.core.pure import zip_files
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.zip_files import Archive, is_zip, names_in
-from timemachine.recording.importing.pure.opening import opening_of
+from timemachine.recording.importing.pure.reader import opening_of
 
 
 def archive(*members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:

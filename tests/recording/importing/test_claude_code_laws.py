@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.formats.claude_code import recognises
-from timemachine.recording.importing.pure.opening import opening_of
+from timemachine.recording.importing.pure.reader import opening_of
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, ROLES

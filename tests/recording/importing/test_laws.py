@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.recording.importing.samples import SAMPLES
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.importing.pure.opening import opening_of
+from timemachine.recording.importing.pure.reader import opening_of
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.pure.validation import KEY, check_action

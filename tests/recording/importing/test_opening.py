@@ -2,7 +2,7 @@
 
 import json
 
-from timemachine.recording.importing.pure.opening import LOOKED_AT, opening_of
+from timemachine.recording.importing.pure.reader import LOOKED_AT, opening_of
 
 
 def test_a_long_document_is_known_by_its_begin() -> None:

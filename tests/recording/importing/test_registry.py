@@ -10,7 +10,7 @@ import pytest
 from tests.recording.importing.sample_files import read
 from tests.recording.importing.samples import SAMPLES
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.importing.pure.opening import LOOKED_AT, opening_of
+from timemachine.recording.importing.pure.reader import LOOKED_AT, opening_of
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format, detect_format
 
 

@@ -9,8 +9,7 @@ from typing import Final
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure import formats
 from timemachine.recording.importing.pure.contents import Contents
-from timemachine.recording.importing.pure.opening import Opening, opening_of, why_unreadable
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader, opening_of, why_unreadable
 from timemachine.recording.importing.pure.report import ParsedFile
 
 

@@ -16,8 +16,7 @@ from timemachine.recording.importing.pure.drafts import (
     session_draft,
     tool_result,
 )
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
     dollars,

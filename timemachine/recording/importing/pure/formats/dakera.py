@@ -10,8 +10,7 @@ from typing import Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.drafts import Ids, id_with_digest, in_sequence, session_draft
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
     list_at,

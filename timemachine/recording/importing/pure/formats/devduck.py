@@ -17,8 +17,7 @@ from timemachine.recording.importing.pure.drafts import (
     session_draft,
     system_event,
 )
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
     first_at,

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import Ids, call_and_result, id_with_digest, session_draft
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
     count_at,

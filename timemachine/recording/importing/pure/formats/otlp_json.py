@@ -13,8 +13,7 @@ from timemachine.core.pure.content import content_of
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import session_draft
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.otel.pure import session_identity
 from timemachine.recording.otel.pure.decoding import Refused, of_document

@@ -14,8 +14,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.chat import chat_actions
 from timemachine.recording.importing.pure.drafts import Ids, session_draft, tool_call, tool_result
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
     dollars,

@@ -8,8 +8,7 @@ from typing import Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.chat import conversation_actions
 from timemachine.recording.importing.pure.drafts import Ids, link_results, session_draft, system_event
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import list_at, number, record_at, text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft

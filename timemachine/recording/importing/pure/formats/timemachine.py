@@ -16,8 +16,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line, lines_of
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import LineSkipped, ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import number
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage

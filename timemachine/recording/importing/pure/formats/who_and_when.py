@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import Ids, session_draft, system_event
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
     list_at,

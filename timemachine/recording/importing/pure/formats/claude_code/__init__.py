@@ -12,8 +12,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import first_words, session_draft
 from timemachine.recording.importing.pure.formats.claude_code.actions import AGENT, actions_of, moment_of
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft, shortened
 from timemachine.recording.importing.pure.values import text_at
 from timemachine.recording.sessions.pure.validation import key_of

@@ -14,8 +14,7 @@ from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import first_words, session_draft
 from timemachine.recording.importing.pure.formats.codex.actions import actions_of, repeats_in
-from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import record_at, short_text_at, text_at
 
