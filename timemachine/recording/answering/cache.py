@@ -23,12 +23,7 @@ from timemachine.knowledge.models import Collection
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import ADAPTER_VERSIONS
 from timemachine.llm.queries import connection_of
-from timemachine.recording.answering.model_asks import (
-    Answered,
-    CallParameters,
-    grounding_of,
-    prompt_of,
-)
+from timemachine.recording.answering.model_asks import Answered, CallParameters, grounding_of, prompt_of
 from timemachine.recording.answering.models import AnswerCacheSwitch, CachedAnswer
 from timemachine.recording.answering.pure.cache_key import SameAsk, cache_key
 from timemachine.recording.answering.pure.prompt import Passage
@@ -114,8 +109,26 @@ def store(
     """Store a fresh, complete answer under its key, replacing an earlier one. Other answers are not stored."""
     if not answered.whole or not is_on(collection.project_id):
         return
-    row = _row(key, answered, collection)
-    row.session, row.sequence, row.asked_at = session, sequence, asked_at
+    usage = None if answered.usage is None else asdict(answered.usage)
+    moment = now()
+    row = CachedAnswer(
+        project_id=collection.project_id,
+        key=key,
+        collection=collection,
+        session=session,
+        sequence=sequence,
+        asked_at=asked_at,
+        text=answered.text,
+        text_sha256=text_sha256(answered.text),
+        model=answered.model,
+        parameters=answered.parameters,
+        usage=usage,
+        cost_usd=answered.cost_usd,
+        call_ms=answered.duration_ms,
+        size=len(text_bytes(answered.text)) + len(json_bytes([answered.parameters, usage])),
+        kept_at=moment,
+        used_at=moment,
+    )
     if row.size > most_bytes():
         return
     # the session or collection may have been erased while the model answered; then nothing may be stored
@@ -192,23 +205,3 @@ def trim() -> int:
     too_much = CachedAnswer.objects.annotate(running=running).filter(running__gt=most_bytes())
     over, _ = CachedAnswer.objects.filter(id__in=list(too_much.values_list("id", flat=True))).delete()
     return aged + over
-
-
-def _row(key: str, answered: Answered, collection: Collection) -> CachedAnswer:
-    usage = None if answered.usage is None else asdict(answered.usage)
-    moment = now()
-    return CachedAnswer(
-        project_id=collection.project_id,
-        key=key,
-        collection=collection,
-        text=answered.text,
-        text_sha256=text_sha256(answered.text),
-        model=answered.model,
-        parameters=answered.parameters,
-        usage=usage,
-        cost_usd=answered.cost_usd,
-        call_ms=answered.duration_ms,
-        size=len(text_bytes(answered.text)) + len(json_bytes([answered.parameters, usage])),
-        kept_at=moment,
-        used_at=moment,
-    )

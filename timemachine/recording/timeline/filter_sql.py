@@ -6,14 +6,7 @@ from typing import Final
 
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
-from django.db.models.lookups import (
-    Exact,
-    GreaterThan,
-    GreaterThanOrEqual,
-    IsNull,
-    LessThan,
-    LessThanOrEqual,
-)
+from django.db.models.lookups import Exact, GreaterThan, GreaterThanOrEqual, IsNull, LessThan, LessThanOrEqual
 
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.annotations.significance.queries import IMPORTANCE, SIGNIFICANCE

@@ -44,12 +44,8 @@ def add(session: Session, sequence: int, text: str, *, by: str, note_id: UUID | 
             raise NotFound(
                 "The session was deleted while the note was written.", code="session_not_found"
             ) from why
-        if (stored.session_id, stored.sequence, stored.text, stored.created_by) == (
-            session.id,
-            step,
-            text,
-            author,
-        ):
+        sent = (session.id, step, text, author)
+        if (stored.session_id, stored.sequence, stored.text, stored.created_by) == sent:
             return stored
     return add(session, sequence, text, by=by)  # the id belongs to another note
 

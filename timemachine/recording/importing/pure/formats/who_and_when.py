@@ -11,13 +11,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import Ids, session_draft, system_event
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
-from timemachine.recording.importing.pure.values import (
-    list_at,
-    record_at,
-    short_text,
-    short_text_at,
-    text_at,
-)
+from timemachine.recording.importing.pure.values import list_at, record_at, short_text, short_text_at, text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "who_and_when"

@@ -21,13 +21,7 @@ from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
-from timemachine.recording.importing.pure.values import (
-    list_at,
-    moment,
-    record_at,
-    text_at,
-    text_of_content,
-)
+from timemachine.recording.importing.pure.values import list_at, moment, record_at, text_at, text_of_content
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
 
