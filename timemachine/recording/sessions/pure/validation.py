@@ -61,19 +61,16 @@ def check_head(
 def check_moment(field: str, at: datetime | None) -> None:
     """Raise `InvalidInput` for a time outside the supported years."""
     if at is not None and at.year not in YEARS:
-        raise InvalidInput(
-            f"`{field}` must be between the years 1900 and 9000.", code="invalid_field", field=field
-        )
+        raise _invalid(field, f"`{field}` must be between the years 1900 and 9000.")
 
 
 def check_end(began: datetime, at: datetime | None) -> None:
     """Raise `InvalidInput` for an end outside the supported years or before the start."""
     check_moment("ended_at", at)
     if at is not None and at < began:
-        raise InvalidInput(
+        raise _invalid(
+            "ended_at",
             f"`ended_at` is before the session's start, {began.isoformat()}. Send a later time, or none.",
-            code="invalid_field",
-            field="ended_at",
         )
 
 
@@ -105,10 +102,9 @@ def check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> Non
     """Raise `InvalidInput` for a value that is not allowed."""
     if value is None or value in allowed:
         return
-    raise InvalidInput(
+    raise _invalid(
+        field,
         f"`{field}` cannot be {value[:60]!r}. Use one of: {', '.join(allowed)}.",
-        code="invalid_field",
-        field=field,
         allowed=list(allowed),
     )
 
@@ -116,17 +112,16 @@ def check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> Non
 def check_importance(importance: float | None) -> None:
     """Raise `InvalidInput` for an importance outside 0 to 1."""
     if importance is not None and not 0 <= importance <= 1:
-        raise InvalidInput("`importance` must be between 0 and 1.", code="invalid_field", field="importance")
+        raise _invalid("importance", "`importance` must be between 0 and 1.")
 
 
 def check_id(field: str, given: str) -> None:
     """Raise `InvalidInput` for an id that is too long."""
     size = id_bytes(given)
     if size > LONGEST_ID_BYTES:
-        raise InvalidInput(
+        raise _invalid(
+            field,
             f"`{field}` has {size:,} bytes in UTF-8; the maximum is {LONGEST_ID_BYTES:,}.",
-            code="invalid_field",
-            field=field,
             limit_bytes=LONGEST_ID_BYTES,
         )
 
@@ -148,11 +143,7 @@ def check_size(size: int, limit: int) -> None:
 
 def _check_times(draft: ActionDraft) -> None:
     if draft.duration_ms is not None and not 0 <= draft.duration_ms <= LONGEST_DURATION_MS:
-        raise InvalidInput(
-            "`duration_ms` must be between 0 and 30 years, in milliseconds.",
-            code="invalid_field",
-            field="duration_ms",
-        )
+        raise _invalid("duration_ms", "`duration_ms` must be between 0 and 30 years, in milliseconds.")
     check_moment("started_at", draft.started_at)
 
 
@@ -160,23 +151,22 @@ def _check_cost(field: str, dollars: Decimal | None) -> None:
     if dollars is None:
         return
     if not 0 <= dollars <= HIGHEST_COST or round(dollars, COST_DIGITS) != dollars:
-        raise InvalidInput(
+        raise _invalid(
+            field,
             f"`{field}` must be between 0 and {HIGHEST_COST:,} US dollars, with at most {COST_DIGITS} decimal digits.",
-            code="invalid_field",
-            field=field,
         )
 
 
 def _check_integer(field: str, value: int | None, largest: int = LARGEST_INTEGER) -> None:
     if value is not None and not 0 <= value <= largest:
-        raise InvalidInput(f"`{field}` must be between 0 and {largest:,}.", code="invalid_field", field=field)
+        raise _invalid(field, f"`{field}` must be between 0 and {largest:,}.")
 
 
 def _check_parent(draft: ActionDraft) -> None:
     if isinstance(draft.parent, int):
         _check_integer("parent", draft.parent)
     elif draft.parent is not None and draft.parent == draft.id:
-        raise InvalidInput("An action cannot be its own parent.", code="invalid_field", field="parent")
+        raise _invalid("parent", "An action cannot be its own parent.")
 
 
 def _check_words(draft: ActionDraft) -> None:
@@ -200,10 +190,8 @@ def _check_length(field: str, text: str) -> None:
 def _check_hits(hits: tuple[HitDraft, ...]) -> None:
     ranks = [hit.rank for hit in hits]
     if ranks != sorted(set(ranks)) or any(rank < 1 for rank in ranks):
-        raise InvalidInput(
-            "The ranks of `retrieval.hits` must start at 1 or later and increase.",
-            code="invalid_field",
-            field="retrieval.hits",
+        raise _invalid(
+            "retrieval.hits", "The ranks of `retrieval.hits` must start at 1 or later and increase."
         )
     for hit in hits:
         _check_integer("retrieval.hits.rank", hit.rank, LARGEST_SMALL_INTEGER)
@@ -215,11 +203,7 @@ def _check_hash(hit: HitDraft) -> None:
     if hit.sha256 is None:
         return
     if not HEX_SHA256.fullmatch(hit.sha256):
-        raise InvalidInput(
-            f"The sha256 of hit {hit.rank} is not 64 lower-case hex digits.",
-            code="invalid_field",
-            field="retrieval.hits",
-        )
+        raise _invalid("retrieval.hits", f"The sha256 of hit {hit.rank} is not 64 lower-case hex digits.")
     if hit.text is not None and text_sha256(hit.text) != hit.sha256:
         raise InvalidInput(
             f"The sha256 of hit {hit.rank} is not that of its text. Send the UTF-8 text that was hashed, or no sha256.",
@@ -237,11 +221,14 @@ def check_parents(drafts: Sequence[ActionDraft]) -> None:
         at: int | str | None = begin
         while isinstance(at, str) and at in parents and at not in checked:
             if at in way:
-                raise InvalidInput(
+                raise _invalid(
+                    "parent",
                     f"The action {at[:60]!r} is its own ancestor. Name the action that each one is part of.",
-                    code="invalid_field",
-                    field="parent",
                 )
             way.append(at)
             at = parents[at]
         checked.update(way)
+
+
+def _invalid(field: str, message: str, **facts: object) -> InvalidInput:
+    return InvalidInput(message, code="invalid_field", field=field, **facts)
