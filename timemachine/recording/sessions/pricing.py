@@ -8,7 +8,7 @@ from timemachine.core.pure.clock import now
 from timemachine.llm.prices import Priced, price
 from timemachine.llm.pure.catalogue import ModelName, as_recorded
 from timemachine.llm.pure.completion import TokenUsage
-from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
 
@@ -21,22 +21,18 @@ def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = price) -> list[Act
     Raises `Unavailable` if the operator's prices cannot be read; with `price_if_known` the price is unknown instead.
     """
     return [
-        _with_price(draft, price_of) if draft.cost_usd is None and draft.model and draft.usage else draft
+        _with_price(draft, draft.model, draft.usage, price_of)
+        if draft.cost_usd is None and draft.model and draft.usage
+        else draft
         for draft in drafts
     ]
 
 
-def _with_price(draft: ActionDraft, price_of: PriceOf) -> ActionDraft:
-    found = price_of(as_recorded(draft.model or ""), _tokens(draft), draft.started_at or now())
+def _with_price(draft: ActionDraft, model: str, usage: Usage, price_of: PriceOf) -> ActionDraft:
+    tokens = TokenUsage(
+        **{name: getattr(usage, name) for name in usage.__slots__},
+        cache_write_1h_tokens=(draft.parameters or {}).get(CACHED_FOR_AN_HOUR),
+    )
+    found = price_of(as_recorded(model), tokens, draft.started_at or now())
     cost = None if found.cost_usd is None else round(found.cost_usd, COST_DIGITS)
     return replace(draft, cost_usd=cost, prices=found.prices)
-
-
-def _tokens(draft: ActionDraft) -> TokenUsage | None:
-    usage = draft.usage
-    if usage is None:
-        return None
-    for_an_hour = (draft.parameters or {}).get(CACHED_FOR_AN_HOUR)
-    return TokenUsage(
-        **{name: getattr(usage, name) for name in usage.__slots__}, cache_write_1h_tokens=for_an_hour
-    )
