@@ -1,18 +1,23 @@
 """The differences of two recorded values: text row by row, JSON by its structure."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from timemachine.replay.alignment.details import structure, written
-from timemachine.replay.alignment.long_diffs import LongRows, is_long
-from timemachine.text.pure.difference.changes import Changes, Distinctions, changes_of, find_distinctions
-from timemachine.text.pure.difference.text import DiffRow, Folded, Span, fold, text_diff
+from timemachine.replay.alignment.long_diffs import LongRows, Row, is_long
+from timemachine.text.pure.difference.changes import (
+    ChangeRow,
+    Changes,
+    Distinctions,
+    changes_of,
+    find_distinctions,
+)
+from timemachine.text.pure.difference.text import Span, fold, text_diff
+from timemachine.web.template_library import register
 
 SHOWN_ROWS: Final = 150
-
-
 ELEMENTS: Final = {"removed": "del", "added": "ins"}
 
 
@@ -26,26 +31,6 @@ class ShownSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRow:
-    """A row of the diff, or in `folded` the number of unchanged rows that it stands for."""
-
-    kind: str = "same"
-    left: tuple[ShownSpan, ...] = ()
-    right: tuple[ShownSpan, ...] = ()
-    folded: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownChange:
-    """One change in JSON: its path, its kind, and both sides, with changed text word by word."""
-
-    path: str
-    op: str
-    left: tuple[ShownSpan, ...]
-    right: tuple[ShownSpan, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
     """How two values differ: `same`, `same_values` (JSON formatted differently), `absent` (missing on one side), `text` with rows,
     `json` with changes, or `long`.
@@ -55,8 +40,8 @@ class Differing:
     """
 
     how: str
-    rows: Sequence[ShownRow] = ()
-    changes: Sequence[ShownChange] = ()
+    rows: Sequence[Row] = ()
+    changes: Sequence[ChangeRow] = ()
     telling: Sequence[Distinctions] = ()
     more: int = 0
     left: str | None = None
@@ -93,32 +78,24 @@ def differing(left: Any, right: Any, *, everything: bool = False, start: int = 0
     one, other = structure(left), structure(right)
     if one is not None and other is not None:
         return _in_json(changes_of(one, other))
-    return _in_text(written(left) or "", written(right) or "", everything=everything, start=start)
+    old, new = written(left) or "", written(right) or ""
+    rows = text_rows(old, new, everything=everything)
+    return _in_rows("text", rows, start, find_distinctions(old, new))
 
 
 def made(found: LongRows, start: int) -> Differing:
     """Return a long diff in its current state."""
     if found.changes is not None:
         return _in_json(found.changes)
-    rows = list(shown_rows(found.rows or ()))
-    start = start if start < len(rows) else 0
-    return Differing(
-        how="long",
-        rows=rows[start : start + SHOWN_ROWS],
-        telling=found.telling,
-        more=max(len(rows) - start - SHOWN_ROWS, 0),
-        start=start,
-        given_up=found.given_up,
-    )
+    return replace(_in_rows("long", found.rows or (), start, found.telling), given_up=found.given_up)
 
 
-def _in_text(left: str, right: str, *, everything: bool, start: int) -> Differing:
-    rows = list(text_rows(left, right, everything=everything))
+def _in_rows(how: str, rows: Sequence[Row], start: int, telling: Sequence[Distinctions]) -> Differing:
     start = start if start < len(rows) else 0
     return Differing(
-        how="text",
+        how=how,
         rows=rows[start : start + SHOWN_ROWS],
-        telling=find_distinctions(left, right),
+        telling=telling,
         more=max(len(rows) - start - SHOWN_ROWS, 0),
         start=start,
     )
@@ -127,36 +104,20 @@ def _in_text(left: str, right: str, *, everything: bool, start: int) -> Differin
 def _in_json(found: Changes) -> Differing:
     if not found.rows:
         return Differing(how="same_values")
-    return Differing(
-        how="json",
-        changes=[
-            ShownChange(path=row.path, op=row.op, left=shown_spans(row.left), right=shown_spans(row.right))
-            for row in found.rows
-        ],
-        telling=found.telling,
-        more=found.more,
-    )
+    return Differing(how="json", changes=found.rows, telling=found.telling, more=found.more)
 
 
 def _compact(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def text_rows(old: str, new: str, *, everything: bool) -> Iterator[ShownRow]:
+def text_rows(old: str, new: str, *, everything: bool) -> Sequence[Row]:
     """Return the rows of two texts side by side; with `everything` nothing is collapsed."""
     rows = text_diff(old, new).rows
-    return shown_rows(rows if everything else fold(rows))
+    return rows if everything else fold(rows)
 
 
-def shown_rows(rows: Sequence[DiffRow | Folded]) -> Iterator[ShownRow]:
-    """Return rows for display."""
-    for row in rows:
-        if isinstance(row, Folded):
-            yield ShownRow(folded=row.count)
-        else:
-            yield ShownRow(kind=row.kind, left=shown_spans(row.left), right=shown_spans(row.right))
-
-
+@register.filter
 def shown_spans(spans: Sequence[Span]) -> tuple[ShownSpan, ...]:
     """Return the spans of one side of a row, without the line break at its start."""
     texts = [span.text for span in spans]

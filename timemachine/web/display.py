@@ -19,7 +19,7 @@ from timemachine.core.pure import numbers as base
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.numbers import sum_known
 from timemachine.memory.patterns.schemas import resolution_words
-from timemachine.web import formatting, hits, page_chrome, redaction_marks
+from timemachine.web import differences, formatting, hits, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
 from timemachine.web.replays.forms import replays
@@ -29,6 +29,7 @@ from timemachine.web.sessions.presenters.bodies import Body
 from timemachine.web.template_library import or_absent, register
 
 MODULES_OF_TAGS: Final = (
+    differences,
     matrix,
     search_hits,
     page_chrome,

@@ -19,13 +19,13 @@ from timemachine.governance.sharing.read_models.replays import (
 )
 from timemachine.llm.pure.completion import ended_by
 from timemachine.recording.sessions.models import Action, Hit
-from timemachine.replay.alignment.long_diffs import LONG, is_long
+from timemachine.replay.alignment.long_diffs import LONG, Row, is_long
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.runs.queries import passages_of
 from timemachine.text.pure.difference.changes import Distinctions, find_distinctions
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
-from timemachine.web.differences import ShownRow, text_rows
+from timemachine.web.differences import text_rows
 from timemachine.web.ranked_lists import lines
 from timemachine.web.sessions.presenters.sentences import Sentence, counted, sentences
 from timemachine.web.sessions.presenters.supporting_passages import Evidence, Source, evidence
@@ -133,7 +133,7 @@ class Sides:
     recorded: Action | SharedRecording
     replayed: AnyStep
     recorded_text: str | None
-    rows: list[ShownRow] | None
+    rows: Sequence[Row] | None
     long: bool
     beginnings: int | None
     telling: list[Distinctions]
@@ -218,11 +218,11 @@ def _passages(hits: Iterable[Hit | ReplayHit]) -> list[SharedFrame]:
 
 def _rows(
     both: tuple[str, str] | None, *, long: bool, everything: bool, beginnings: bool
-) -> list[ShownRow] | None:
+) -> Sequence[Row] | None:
     if both is None or (long and not beginnings):
         return None
     texts = [text[:BEGINNING] for text in both] if long else both
-    return list(text_rows(*texts, everything=everything))
+    return text_rows(*texts, everything=everything)
 
 
 def _one_sided(step: AnyStep, recorded: str, new: str) -> list[Distinctions]:
