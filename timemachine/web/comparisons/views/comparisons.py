@@ -30,7 +30,7 @@ from timemachine.web.comparisons.presenters.findings import figures
 from timemachine.web.comparisons.presenters.matrix import AskFilter, ask_filter, column_names
 from timemachine.web.form_parts import sent
 from timemachine.web.http import is_unchanged, page, see_other
-from timemachine.web.replays.presenters.side_by_side import pair_of, side_by_side
+from timemachine.web.replays.presenters.side_by_side import side_by_side
 
 SHOWN: Final = 50
 OFFERED: Final = 20
@@ -154,7 +154,7 @@ def cell(request: HttpRequest, access: Access, id: str, step: int) -> HttpRespon
         step=shown,
         erased=erased_of_replay(shown.replay),
         erased_parts=erased_parts([shown]),
-        sides=side_by_side(pair_of(shown), everything=request.GET.get("all") == "1"),
+        sides=side_by_side(shown, everything=request.GET.get("all") == "1"),
         marks=queries.history_of(shown),
         opinions=queries.opinions_of([shown.id]).get(shown.id, []),
         form=form,

@@ -100,24 +100,19 @@ type AnyStep = ReplayStep | SharedReplayStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """A step with both of its answers, before they are compared: read from the database for members, from a read model for visitors.
+class Answers:
+    """What members see of a step's two answers, under the names of `SharedReplayStep`, which visitors see."""
 
-    `frozen` are the passages recorded with the step, `found` those that the replay found, and `rests_on` those of the new answer. `erased` are
-    the ranks of frozen passages of which something was erased.
-    """
-
-    step: AnyStep
-    recorded: Action | SharedRecording
+    action: Action
     question: str | None
     asked: str | None
     recorded_answer: str | None
     new_answer: str | None
-    frozen: Sequence[SharedFrame]
-    found: Sequence[SharedFrame]
-    rests_on: Sequence[SharedFrame]
-    erased: AbstractSet[int]
-    attempts: Sequence[ReplayAttempt | SharedAttempt]
+    recorded_frames: Sequence[SharedFrame]
+    found_frames: Sequence[SharedFrame]
+    answer_frames: Sequence[SharedFrame]
+    erased_ranks: AbstractSet[int]
+    attempts: Sequence[ReplayAttempt]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,44 +138,43 @@ class Sides:
     recorded_count: int
     found: list[ReplayedFrame]
     lines: SafeString
-    attempts: list[ReplayAttempt | SharedAttempt]
+    attempts: Sequence[ReplayAttempt | SharedAttempt]
     recorded_call_ms: float | None
     recorded_ended: str | None
     replayed_ended: str | None
     grounded: list[Grounded]
 
 
-def pair_of(step: ReplayStep) -> Pair:
-    """A step as its project's members see it."""
+def _answers_of(step: ReplayStep) -> Answers:
     hits = frozen.hits_of(step.action)
-    return Pair(
-        step=step,
-        recorded=step.action,
+    return Answers(
+        action=step.action,
         question=frozen.question_of(step.action),
         asked=step.replay.options.get("question"),
         recorded_answer=frozen.answer_of(step.action) if step.kind == "ask" else None,
         new_answer=None if step.output is None else text(step.output),
-        frozen=_passages(hits),
-        found=_passages(step.hits.all()),
-        rests_on=_passages(passages_of(step) or ()),
-        erased=erased_passages(hits),
+        recorded_frames=_passages(hits),
+        found_frames=_passages(step.hits.all()),
+        answer_frames=_passages(passages_of(step) or ()),
+        erased_ranks=erased_passages(hits),
         attempts=list(step.attempts.all()),
     )
 
 
-def side_by_side(pair: Pair, *, everything: bool = False, beginnings: bool = False) -> Sides:
+def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = False) -> Sides:
     """Return the step for its page; long runs without a difference are collapsed, unless everything is requested.
 
     Two long answers are not compared here: the page links to the one where a worker compares them. For visitors without access
     to that page, only the `beginnings` are compared.
     """
-    step, recorded, new = pair.step, pair.recorded_answer, pair.new_answer
+    answers = _answers_of(step) if isinstance(step, ReplayStep) else step
+    recorded, new = answers.recorded_answer, answers.new_answer
     both = (recorded, new) if recorded is not None and new is not None else None
     long = both is not None and is_long(*both)
     return Sides(
-        question=pair.question or "not recorded",
-        asked=pair.asked,
-        recorded=pair.recorded,
+        question=answers.question or "not recorded",
+        asked=answers.asked,
+        recorded=answers.action,
         replayed=step,
         recorded_text=recorded,
         rows=_rows(both, long=long, everything=everything, beginnings=beginnings),
@@ -189,15 +183,17 @@ def side_by_side(pair: Pair, *, everything: bool = False, beginnings: bool = Fal
         telling=_one_sided(step, *both) if both and not long else [],
         same=recorded is not None and recorded == new and OPENING_ERASED not in recorded,
         evidence=list(_evidence(step.evidence or {}, step.verdict)),
-        frames=_recorded_frames(pair),
-        recorded_count=len(pair.frozen),
-        found=[_found_frame(step, each) for each in pair.found],
-        lines=lines([_key(frame) for frame in step.frames or []], [_found_key(each) for each in pair.found]),
-        attempts=sorted(pair.attempts, key=lambda each: each.number),
-        recorded_call_ms=_number((pair.recorded.parameters or {}).get("call_ms")),
-        recorded_ended=ended_by(pair.recorded.parameters),
+        frames=_recorded_frames(step, answers),
+        recorded_count=len(answers.recorded_frames),
+        found=[_found_frame(step, each) for each in answers.found_frames],
+        lines=lines(
+            [_key(frame) for frame in step.frames or []], [_found_key(each) for each in answers.found_frames]
+        ),
+        attempts=sorted(answers.attempts, key=lambda each: each.number),
+        recorded_call_ms=_number((answers.action.parameters or {}).get("call_ms")),
+        recorded_ended=ended_by(answers.action.parameters),
         replayed_ended=ended_by(step.parameters),
-        grounded=list(_grounded_sides(pair)),
+        grounded=list(_grounded_sides(step, answers)),
     )
 
 
@@ -230,10 +226,10 @@ def _one_sided(step: AnyStep, recorded: str, new: str) -> list[Distinctions]:
     return [each for each in find_distinctions(recorded, new) if step.verdict != f"{each.what}_differ"]
 
 
-def _grounded_sides(pair: Pair) -> Iterator[Grounded]:
+def _grounded_sides(step: AnyStep, found: Answers | SharedReplayStep) -> Iterator[Grounded]:
     sides = (
-        ("Recorded", "old-", False, pair.recorded_answer, pair.recorded.grounding, pair.frozen),
-        ("Replayed", "new-", True, pair.new_answer, pair.step.grounding, pair.rests_on),
+        ("Recorded", "old-", False, found.recorded_answer, found.action.grounding, found.recorded_frames),
+        ("Replayed", "new-", True, found.new_answer, step.grounding, found.answer_frames),
     )
     for title, side, live, answer, grounding, passages in sides:
         said = sentences(answer, grounding)
@@ -291,11 +287,11 @@ def _words(found: Any) -> str:
     return said if len(said) <= SHOWN_EVIDENCE else said[:SHOWN_EVIDENCE] + "…"
 
 
-def _recorded_frames(pair: Pair) -> list[RecordedFrame]:
-    titles = {each.rank: each.title or "untitled" for each in pair.frozen}
+def _recorded_frames(step: AnyStep, answers: Answers | SharedReplayStep) -> list[RecordedFrame]:
+    titles = {each.rank: each.title or "untitled" for each in answers.recorded_frames}
     return [
-        replace(found, verdict=ERASED, then=found.verdict) if found.rank in pair.erased else found
-        for found in (_recorded_frame(pair.step, frame, titles) for frame in pair.step.frames or [])
+        replace(found, verdict=ERASED, then=found.verdict) if found.rank in answers.erased_ranks else found
+        for found in (_recorded_frame(step, frame, titles) for frame in step.frames or [])
     ]
 
 

@@ -41,7 +41,7 @@ from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
 from timemachine.web.http import is_unchanged, page
 from timemachine.web.replays.forms.replays import ReplayForm, TrialForm, WhereForm, chosen_options
-from timemachine.web.replays.presenters.side_by_side import pair_of, side_by_side
+from timemachine.web.replays.presenters.side_by_side import side_by_side
 
 SHOWN_STEPS = 200
 SHOWN_REPLAYS = 20
@@ -115,7 +115,7 @@ def step(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpRe
         "session": found.session,
         "step": shown,
         "everything": everything,
-        "sides": side_by_side(pair_of(shown), everything=everything),
+        "sides": side_by_side(shown, everything=everything),
         "beside": _beside(found, shown),
         "is_over": shown.status in TERMINAL_STEP_STATUSES,
         "may_try": access.may(OPERATOR),

@@ -3,7 +3,7 @@
 Pages read what the scope of the link returns, and nothing here reads the database. Templates get read models only.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -34,8 +34,9 @@ from timemachine.web.formatting import json_excerpt
 from timemachine.web.http import download as download_of
 from timemachine.web.http import page, requested_part, see_other
 from timemachine.web.replays.forms.replays import chosen_options
-from timemachine.web.replays.presenters.side_by_side import Sides
-from timemachine.web.sharing.presenters import shown_step, sides_of
+from timemachine.web.replays.presenters.side_by_side import Sides, side_by_side
+from timemachine.web.sessions.presenters.step_tabs import kind_facts
+from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
@@ -186,9 +187,17 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
         "here": {"step": sequence, "tab": asked.tab if asked.tab != TABS[0] else None},
     }
     found = scope.step(sequence, asked.first_bytes)
-    context |= shown_step(found)
-    context["erased_fields"] = scope.erased_fields([found])
-    context["deletion"] = scope.deletion(found)
+    context |= {
+        "source": found.source,
+        "found": replace(found, source=None),  # the templates link to it where only members may download it
+        "origin": found.origin,
+        **supported_answer(
+            found.output, found.action.grounding, [source_of(each) for each in found.passages]
+        ),
+        **kind_facts(found.action),
+        "erased_fields": scope.erased_fields([found]),
+        "deletion": scope.deletion(found),
+    }
     if asked.tab == "raw":
         context["raw"] = json_excerpt(scope.document(sequence), asked.first_bytes)
     if requested_part(request, PARTS) != "step":
@@ -197,8 +206,11 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
 
 
 def _sides(request: HttpRequest, scope: Scope, step: SharedReplayStep) -> Sides:
-    everything = request.GET.get("all") == "1"
-    return sides_of(step, everything=everything, withholds=scope.link.redaction is not None)
+    found = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
+    if scope.link.redaction is None:
+        return found
+    # Only the verdict says that two answers are the same: they may differ in what is withheld.
+    return replace(found, same=found.same and step.verdict == "identical")
 
 
 def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
