@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -64,6 +65,12 @@ def place_after(request: HttpRequest) -> UUID | None:
     if written and uuid_of(written) is None:
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     return uuid_of(written)
+
+
+def first_rows[Row: Model](found: QuerySet[Row], size: int) -> tuple[list[Row], Row | None]:
+    """Return the first rows, and if there are more, the last of these, after which the next page begins. One query."""
+    rows = list(found[: size + 1])
+    return rows[:size], rows[size - 1] if len(rows) > size else None
 
 
 def download(data: bytes, name: str, content_type: str = "text/plain; charset=utf-8") -> HttpResponse:

@@ -29,7 +29,7 @@ from timemachine.web.comparisons import forms
 from timemachine.web.comparisons.presenters.findings import figures
 from timemachine.web.comparisons.presenters.matrix import AskFilter, ask_filter, column_names
 from timemachine.web.form_parts import sent
-from timemachine.web.http import is_unchanged, page, see_other
+from timemachine.web.http import first_rows, is_unchanged, page, see_other
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 
 SHOWN: Final = 50
@@ -42,13 +42,11 @@ def comparisons(request: HttpRequest, access: Access) -> HttpResponse:
     found = queries.comparisons_of(access.project)
     if after := uuid_of(request.GET.get("after", "")):
         found = found.filter(id__lt=after)
-    rows = list(found[: SHOWN + 1])
-    progress = progress_of(rows[:SHOWN])
+    rows, last = first_rows(found, SHOWN)
+    progress = progress_of(rows)
     context = {
-        "rows": [
-            (each, column_names(queries.variants_of(each))[1:], progress[each.id]) for each in rows[:SHOWN]
-        ],
-        "next": rows[SHOWN - 1].id if len(rows) > SHOWN else None,
+        "rows": [(each, column_names(queries.variants_of(each))[1:], progress[each.id]) for each in rows],
+        "next": last and last.id,
         "after": after,
         "may_run": access.may(OPERATOR),
     }

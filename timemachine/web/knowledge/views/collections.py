@@ -35,7 +35,7 @@ from timemachine.recording.sessions.queries import resolve_moment
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import RecordForm, sent
 from timemachine.web.hits import of_found, retrieval_json
-from timemachine.web.http import page, requested_part, see_other
+from timemachine.web.http import first_rows, page, requested_part, see_other
 from timemachine.web.knowledge.forms import (
     CollectionForm,
     EmbeddingForm,
@@ -90,12 +90,12 @@ def _list(request: HttpRequest, access: Access, form: CollectionForm) -> HttpRes
     after = request.GET.get("after", "")
     if not is_plain(after):
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
-    found = list(collections_of(access.project).filter(name__gt=after)[: PAGE + 1])
+    found, last = first_rows(collections_of(access.project).filter(name__gt=after), PAGE)
     context = {
         "form": form,
-        "collections": with_the_next(found[:PAGE]),
+        "collections": with_the_next(found),
         "after": after,
-        "next": found[PAGE - 1].name if len(found) > PAGE else None,
+        "next": last and last.name,
         "here": {},
         "may_record": access.may(OPERATOR),
     }
@@ -182,14 +182,14 @@ def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[st
     place = int(after) if after.isascii() and after.isdigit() and len(after) < 19 else -1  # noqa: PLR2004
     frames, deleted = frames_at(found, at), deleted_frames(found, at)
     listed = _deleted_rows(found, deleted) if shows_deleted else _rows(frames)
-    rows = list(listed.filter(number__gt=place)[: PAGE + 1])
+    rows, last = first_rows(listed.filter(number__gt=place), PAGE)
     return {
-        "frames": rows[:PAGE],
+        "frames": rows,
         "frame_count": frames.count(),
         "deleted_count": deleted.count(),
         "shows_deleted": shows_deleted,
         "after": place if place >= 0 else None,
-        "next": rows[PAGE - 1].number if len(rows) > PAGE else None,
+        "next": last and last.number,
         "most_characters": INDEXED_CHARACTERS,
     }
 
@@ -198,13 +198,13 @@ def _files(found: Collection, written: str) -> dict[str, object]:
     """Return a page of `PAGE_FILES` files of the collection, and pending and failed uploads."""
     before = uuid_of(written)
     sources = sources_of(found)
-    rows = list((sources.filter(id__lt=before) if before else sources)[: PAGE_FILES + 1])
+    rows, last = first_rows(sources.filter(id__lt=before) if before else sources, PAGE_FILES)
     intakes = (
         intakes_of(found).filter(dismissed_at=None).exclude(status=DONE).defer("skipped")[:SHOWN_INTAKES]
     )
     return {
-        "sources": _standing(found, rows[:PAGE_FILES]),
-        "more_sources": rows[PAGE_FILES - 1].id if len(rows) > PAGE_FILES else None,
+        "sources": _standing(found, rows),
+        "more_sources": last and last.id,
         "earlier_sources": before,
         "intakes": list(intakes),
     }

@@ -39,7 +39,7 @@ from timemachine.replay.suites.queries import run_of_replay
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
-from timemachine.web.http import is_unchanged, page
+from timemachine.web.http import first_rows, is_unchanged, page
 from timemachine.web.replays.forms.replays import ReplayForm, TrialForm, WhereForm, chosen_options
 from timemachine.web.replays.presenters.side_by_side import side_by_side
 
@@ -81,7 +81,7 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     steps = step_rows(found)
     if after.isdecimal():
         steps = steps.filter(sequence__gt=int(after[:18]))
-    shown = list(steps[: SHOWN_STEPS + 1])
+    shown, last = first_rows(steps, SHOWN_STEPS)
     counts = tally(found)
     context: dict[str, object] = {
         "replay": found,
@@ -92,8 +92,8 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "erased": erased_of_replay(found),
         "seal": listed_seal(sealed_replay(found)),
         "sentence": sentence(counts),
-        "steps": shown[:SHOWN_STEPS],
-        "next": shown[SHOWN_STEPS - 1].sequence if len(shown) > SHOWN_STEPS else None,
+        "steps": shown,
+        "next": last and last.sequence,
         "may_run": access.may(OPERATOR),
         "options": chosen_options(found.options),
         "suite_run": run_of_replay(found) if found.spend_group else None,

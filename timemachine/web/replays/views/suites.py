@@ -20,7 +20,7 @@ from timemachine.replay.suites.reports import summary
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
-from timemachine.web.http import is_unchanged, page, see_other
+from timemachine.web.http import first_rows, is_unchanged, page, see_other
 from timemachine.web.replays.forms.replays import chosen_options
 from timemachine.web.replays.forms.suites import SuiteForm, as_it_is
 from timemachine.web.replays.presenters.suite_report import report, verdict_rows
@@ -36,12 +36,12 @@ def suites(request: HttpRequest, access: Access) -> HttpResponse:
     after = request.GET.get("after", "")
     if after and is_plain(after):
         found = found.filter(name__gt=after)
-    rows = list(found[: SHOWN + 1])
-    latest = queries.latest_runs(rows[:SHOWN])
+    rows, last = first_rows(found, SHOWN)
+    latest = queries.latest_runs(rows)
     counts = queries.counts_of(list(latest.values()))
     context: dict[str, object] = {
-        "rows": [(each, run := latest.get(each.id), run and counts[run.id]) for each in rows[:SHOWN]],
-        "next": rows[SHOWN - 1].name if len(rows) > SHOWN else None,
+        "rows": [(each, run := latest.get(each.id), run and counts[run.id]) for each in rows],
+        "next": last and last.name,
         "after": after,
         "here": {},
         "deleted": queries.deletions_in(access.project)[:5],

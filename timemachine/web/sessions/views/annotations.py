@@ -34,7 +34,7 @@ from timemachine.replay.judging.commands import judge as judged_by
 from timemachine.replay.judging.models import DONE, Judgement
 from timemachine.replay.judging.queries import judgement_of
 from timemachine.web.access import Access, get_view, post_view
-from timemachine.web.http import back_to, page, place_after, see_other
+from timemachine.web.http import back_to, first_rows, page, place_after, see_other
 from timemachine.web.sessions.forms.sessions import SummaryForm
 from timemachine.web.sessions.presenters.judging import JudgeForm, JudgingNote, leave_note
 
@@ -47,12 +47,11 @@ SHOWN_SUMMARIES: Final = 3
 def notes(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sessions/{id}/notes/`: all notes by step; `after` is the page cursor."""
     session = session_of(access.project, id)
-    found = list(notes_after(session, place_after(request))[: PAGE + 1])
-    shown = found[:PAGE]
+    shown, last = first_rows(notes_after(session, place_after(request)), PAGE)
     context = {
         "session": session,
         "notes": shown,
-        "next": shown[-1].id if len(found) > PAGE else None,
+        "next": last and last.id,
         "later": "after" in request.GET,
         "may_record": access.may(OPERATOR),
     }
@@ -199,8 +198,7 @@ def summarise(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, access: Access, session: Session, form: SummaryForm | None) -> HttpResponse:
-    found = list(changes_before(session, place_after(request))[: PAGE + 1])
-    shown = found[:PAGE]
+    shown, last = first_rows(changes_before(session, place_after(request)), PAGE)
     return page(
         request,
         "sessions/significance.html",
@@ -208,7 +206,7 @@ def _page(request: HttpRequest, access: Access, session: Session, form: SummaryF
         session=session,
         proposed=proposals_for(session),
         changes=shown,
-        next=shown[-1].id if len(found) > PAGE else None,
+        next=last and last.id,
         later="after" in request.GET,
         compression=compression_of(session),
         compressions=compressions_of(session)[:SHOWN_COMPRESSIONS],

@@ -29,7 +29,7 @@ from timemachine.text.redaction.queries import choices_of
 from timemachine.text.redaction.schemas import RuleCount, counts_of
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
-from timemachine.web.http import page, see_other
+from timemachine.web.http import first_rows, page, see_other
 from timemachine.web.sharing.forms import PolicyForm, ShareForm
 
 logger = logging.getLogger(__name__)
@@ -62,14 +62,14 @@ def shares(request: HttpRequest, access: Access) -> HttpResponse:
     listed = queries.links_of(access.project)
     if request.GET.get("after"):
         listed = queries.links_after(listed, queries.link_of(access.project, request.GET["after"]))
-    shown = queries.with_readers(listed)[: SHOWN_LINKS + 1]
-    found = list(queries.with_latest_openings(shown, SHOWN_OPENINGS + 1))
+    listed = queries.with_latest_openings(queries.with_readers(listed), SHOWN_OPENINGS + 1)
+    found, last = first_rows(listed, SHOWN_LINKS)
     policy = queries.policy_of(access.project)
     facts = {
-        "links": [_shown(link, forbidden=policy.forbidden) for link in found[:SHOWN_LINKS]],
+        "links": [_shown(link, forbidden=policy.forbidden) for link in found],
         "policy": policy,
         "revocable": queries.revocable(access.project).count() if access.may(OPERATOR) else 0,
-        "next": found[SHOWN_LINKS - 1].id if len(found) > SHOWN_LINKS else None,
+        "next": last and last.id,
         "may_share": access.may(OPERATOR),
         "shown_openings": SHOWN_OPENINGS,
     }
