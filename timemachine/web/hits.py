@@ -43,15 +43,10 @@ class ShownHit:
     frame: str
     version: int | None
     score: float | None
-    scores: tuple[tuple[str, float], ...]
+    scores: Mapping[str, float]
     text: str | None
     matched: Mapping[str, Any] | None
     address: str
-
-    @property
-    def raw_scores(self) -> dict[str, float]:
-        """Return the raw scores by search mode."""
-        return dict(self.scores)
 
 
 def of_found(collection: Collection, found: FrameHit) -> ShownHit:
@@ -62,7 +57,7 @@ def of_found(collection: Collection, found: FrameHit) -> ShownHit:
         frame=f"{found.frame}",
         version=found.version,
         score=found.score,
-        scores=_score_pairs(found.scores),
+        scores=found.scores,
         text=found.text,
         matched=found.matched.as_json(),
         address=_address(collection, found.frame, found.version),
@@ -71,17 +66,19 @@ def of_found(collection: Collection, found: FrameHit) -> ShownHit:
 
 def of_passage(collection: Collection | None, passage: Passage) -> ShownHit:
     """Return a recorded hit, linked to its frame if that is in the session's collection."""
-    hit = passage.hit
+    hit, address = passage.hit, ""
+    if collection is not None and hit.stored_frame_id is not None and isinstance(hit.frame, int):
+        address = _address(collection, hit.frame, hit.version)
     return ShownHit(
         rank=hit.rank,
         title=hit.title or "",
         frame="" if hit.frame is None else f"{hit.frame}",
         version=hit.version,
         score=hit.score,
-        scores=_score_pairs(hit.scores),
+        scores=hit.scores or {},
         text=None if passage.text is None else passage.text.text,
         matched=hit.matched,
-        address=_address_of(collection, hit),
+        address=address,
     )
 
 
@@ -111,16 +108,6 @@ def retrieval_json(findings: FindResult) -> JsonObject:
         "below": findings.below.as_json() if findings.below else None,
         "not_embedded": findings.not_embedded,
     }
-
-
-def _address_of(collection: Collection | None, hit: Hit) -> str:
-    if collection is None or hit.stored_frame_id is None or not isinstance(hit.frame, int):
-        return ""
-    return _address(collection, hit.frame, hit.version)
-
-
-def _score_pairs(scores: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
-    return tuple((scores or {}).items())
 
 
 def _address(collection: Collection, frame: int, version: int | None) -> str:

@@ -139,12 +139,11 @@ def _bar(x: float, place: float, sums: Sums, most: Decimal, days: str) -> Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One row: its name (None if not recorded), the URL that shows it alone, and the URL of its sessions."""
+    """One row: its name (None if not recorded), and the query that selects it, for this page and for its sessions."""
 
     row: Row
     name: str | None
-    alone: str
-    sessions: str
+    query: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,12 +200,8 @@ def _group(by: str, rows: Sequence[Row], wanted: CostQuery, *, timed: bool) -> G
 
 def _line(by: str, row: Row, wanted: CostQuery) -> Line:
     if row.value is None:
-        return Line(row=row, name=None, alone="", sessions="")
-    changes = (
-        {"since": str(row.value), "until": str(last_of(row.value, wanted.span))}
-        if by == "day"
-        else {by: str(row.value)}
-    )
-    name = days_in_words(row.value, wanted.span) if by == "day" else str(row.value)
-    there = query_of(wanted, **changes)
-    return Line(row=row, name=name, alone=there, sessions=there)
+        return Line(row=row, name=None, query="")
+    if by == "day":
+        days = {"since": str(row.value), "until": str(last_of(row.value, wanted.span))}
+        return Line(row=row, name=days_in_words(row.value, wanted.span), query=query_of(wanted, **days))
+    return Line(row=row, name=str(row.value), query=query_of(wanted, **{by: str(row.value)}))

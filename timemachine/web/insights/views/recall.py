@@ -28,16 +28,7 @@ LONGEST: Final = 1_000
 _TEXTS: Final = ("mode", "agent", "user", "session", "since", "until", "time_zone")
 _LISTS: Final = {"tag": "tags", "kind": "kinds", "significance": "significances"}
 ASKED: Final = ("q", *_TEXTS, *_LISTS, "min_importance", "around", "times")
-NARROWING: Final = (
-    "agent",
-    "user",
-    "session",
-    "since",
-    "until",
-    "time_zone",
-    *_LISTS,
-    "min_importance",
-)
+NARROWING: Final = (*(name for name in _TEXTS if name != "mode"), *_LISTS, "min_importance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Where the passages of a step came from, and where they were used later."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from timemachine.recording.sessions.frames import FrameUser
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.timeline import provenance as recorded
 from timemachine.recording.timeline.step import Passage, Step
-from timemachine.web.sessions.presenters.sentences import sentences
+from timemachine.web.sessions.presenters.sentences import Sentence, sentences
 
 SHOWN: Final = 20
 SHOWN_SESSIONS: Final = 10
@@ -48,12 +48,12 @@ def passage_origins(session: Session, found: Step) -> list[PassageOrigin]:
         return []
     known = recorded.provenance_of(session, found.passages)
     answer, grounding = _answer(session, found)
-    rests = _Resting(grounding)
+    said = sentences(None, grounding)
     return [
         PassageOrigin(
             passage=each,
             provenance=known.get(each.hit.stored_frame_id or 0),
-            rests=rests.on(each.hit.frame),
+            rests=_resting_on(each.hit.frame, said),
             answer=answer,
         )
         for each in found.passages
@@ -69,7 +69,10 @@ def later_uses(session: Session, found: Step) -> LaterUses | None:
     here = len(uses.everywhere.used_by) - len(others)
     return LaterUses(
         uses=uses,
-        shown=[ShownUse(use=each, rests=_Resting(each.grounding).on(each.frame)) for each in uses.uses],
+        shown=[
+            ShownUse(use=each, rests=_resting_on(each.frame, sentences(None, each.grounding)))
+            for each in uses.uses
+        ],
         others=others[:SHOWN_SESSIONS],
         other_sessions=uses.everywhere.sessions - here,
     )
@@ -81,21 +84,10 @@ def provenance(session: Session, found: Step) -> dict[str, object]:
     return {"came": came, "came_first": came[:SHOWN], "went": later_uses(session, found)}
 
 
-class _Resting:
-    """Looks up the sentences of a recorded grounding that a frame supports."""
-
-    def __init__(self, grounding: Any) -> None:
-        told = grounding if isinstance(grounding, Mapping) else None
-        self._said = [each for each in sentences(None, told) if each.grounded and each.number is not None]
-
-    def on(self, frame: Any) -> list[int]:
-        """Return the numbers of the sentences that the frame supports; none for a frame without a name."""
-        return list(self._numbers(frame)) if frame is not None else []
-
-    def _numbers(self, frame: Any) -> Iterator[int]:
-        for each in self._said:
-            if each.frame == frame and each.number is not None:
-                yield each.number
+def _resting_on(frame: Any, said: Sequence[Sentence]) -> list[int]:
+    """Return the numbers of the sentences that the frame supports; none for a frame without a name."""
+    supported = [each for each in said if each.grounded and frame is not None and each.frame == frame]
+    return [each.number for each in supported if each.number is not None]
 
 
 def _answer(session: Session, found: Step) -> tuple[int, Any]:
