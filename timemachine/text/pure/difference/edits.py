@@ -40,9 +40,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Words, white space and marks of some sentences. `ends` are the numbers of tokens up to ends of words and
-    sentences.
-    """
+    """Words, white space and marks of some sentences. `ends` are the numbers of tokens up to ends of words and sentences."""
 
     texts: list[str]
     ends: list[int]

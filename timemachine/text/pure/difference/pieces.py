@@ -23,9 +23,7 @@ class _Run(NamedTuple):
 
 
 def pieces(old: str, new: str) -> Iterator[Piece]:
-    """Yield the edits that turn `old` into `new`, cut where both are between two sentences (or at the end of one's
-    words).
-    """
+    """Yield the edits that turn `old` into `new`, cut where both are between two sentences (or at the end of one's words)."""
     runs = list(_runs(sentence_texts(old), sentence_texts(new)))
     moved = _moved(runs)
     last: tuple[str, str] | None = None

@@ -1,6 +1,4 @@
-"""A shortcut for changed sentences that clearly correspond one to one: only the parts between their common ends are
-compared.
-"""
+"""A shortcut for changed sentences that clearly correspond one to one: only the parts between their common ends are compared."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,9 +15,7 @@ _FEW: Final = 0.5
 
 
 def paired_edits(old: Sequence[str], new: Sequence[str]) -> list[Piece] | None:
-    """Return a piece for each pair of sentences, or None if they do not all correspond. A shortcut for
-    `edits.compared`.
-    """
+    """Return a piece for each pair of sentences, or None if they do not all correspond. A shortcut for `edits.compared`."""
     if len(old) != len(new):
         return None
     found: list[Piece] = []

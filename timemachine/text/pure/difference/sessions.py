@@ -89,9 +89,7 @@ _ANCHORS: Final[tuple[Key, ...]] = (attrgetter("fingerprint"), attrgetter("doing
 
 
 def _with_moves(pairs: list[StepPair]) -> list[StepPair]:
-    """Mark each step that is only in another place as moved, in both places: first equal ones, then those that do the
-    same.
-    """
+    """Mark each step that is only in another place as moved, in both places: first equal ones, then those that do the same."""
     for key in _ANCHORS:
         waiting: dict[tuple[str, ...], deque[tuple[int, StepFacts]]] = defaultdict(deque)
         for place, step in _alone(pairs, "only_left"):

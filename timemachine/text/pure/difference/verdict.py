@@ -1,6 +1,4 @@
-"""The verdict on a new answer: the first that applies of an ordered list, with evidence. Similarity never implies
-sameness.
-"""
+"""The verdict on a new answer: the first that applies of an ordered list, with evidence. Similarity never implies sameness."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

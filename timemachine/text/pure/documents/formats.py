@@ -1,6 +1,4 @@
-"""Detects the format of a file: by its content if that is unmistakable, otherwise by the extension, otherwise plain
-text.
-"""
+"""Detects the format of a file: by its content if that is unmistakable, otherwise by the extension, otherwise plain text."""
 
 from pathlib import PurePath
 from typing import Final, Literal

@@ -38,9 +38,7 @@ CONTROLS: Final = "controls of forms"
 
 
 class Landmarks:
-    """Decides what to leave out of one page. Call `enter` and `leave` for every element. `found` names what was left
-    out.
-    """
+    """Decides what to leave out of one page. Call `enter` and `leave` for every element. `found` names what was left out."""
 
     def __init__(self, root: "LexborNode") -> None:
         self.found: dict[str, None] = {}

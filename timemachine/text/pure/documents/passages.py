@@ -26,9 +26,7 @@ _TABLE_RULE: Final = "|:- \t"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Characters `start` to before `end` of the document, with tables as words. `title` says where it is, `page` on
-    which page.
-    """
+    """Characters `start` to before `end` of the document, with tables as words. `title` says where it is, `page` on which page."""
 
     text: str
     title: str

@@ -68,9 +68,7 @@ def _nowhere(claim: Statement, source: Source) -> Reason | None:
 
 
 def _stated(number: Number) -> bool:
-    """Return whether a number must be found. A small number in words may count something ("two ways", if two are
-    named).
-    """
+    """Return whether a number must be found. A small number in words may count something ("two ways", if two are named)."""
     counted = number.text.isalpha() and number.unit is None and Fraction(number.bare or 0) <= _COUNTED
     return number.certain and not counted
 

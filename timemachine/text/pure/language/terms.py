@@ -120,9 +120,7 @@ def _terms(text: str, tokens: list[_Token]) -> Iterator[Term]:
 @cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def _alone(word: str) -> tuple[str, Kind] | None:
-    """Return the key and kind of a word that does not negate. Digits that are not a number are list markers or
-    citations.
-    """
+    """Return the key and kind of a word that does not negate. Digits that are not a number are list markers or citations."""
     if word in _SAYS_NOTHING or word.isdecimal():
         return None
     return stem(word), "word"

@@ -31,9 +31,7 @@ _RUN_AFTER: Final = re.compile(r"[A-Za-z0-9]|-[0-9]")
 
 
 def ibans_in(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of IBANs, in one piece or in groups, with their country's length and valid check digits (ISO
-    7064, 97-10).
-    """
+    """Yield the spans of IBANs, in one piece or in groups, with their country's length and valid check digits (ISO 7064, 97-10)."""
     for start, _ in spans(compiled(_IBAN_BEGINS), text):
         length = _LENGTHS.get(text[start : start + 2].upper())
         if length and not _continues_before(text, start):
@@ -57,9 +55,7 @@ def _continues_before(text: str, start: int) -> bool:
 
 
 def _read(text: str, start: int, length: int) -> int | None:
-    """Return the end of `length` letters and digits with at most one space or hyphen between. None if fewer, or more
-    follow.
-    """
+    """Return the end of `length` letters and digits with at most one space or hyphen between. None if fewer, or more follow."""
     place = start
     for _ in range(length):
         found = _IBAN_NEXT.match(text, place)

@@ -75,9 +75,7 @@ def _numbers_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def cards_in(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of card numbers, in one piece or in groups, with an issuer's length and a valid check digit
-    (Luhn).
-    """
+    """Yield the spans of card numbers, in one piece or in groups, with an issuer's length and a valid check digit (Luhn)."""
     for start, end in spans(compiled(_CARD), text):
         yield from _cards_within(text, start, end)
 
