@@ -14,7 +14,6 @@ from timemachine.governance.deletion.erasure.queries import erased_passages
 from timemachine.governance.sharing.read_models.replays import (
     SharedAttempt,
     SharedFrame,
-    SharedRecording,
     SharedReplayStep,
 )
 from timemachine.llm.pure.completion import ended_by
@@ -28,7 +27,7 @@ from timemachine.text.redaction.pure.marks import OPENING_ERASED
 from timemachine.web.differences import text_rows
 from timemachine.web.ranked_lists import lines
 from timemachine.web.sessions.presenters.sentences import Sentence, counted, sentences
-from timemachine.web.sessions.presenters.supporting_passages import Evidence, Source, evidence
+from timemachine.web.sessions.presenters.supporting_passages import Evidence, evidence
 
 SHOWN_EVIDENCE = 400
 _COMPARED: Final = {"numbers_differ": "Numbers", "names_differ": "Names", "changed": "Sentences"}
@@ -119,15 +118,11 @@ class Answers:
 class Sides:
     """A step, recorded and replayed. `rows` is None if there are no two answers to compare, or if they are too `long` to compare here; `…_ended` is the provider's stop reason.
 
-    `beginnings` is the number of characters of two long answers that `rows` cover; None if they cover everything. `asked` is the question
-    that a trial asked instead of the recorded one. `frames` are those that were verified, out of `recorded_count`.
+    `beginnings` is the number of characters of two long answers that `rows` cover; None if they cover everything. `frames` are those that
+    were verified, out of `recorded_count`.
     """
 
-    question: str
-    asked: str | None
-    recorded: Action | SharedRecording
-    replayed: AnyStep
-    recorded_text: str | None
+    answers: Answers | SharedReplayStep
     rows: Sequence[Row] | None
     long: bool
     beginnings: int | None
@@ -172,11 +167,7 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
     both = (recorded, new) if recorded is not None and new is not None else None
     long = both is not None and is_long(*both)
     return Sides(
-        question=answers.question or "not recorded",
-        asked=answers.asked,
-        recorded=answers.action,
-        replayed=step,
-        recorded_text=recorded,
+        answers=answers,
         rows=_rows(both, long=long, everything=everything, beginnings=beginnings),
         long=long and not beginnings,
         beginnings=BEGINNING if long and beginnings else None,
@@ -241,18 +232,8 @@ def _grounded_sides(step: AnyStep, found: Answers | SharedReplayStep) -> Iterato
                 grounding=grounding,
                 sentences=said,
                 in_answer=answer is not None and "".join(each.text for each in said) == answer,
-                evidence=evidence(said, [_source(each) for each in passages]),
+                evidence=evidence(said, passages),
             )
-
-
-def _source(passage: SharedFrame) -> Source:
-    return Source(
-        frame=passage.frame,
-        rank=passage.rank,
-        title=passage.title,
-        version=passage.version,
-        text=passage.text,
-    )
 
 
 def _number(found: Any) -> float | None:

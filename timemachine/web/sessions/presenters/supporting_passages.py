@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from timemachine.governance.sharing.read_models.replays import SharedFrame
 from timemachine.governance.sharing.read_models.steps import SharedPassage
 from timemachine.recording.timeline.step import Head, Passage
 from timemachine.text.redaction.pure.marks import after_mark
@@ -13,8 +14,6 @@ from timemachine.web.sessions.presenters.sentences import Sentence, sentences
 # A longer passage is shown only around its marks, with this many characters on either side.
 _WHOLE: Final = 700
 _AROUND: Final = 160
-
-
 NOWHERE: Final[Mapping[int, str]] = {}
 
 
@@ -48,12 +47,12 @@ class Piece:
 class Evidence:
     """A passage with its marked parts. `elsewhere` are sentences that name it without a visible span."""
 
-    source: Source
+    source: Source | SharedFrame
     pieces: tuple[Piece, ...]
     elsewhere: tuple[int, ...]
 
 
-def evidence(said: Sequence[Sentence], sources: Sequence[Source]) -> list[Evidence]:
+def evidence(said: Sequence[Sentence], sources: Sequence[Source | SharedFrame]) -> list[Evidence]:
     """Return the passages that sentences name, in order, then the named frames that are not among the passages."""
     named = [each for each in said if each.number is not None and each.frame is not None]
     found: list[Evidence] = []
@@ -94,7 +93,7 @@ def source_of(passage: Passage | SharedPassage, address: str = "") -> Source:
     )
 
 
-def _marked(source: Source, named: Sequence[Sentence]) -> Evidence:
+def _marked(source: Source | SharedFrame, named: Sequence[Sentence]) -> Evidence:
     text = source.text or ""
     spans = [(each, span) for each in named if (span := _span(each, text)) is not None]
     placed = {each.number for each, _ in spans}
