@@ -32,7 +32,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart in SVG units: its title, its maximum and its columns."""
+    """A chart in SVG units: its title, its maximum and its columns; `words_at` is the position of the value labels."""
 
     title: str
     about: str
@@ -40,16 +40,8 @@ class Chart:
     most: str
     columns: Sequence[Drawn]
     height: int
-
-    @property
-    def width(self) -> int:
-        """Return the width of the drawing."""
-        return GUTTER + WIDTH + WORDS
-
-    @property
-    def words_at(self) -> int:
-        """Return the position of the value labels."""
-        return GUTTER + WIDTH + HALF
+    width: int = GUTTER + WIDTH + WORDS
+    words_at: int = GUTTER + WIDTH + HALF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,17 +132,13 @@ def _drawn(place: int, column: Column, value: _Value, unit: str, top: float) -> 
         base=place * ROW + 2 * HALF + 4,
         top=place * ROW + HALF,
         middle=place * ROW + 2 * HALF,
-        bar=_length(value.value, top),
-        low=_place(value.low, top),
-        high=_place(value.high, top),
+        bar=_scaled(value.value, top),
+        low=_scaled(value.low, top, GUTTER),
+        high=_scaled(value.high, top, GUTTER),
         words=value.words or figure(value.value, unit),
         more=value.more,
     )
 
 
-def _length(value: float | None, top: float) -> float | None:
-    return None if value is None else round(WIDTH * max(value, 0) / top, 1)
-
-
-def _place(value: float | None, top: float) -> float | None:
-    return None if value is None else round(GUTTER + WIDTH * max(value, 0) / top, 1)
+def _scaled(value: float | None, top: float, start: int = 0) -> float | None:
+    return None if value is None else round(start + WIDTH * max(value, 0) / top, 1)

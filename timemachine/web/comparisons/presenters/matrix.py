@@ -18,7 +18,6 @@ from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
 from timemachine.replay.comparison.pure.metrics import AGREEMENT, GROUNDING, VariantTotals
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
-from timemachine.replay.comparison.pure.statistics.summaries import SpreadOut
 from timemachine.replay.comparison.pure.statistics.wording import interval_words
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
@@ -113,11 +112,6 @@ class Column:
     totals: VariantTotals
     grounding_words: str
     agreement_words: str
-
-    @property
-    def cost(self) -> SpreadOut:
-        """Return the cost of its answers."""
-        return self.totals.cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,7 @@ def step_address(run: Run, sequence: int) -> str:
     """Return the URL of a step of a run."""
     if run.replay is not None:
         return reverse("replay_step", args=[run.replay.id, sequence])
-    return f"{reverse('timeline', args=[run.session.id])}?step={sequence}"
+    return reverse("timeline", args=[run.session.id], query={"step": sequence})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

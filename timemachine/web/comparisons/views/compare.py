@@ -1,6 +1,6 @@
 """Two sessions or replays step by step, and two of their steps side by side."""
 
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -38,7 +38,7 @@ def compare(request: HttpRequest, access: Access) -> HttpResponse:
     ticked = request.GET.getlist("run")
     if len(ticked) == TWO:
         older, newer = sorted(ticked)  # a UUIDv7 begins with its time
-        return redirect(f"{reverse('compare')}?{urlencode({'a': older, 'b': newer})}")
+        return redirect(reverse("compare", query={"a": older, "b": newer}))
     left, right = (request.GET.get(name, "").strip() for name in "ab")
     if not left or not right:
         context = {"a": left or "".join(ticked[:1]), "b": right, "ticked": len(ticked)}
@@ -48,7 +48,8 @@ def compare(request: HttpRequest, access: Access) -> HttpResponse:
         context = {"a": left, "b": right, "wrong": wrong}
         return page(request, "compare/choose.html", context, status=404)
     found = aligned(access.project, left, right)
-    show, at = _show(request), _number(request, "at")
+    show: Show = next((each for each in SHOWS if each == request.GET.get("show")), "all")
+    at = _number(request, "at")
     context = {
         "a": found.left,
         "b": found.right,
@@ -140,16 +141,10 @@ def _verdict(left: StepDetail, right: StepDetail) -> str | None:
 
 
 def _beside(found: Aligned, left: StepDetail) -> dict[str, StepPair | None]:
-    """Return the modified pairs before and after this one."""
     modified = [pair for pair in found.pairs if pair.status == "modified" and pair.left]
     before = [pair for pair in modified if pair.left and pair.left.sequence < left.sequence]
     after = [pair for pair in modified if pair.left and pair.left.sequence > left.sequence]
     return {"previous": before[-1] if before else None, "next": after[0] if after else None}
-
-
-def _show(request: HttpRequest) -> Show:
-    wanted: Any = request.GET.get("show", "all")
-    return next((show for show in SHOWS if show == wanted), "all")
 
 
 def _number(request: HttpRequest, name: str) -> int:
