@@ -24,7 +24,15 @@ from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
 from timemachine.web.replays.forms import replays
 from timemachine.web.replays.presenters import suite_report, trial_changes
-from timemachine.web.sessions.presenters import bodies, rows, seal_status, sparkline, steps, table_rows
+from timemachine.web.sessions.presenters import (
+    bodies,
+    rows,
+    seal_status,
+    sparkline,
+    step_fields,
+    steps,
+    table_rows,
+)
 from timemachine.web.sessions.presenters.bodies import Body
 from timemachine.web.template_library import or_absent, register
 
@@ -51,6 +59,7 @@ LONGEST_WHO: Final = 60
 
 register.filter("counted", base.counted)
 register.filter("size", formatting.size)
+register.filter("grouped", step_fields.grouped)
 register.filter("solved_words", resolution_words)
 
 
@@ -105,12 +114,6 @@ def compact(number: int | None) -> str:
         return or_absent(None, formatting.ABSENT)
     short = formatting.compact(number)
     return short if short == str(number) else format_html('<span title="{}">{}</span>', f"{number:,}", short)
-
-
-@register.filter
-def grouped(number: int) -> str:
-    """`48,113`."""
-    return f"{number:,}"
 
 
 @register.filter

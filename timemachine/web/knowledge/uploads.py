@@ -119,7 +119,6 @@ def edited_warning(edited: Sequence[FrameEdited]) -> str:
 
 
 def _upload_result(taken: Taken) -> str:
-    """Return a sentence about the result of the upload."""
     if taken.intakes:
         return f"{counted(len(taken.intakes), 'file')} uploaded. The passages are stored in the background."
     return stored_sentence(

@@ -63,7 +63,6 @@ def _here(request: HttpRequest) -> dict[str, str]:
 
 
 def _shown(found: TrainingPair) -> dict[str, object]:
-    """Return a pair for display: roles and texts."""
     line = found.line
     messages = [(each["role"], each["content"]) for each in line.get("messages") or line["prompt"]]
     if "chosen" in line:

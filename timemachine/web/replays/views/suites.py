@@ -169,7 +169,6 @@ def _suite_form(
 def _estimated(
     request: HttpRequest, access: Access, form: SuiteForm, *, suite: Suite | None = None
 ) -> HttpResponse:
-    """Return the form with the cost of a run."""
     found = form.run(lambda: queries.estimates(access.project, form.plan(access.project)))
     return _form(request, form, suite=suite, estimated=found or ())
 

@@ -82,8 +82,5 @@ def _walk(value: Any, path: str) -> Iterator[Leaf]:
     elif isinstance(value, str) and not isinstance(value, _Literal):
         yield Leaf(path=path, text=value)
     else:
-        yield Leaf(path=path, text=_literal(value), literal=True)
-
-
-def _literal(value: Any) -> str:
-    return str(value) if isinstance(value, _Literal) else json.dumps(value)
+        text = str(value) if isinstance(value, _Literal) else json.dumps(value)
+        yield Leaf(path=path, text=text, literal=True)

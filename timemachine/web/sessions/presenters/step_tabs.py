@@ -93,7 +93,6 @@ def _tombstones(
 
 
 def _raw(action: Action, first_bytes: int) -> Excerpt:
-    """Return the step as indented JSON, truncated for display."""
     whole = with_everything(Action.objects.filter(pk=action.pk)).get()
     (shown,) = as_given(action.session, [ActionOut.of(whole)])
     return json_excerpt(shown.model_dump(), first_bytes)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import Q
@@ -24,6 +23,7 @@ from timemachine.recording.timeline.sparkline_counts import activity_of
 from timemachine.web.access import Access, get_view
 from timemachine.web.form_parts import usd_as_written
 from timemachine.web.http import download, page
+from timemachine.web.sessions.presenters.steps import address_query
 
 FILTERS = tuple(field.name for field in fields(SessionQuery) if field.name != "named")
 IN_SIGHT = ("q", "status")
@@ -53,7 +53,9 @@ def sessions(request: HttpRequest, access: Access) -> HttpResponse:
         "typed": [(name, label, here.get(name, ""), example) for name, (label, example) in TYPED.items()],
         "wrong": wrong,
         "chips": [
-            (name, value, _without(here, name)) for name, value in here.items() if name not in IN_SIGHT
+            (name, value, address_query({**here, name: None}))
+            for name, value in here.items()
+            if name not in IN_SIGHT
         ],
         "after": after,
         "found": found,
@@ -80,12 +82,6 @@ def _matching_page(
         return sessions_page(project, wanted, after), None
     except InvalidInput as why:
         return SessionsPage(sessions=(), next=None), why
-
-
-def _without(here: dict[str, str], name: str) -> str:
-    """Return the query string without one of its filters."""
-    kept = {each: value for each, value in here.items() if each != name}
-    return "?" + urlencode(kept, safe=":,", errors="surrogatepass")
 
 
 @get_view()

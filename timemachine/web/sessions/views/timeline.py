@@ -205,7 +205,6 @@ def _step(
     pin: Pin,
     refused: Refused,
 ) -> dict[str, object]:
-    """Return the selected step and the content of its tab."""
     found = step(session, sequence, asked.first_bytes)
     erased = erased_fields_of(session, [sequence])
     context: dict[str, object] = {

@@ -108,7 +108,6 @@ def file(request: HttpRequest, access: Access, id: str, form: str) -> StreamingH
 
 
 def _written(request: HttpRequest) -> dict[str, str]:
-    """Return the parameters as they were written."""
     words = {name: ",".join(filter(None, request.GET.getlist(name))) for name in _WORDS}
     return words | {name: request.GET.get(name, "").strip() for name in _NUMBERS}
 

@@ -1,6 +1,6 @@
 """The workbench of an open session: run and record find, ask and put, and show the last recorded step."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -231,7 +231,9 @@ def ask_and_redirect(
     """Ask, and redirect to the recorded step; for a script, stream the events until then."""
     if MEDIA_TYPE in request.headers.get("Accept", ""):
         told = after_start(ask_events(session.project, question, make, session=session))
-        return _stream(session, told, address)  # type: ignore[return-value]  # its content has another form
+        events = (_event(session, happening, address) for happening in told)
+        headers = {"X-Accel-Buffering": "no"}
+        return StreamingHttpResponse(events, content_type=MEDIA_TYPE, headers=headers)  # type: ignore[return-value]  # its content has another form
     with running_asks.active_ask(session.project, question, session=session) as mine:
         done = make(AskObserver(listening=Listening(cancellation=mine.cancellation), ask=mine.id))
     return see_other(address(done.sequence), part="done")
@@ -244,12 +246,6 @@ def cancel(request: HttpRequest, access: Access, id: str, ask: UUID) -> HttpResp
     running_asks.cancel(access.project, ask)
     messages.success(request, "The ask is being cancelled. Reload the page to see what was recorded.")
     return see_other("work", session.id)
-
-
-def _stream(session: Session, told: Iterator[AskEvent], address: Address) -> StreamingHttpResponse:
-    headers = {"X-Accel-Buffering": "no"}
-    events = (_event(session, happening, address) for happening in told)
-    return StreamingHttpResponse(events, content_type=MEDIA_TYPE, headers=headers)
 
 
 def _event(session: Session, happening: AskEvent, address: Address) -> bytes:

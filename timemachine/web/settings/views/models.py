@@ -135,7 +135,6 @@ def _key_forms(found: list[Listed], sent: ProviderKeyForm | None) -> list[Provid
 
 
 def _test_result(trial: ModelTrial) -> str:
-    """Return the result of a test in one line."""
     if trial.error_code is not None:
         return f"The test failed. {safe_text.shown(trial.words)}"
     took = formatting.duration(trial.duration_ms)

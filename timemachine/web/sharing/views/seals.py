@@ -14,7 +14,7 @@ from timemachine.evidence.bundles.downloads import KINDS, download_bundle, zip_r
 from timemachine.evidence.log import keys, project_log
 from timemachine.evidence.log.anchors import first_confirmations
 from timemachine.evidence.models import Seal, SealCheckpoint
-from timemachine.evidence.queries import Sealed, checkpoints_of, earlier_keys_of, with_is_cut
+from timemachine.evidence.queries import checkpoints_of, earlier_keys_of, with_is_cut
 from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.tasks import check_seal
 from timemachine.governance.deletion.erasure.queries import done_of
@@ -62,9 +62,14 @@ def evidence(request: HttpRequest, access: Access, id: str, of: str) -> HttpResp
 
 @post_view(OPERATOR)
 def check(_request: HttpRequest, access: Access, id: str, of: str) -> HttpResponse:
-    """Check the database against the seal."""
+    """Check the database against the seal: a small one in the request, a large one in the background."""
     thing = KINDS[of].find(access.project, id)
-    _check(access, KINDS[of].sealed(thing))
+    seal = KINDS[of].sealed(thing).seal
+    asked = commands.request_check(seal, by=access.user.email)
+    if seal is not None and commands.fits_in_a_request(seal):
+        commands.run_check(asked.id)
+    else:
+        enqueue(check_seal, asked.id)
     return see_other(f"{of}_evidence", thing.id)
 
 
@@ -121,7 +126,6 @@ def _session_of(thing: Session | Replay | Comparison) -> Session | None:
 
 
 def _named(thing: Session | Replay | Comparison) -> dict[str, str]:
-    """Return the title of the page."""
     if isinstance(thing, Comparison):
         return {"name": f"Comparison of {len(thing.arms)} models"}
     if isinstance(thing, Replay):
@@ -137,12 +141,3 @@ def _addresses(of: str, id_: UUID) -> dict[str, object]:
         "here": f"{of}_evidence",
     }
     return {"of": of, "id": id_} | {each: reverse(name, args=[id_]) for each, name in names.items()}
-
-
-def _check(access: Access, sealed: Sealed) -> None:
-    """Check small ones in the request, large ones in the background."""
-    asked = commands.request_check(sealed.seal, by=access.user.email)
-    if sealed.seal is not None and commands.fits_in_a_request(sealed.seal):
-        commands.run_check(asked.id)
-    else:
-        enqueue(check_seal, asked.id)
