@@ -93,12 +93,10 @@ class RedactionOut(Schema):
     @classmethod
     def built_in_profile(cls) -> "RedactionOut":
         """Return the profile that every project has."""
-        return cls.model_construct(
+        return cls.from_attributes(
+            BUILT_IN,
             id=BUILT_IN_HANDLE,
-            name=BUILT_IN.name,
-            version=BUILT_IN.version,
             built_in=True,
-            rules=_rules(BUILT_IN.rules.as_json()),
             created_by=None,
             created_at=None,
             retired_by=None,
