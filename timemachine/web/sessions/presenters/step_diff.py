@@ -36,16 +36,6 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Total:
-    """A total at two moments, and the difference."""
-
-    name: str
-    before: str | None
-    after: str | None
-    difference: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
     """The input or output of the two steps, and how they differ; None if they are too long to compare here.
 
@@ -68,7 +58,7 @@ class StepDiff:
     base: Action | None
     pinned: bool
     changed: Between
-    totals: Sequence[Total]
+    totals: Sequence[Field]
     fields: Sequence[Field]
     structures: Differing | None
     values: Sequence[Value]
@@ -139,7 +129,7 @@ def _base(session: Session, action: Action, pin: Pin) -> Action | None:
     return steps.order_by("-sequence").first()
 
 
-def _totals(before: Totals, after: Totals) -> list[Total]:
+def _totals(before: Totals, after: Totals) -> list[Field]:
     if not before.actions:
         before = replace(before, input_tokens=0, output_tokens=0, first=after.first, last=after.first)
     return [
@@ -147,23 +137,23 @@ def _totals(before: Totals, after: Totals) -> list[Total]:
         _total("Errors", before.errors, after.errors, grouped),
         _total("Input tokens", before.input_tokens, after.input_tokens, grouped),
         _total("Output tokens", before.output_tokens, after.output_tokens, grouped),
-        Total(
+        Field(
             name="Cost",
-            before=total_cost(before.cost_usd, before.unknown_cost_calls),
-            after=total_cost(after.cost_usd, after.unknown_cost_calls),
+            left=total_cost(before.cost_usd, before.unknown_cost_calls),
+            right=total_cost(after.cost_usd, after.unknown_cost_calls),
             difference=_more_cost(before, after),
         ),
         _total("Time so far", before.elapsed_ms, after.elapsed_ms, formatting.duration),
     ]
 
 
-def _total(name: str, before: Any, after: Any, words: Any) -> Total:
+def _total(name: str, before: Any, after: Any, words: Any) -> Field:
     """Return a total; a value that was not recorded before counts as added in full."""
     known = after is not None
-    return Total(
+    return Field(
         name=name,
-        before=None if before is None else words(before),
-        after=words(after) if known else None,
+        left=None if before is None else words(before),
+        right=words(after) if known else None,
         difference=signed(after - (before or 0), words) if known else "",
     )
 

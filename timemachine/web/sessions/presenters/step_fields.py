@@ -34,7 +34,7 @@ _DRAWN: Final = ("curve", "as_of")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A recorded field that differs: both values as text, None if not recorded, and for numbers the difference."""
+    """A recorded field or a total that differs: both values as text, None if not recorded, and for numbers the difference."""
 
     name: str
     left: str | None
