@@ -14,7 +14,7 @@ from timemachine.memory.transcripts.rendering import FORMS, streamed
 from timemachine.memory.transcripts.transcript import TurnFilter, transcript_of
 from timemachine.recording.importing.exporting import EXPORTS
 from timemachine.recording.importing.exporting import sent as sent_export
-from timemachine.recording.sessions.pure.turn_text import Deleted, Turn, content_of, who_of
+from timemachine.recording.sessions.pure.turn_text import Turn, content_of, who_of
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, ROLES
 from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import Access, get_view
@@ -33,15 +33,13 @@ LONG: Final = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnLine:
-    """A turn on a page, and how many were left out before it. A `deleted` one shows its tombstone instead of text."""
+    """A turn on a page, and how many were left out before it. A deleted one shows its tombstone instead of text."""
 
-    sequence: int
+    turn: Turn
     who: str
-    significance: str | None
     text: str
     cut: bool
     left_out: int
-    deleted: Deleted | None
     is_result: bool = False
 
 
@@ -51,13 +49,11 @@ def turn_line(
     """Return a turn with at most `longest` characters of its text; `is_result` marks a search result."""
     text = content_of(turn)
     return TurnLine(
-        sequence=turn.sequence,
+        turn=turn,
         who=who_of(turn),
-        significance=turn.significance if turn.significance != "normal" else None,
         text=text[:longest],
         cut=cut or len(text) > longest,
         left_out=left_out,
-        deleted=turn.deleted,
         is_result=is_result,
     )
 
@@ -82,7 +78,7 @@ def transcript(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "found": found,
         "lines": shown,
         "marks": has_marks(session),
-        "more": shown[-1].sequence if len(told) > SHOWN else None,
+        "more": shown[-1].turn.sequence if len(told) > SHOWN else None,
         "after": after,
         "here": here,
         "chosen": here["significance"].split(","),
