@@ -35,7 +35,7 @@ from timemachine.replay.judging.models import DONE, Judgement
 from timemachine.replay.judging.queries import judgement_of
 from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.http import back_to, first_rows, page, place_after, see_other
-from timemachine.web.sessions.forms.sessions import SummaryForm
+from timemachine.web.sessions.forms import SummaryForm
 from timemachine.web.sessions.presenters.judging import JudgeForm, JudgingNote, leave_note
 
 PAGE: Final = 50

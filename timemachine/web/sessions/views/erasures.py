@@ -26,7 +26,7 @@ from timemachine.text.redaction.queries import choices_of, profile_of
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
 from timemachine.web.http import page, see_other
-from timemachine.web.sessions.forms.erasures import ErasureReasonForm, FieldsForm, FindingsForm
+from timemachine.web.sessions.forms import ErasureReasonForm, FieldsForm, FindingsForm
 
 SHOWN: Final = 20
 

@@ -25,7 +25,7 @@ from timemachine.web.access import Access, form_view, get_view
 from timemachine.web.form_parts import sent
 from timemachine.web.formatting import exact
 from timemachine.web.http import is_unchanged, page, see_other
-from timemachine.web.sessions.forms.sessions import ImportForm
+from timemachine.web.sessions.forms import ImportForm
 from timemachine.web.uploads import received_files, receives_imports
 
 MOST_SHOWN: Final = 200

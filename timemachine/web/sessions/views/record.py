@@ -30,7 +30,7 @@ from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import Access, form_view, post_view
 from timemachine.web.form_parts import sent
 from timemachine.web.http import page, see_other
-from timemachine.web.sessions.forms.sessions import DeleteForm, SessionForm
+from timemachine.web.sessions.forms import DeleteForm, SessionForm
 
 MOST_CHOICES: Final = 200
 

@@ -39,7 +39,7 @@ from timemachine.web.form_parts import RecordForm
 from timemachine.web.hits import of_passage
 from timemachine.web.http import page, see_other
 from timemachine.web.knowledge.uploads import handed_in, report_upload, stored_sentence, take
-from timemachine.web.sessions.forms.sessions import WorkFilesForm, WorkForm, WorkPassageForm
+from timemachine.web.sessions.forms import WorkFilesForm, WorkForm, WorkPassageForm
 from timemachine.web.sessions.presenters.supporting_passages import sources_of, supported_answer
 from timemachine.web.uploads import receives_files
 
