@@ -184,6 +184,21 @@ def text_field(
     )
 
 
+def area_field(
+    label: str, help_text: str = "", rows: int = 2, *, code: bool = False, **more: Any
+) -> forms.CharField:
+    """Return an optional text area; with `code`, in a monospace font and without spell checking."""
+    attrs = {"rows": rows} | ({"class": "mono", "spellcheck": "false"} if code else {})
+    widget = forms.Textarea(attrs=attrs)
+    return forms.CharField(label=label, required=False, help_text=help_text, widget=widget, **more)
+
+
+def url_field(label: str, help_text: str) -> forms.CharField:
+    """Return an optional field for a URL."""
+    widget = forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"})
+    return forms.CharField(label=label, required=False, max_length=500, widget=widget, help_text=help_text)
+
+
 def top_k_field(largest: int) -> forms.IntegerField:
     """Return a field for a whole number from 1 to `largest`."""
     wrong = f"Top k must be a whole number from 1 to {largest:,}."

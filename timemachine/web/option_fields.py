@@ -9,7 +9,7 @@ from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.answering.pure.prompt import TEMPLATE
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.pure.options import LIMITS, RETRIEVAL_OPTIONS, SessionOptions
-from timemachine.web.form_parts import Number, WholeNumber
+from timemachine.web.form_parts import Number, WholeNumber, area_field
 
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
@@ -108,17 +108,11 @@ class CallFields(forms.Form):
     temperature = Number(label="Temperature", required=False, **_limits("temperature"))
     seed = WholeNumber(label="Seed", required=False, **_limits("seed"))
     max_tokens = WholeNumber(label="Maximum answer tokens", required=False, **_limits("max_tokens"))
-    system_prompt = forms.CharField(
-        label="System prompt",
-        required=False,
-        help_text="Leave empty to use the recorded one.",
-        widget=forms.Textarea(attrs={"rows": 3}),
-    )
-    prompt_template = forms.CharField(
-        label="Prompt template",
-        required=False,
-        help_text=f"Use {{passages}} and {{question}} as placeholders. Default: {TEMPLATE}.",
-        widget=forms.Textarea(attrs={"rows": 4}),
+    system_prompt = area_field("System prompt", "Leave empty to use the recorded one.", rows=3)
+    prompt_template = area_field(
+        "Prompt template",
+        f"Use {{passages}} and {{question}} as placeholders. Default: {TEMPLATE}.",
+        rows=4,
     )
 
     @property

@@ -82,10 +82,7 @@ def suites_mark(context: Context) -> SafeString:
     """Return a header badge with the number of suites whose scheduled run failed; empty if there are none."""
     project = context.get("project")
     number = failing_count(project) if project else 0
-    if not number:
-        return NOTHING
-    told = f"{counted(number, 'suite')} with a failed scheduled run"
-    return format_html('<a class="verdict bad" href="{}" title="{}">{}</a>', reverse("suites"), told, number)
+    return _badge("suites", "bad", number, f"{counted(number, 'suite')} with a failed scheduled run")
 
 
 @register.simple_tag(takes_context=True)
@@ -93,11 +90,14 @@ def patterns_mark(context: Context) -> SafeString:
     """Return a header badge with the number of open pattern alerts; empty if there are none."""
     project = context.get("project")
     number = count_unseen_alerts(project) if project else 0
+    return _badge("patterns", "warn", number, counted(number, "recurring pattern"))
+
+
+def _badge(page: str, look: str, number: int, words: str) -> SafeString:
     if not number:
         return NOTHING
-    told = f"{counted(number, 'recurring pattern')}"
     return format_html(
-        '<a class="verdict warn" href="{}" title="{}">{}</a>', reverse("patterns"), told, number
+        '<a class="verdict {}" href="{}" title="{}">{}</a>', look, reverse(page), words, number
     )
 
 

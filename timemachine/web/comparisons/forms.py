@@ -14,7 +14,7 @@ from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.comparison.commands import LONGEST_NOTE, Plan
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark
 from timemachine.replay.comparison.pure.variants import MOST_ARMS, MOST_REPEATS, Variant
-from timemachine.web.form_parts import ModelFields, Number, RecordForm, SentOnce, WholeNumber
+from timemachine.web.form_parts import ModelFields, Number, RecordForm, SentOnce, WholeNumber, area_field
 from timemachine.web.option_fields import CallFields
 
 SHOWN_ARMS: Final = 3
@@ -66,12 +66,7 @@ class ComparisonForm(SentOnce):
     others = forms.CharField(
         label="Other sessions", required=False, help_text="Ids or keys, separated by spaces."
     )
-    reason = forms.CharField(
-        label="Reason",
-        required=False,
-        help_text="Stored with the comparison.",
-        widget=forms.Textarea(attrs={"rows": 2}),
-    )
+    reason = area_field("Reason", "Stored with the comparison.")
     repeats = WholeNumber(
         label="Repetitions per variant",
         min_value=1,
@@ -160,9 +155,7 @@ class MarkForm(RecordForm):
             "invalid_choice": "Choose one of these.",
         },
     )
-    note = forms.CharField(
-        label="Note", required=False, max_length=LONGEST_NOTE, widget=forms.Textarea(attrs={"rows": 2})
-    )
+    note = area_field("Note", max_length=LONGEST_NOTE)
 
     def __init__(self, data: Any = None, *, mine: CellMark | None = None) -> None:
         begins = {} if mine is None else {"verdict": mine.verdict, "note": mine.note}

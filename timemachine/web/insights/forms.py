@@ -6,7 +6,7 @@ from typing import ClassVar
 from django import forms
 
 from timemachine.memory.patterns.models import FEWEST_SESSIONS, MOST_SESSIONS, WINDOWS
-from timemachine.web.form_parts import SentOnce, WholeNumber
+from timemachine.web.form_parts import SentOnce, WholeNumber, url_field
 
 KIND_CHOICES = [("", "Errors and questions"), ("error", "Errors"), ("question", "Questions")]
 WINDOW_CHOICES = [(each, f"one {each}") for each in WINDOWS]
@@ -22,12 +22,9 @@ class RuleForm(SentOnce):
         label="Minimum number of sessions", min_value=FEWEST_SESSIONS, max_value=MOST_SESSIONS, initial=3
     )
     window = forms.ChoiceField(label="Within", choices=WINDOW_CHOICES, initial="week")
-    url = forms.CharField(
-        label="Webhook URL",
-        required=False,
-        max_length=500,
-        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
-        help_text="Receives the pattern's URL and counts, but no recorded content. Leave empty for none.",
+    url = url_field(
+        "Webhook URL",
+        "Receives the pattern's URL and counts, but no recorded content. Leave empty for none.",
     )
 
     def without_address(self) -> "RuleForm":

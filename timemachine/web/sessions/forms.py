@@ -242,12 +242,11 @@ class FieldsForm(parts.RecordForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    paths = forms.CharField(
-        label="Other fields, by path",
-        required=False,
+    paths = parts.area_field(
+        "Other fields, by path",
+        "One per line: input.messages[*].content, retrieval.hits[*].metadata.*.",
+        code=True,
         max_length=10_000,
-        widget=forms.Textarea(attrs={"rows": 2, "class": "mono", "spellcheck": "false"}),
-        help_text="One per line: input.messages[*].content, retrieval.hits[*].metadata.*.",
     )
 
     def clean_steps(self) -> list[int]:

@@ -17,7 +17,15 @@ from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.trials import passage_names
 from timemachine.replay.sweeps.pure.grid import Grid
-from timemachine.web.form_parts import MODES, ModelFields, Number, RecordForm, SentOnce, WholeNumber
+from timemachine.web.form_parts import (
+    MODES,
+    ModelFields,
+    Number,
+    RecordForm,
+    SentOnce,
+    WholeNumber,
+    area_field,
+)
 from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
 from timemachine.web.template_library import register
 
@@ -82,12 +90,7 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
     """Launch a replay; the same rules as in the API."""
 
     places: ClassVar[Mapping[str, str]] = PLACES
-    reason = forms.CharField(
-        label="Reason",
-        required=False,
-        help_text="Required for an audit and stored with it.",
-        widget=forms.Textarea(attrs={"rows": 2}),
-    )
+    reason = area_field("Reason", "Required for an audit and stored with it.")
     from_sequence = WholeNumber(label="From step", required=False, min_value=1)
     through_sequence = WholeNumber(label="Through step", required=False, min_value=1)
     spend_limit_usd = Number(
@@ -238,10 +241,5 @@ class WhereForm(RecordForm):
     """Choose a frame by number, or by a sentence in it."""
 
     frame = WholeNumber(label="Frame", required=False, min_value=0, max_value=2**62)
-    text = forms.CharField(
-        label="or a sentence in it",
-        required=False,
-        max_length=LONGEST_QUERY,
-        widget=forms.Textarea(attrs={"rows": 2}),
-    )
+    text = area_field("or a sentence in it", max_length=LONGEST_QUERY)
     after = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=0, max_value=2**62)

@@ -14,7 +14,7 @@ from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import MOST_MATCHED, Matching, SuitePlan
 from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.replay.suites.queries import plan_of, sessions_of
-from timemachine.web.form_parts import ModelSelect, Number, SentOnce, WholeNumber
+from timemachine.web.form_parts import ModelSelect, Number, SentOnce, WholeNumber, area_field
 from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
 from timemachine.web.replays.forms.replays import PLACES
 
@@ -63,12 +63,7 @@ class SuiteForm(SentOnce, SessionFields):
         required=False,
         help_text="Written as provider:model, separated by spaces. Each session is replayed with each of them.",
     )
-    reason = forms.CharField(
-        label="Reason",
-        required=False,
-        help_text="Required for an audit and stored with every replay.",
-        widget=forms.Textarea(attrs={"rows": 2}),
-    )
+    reason = area_field("Reason", "Required for an audit and stored with every replay.")
     spend_limit_usd = Number(
         label="Spend limit in US dollars",
         required=False,

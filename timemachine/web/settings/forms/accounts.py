@@ -10,7 +10,7 @@ from timemachine.core.accounts.commands.people import password_problems
 from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, User
 from timemachine.core.pure.clock import now
 from timemachine.recording.annotations.significance.compression import MOST_DAYS
-from timemachine.web.form_parts import ANY, RecordForm, WholeNumber
+from timemachine.web.form_parts import ANY, RecordForm, WholeNumber, url_field
 
 ROLE_NAMES = [(VIEWER, "Viewer"), (OPERATOR, "Operator"), (ADMIN, "Administrator")]
 ROLE_CHOICES = [
@@ -163,20 +163,15 @@ class KeyForm(RecordForm):
         return now() + timedelta(days=days) if days else None
 
 
-def _address(label: str, help_text: str) -> forms.CharField:
-    widget = forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"})
-    return forms.CharField(label=label, required=False, max_length=500, widget=widget, help_text=help_text)
-
-
 class AnchorsForm(RecordForm):
     """Set the two URLs; both are optional."""
 
     ids = "anchors"
-    witness = _address(
+    witness = url_field(
         "Witness",
         "URL that receives each new state of the log (C2SP tlog-witness). Leave empty for none.",
     )
-    timestamp = _address(
+    timestamp = url_field(
         "Timestamp authority", "URL that timestamps states of the log (RFC 3161). Leave empty for none."
     )
 

@@ -10,7 +10,7 @@ from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.text.redaction.commands import LONGEST_NAME, checked_name
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, FINDS, LEAVES, Profile
 from timemachine.text.redaction.pure.rules import Rules, read_rules
-from timemachine.web.form_parts import ANY, RecordForm, SentOnce, WholeNumber
+from timemachine.web.form_parts import ANY, RecordForm, SentOnce, WholeNumber, area_field
 
 LONGEST_TEXT: Final = 200_000
 DETECTED: Final = [
@@ -42,18 +42,18 @@ class ProfileForm(SentOnce):
         max_length=100,
         help_text="Two-letter regions, for example DE, US. International numbers (+49 …) always match.",
     )
-    patterns = forms.CharField(
-        label="Patterns",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
-        help_text="One per line: a name, a colon, and a regular expression (RE2). (?i) ignores case.",
+    patterns = area_field(
+        "Patterns",
+        "One per line: a name, a colon, and a regular expression (RE2). (?i) ignores case.",
+        rows=4,
+        code=True,
     )
-    fields_by_path = forms.CharField(
-        label="Fields",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
-        help_text="One path per line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user. "
+    fields_by_path = area_field(
+        "Fields",
+        "One path per line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user. "
         "For share links, agent and session.agent are equivalent: naming one withholds both.",
+        rows=4,
+        code=True,
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, profile: Profile | None = None) -> None:
