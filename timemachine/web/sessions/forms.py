@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast
 from django import forms
 
 from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.safe_text import shown
 from timemachine.knowledge.find import DEFAULT_TOP_K, LARGEST_TOP_K
 from timemachine.llm.pure.listing import Choice
@@ -251,10 +252,10 @@ class FieldsForm(parts.RecordForm):
 
     def clean_steps(self) -> list[int]:
         """Return the step numbers, whole numbers from 1."""
-        written = self.cleaned_data["steps"].replace(",", " ").split()
-        if not all(each.isascii() and each.isdigit() and len(each) < 19 and int(each) for each in written):  # noqa: PLR2004
+        numbers = [whole_number(each) for each in self.cleaned_data["steps"].replace(",", " ").split()]
+        if not all(numbers):
             raise forms.ValidationError("Enter step numbers, for example 3, 7, 12.")
-        return [int(each) for each in written]
+        return [each for each in numbers if each]
 
     @property
     def chosen(self) -> list[str]:

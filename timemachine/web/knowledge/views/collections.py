@@ -12,6 +12,7 @@ from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.clock import is_date
 from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import INDEXED_CHARACTERS, create_collection
@@ -178,17 +179,16 @@ def _tried(
 
 def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[str, object]:
     """Return a page of the current or deleted frames at a time, after the number in the URL, and the totals of both."""
-    after, shows_deleted = asked.get("after", ""), asked.get("frames") == DELETED
-    place = int(after) if after.isascii() and after.isdigit() and len(after) < 19 else -1  # noqa: PLR2004
+    after, shows_deleted = whole_number(asked.get("after", "")), asked.get("frames") == DELETED
     frames, deleted = frames_at(found, at), deleted_frames(found, at)
     listed = _deleted_rows(found, deleted) if shows_deleted else _rows(frames)
-    rows, last = first_rows(listed.filter(number__gt=place), PAGE)
+    rows, last = first_rows(listed.filter(number__gt=-1 if after is None else after), PAGE)
     return {
         "frames": rows,
         "frame_count": frames.count(),
         "deleted_count": deleted.count(),
         "shows_deleted": shows_deleted,
-        "after": place if place >= 0 else None,
+        "after": after,
         "next": last and last.number,
         "most_characters": INDEXED_CHARACTERS,
     }

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.numbers import spaced
+from timemachine.core.pure.numbers import spaced, whole_number
 from timemachine.knowledge.find import LONGEST_QUERY
 from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.llm.pure.listing import Choice
@@ -56,7 +56,6 @@ _NAMES: Final = {
     "min_score": "Minimum score",
 }
 MOMENTS: Final = [("recorded", "As it was at this step"), ("now", "As it is now")]
-_FRAME: Final = re.compile("[0-9]{1,18}")
 CUTS = [("no", "Exactly top-k"), ("yes", "Adaptive")]
 SWEEP_MOMENTS = [("recorded", "As it was at each step"), ("now", "As it is now")]
 _NUMBER = re.compile("[0-9]{1,6}")
@@ -186,13 +185,13 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
 
 def read_frames(written: str) -> tuple[int | str, ...]:
     """Return the names of passages in a text: numbers with or without `#`, other names unchanged."""
-    names: Sequence[str] = [each.strip() for each in written.replace("\n", ",").split(",")]
+    names = [each.strip() for each in written.replace("\n", ",").split(",")]
     return tuple(_name(each) for each in names if each)
 
 
 def _name(written: str) -> int | str:
-    digits = written.removeprefix("#")
-    return int(digits) if _FRAME.fullmatch(digits) else written
+    number = whole_number(written.removeprefix("#"))
+    return written if number is None else number
 
 
 class SweepForm(SentOnce):

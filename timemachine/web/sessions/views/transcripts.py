@@ -7,6 +7,7 @@ from typing import Final
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.numbers import whole_number
 from timemachine.governance.deletion.erasure.queries import has_marks
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.memory.transcripts.options import turn_filter
@@ -24,7 +25,6 @@ SHOWN: Final = 200
 """Number of turns on a page."""
 LONGEST: Final = 4_000
 """Number of characters of a turn that are shown."""
-LONGEST_NUMBER: Final = 18
 _WORDS: Final = ("significance", "role", "kind", "tag")
 _NUMBERS: Final = ("min_importance", "budget")
 LONG: Final = 20_000
@@ -109,10 +109,10 @@ def _written(request: HttpRequest) -> dict[str, str]:
 
 
 def _after(request: HttpRequest) -> int:
-    written = request.GET.get("after", "0")
-    if not (written.isascii() and written.isdecimal() and len(written) <= LONGEST_NUMBER):
+    after = whole_number(request.GET.get("after", "0"))
+    if after is None:
         raise InvalidInput("Invalid page. The transcript starts at the first turn.", code="unknown_after")
-    return int(written)
+    return after
 
 
 @get_view()
