@@ -41,7 +41,6 @@ class Access:
 
     @property
     def role(self) -> str:
-        """Return the role in the current project."""
         return self.membership.role
 
     def may(self, role: str) -> bool:

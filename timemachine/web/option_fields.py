@@ -59,7 +59,6 @@ class ThresholdFields(forms.Form):
         return any(field.errors or field.value() not in _EMPTY for field in self.threshold_fields)
 
     def thresholds(self) -> dict[str, Any]:
-        """Return the chosen thresholds."""
         return {name: self.cleaned_data[name] for name in ThresholdFields.base_fields}
 
 
@@ -91,7 +90,6 @@ class RetrievalFields(ThresholdFields):
         embedding.choices = [("", "The collection's model"), *((name, name) for name in there)]
 
     def retrieval_options(self) -> dict[str, Any]:
-        """Return the chosen options."""
         asked = self.cleaned_data
         return {
             "top_k": asked["top_k"],
@@ -121,7 +119,6 @@ class CallFields(forms.Form):
         return any(self[name].errors for name in CallFields.base_fields)
 
     def call_options(self) -> dict[str, Any]:
-        """Return the chosen options."""
         asked = self.cleaned_data
         return {
             "temperature": asked["temperature"],

@@ -110,7 +110,6 @@ class ComparisonForm(SentOnce):
 
     @property
     def chosen_sessions(self) -> Iterable[str]:
-        """Return the ids of the selected sessions."""
         return self["sessions"].value() or ()
 
     def plan(self, project: Project) -> Plan:

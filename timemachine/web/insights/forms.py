@@ -28,6 +28,5 @@ class RuleForm(SentOnce):
     )
 
     def without_address(self) -> "RuleForm":
-        """Return the form without the webhook field."""
         del self.fields["url"]
         return self

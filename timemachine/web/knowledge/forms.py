@@ -64,7 +64,6 @@ class EmbeddingForm(parts.RecordForm):
 
     @property
     def chosen_model(self) -> str:
-        """Return the name of the chosen model."""
         said: Mapping[str, Any] = self.cleaned_data
         return f"server:{said['server_model']}" if said.get("server_model") else str(said["model"])
 
@@ -84,7 +83,6 @@ class PassageForm(parts.RecordForm):
 
     @property
     def frame(self) -> NewFrame:
-        """Return the passage."""
         said = self.cleaned_data
         return NewFrame(text=self.sent_text, title=said["title"], uri=said["uri"])
 

@@ -259,7 +259,6 @@ class FieldsForm(parts.RecordForm):
 
     @property
     def chosen(self) -> list[str]:
-        """Return the paths of the chosen fields."""
         said = self.cleaned_data
         return [*said["of_step"], *said["of_session"], *said["paths"].split()]
 

@@ -181,7 +181,6 @@ class ShareForm(RecordForm):
         return day
 
     def terms(self) -> terms.Terms:
-        """Return the chosen terms."""
         said = self.cleaned_data
         return terms.Terms(
             expires_at=_end_of(said["until"]) if said["until"] else now() + timedelta(days=said["lifetime"]),

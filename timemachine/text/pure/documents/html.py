@@ -161,7 +161,6 @@ class _Builder:
             self._layout(tag, enters=enters)
 
     def document(self, title: str | None, left_out: tuple[str, ...] = ()) -> Document:
-        """Return the document."""
         return Document(text="".join(self.parts), blocks=tuple(self.blocks), title=title, left_out=left_out)
 
     def _container(self, kind: Kind, *, enters: bool) -> None:

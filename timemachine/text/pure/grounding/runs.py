@@ -57,7 +57,6 @@ class RunIndex:
         return RunQuery(keys, self._starts, self._bounds)
 
     def _starts(self, run: Run) -> list[int]:
-        """Return where a run starts."""
         if isinstance(run, str):
             return self._places.get(run, [])
         if run not in self._known:

@@ -42,7 +42,6 @@ class ShownStep:
 
     @property
     def tool(self) -> str | None:
-        """Return the called tool."""
         return self.step.facts.tool
 
 

@@ -109,7 +109,6 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
 
     @property
     def is_debug(self) -> bool:
-        """Return whether a debug replay is chosen."""
         return bool(self["kind"].value() == "debug")
 
     @property
@@ -118,7 +117,6 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
         return any(self[name].value() for name in ("from_sequence", "through_sequence"))
 
     def options(self) -> ReplayOptions:
-        """Return the chosen options."""
         asked = self.cleaned_data
         return ReplayOptions(
             **dict(self.session_options()),
@@ -218,14 +216,12 @@ class SweepForm(SentOnce):
         models.choices = [(name, name) for name in there]
 
     def clean_top_k(self) -> list[int]:
-        """Return the numbers."""
         written = [each.strip() for each in self.cleaned_data["top_k"].split(",") if each.strip()]
         if not written or not all(_NUMBER.fullmatch(each) for each in written):
             raise ValidationError("Enter whole numbers separated by commas, for example 4, 8, 16.")
         return [int(each) for each in written]
 
     def grid(self) -> Grid:
-        """Return the chosen grid."""
         said = self.cleaned_data
         return Grid(
             modes=said["modes"],

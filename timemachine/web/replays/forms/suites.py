@@ -124,7 +124,6 @@ class SuiteForm(SentOnce, SessionFields):
 
     @property
     def chosen_sessions(self) -> Iterable[str]:
-        """Return the ids of the selected sessions."""
         return self["sessions"].value() or ()
 
     def plan(self, project: Project) -> SuitePlan:
