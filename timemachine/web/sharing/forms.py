@@ -135,10 +135,9 @@ class ShareForm(RecordForm):
         self.fields["redaction"].choices = named if policy.profile_required else [("", "Nothing"), *named]  # type: ignore[attr-defined]  # a ChoiceField has them
         if isinstance(target, Session):
             last = self._last_step = target.last_sequence
-            self.fields["through_sequence"].widget.attrs |= {"placeholder": str(last), "max": str(last)}
-            self.fields[
-                "through_sequence"
-            ].help_text = "Later steps are not shown. Leave empty for the current last step."
+            field = self.fields["through_sequence"]
+            field.widget.attrs |= {"placeholder": str(last), "max": str(last)}
+            field.help_text = "Later steps are not shown. Leave empty for the current last step."
         else:
             del self.fields["through_sequence"]
 
@@ -151,16 +150,12 @@ class ShareForm(RecordForm):
         lifetime = forms.TypedChoiceField(label="Expires", choices=offered, coerce=int)
         lifetime.initial = "14" if "14" in dict(offered) else offered[-1][0]
         self.fields["lifetime"] = lifetime
-        self.fields[
-            "until"
-        ].help_text = f"In UTC, at most {counted(days, 'day')} from now. Overrides the choice above."
-        if policy.profile_required:
-            self.fields["redaction"].required = True
+        until, passphrase = self.fields["until"], self.fields["passphrase"]
+        until.help_text = f"In UTC, at most {counted(days, 'day')} from now. Overrides the choice above."
+        self.fields["redaction"].required = policy.profile_required
         if policy.passphrase_required:
-            self.fields["passphrase"].required = True
-            self.fields[
-                "passphrase"
-            ].help_text = "Required in this project. Send it through another channel than the link. Only a hash is stored."
+            passphrase.required = True
+            passphrase.help_text = "Required in this project. Send it through another channel than the link. Only a hash is stored."
 
     def clean_through_sequence(self) -> int | None:
         """Return a step that exists in the session."""

@@ -65,7 +65,21 @@ def collections(request: HttpRequest, access: Access) -> HttpResponse:
     made = form.run(
         lambda: create_collection(access.project, form.cleaned_data["name"], by=access.user.email)
     )
-    return _list(request, access, form) if made is None else see_other("collection", made.name)
+    if made is not None:
+        return see_other("collection", made.name)
+    after = request.GET.get("after", "")
+    if not is_plain(after):
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
+    found, last = first_rows(collections_of(access.project).filter(name__gt=after), PAGE)
+    context = {
+        "form": form,
+        "collections": with_the_next(found),
+        "after": after,
+        "next": last and last.name,
+        "here": {},
+        "may_record": access.may(OPERATOR),
+    }
+    return page(request, "collections/list.html", context, parts=("more",), status=form.http_status)
 
 
 @get_view(fresh=True)
@@ -85,22 +99,6 @@ def put(request: HttpRequest, access: Access, name: str) -> HttpResponse:
     enqueue(embed_backlog, found.id)
     messages.success(request, stored_sentence(done))
     return see_other("collection", found.name)
-
-
-def _list(request: HttpRequest, access: Access, form: CollectionForm) -> HttpResponse:
-    after = request.GET.get("after", "")
-    if not is_plain(after):
-        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
-    found, last = first_rows(collections_of(access.project).filter(name__gt=after), PAGE)
-    context = {
-        "form": form,
-        "collections": with_the_next(found),
-        "after": after,
-        "next": last and last.name,
-        "here": {},
-        "may_record": access.may(OPERATOR),
-    }
-    return page(request, "collections/list.html", context, parts=("more",), status=form.http_status)
 
 
 def collection_page(

@@ -56,13 +56,12 @@ def update(request: HttpRequest, access: Access, name: str, number: int) -> Http
     collection = collection_of(access.project, name)
     current = _current(collection, number)
     form = NewVersionForm(request.POST, files=request.FILES)
-    done = form.run(
-        lambda: commands.put_frames(collection, [_new_version(request, current, form)], by=access.user.email)[
-            0
-        ]
+    puts = form.run(
+        lambda: commands.put_frames(collection, [_new_version(request, current, form)], by=access.user.email)
     )
-    if done is None:
+    if puts is None:
         return _page(request, access, collection, number, form=form)
+    (done,) = puts
     enqueue(embed_backlog, collection.id)
     said = "is unchanged. Nothing was added" if done.already_there else "is now current"
     messages.success(request, f"Version {done.frame.version} of frame {number} {said}.")
@@ -149,9 +148,8 @@ def _form(current: Frame) -> NewVersionForm:
     fits = current.payload.size <= EDITED_BYTES
     form = NewVersionForm(initial=initial | {"text": searchable(text(current.payload)) if fits else ""})
     if not fits:
-        form.fields[
-            "text"
-        ].help_text = "This text is too long to edit here. Upload the next version as a file."
+        field = form.fields["text"]
+        field.help_text = "This text is too long to edit here. Upload the next version as a file."
     return form
 
 

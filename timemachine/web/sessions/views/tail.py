@@ -30,10 +30,10 @@ def tail(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "status", Session.RECORDING
     )
     revision = request.GET.get("revision")
-    chosen = replay_named(session, asked.replay) if has_grown or revision else None
-    replays = (
-        replayed(session, chosen, unless=None if has_grown else revision) if has_grown or revision else None
-    )
+    if not has_grown and not revision:
+        return HttpResponse(status=204)
+    chosen = replay_named(session, asked.replay)
+    replays = replayed(session, chosen, unless=None if has_grown else revision)
     if not has_grown and replays is None:
         return HttpResponse(status=204)
     first, last = (whole(request.GET.get(name, "")) or 0 for name in ("first", "last"))

@@ -34,16 +34,13 @@ class ProviderKeyForm(RecordForm):
         super().__init__(data)
         self.listed = listed
         self.auto_id = f"key_{listed.provider}_%s"
-        own = listed.own_key
-        self.fields["default_model"].initial = own.default_model if own else None
-        self.fields["default_model"].widget.attrs["placeholder"] = listed.model.model if listed.model else ""
-        self.fields[
-            "default_model"
-        ].help_text = (
+        self.fields["key"].label = f"Key for {listed.label}"
+        model = self.fields["default_model"]
+        model.initial = listed.own_key.default_model if listed.own_key else None
+        model.widget.attrs["placeholder"] = listed.model.model if listed.model else ""
+        model.help_text = (
             f"The model for “{listed.provider}” without a model name. Leave empty for the server's default."
         )
-        for name, field in self.fields.items():
-            field.label = f"{field.label}{' for ' + listed.label if name == 'key' else ''}"
 
 
 class ServerForm(RecordForm):

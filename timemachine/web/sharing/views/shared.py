@@ -3,6 +3,7 @@
 Pages read what the scope of the link returns, and nothing here reads the database. Templates get read models only.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,6 +22,7 @@ from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.comparisons import SharedComparison
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
+from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.governance.sharing.scope import Scope
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
@@ -34,7 +36,7 @@ from timemachine.web.formatting import json_excerpt
 from timemachine.web.http import download as download_of
 from timemachine.web.http import page, requested_part, see_other
 from timemachine.web.replays.forms.replays import chosen_options
-from timemachine.web.replays.presenters.side_by_side import Sides, side_by_side
+from timemachine.web.replays.presenters.side_by_side import side_by_side
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
 from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
@@ -96,18 +98,11 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     """Show one step of a shared replay, recorded on the left, replayed on the right."""
     scope = scope_of(request, public_id)
     step = scope.replay_step(sequence)
-    contexts = scope.context_steps(sequence)
     return page(
         request,
         "shares/replay_step.html",
-        _about(scope),
-        step=step,
-        erased_parts={step.id: step.erased},
-        sides=_sides(request, scope, step),
+        _about(scope) | _both_sides(request, scope, step, scope.context_steps(sequence)),
         neighbours=scope.neighbours(sequence),
-        contexts=contexts,
-        erased_fields=scope.erased_fields(contexts),
-        asked=CONTEXT_TAB,
     )
 
 
@@ -118,20 +113,13 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
     scope = scope_of(request, public_id)
     comparison = scope.comparison()
     cell, made = comparison.cell(step), comparison.about()
-    contexts = comparison.contexts(cell)
     return page(
         request,
         "shares/cell.html",
-        _about(scope, made),
+        _about(scope, made) | _both_sides(request, scope, cell.step, comparison.contexts(cell)),
         column=column_names(made.arms)[cell.arm],
-        step=cell.step,
-        erased_parts={cell.step.id: cell.step.erased},
-        sides=_sides(request, scope, cell.step),
         marks=cell.marks,
         opinions=cell.opinions,
-        contexts=contexts,
-        erased_fields=scope.erased_fields(contexts),
-        asked=CONTEXT_TAB,
     )
 
 
@@ -205,12 +193,22 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
-def _sides(request: HttpRequest, scope: Scope, step: SharedReplayStep) -> Sides:
-    found = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
-    if scope.link.redaction is None:
-        return found
-    # Only the verdict says that two answers are the same: they may differ in what is withheld.
-    return replace(found, same=found.same and step.verdict == "identical")
+def _both_sides(
+    request: HttpRequest, scope: Scope, step: SharedReplayStep, contexts: Sequence[SharedStep]
+) -> dict[str, object]:
+    """Return both sides of a replayed step, and the recorded steps whose passages it uses."""
+    sides = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
+    if scope.link.redaction is not None:
+        # Only the verdict says that two answers are the same: they may differ in what is withheld.
+        sides = replace(sides, same=sides.same and step.verdict == "identical")
+    return {
+        "step": step,
+        "erased_parts": {step.id: step.erased},
+        "sides": sides,
+        "contexts": contexts,
+        "erased_fields": scope.erased_fields(contexts),
+        "asked": CONTEXT_TAB,
+    }
 
 
 def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
