@@ -19,6 +19,7 @@ from timemachine.core.pure import numbers as base
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.numbers import sum_known
 from timemachine.memory.patterns.schemas import resolution_words
+from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.web import differences, formatting, hits, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
@@ -60,6 +61,10 @@ LONGEST_WHO: Final = 60
 register.filter("counted", base.counted)
 register.filter("size", formatting.size)
 register.filter("grouped", step_fields.grouped)
+register.filter("in_unit", wording.figure)
+register.filter("signed_in_unit", wording.signed)
+register.filter("interval_words", wording.interval_words)
+register.filter("p_words", wording.p_words)
 register.filter("solved_words", resolution_words)
 
 

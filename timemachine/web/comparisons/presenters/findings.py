@@ -7,7 +7,7 @@ from typing import Final
 from timemachine.governance.sharing.read_models.comparisons import SharedRemarks
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.pure.metrics import MEASURES, VariantPair
+from timemachine.replay.comparison.pure.metrics import MEASURES, Measure, VariantPair
 from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant
@@ -22,25 +22,17 @@ SAME_AGAIN: Final = "itself"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One metric of two columns: the verdict, the sentence, and its numbers as text."""
+    """The result of one metric for two columns, with the verdict, the rest of its sentence, and what is shown as text."""
 
-    title: str
+    result: PairedResult
+    measure: Measure
     verdict: str
     better: bool
     rest: str
-    n: int
     excluded: str
-    mean_a: str
-    mean_b: str
-    difference: str
-    interval: str
     method: str
-    split: str
-    p: str
-    holm: str
+    tested: str
     effect: str
-    needed: str
-    pairs: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,26 +59,17 @@ def shown_pair(pair: VariantPair, names: Sequence[str]) -> ShownPair:
 
 def _finding(result: PairedResult) -> Finding:
     measure = BY_NAME[result.metric]
-    unit, whole = measure.unit, wording.sentence(result, measure.unit)
-    verdict = wording.verdict_words(result, unit)
+    verdict = wording.verdict_words(result, measure.unit)
     return Finding(
-        title=measure.title,
+        result=result,
+        measure=measure,
         verdict=verdict,
         better=result.verdict.endswith("better"),
-        rest=whole.removeprefix(verdict),
-        n=result.n,
+        rest=wording.sentence(result, measure.unit).removeprefix(verdict),
         excluded="; ".join(f"{number} {reason}" for reason, number in result.excluded.items()) or "none",
-        mean_a=wording.figure(result.mean_a, unit),
-        mean_b=wording.figure(result.mean_b, unit),
-        difference=wording.signed(result.difference, unit),
-        interval=wording.interval_words(result.interval, unit),
         method="" if result.interval is None else wording.METHODS[result.interval.method],
-        split=f"{result.wins} / {result.ties} / {result.losses}",
-        p=_tested(result),
-        holm=wording.p_words(result.p_holm),
+        tested=_tested(result),
         effect=_effect(result),
-        needed="unknown" if result.needed is None else f"{result.needed:,}",
-        pairs=[(wording.figure(a, unit), wording.figure(b, unit)) for a, b in result.pairs],
     )
 
 
