@@ -103,17 +103,13 @@ def cost_plot(rows: Sequence[Row], span: Span) -> CostPlot | None:
         for number, first in enumerate(firsts)
     )
     named = sorted({0, len(firsts) // 2, len(firsts) - 1})
+    amounts = (Decimal(0), most / 2, most) if most else (Decimal(0),)
     return CostPlot(
         bars=bars,
-        upwards=_upwards(most),
+        upwards=tuple(Tick(place=BOTTOM - _height(each, most), words=money(each)) for each in amounts),
         across=tuple(Tick(place=bars[number].middle, words=str(firsts[number])) for number in named),
         unknown=unknown,
     )
-
-
-def _upwards(most: Decimal) -> tuple[Tick, ...]:
-    amounts = (Decimal(0), most / 2, most) if most else (Decimal(0),)
-    return tuple(Tick(place=BOTTOM - _height(each, most), words=money(each)) for each in amounts)
 
 
 def _height(amount: Decimal, most: Decimal) -> float:

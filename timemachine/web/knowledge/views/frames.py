@@ -12,7 +12,7 @@ from timemachine.core.pure.postgres_text import searchable
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge import commands
 from timemachine.knowledge.commands import NewFrame
-from timemachine.knowledge.models import Collection, Frame, SourcePut
+from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import collection_of, versions_of
 from timemachine.knowledge.sources import places_of, put_that_ended
 from timemachine.knowledge.tasks import embed_backlog
@@ -100,6 +100,7 @@ def _page(
     first_bytes = MORE_BYTES if request.GET.get("more") == "1" else FIRST_BYTES
     last = versions[-1]
     ended, may_record = last.valid_until is not None, access.may(OPERATOR)
+    replaced_at = last.valid_until if last.ended_by == "replace" else None
     return page(
         request,
         "collections/frame.html",
@@ -115,19 +116,12 @@ def _page(
         more=first_bytes == MORE_BYTES,
         ended=ended,
         last=last,
-        replacement=_replacement(collection, last),
+        replacement=put_that_ended(collection, replaced_at) if replaced_at else None,
         may_record=may_record,
         form=None if ended or not may_record else form or _form(_current(collection, number)),
         usage=frame_usage([each.id for each in versions]),
         here={"version": chosen.version if chosen is not last else None},
     )
-
-
-def _replacement(collection: Collection, last: Frame) -> SourcePut | None:
-    """Return the upload that ended the last version."""
-    if last.ended_by != "replace" or last.valid_until is None:
-        return None
-    return put_that_ended(collection, last.valid_until)
 
 
 def _chosen(versions: list[Frame], written: str) -> Frame:

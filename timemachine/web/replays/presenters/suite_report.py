@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import QueryDict
@@ -135,7 +134,7 @@ def _difference(change: StepChange) -> str | None:
         return None
     sequence = change.step.sequence
     sides = {"a": change.before.replay, "b": change.after.replay, "left": sequence, "right": sequence}
-    return f"{reverse('compare_steps')}?{urlencode(sides)}"
+    return reverse("compare_steps", query=sides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,17 +174,13 @@ def verdict_rows(runs: Sequence[SuiteRun], counts: Mapping[UUID, RunCounts]) -> 
             latest=oldest_first[-1][1].get(verdict, 0),
             width=len(oldest_first) * (BAR + GAP),
         )
-        for verdict in sorted(seen, key=_order_of)
+        for verdict in sorted(seen, key=lambda each: _ORDER.index(each) if each in _ORDER else len(_ORDER))
     ]
 
 
 def _counted_verdicts(counts: RunCounts) -> Mapping[str, int]:
     """Return the verdicts of answers; without answers those of retrieval, and without these those of contexts."""
     return counts.verdicts or counts.retrievals or counts.contexts
-
-
-def _order_of(verdict: str) -> int:
-    return _ORDER.index(verdict) if verdict in _ORDER else len(_ORDER)
 
 
 def _bar(place: int, run: int, number: int, most: int) -> Bar:

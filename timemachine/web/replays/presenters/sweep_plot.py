@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from timemachine.replay.sweeps.schemas import SweepRowOut
 from timemachine.replay.sweeps.schemas import SweepRowOut as Row
 
 WIDTH, HEIGHT = 344, 240
@@ -51,7 +50,7 @@ class SweepPlot:
     height: int = HEIGHT
 
 
-def sweep_plot(rows: Sequence[SweepRowOut]) -> SweepPlot | None:
+def sweep_plot(rows: Sequence[Row]) -> SweepPlot | None:
     """Return the plot of the measured settings: by recall if answers were grounded, else by overlap; None without values."""
     upwards = measure_of([row for row in rows if row.result and row.result.tokens_per_step is not None])
     drawn = [
@@ -132,10 +131,6 @@ def _fewest(row: Row, _: str) -> tuple[float, ...]:
     return (1.0, 0.0) if tokens is None else (0.0, tokens)
 
 
-def _launched(_: Row, __: str) -> tuple[float, ...]:
-    return ()
-
-
 def _figure(row: Row, name: str) -> float | None:
     found = getattr(row.result, name) if row.result else None
     return None if found is None else float(found)
@@ -144,5 +139,5 @@ def _figure(row: Row, name: str) -> float | None:
 _ORDERS: Final[Mapping[str, Callable[[Row, str], tuple[float, ...]]]] = {
     "best": _best,
     "tokens": _fewest,
-    "number": _launched,
+    "number": lambda _row, _measure: (),
 }

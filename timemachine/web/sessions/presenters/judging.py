@@ -77,11 +77,6 @@ class JudgeForm(ModelFields):
         return cast("UUID | None", self.cleaned_data.get("judgement"))
 
 
-def _answered(found: Step) -> bool:
-    failed = found.action.error_type is not None or found.action.error_message is not None
-    return found.action.kind == "ask" and found.output is not None and not failed
-
-
 def leave_note(request: HttpRequest, action: Action, note: JudgingNote) -> None:
     """Leave a message for the page of a step; only the latest twenty unread ones are kept."""
     page = _page_of(action)
@@ -104,7 +99,9 @@ def _page_of(action: Action) -> str:
 
 def judging_of(found: Step) -> dict[str, object]:
     """Return the judgements for the Action tab of an ask; None for other kinds of steps and for failed ones."""
-    if not _answered(found):
+    action = found.action
+    failed = action.error_type is not None or action.error_message is not None
+    if action.kind != "ask" or found.output is None or failed:
         return {}
     return {"judged": _judged(found), "judge_form": JudgeForm(models=_choices(found))}
 

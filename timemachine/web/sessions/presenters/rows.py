@@ -8,8 +8,8 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure.numbers import counted
-from timemachine.governance.sharing.read_models.rows import SharedPlace, SharedRow, SharedRows
-from timemachine.recording.timeline.pure.nesting import Place, Row
+from timemachine.governance.sharing.read_models.rows import SharedPlace, SharedRows
+from timemachine.recording.timeline.pure.nesting import Place
 from timemachine.recording.timeline.rows import Window
 from timemachine.web import formatting
 from timemachine.web.redaction_marks import drawing
@@ -63,20 +63,16 @@ def _row(
     mark = '<span class="mark">error</span>' if row.failed else ""
     pin = f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>' if notes else ""
     verdict = f'<span class="replayed">{replayed}</span>' if replayed else ""
+    is_usual = row.significance is None or row.significance == "normal"
+    significance = "" if is_usual else f'<span class="significance">{escape(row.significance)}</span>'
     within = f'<span class="within">in {place.below[-1]}</span>' if place.below and not place.above else ""
     current = ' aria-current="step"' if selected else ""
     return (
         f'<li id="s{row.sequence}" class="row d{min(place.depth, DEEPEST)}{" folds" if place.folds else ""}">'
         f'<a href="?step={row.sequence}{ends["kept"]}#s{row.sequence}" hx-get="?step={row.sequence}{ends["quick"]}"'
         f' {QUICK}{current}><span class="seq">{row.sequence}</span>{kind_badge(row.kind)}'
-        f'<span class="label">{label}</span>{_significance(row)}{within}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
+        f'<span class="label">{label}</span>{significance}{within}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
     )
-
-
-def _significance(row: Row | SharedRow) -> str:
-    if row.significance is None or row.significance == "normal":
-        return ""
-    return f'<span class="significance">{escape(row.significance)}</span>'
 
 
 @register.simple_tag
