@@ -65,13 +65,11 @@ class AskFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One answer in a cell: its number, its replay step, and its verdict as text. If it was erased, `then` is the verdict before."""
+    """One answer in a cell of the table, and its verdict as text. If it was erased, `then` is the verdict before."""
 
-    number: int
-    step: int | None
+    cell: Cell
     word: str
     name: str
-    cut_off: bool
     marks: Sequence[Any]
     opinions: Sequence[Any]
     then: str | None = None
@@ -199,26 +197,25 @@ def _cell(
     ask: Ask, arm: int, column: str, found: tuple[AnnotatedAsks | SharedRemarks, ErasedAnswers]
 ) -> ShownCell:
     cells, (said, gone) = ask.cells(arm), found
-    runs = [
-        Run(
-            number=cell.repeat,
-            step=cell.step,
-            word=ERASED if gone.affects(ask, cell) else _word(cell),
-            name=ERASED if gone.affects(ask, cell) else cell.verdict or _class(cell),
-            then=_word(cell) if gone.affects(ask, cell) else None,
-            cut_off=cell.cut_off,
-            marks=said.marks.get(cell.step or 0, ()),
-            opinions=said.opinions.get(cell.step or 0, ()),
-        )
-        for cell in cells
-    ]
     return ShownCell(
         column=column,
-        runs=runs,
+        runs=[_run(cell, said, erased=gone.affects(ask, cell)) for cell in cells],
         grounding=_mean([GROUNDING.read(cell).value for cell in cells]),
         cost_usd=_mean([cell.cost_usd for cell in cells if not cell.missing]),
         latency_ms=_mean([cell.latency_ms for cell in cells if not cell.missing]),
         has_figures=any(not cell.missing for cell in cells),
+    )
+
+
+def _run(cell: Cell, said: AnnotatedAsks | SharedRemarks, *, erased: bool) -> Run:
+    word = _word(cell)
+    return Run(
+        cell=cell,
+        word=ERASED if erased else word,
+        name=ERASED if erased else cell.verdict or _class(cell),
+        then=word if erased else None,
+        marks=said.marks.get(cell.step or 0, ()),
+        opinions=said.opinions.get(cell.step or 0, ()),
     )
 
 
