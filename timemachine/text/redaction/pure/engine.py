@@ -13,6 +13,8 @@ import re2
 OUR_MEMORY: Final = 32 << 20
 """Bytes for one of our own expressions. With less, RE2 reads long texts a hundred times slower."""
 THEIR_MEMORY: Final = 4 << 20
+ESCAPE_BEFORE: Final = re.compile(r"(?:\\[bfnrt]|%[0-9A-Fa-f]{2})\Z")
+"""What ends in a letter or digit but is neither: a line break in JSON recorded as text, a percent-encoded character."""
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 Refused = re2.error

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from timemachine.text.redaction.pure.engine import compiled, spans
+from timemachine.text.redaction.pure.engine import ESCAPE_BEFORE, compiled, spans
 
 _REGISTRY: Final = (
     "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 "
@@ -24,8 +24,6 @@ _SSN_NAMED: Final = (
 )
 _NO_AREAS: Final = ("000", "666")
 _FIRST_OF_NO_AREA: Final = "9"
-_ESCAPE_BEFORE: Final = re.compile(r"(?:\\[bfnrt]|%[0-9A-Fa-f]{2})\Z")
-"""What ends in a letter or digit but is neither: a line break in JSON recorded as text, a percent-encoded character."""
 _RUN_BEFORE: Final = re.compile(r"[A-Za-z0-9]\Z|[0-9]-\Z")
 _RUN_AFTER: Final = re.compile(r"[A-Za-z0-9]|-[0-9]")
 
@@ -51,7 +49,7 @@ def social_security_numbers_in(text: str) -> Iterator[tuple[int, int]]:
 
 def _continues_before(text: str, start: int) -> bool:
     before = text[max(0, start - 3) : start]
-    return _RUN_BEFORE.search(before) is not None and _ESCAPE_BEFORE.search(before) is None
+    return _RUN_BEFORE.search(before) is not None and ESCAPE_BEFORE.search(before) is None
 
 
 def _read(text: str, start: int, length: int) -> int | None:

@@ -7,15 +7,13 @@ from typing import Final
 
 import phonenumbers
 
-from timemachine.text.redaction.pure.engine import compiled, spans
+from timemachine.text.redaction.pure.engine import ESCAPE_BEFORE, compiled, spans
 
 _EMAIL: Final = r"[\pL\pN_][\pL\pN._%+'-]*(?:@|%40)(?:[\pL\pN](?:[\pL\pN-]*[\pL\pN])?\.)+[\pL]{2,}"
 _INTERNATIONAL: Final = r"(?:[+＋]|\b00)[\s().-]{0,3}[0-9][0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]{5,40}"
 _DIALLED: Final = r"\(?[0-9](?:[0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]*[0-9])?"
 _CARD: Final = r"[0-9](?:[ .\x{a0}-]?[0-9]){11,}"
 _UUID: Final = r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b"
-_ESCAPE_BEFORE: Final = re.compile(r"(?:\\[bfnrt]|%[0-9A-Fa-f]{2})\Z")
-"""What ends in a letter but is none: a line break in JSON recorded as text, a percent-encoded character."""
 _RUN_AFTER: Final = re.compile(r"(?!(?:x|ext)\.?\s?[0-9])[A-Za-z\u00c0-\u024f]")
 """A letter that continues a run of letters and digits and does not start an extension (`x12`)."""
 _RUN_BEFORE: Final = re.compile(r"(?<!\\)(?<!%)(?<!%[0-9A-Fa-f])[A-Za-z\u00c0-\u024f]\Z")
@@ -116,7 +114,7 @@ def _dialled_within(text: str, start: int, end: int, regions: Sequence[str]) -> 
     The characters around a window are read with it: digits next to a letter are not a number.
     """
     for low in range(start, max(start + 1, end - _WINDOW + _STEP), _STEP):
-        begin = low - (low > 0 and not _ESCAPE_BEFORE.search(text, max(0, low - 3), low))
+        begin = low - (low > 0 and not ESCAPE_BEFORE.search(text, max(0, low - 3), low))
         piece = text[begin : min(end, low + _WINDOW) + _AFTER]
         for region in regions:
             for match in phonenumbers.PhoneNumberMatcher(piece, region):
