@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from uuid import UUID
+
+import click
 
 from timemachine.cli.failure import Failure
 from timemachine.client.errors import Refused
@@ -20,14 +21,12 @@ _MOST_NAMED = 5
 _NOT_FOUND = 404
 
 
-@contextmanager
-def connected() -> Iterator[Client]:
-    """A client of the server that the environment names, or of the one on this machine."""
+def connected() -> Client:
+    """A client of the server that the environment names, or of the one on this machine; closed when the command ends."""
     server = find_server(os.environ)
     from timemachine.client.client import Client  # httpx takes 0.2 s to import
 
-    with Client(server) as client:
-        yield client
+    return click.get_current_context().with_resource(Client(server))
 
 
 def session_or_open(client: Client, given: str | None) -> str:

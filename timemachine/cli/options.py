@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
+from timemachine.cli.terminal import remember_json
 from timemachine.core.pure.conditions import NAMES, Condition, parse_condition
 
 if TYPE_CHECKING:
@@ -58,8 +59,14 @@ class ConditionType(click.ParamType[Condition]):
 
 
 as_json: Decorator = click.option(
-    "--json", "as_json", is_flag=True, help="Print the JSON document of the API."
+    "--json",
+    "as_json",
+    is_flag=True,
+    expose_value=False,
+    callback=remember_json,
+    help="Print the JSON document of the API.",
 )
+"""`show` and `wants_json` read it from the context of the command."""
 limit: Decorator = click.option(
     "--limit",
     type=click.IntRange(1, 200),

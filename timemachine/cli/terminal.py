@@ -9,10 +9,14 @@ from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Final, Self, TextIO
+
+import click
 
 from timemachine.cli.failure import OutputClosed, OutputFailed
 from timemachine.cli.formatting import one_line, visible
+
+_JSON: Final = "timemachine.json"
 
 
 def use_utf8() -> None:
@@ -56,9 +60,19 @@ def write(text: str) -> None:
     _write(sys.stdout, visible(text))
 
 
-def show(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
-    """Print the document of the API as JSON, or the same as lines for people."""
-    if as_json:
+def remember_json(context: click.Context, _: click.Parameter, value: bool) -> None:  # click's signature
+    """Keep whether `--json` was given; the callback of this option."""
+    context.meta[_JSON] = value
+
+
+def wants_json() -> bool:
+    """Whether the command was called with `--json`."""
+    return bool(click.get_current_context().meta.get(_JSON))
+
+
+def show(document: Any, lines: Iterable[str]) -> None:
+    """Print the document of the API with `--json`, else the same as lines for people."""
+    if wants_json():
         _write(sys.stdout, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     else:
         print_lines(lines)

@@ -24,7 +24,7 @@ from timemachine.cli.output.grounding import (
 from timemachine.cli.output.hits import hit_lines, unembedded_lines
 from timemachine.cli.output.table import facts
 from timemachine.cli.source import Line, batches, read_lines
-from timemachine.cli.terminal import Progress, is_terminal, print_error, print_lines, show, write
+from timemachine.cli.terminal import Progress, is_terminal, print_error, print_lines, show, wants_json, write
 from timemachine.cli.times import local
 from timemachine.core.pure.finish_reasons import ended_in_words
 from timemachine.core.pure.numbers import counted, money_or_unknown
@@ -47,11 +47,10 @@ _EMPTY = "The model returned an empty answer."
 )
 @options.session_to_record_in
 @options.as_json
-def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> None:
+def find(*, collection: str, adaptive: bool, **asked: Any) -> None:
     """Find passages in a collection."""
-    with connected() as client:
-        found = client.collections.find(collection, adaptive=adaptive, **asked)
-        show(found, hit_lines(collection, found), as_json=as_json)
+    found = connected().collections.find(collection, adaptive=adaptive, **asked)
+    show(found, hit_lines(collection, found))
 
 
 @click.command(cls=OneEach)
@@ -62,24 +61,24 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
 @click.option("--no-cache", is_flag=True, help="Ask the model even if the answer is in the cache.")
 @options.session_to_record_in
 @options.as_json
-def ask(*, collection: str, adaptive: bool, no_cache: bool, as_json: bool, **asked: Any) -> None:
+def ask(*, collection: str, adaptive: bool, no_cache: bool, **asked: Any) -> None:
     """Find passages and ask a model over them.
 
     On a terminal the answer appears while the model writes it. Ctrl-C cancels the ask.
     """
     asked |= {"adaptive": adaptive, "no_cache": no_cache}
-    with connected() as client:
-        if as_json or not is_terminal():
-            answer = client.collections.ask(collection, **asked)
-            show(answer, _answer_lines(answer), as_json=as_json)
-        else:
-            print_lines(_answer_facts(_ask_streaming(client, collection, **asked)))
+    client = connected()
+    if wants_json() or not is_terminal():
+        answer = client.collections.ask(collection, **asked)
+        show(answer, _answer_lines(answer))
+    else:
+        print_lines(_answer_facts(_ask_streaming(client, collection, **asked)))
 
 
 @click.command(cls=OneEach)
 @click.argument("file", metavar="FILE.jsonl")
 @options.as_json
-def ground(*, file: str, as_json: bool) -> None:
+def ground(*, file: str) -> None:
     """Check answers against their context.
 
     Shows for each sentence whether a passage supports it. Each line of the file is {"context": ["…", …], "answer": "…"}.
@@ -87,12 +86,13 @@ def ground(*, file: str, as_json: bool) -> None:
     lines = read_lines(file)
     asked = [answer_and_context(line) for line in lines]
     groundings: list[types.GroundingOut] = []
-    with connected() as client, Progress() as progress:
+    client = connected()
+    with Progress() as progress:
         for batch in batches(asked, characters, most=MOST_ANSWERS, largest=MOST_CHARACTERS):
             groundings.extend(client.ground_all(batch))
             progress.update(f"{len(groundings):,} of {counted(len(asked), 'answer')} grounded")
     document = {"items": groundings, "next": None}
-    show(document, _ground_lines(lines, asked, groundings), as_json=as_json)
+    show(document, _ground_lines(lines, asked, groundings))
 
 
 def _ask_streaming(client: Client, collection: str, **asked: Any) -> types.AskOut:

@@ -23,7 +23,7 @@ from timemachine.cli.output.comparisons import (
     opinion_lines,
 )
 from timemachine.cli.output.variants import VariantType
-from timemachine.cli.terminal import Progress, announce, checked_when_shown, show
+from timemachine.cli.terminal import Progress, announce, checked_when_shown, show, wants_json
 from timemachine.core.pure.conditions import Condition, reasons_to_fail
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ def create(
     reason: str | None,
     conditions: tuple[Condition, ...],
     no_wait: bool,
-    as_json: bool,
     **shared: Any,
 ) -> None:
     """Ask the questions of these sessions again with each variant, over their frozen contexts.
@@ -88,36 +87,36 @@ def create(
         raise click.UsageError("--fail-on needs the result, so you cannot combine it with --no-wait.")
     defaults = {name: value for name, value in shared.items() if value is not None}
     complete = [cast("types.VariantIn", {**defaults, **variant}) for variant in variants]
-    with connected() as client:
-        if not as_json:
-            print_estimate(
-                client.comparisons.estimate(sessions, complete, repeats=repeats, noise_floor=noise_floor)
-            )
-        launched = client.comparisons.launch(
-            sessions,
-            complete,
-            reason=reason_or_default(reason),
-            repeats=repeats,
-            noise_floor=noise_floor,
-            spend_limit_usd=spend_limit_usd,
+    client = connected()
+    if not wants_json():
+        print_estimate(
+            client.comparisons.estimate(sessions, complete, repeats=repeats, noise_floor=noise_floor)
         )
-        if no_wait:
-            show(launched, [page_url(client, launched["comparison_id"])], as_json=as_json)
-            return
-        done = waited(client, launched["comparison_id"])
-        replays = [client.replays.get(each) for each in launched["replay_ids"]] if conditions else []
-        with checked_when_shown(lambda: check(done, replays, conditions)):
-            show(done, comparison_lines(done, page_url(client, done["id"])), as_json=as_json)
+    launched = client.comparisons.launch(
+        sessions,
+        complete,
+        reason=reason_or_default(reason),
+        repeats=repeats,
+        noise_floor=noise_floor,
+        spend_limit_usd=spend_limit_usd,
+    )
+    if no_wait:
+        show(launched, [page_url(client, launched["comparison_id"])])
+        return
+    done = waited(client, launched["comparison_id"])
+    replays = [client.replays.get(each) for each in launched["replay_ids"]] if conditions else []
+    with checked_when_shown(lambda: check(done, replays, conditions)):
+        show(done, comparison_lines(done, page_url(client, done["id"])))
 
 
 @comparison.command()
 @click.argument("comparison_id", metavar="ID")
 @options.as_json
-def view(*, comparison_id: str, as_json: bool) -> None:
+def view(*, comparison_id: str) -> None:
     """Show the results of each variant and each pair; for a running comparison, the results so far."""
-    with connected() as client:
-        found = client.comparisons.results(comparison_id)
-        show(found, comparison_lines(found, page_url(client, found["id"])), as_json=as_json)
+    client = connected()
+    found = client.comparisons.results(comparison_id)
+    show(found, comparison_lines(found, page_url(client, found["id"])))
 
 
 @comparison.command()
@@ -125,34 +124,34 @@ def view(*, comparison_id: str, as_json: bool) -> None:
 @click.option("--model", required=True, metavar="M", help="The judge model, as provider:model.")
 @click.option("--estimate", is_flag=True, help="Print the estimated cost and exit.")
 @options.as_json
-def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> None:
+def judge(*, comparison_id: str, model: str, estimate: bool) -> None:
     """Let a judge model rate every changed answer.
 
     The judge model sees the question, the passages and both answers twice, in swapped order. Its verdict is stored separately; no
     verdict changes. Exits with 1 if it rated no answer.
     """
-    with connected() as client:
-        about = client.comparisons.judge_estimate(comparison_id, model=model)
-        if estimate:
-            show(about, [judging_estimate(about)], as_json=as_json)
-            return
-        if not as_json:
-            announce(f"Asking {about['model']}: {judging_estimate(about)}")
-        asked = client.comparisons.judge(comparison_id, model=model)
-        with Progress() as progress:
-            found = client.comparisons.wait_for_judges(
-                comparison_id,
-                lambda each: progress.update(judging_progress(each["judges"])),
-            )
-        opinions = [
-            opinion
-            for ask in client.comparisons.cells(comparison_id)
-            for cell in ask["cells"]
-            for opinion in cell["opinions"]
-            if opinion["model"] == asked["model"]
-        ]
-        with checked_when_shown(lambda: _check_opinions(asked, opinions)):
-            show({**asked, "opinions": opinions}, opinion_lines(found, asked, opinions), as_json=as_json)
+    client = connected()
+    about = client.comparisons.judge_estimate(comparison_id, model=model)
+    if estimate:
+        show(about, [judging_estimate(about)])
+        return
+    if not wants_json():
+        announce(f"Asking {about['model']}: {judging_estimate(about)}")
+    asked = client.comparisons.judge(comparison_id, model=model)
+    with Progress() as progress:
+        found = client.comparisons.wait_for_judges(
+            comparison_id,
+            lambda each: progress.update(judging_progress(each["judges"])),
+        )
+    opinions = [
+        opinion
+        for ask in client.comparisons.cells(comparison_id)
+        for cell in ask["cells"]
+        for opinion in cell["opinions"]
+        if opinion["model"] == asked["model"]
+    ]
+    with checked_when_shown(lambda: _check_opinions(asked, opinions)):
+        show({**asked, "opinions": opinions}, opinion_lines(found, asked, opinions))
 
 
 def _check_opinions(asked: types.JudgeQueued, opinions: Sequence[types.OpinionOut]) -> None:
@@ -166,38 +165,36 @@ def _check_opinions(asked: types.JudgeQueued, opinions: Sequence[types.OpinionOu
 
 @comparison.command("list")
 @options.as_json
-def list_comparisons(*, as_json: bool) -> None:
+def list_comparisons() -> None:
     """List the newest comparisons."""
-    with connected() as client:
-        page = client.comparisons.page()
-        show(page, listed_comparisons(page["items"]), as_json=as_json)
+    page = connected().comparisons.page()
+    show(page, listed_comparisons(page["items"]))
 
 
 @comparison.command()
 @click.argument("comparison_id", metavar="ID")
 @options.as_json
-def cancel(*, comparison_id: str, as_json: bool) -> None:
+def cancel(*, comparison_id: str) -> None:
     """Cancel every replay of a comparison, and its judge models."""
-    with connected() as client:
-        found = client.comparisons.cancel(comparison_id)
-        show(found, [f"Comparison {found['id']} is {found['status']}."], as_json=as_json)
+    found = connected().comparisons.cancel(comparison_id)
+    show(found, [f"Comparison {found['id']} is {found['status']}."])
 
 
 @comparison.command()
 @click.argument("comparison_id", metavar="ID")
 @click.option("--no-wait", is_flag=True, help="Start it, print the link to its page and do not wait.")
 @options.as_json
-def retry(*, comparison_id: str, no_wait: bool, as_json: bool) -> None:
+def retry(*, comparison_id: str, no_wait: bool) -> None:
     """Retry the failed and cancelled answers of a comparison, wait, and show the results."""
-    with connected() as client:
-        begun = client.comparisons.retry(comparison_id)
-        address = page_url(client, begun["id"])
-        if no_wait:
-            show(begun, [address], as_json=as_json)
-            return
-        done = waited(client, begun["id"])
-        with checked_when_shown(lambda: check(done)):
-            show(done, comparison_lines(done, address), as_json=as_json)
+    client = connected()
+    begun = client.comparisons.retry(comparison_id)
+    address = page_url(client, begun["id"])
+    if no_wait:
+        show(begun, [address])
+        return
+    done = waited(client, begun["id"])
+    with checked_when_shown(lambda: check(done)):
+        show(done, comparison_lines(done, address))
 
 
 def waited(client: Client, comparison_id: str) -> types.ComparisonResults:

@@ -33,14 +33,13 @@ _LATENCY: Final = ("p50", "p95")
 @click.option("--tag", metavar="TAG", help="Only sessions with this tag.")
 @click.option("--tool", metavar="T", help="Only calls of this tool.")
 @options.as_json
-def costs(*, by: str, as_json: bool, **filters: str | None) -> None:
+def costs(*, by: str, **filters: str | None) -> None:
     """Show the cost, tokens, calls and latency of recorded sessions over some days.
 
     The cost of replays is shown separately and is not part of any total.
     """
-    with connected() as client:
-        found = client.costs(by, **filters)
-        show(found, cost_lines(found), as_json=as_json)
+    found = connected().costs(by, **filters)
+    show(found, cost_lines(found))
 
 
 def cost_lines(found: types.CostsOut) -> Iterator[str]:

@@ -27,7 +27,7 @@ _PAUSE = 0.5  # seconds between two requests
 @click.option("--model", required=True, metavar="M", help="wordllama, minilm, or server:MODEL.")
 @click.option("--no-wait", is_flag=True, help="Start it and do not wait.")
 @options.as_json
-def reembed(*, collection: str, model: str, no_wait: bool, as_json: bool) -> None:
+def reembed(*, collection: str, model: str, no_wait: bool) -> None:
     """Embed a collection with another model.
 
     The collection switches to the new model when all frames are embedded. The server continues on its own; run the command again to
@@ -36,11 +36,11 @@ def reembed(*, collection: str, model: str, no_wait: bool, as_json: bool) -> Non
     Frames that the embedding server rejects are counted with its reason and found by keyword only. Run the command again to retry
     them. Requires an API key with the scope admin.
     """
-    with connected() as client:
-        asked = client.collections.reembed(collection, model)
-        chosen = (asked["target"] or asked)["embedding_model"]
-        found = asked if no_wait else _followed(client, collection, chosen)
-        show(found, _lines(found), as_json=as_json)
+    client = connected()
+    asked = client.collections.reembed(collection, model)
+    chosen = (asked["target"] or asked)["embedding_model"]
+    found = asked if no_wait else _followed(client, collection, chosen)
+    show(found, _lines(found))
 
 
 def _followed(client: Client, collection: str, chosen: str) -> types.EmbeddingOut:

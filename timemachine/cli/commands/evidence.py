@@ -15,7 +15,7 @@ from timemachine.cli.command import InOrder
 from timemachine.cli.connection import connected, exists, is_uuid
 from timemachine.cli.failure import Failure, NotEvidence
 from timemachine.cli.output.table import facts
-from timemachine.cli.terminal import print_error, show
+from timemachine.cli.terminal import print_error, show, wants_json
 from timemachine.cli.times import local
 from timemachine.verifier import tm_verify
 
@@ -48,17 +48,17 @@ def evidence() -> None:
     help="The file to write.",
 )
 @options.as_json
-def export(*, target: str | None, of_log: bool, output: Path, as_json: bool) -> None:
+def export(*, target: str | None, of_log: bool, output: Path) -> None:
     """Write the evidence of a session (id or key), replay or comparison (id), or of the project's log, to a ZIP file."""
     if (target is None) != of_log:
         raise click.UsageError("Name a session, replay or comparison, or use --log for the project's log.")
-    with connected() as client:
-        try:
-            of = _fetch(client, target, output)
-        except OSError as why:
-            raise Failure(f"Cannot write {output} ({why.strerror}). Choose another file.") from why
-        altered = bool(target and of and client.evidence.seal(of, target)["altered"])
-    if altered and not as_json:
+    client = connected()
+    try:
+        of = _fetch(client, target, output)
+    except OSError as why:
+        raise Failure(f"Cannot write {output} ({why.strerror}). Choose another file.") from why
+    altered = bool(target and of and client.evidence.seal(of, target)["altered"])
+    if altered and not wants_json():
         print_error(_ALTERED)
     key, *earlier = _keys_of(output)
     size = output.stat().st_size
@@ -68,7 +68,7 @@ def export(*, target: str | None, of_log: bool, output: Path, as_json: bool) -> 
         f"Verify it with: timemachine evidence verify {output} --key {key}",
         *(f"Some states in it are signed by an earlier key, which was replaced: {each}" for each in earlier),
     ]
-    show(made, lines, as_json=as_json)
+    show(made, lines)
 
 
 @evidence.command()
@@ -86,9 +86,7 @@ def export(*, target: str | None, of_log: bool, output: Path, as_json: bool) -> 
 )
 @options.as_json
 @click.pass_context
-def verify(
-    context: click.Context, *, bundle: Path, key: str | None, older: Path | None, as_json: bool
-) -> None:
+def verify(context: click.Context, *, bundle: Path, key: str | None, older: Path | None) -> None:
     """Verify a file offline, without a server.
 
     Auditors should prefer the stand-alone script `tm_verify.py` from a source they trust.
@@ -98,10 +96,10 @@ def verify(
     try:
         report = tm_verify.verify(str(bundle), key, str(older) if older else None)
     except tm_verify.Unreadable as why:
-        if as_json:
-            show(tm_verify.unreadable(str(bundle), why), (), as_json=True)
+        if wants_json():
+            show(tm_verify.unreadable(str(bundle), why), ())
         raise NotEvidence(f"{bundle}: {why}.") from why
-    show(report.as_json(), tm_verify.report_lines(report), as_json=as_json)
+    show(report.as_json(), tm_verify.report_lines(report))
     context.exit(1 if report.failed else 0)
 
 
@@ -109,28 +107,28 @@ def verify(
 @click.argument("address", metavar="URL", required=False)
 @click.option("--none", "remove", is_flag=True, help="Remove the witness.")
 @options.as_json
-def witness(*, address: str | None, remove: bool, as_json: bool) -> None:
+def witness(*, address: str | None, remove: bool) -> None:
     """Show or set the witness that receives each new state of the log (setting requires the scope admin)."""
-    _anchor("witness", address, remove=remove, as_json=as_json)
+    _anchor("witness", address, remove=remove)
 
 
 @evidence.command()
 @click.argument("address", metavar="URL", required=False)
 @click.option("--none", "remove", is_flag=True, help="Remove the timestamp authority.")
 @options.as_json
-def authority(*, address: str | None, remove: bool, as_json: bool) -> None:
+def authority(*, address: str | None, remove: bool) -> None:
     """Show or set the timestamp authority that dates the log (setting requires the scope admin)."""
-    _anchor("timestamp", address, remove=remove, as_json=as_json)
+    _anchor("timestamp", address, remove=remove)
 
 
-def _anchor(kind: str, address: str | None, *, remove: bool, as_json: bool) -> None:
+def _anchor(kind: str, address: str | None, *, remove: bool) -> None:
     """Set the URL if one is given, and show the setting."""
     if remove and address is not None:
         raise click.UsageError("Use a URL or --none, not both.")
-    with connected() as client:
-        url = "" if remove else address
-        found = client.evidence.anchors() if url is None else client.evidence.set_anchors(**{kind: url})
-        show(found, _anchored(kind, found), as_json=as_json)
+    client = connected()
+    url = "" if remove else address
+    found = client.evidence.anchors() if url is None else client.evidence.set_anchors(**{kind: url})
+    show(found, _anchored(kind, found))
 
 
 def _anchored(kind: str, found: types.AnchorsOut) -> Iterator[str]:

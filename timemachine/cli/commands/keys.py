@@ -44,33 +44,31 @@ def key() -> None:
     help="Expiry: 30m, 12h, 14d or 2w from now, a time, a date (its end), or never.",
 )
 @options.as_json
-def create(*, name: str, scopes: tuple[str, ...], expires: str, as_json: bool) -> None:
+def create(*, name: str, scopes: tuple[str, ...], expires: str) -> None:
     """Create a key. It is shown only once."""
     expires_at = None if expires == "never" else expiry_time(expires, now())
-    with connected() as client:
-        parts = [part.strip() for scope in scopes for part in scope.split(",")]
-        made = client.keys.create(name=name, scopes=parts, expires_at=expires_at)
-        show(made, _made(made), as_json=as_json)
+    client = connected()
+    parts = [part.strip() for scope in scopes for part in scope.split(",")]
+    made = client.keys.create(name=name, scopes=parts, expires_at=expires_at)
+    show(made, _made(made))
 
 
 @key.command("list")
 @options.as_json
-def list_(*, as_json: bool) -> None:
+def list_() -> None:
     """List the keys, without their secrets."""
-    with connected() as client:
-        found = client.keys.page()
-        show(found, _listed(found), as_json=as_json)
+    found = connected().keys.page()
+    show(found, _listed(found))
 
 
 @key.command()
 @click.argument("key_id", metavar="ID")
 @options.as_json
-def revoke(*, key_id: str, as_json: bool) -> None:
+def revoke(*, key_id: str) -> None:
     """Revoke a key immediately and permanently."""
-    with connected() as client:
-        ended = client.keys.revoke(key_id)
-        line = f"Key {ended['id']} ({shortened(ended['name'])}) was revoked {local(ended['revoked_at'])}."
-        show(ended, [line], as_json=as_json)
+    ended = connected().keys.revoke(key_id)
+    line = f"Key {ended['id']} ({shortened(ended['name'])}) was revoked {local(ended['revoked_at'])}."
+    show(ended, [line])
 
 
 def _made(made: types.KeyCreated) -> Iterator[str]:

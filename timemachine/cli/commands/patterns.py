@@ -41,23 +41,21 @@ def patterns() -> None:
 )
 @options.page
 @options.as_json
-def list_patterns(*, solved: bool | None, as_json: bool, **filters: Any) -> None:
+def list_patterns(*, solved: bool | None, **filters: Any) -> None:
     """List patterns, the most recently seen first."""
     word = None if solved is None else "yes" if solved else "no"
-    with connected() as client:
-        found = client.patterns.page(solved=word, **filters)
-        show(found, _listed(found), as_json=as_json)
+    found = connected().patterns.page(solved=word, **filters)
+    show(found, _listed(found))
 
 
 @patterns.command()
 @click.argument("pattern", metavar="ID")
 @options.page
 @options.as_json
-def view(*, pattern: str, limit: int, after: str | None, as_json: bool) -> None:
+def view(*, pattern: str, limit: int, after: str | None) -> None:
     """Show a pattern: its wordings, its sessions and what solved it in each."""
-    with connected() as client:
-        found = client.patterns.get(pattern, limit=limit, after=after)
-        show(found, _details(found), as_json=as_json)
+    found = connected().patterns.get(pattern, limit=limit, after=after)
+    show(found, _details(found))
 
 
 @patterns.command()
@@ -65,33 +63,30 @@ def view(*, pattern: str, limit: int, after: str | None, as_json: bool) -> None:
 @click.option("--text", metavar="TEXT", help="An error message or a question instead of a step.")
 @kind
 @options.as_json
-def similar(*, place: str | None, text: str | None, kind: str | None, as_json: bool) -> None:
+def similar(*, place: str | None, text: str | None, kind: str | None) -> None:
     """Find patterns that resemble a step or a text, and what solved them elsewhere."""
     if (place is None) == (text is None):
         raise click.UsageError("Use SESSION:STEP or --text TEXT.")
-    with connected() as client:
-        found = client.patterns.similar(place, text=text, kind=kind)
-        show(found, _similar(found), as_json=as_json)
+    found = connected().patterns.similar(place, text=text, kind=kind)
+    show(found, _similar(found))
 
 
 @patterns.command()
 @options.page
 @options.as_json
-def alerts(*, limit: int, after: str | None, as_json: bool) -> None:
+def alerts(*, limit: int, after: str | None) -> None:
     """List the alerts, newest first."""
-    with connected() as client:
-        found = client.patterns.alerts(limit=limit, after=after)
-        show(found, _alerts(found), as_json=as_json)
+    found = connected().patterns.alerts(limit=limit, after=after)
+    show(found, _alerts(found))
 
 
 @patterns.command()
 @click.argument("alert", metavar="ID")
 @options.as_json
-def seen(*, alert: str, as_json: bool) -> None:
+def seen(*, alert: str) -> None:
     """Dismiss an alert: the navigation no longer counts it."""
-    with connected() as client:
-        found = client.patterns.dismiss(alert)
-        show(found, [f"Dismissed by {one_line(found['seen_by'] or '')}."], as_json=as_json)
+    found = connected().patterns.dismiss(alert)
+    show(found, [f"Dismissed by {one_line(found['seen_by'] or '')}."])
 
 
 @patterns.group(cls=InOrder)
@@ -116,31 +111,28 @@ def rule() -> None:
 @kind
 @click.option("--url", default="", metavar="URL", help="Also notify this URL (requires the scope admin).")
 @options.as_json
-def add_rule(*, sessions: int, window: str, kind: str | None, url: str, as_json: bool) -> None:
+def add_rule(*, sessions: int, window: str, kind: str | None, url: str) -> None:
     """Add a rule that raises an alert when a pattern recurs."""
-    with connected() as client:
-        made = client.patterns.add_rule(sessions, window, kind=kind, url=url)
-        show(made, [f"Rule added: {_rule(made)}.", *facts([("id", made["id"])])], as_json=as_json)
+    made = connected().patterns.add_rule(sessions, window, kind=kind, url=url)
+    show(made, [f"Rule added: {_rule(made)}.", *facts([("id", made["id"])])])
 
 
 @rule.command("list")
 @options.as_json
-def list_rules(*, as_json: bool) -> None:
+def list_rules() -> None:
     """List the rules."""
-    with connected() as client:
-        found = client.patterns.rules()
-        lines = [f"{each['id']}  {_rule(each)}" for each in found]
-        none = ["No rules. Add one with `timemachine patterns rule add`."]
-        show({"items": found, "next": None}, lines or none, as_json=as_json)
+    found = connected().patterns.rules()
+    lines = [f"{each['id']}  {_rule(each)}" for each in found]
+    none = ["No rules. Add one with `timemachine patterns rule add`."]
+    show({"items": found, "next": None}, lines or none)
 
 
 @rule.command("delete")
 @click.argument("rule_id", metavar="ID")
 @options.as_json
-def delete_rule(*, rule_id: str, as_json: bool) -> None:
+def delete_rule(*, rule_id: str) -> None:
     """Delete a rule and its alerts."""
-    with connected() as client:
-        show(client.patterns.delete_rule(rule_id), ["Rule deleted."], as_json=as_json)
+    show(connected().patterns.delete_rule(rule_id), ["Rule deleted."])
 
 
 def _listed(found: types.PatternPage) -> Iterator[str]:

@@ -26,7 +26,7 @@ from timemachine.cli.source import (
     read_bytes,
     read_frames,
 )
-from timemachine.cli.terminal import Progress, show
+from timemachine.cli.terminal import Progress, show, wants_json
 from timemachine.client.errors import ClientError
 from timemachine.client.pages import LARGEST_PAGE, every
 from timemachine.client.sent_file import SentFile
@@ -57,7 +57,6 @@ def put(
     uri: str | None,
     replace: bool,
     session: str | None,
-    as_json: bool,
 ) -> None:
     """Put text and files into a collection.
 
@@ -66,14 +65,15 @@ def put(
     becomes one frame.
     """
     loads = _loads(files or ("-",), title=title, uri=uri, replace=replace)
-    done = _Done(most_listed=None if as_json else _SHOWN_FRAMES)
-    with connected() as client, Progress() as progress:
+    done = _Done(most_listed=None if wants_json() else _SHOWN_FRAMES)
+    client = connected()
+    with Progress() as progress:
         for load in loads:
             if isinstance(load, SentFile):
                 _send_file(client, collection, load, session, done, progress)
             else:
                 _send_frames(client, collection, load, session, done, progress)
-    show(done.document(), _lines(collection, done), as_json=as_json)
+    show(done.document(), _lines(collection, done))
 
 
 class _File(TypedDict):

@@ -95,15 +95,14 @@ _ZONES: Final = "/zoneinfo/"
     "--budget", type=click.IntRange(1), metavar="N", help="Print text for a prompt, at most N tokens."
 )
 @options.as_json
-def recall(*, queries: Sequence[str], time_zone: str | None, as_json: bool, **filters: Any) -> None:
+def recall(*, queries: Sequence[str], time_zone: str | None, **filters: Any) -> None:
     """Ask earlier sessions a question in plain words.
 
     Time expressions ("last Tuesday", "in May", "last session") narrow the search. The output shows how they were understood.
     """
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in filters.items()}
-    with connected() as client:
-        found = client.recall(*queries, time_zone=time_zone or local_zone(), **given)
-        show(found, _text(found) if filters["budget"] else _lines(found), as_json=as_json)
+    found = connected().recall(*queries, time_zone=time_zone or local_zone(), **given)
+    show(found, _text(found) if filters["budget"] else _lines(found))
 
 
 def local_zone(link: Path = Path("/etc/localtime")) -> str | None:

@@ -30,11 +30,10 @@ def retention() -> None:
 
 @retention.command("list")
 @options.as_json
-def list_rules(*, as_json: bool) -> None:
+def list_rules() -> None:
     """List the rules and what each would delete today."""
-    with connected() as client:
-        found = client.deletions.rules()
-        show(found, _rules(found["items"]), as_json=as_json)
+    found = connected().deletions.rules()
+    show(found, _rules(found["items"]))
 
 
 @retention.command("set")
@@ -45,55 +44,51 @@ def list_rules(*, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what it would delete today and exit.")
 @options.yes
 @options.as_json
-def set_rule(
-    *, days: str, agent: str, tag: str, reason: str, dry_run: bool, yes: bool, as_json: bool
-) -> None:
+def set_rule(*, days: str, agent: str, tag: str, reason: str, dry_run: bool, yes: bool) -> None:
     """Delete sessions this many days after their last step was recorded, or keep them permanently (keep).
 
     Without --agent and --tag, the rule applies to all sessions without a more specific rule. It replaces the rule for the same agent
     and tag.
     """
     most = _days(days)
-    with connected() as client:
-        rule = partial(client.deletions.set_rule, days=most, agent=agent, tag=tag, reason=reason)
-        due = cast("types.RetentionPreview", rule(dry_run=True))
-        lines = list(_preview(due, most))
-        early = most is not None and most < due["floor"]["days"] and not reason.strip()
-        needed = f"Fewer than {due['floor']['days']} days require a --reason: {due['floor']['because']}"
-        if dry_run:
-            show(due, [*lines, needed] if early else lines, as_json=as_json)
-            return
-        if early:
-            raise Failure(needed)
-        if not yes and most is not None:
-            for line in lines:
-                print_error(line)
-            if not confirm("Set this rule?"):
-                raise Failure('Nothing was changed. Answer "yes", or use --yes.')
-        made = cast("types.RetentionRuleOut", rule())
-        existed = due["replaces"] is not None and due["replaces"]["id"] == made["id"]
-        since = f" It was already set on {local(made['set_at'])}." if existed else ""
-        show(made, [f"Rule {made['id']}: {made['says']}.{since}", *lines], as_json=as_json)
+    rule = partial(connected().deletions.set_rule, days=most, agent=agent, tag=tag, reason=reason)
+    due = cast("types.RetentionPreview", rule(dry_run=True))
+    lines = list(_preview(due, most))
+    early = most is not None and most < due["floor"]["days"] and not reason.strip()
+    needed = f"Fewer than {due['floor']['days']} days require a --reason: {due['floor']['because']}"
+    if dry_run:
+        show(due, [*lines, needed] if early else lines)
+        return
+    if early:
+        raise Failure(needed)
+    if not yes and most is not None:
+        for line in lines:
+            print_error(line)
+        if not confirm("Set this rule?"):
+            raise Failure('Nothing was changed. Answer "yes", or use --yes.')
+    made = cast("types.RetentionRuleOut", rule())
+    existed = due["replaces"] is not None and due["replaces"]["id"] == made["id"]
+    since = f" It was already set on {local(made['set_at'])}." if existed else ""
+    show(made, [f"Rule {made['id']}: {made['says']}.{since}", *lines])
 
 
 @retention.command("remove")
 @click.argument("rule", metavar="RULE")
 @options.as_json
-def remove_rule(*, rule: str, as_json: bool) -> None:
+def remove_rule(*, rule: str) -> None:
     """Remove a rule."""
-    with connected() as client:
-        removed = client.deletions.remove_rule(rule)
-        show(removed, [f"Rule removed: {removed['says']}."], as_json=as_json)
+    removed = connected().deletions.remove_rule(rule)
+    show(removed, [f"Rule removed: {removed['says']}."])
 
 
 @retention.command("log")
 @options.as_json
-def log(*, as_json: bool) -> None:
+def log() -> None:
     """List bulk deletions by rules and by people, newest first."""
-    with connected() as client:
-        items = list(client.deletions.every())
-        single = f"Single deletions: {client.url}/settings/retention/#singly"
-        show({"items": items, "next": None}, [*_deletions(items), single], as_json=as_json)
+    client = connected()
+    items = list(client.deletions.every())
+    single = f"Single deletions: {client.url}/settings/retention/#singly"
+    show({"items": items, "next": None}, [*_deletions(items), single])
 
 
 def _preview(due: types.RetentionPreview, days: int | None) -> Iterator[str]:

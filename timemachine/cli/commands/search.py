@@ -41,11 +41,10 @@ _EXCERPT: Final = 140
 @click.option("--limit", type=int, metavar="N", help="Maximum number of sessions, up to 200.")
 @options.after
 @options.as_json
-def search(*, query: str, as_json: bool, **filters: Any) -> None:
+def search(*, query: str, **filters: Any) -> None:
     """Search labels, tools, errors, inputs and outputs in all sessions."""
-    with connected() as client:
-        found = client.search(query, **filters)
-        show(found, _lines(found), as_json=as_json)
+    found = connected().search(query, **filters)
+    show(found, _lines(found))
 
 
 def _lines(found: types.SearchPage) -> Iterator[str]:

@@ -37,19 +37,19 @@ def up() -> None:
 @click.command(cls=OneEach)
 @click.option("--remove", is_flag=True, help="Remove everything that the demo created.")
 @options.as_json
-def demo(*, remove: bool, as_json: bool) -> None:
+def demo(*, remove: bool) -> None:
     """Load an example, or remove it.
 
     The example is a recorded session with replays and a share link. Prints their links.
     """
-    with connected() as client:
-        if remove:
-            removed = client.remove_demo()
-            line = "The demo was removed." if removed["removed"] else "There is no demo to remove."
-            show(removed, [line], as_json=as_json)
-        else:
-            made = client.load_demo()
-            show(made, _made(made), as_json=as_json)
+    client = connected()
+    if remove:
+        removed = client.remove_demo()
+        line = "The demo was removed." if removed["removed"] else "There is no demo to remove."
+        show(removed, [line])
+    else:
+        made = client.load_demo()
+        show(made, _made(made))
 
 
 class ServerStatus(TypedDict):
@@ -65,25 +65,25 @@ class ServerStatus(TypedDict):
 
 @click.command(cls=OneEach)
 @options.as_json
-def status(*, as_json: bool) -> None:
+def status() -> None:
     """Show which server this is and whether it is ready.
 
     Also checks the API key.
     """
-    with connected() as client:
-        answer = client.connection.ready()
-        if answer["status"] != "ready":
-            raise Failure(f"{client.url} is not ready: {answer.get('why', answer['status'])}.")
-        project = client.project()  # refuses an invalid key
-        document: ServerStatus = {
-            "url": client.url,
-            "status": answer["status"],
-            "project": project["name"],
-            "server_version": project["version"],
-            "version": version("timemachine"),
-            "data_folder": str(home()) if runs_here(client.url) else None,
-        }
-        show(document, _status_lines(document), as_json=as_json)
+    client = connected()
+    answer = client.connection.ready()
+    if answer["status"] != "ready":
+        raise Failure(f"{client.url} is not ready: {answer.get('why', answer['status'])}.")
+    project = client.project()  # refuses an invalid key
+    document: ServerStatus = {
+        "url": client.url,
+        "status": answer["status"],
+        "project": project["name"],
+        "server_version": project["version"],
+        "version": version("timemachine"),
+        "data_folder": str(home()) if runs_here(client.url) else None,
+    }
+    show(document, _status_lines(document))
 
 
 def _status_lines(document: ServerStatus) -> Iterator[str]:
@@ -110,14 +110,13 @@ def _made(made: types.DemoOut) -> Iterator[str]:
 
 @click.command(cls=OneEach)
 @options.as_json
-def models(*, as_json: bool) -> None:
+def models() -> None:
     """List the models, whether you can use them, and their prices.
 
     Prices are US dollars per million input and output tokens. For any other model of a provider, add its name after the colon.
     """
-    with connected() as client:
-        found = client.models()
-        show(found, _lines(found["items"]), as_json=as_json)
+    found = connected().models()
+    show(found, _lines(found["items"]))
 
 
 def _lines(items: list[types.OfferOut]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import shortened
 from timemachine.cli.output.share_preview import preview_lines, shown, unwithheld, withholds
 from timemachine.cli.output.table import facts, table
-from timemachine.cli.terminal import show
+from timemachine.cli.terminal import show, wants_json
 from timemachine.cli.times import expiry_time, local
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted, spaced
@@ -59,7 +59,6 @@ def create(
     through_step: int | None,
     evidence_only: bool,
     preview: bool,
-    as_json: bool,
     **terms: Any,
 ) -> None:
     """Create a link to a session (id or key), replay or comparison (id). It is shown only once."""
@@ -69,47 +68,44 @@ def create(
         "through_sequence": through_step,
         "evidence_only": evidence_only or None,
     }
-    with connected() as client:
-        terms["target_type"] = _type_of(client, target)
-        if preview:
-            found = client.shares.preview(**terms)
-            show(found, preview_lines(found), as_json=as_json)
-        else:
-            made = client.shares.create(**terms)
-            show(made, _made(made, partial(_unwithheld, client, terms)), as_json=as_json)
+    client = connected()
+    terms["target_type"] = _type_of(client, target)
+    if preview:
+        found = client.shares.preview(**terms)
+        show(found, preview_lines(found))
+    else:
+        made = client.shares.create(**terms)
+        show(made, _made(made, partial(_unwithheld, client, terms)))
 
 
 @share.command("list")
 @options.page
 @options.as_json
-def list_(*, limit: int, after: str | None, as_json: bool) -> None:
+def list_(*, limit: int, after: str | None) -> None:
     """List the links, newest first, including those that no longer work."""
-    with connected() as client:
-        found = client.shares.page(limit=limit, after=after)
-        show(found, _listed(found), as_json=as_json)
+    found = connected().shares.page(limit=limit, after=after)
+    show(found, _listed(found))
 
 
 @share.command()
 @click.argument("link", metavar="ID")
 @options.as_json
-def revoke(*, link: str, as_json: bool) -> None:
+def revoke(*, link: str) -> None:
     """Revoke a link immediately and permanently."""
-    with connected() as client:
-        ended = client.shares.revoke(link)
-        show(ended, [f"Link {ended['id']} was revoked {local(ended['revoked_at'])}."], as_json=as_json)
+    ended = connected().shares.revoke(link)
+    show(ended, [f"Link {ended['id']} was revoked {local(ended['revoked_at'])}."])
 
 
 @share.command()
 @click.argument("link", metavar="ID")
 @options.page
 @options.as_json
-def log(*, link: str, limit: int, after: str | None, as_json: bool) -> None:
+def log(*, link: str, limit: int, after: str | None) -> None:
     """Show who opened a link or tried to, newest first, and whether its log is intact."""
-    with connected() as client:
-        found = client.shares.opens(link, limit=limit, after=after)
-        show(found, _logged(found), as_json=as_json)
-        if not as_json:
-            suggest_next_page(found)
+    found = connected().shares.opens(link, limit=limit, after=after)
+    show(found, _logged(found))
+    if not wants_json():
+        suggest_next_page(found)
 
 
 def _type_of(client: Client, target: str) -> str:
@@ -224,21 +220,16 @@ def _row(link: types.ShareOut) -> list[str]:
 @click.option("--longest-days", type=int, metavar="N", help="Maximum lifetime of new links in days.")
 @click.option("--any-days", is_flag=True, help="Remove the limit of --longest-days.")
 @options.as_json
-def policy(
-    *,
-    any_days: bool,
-    as_json: bool,
-    **rules: Any,
-) -> None:
+def policy(*, any_days: bool, **rules: Any) -> None:
     """Show or change the rules for share links of the project (changing requires the scope admin)."""
     if any_days and rules["longest_days"] is not None:
         raise click.UsageError("Use --longest-days or --any-days, not both.")
     changes = {name: value for name, value in rules.items() if value is not None}
     if any_days:
         changes["longest_days"] = None
-    with connected() as client:
-        found = client.shares.change_policy(**changes) if changes else client.shares.policy()
-        show(found, _policy(found), as_json=as_json)
+    client = connected()
+    found = client.shares.change_policy(**changes) if changes else client.shares.policy()
+    show(found, _policy(found))
 
 
 def _policy(found: types.SharePolicyOut) -> Iterator[str]:

@@ -39,7 +39,7 @@ def spool() -> None:
 @spool.command("list")
 @_FOLDER
 @options.as_json
-def list_(*, folder: Path | None, as_json: bool) -> None:
+def list_(*, folder: Path | None) -> None:
     """List the recordings: waiting for a server, refused by one, or in use by a process that is recording."""
     from timemachine.client.recording.waiting_recordings import remaining_in
 
@@ -51,7 +51,6 @@ def list_(*, folder: Path | None, as_json: bool) -> None:
     show(
         {"items": [_remaining_json(each) for each in found], "next": None},
         _listed(found, server),
-        as_json=as_json,
     )
 
 
@@ -65,7 +64,7 @@ def list_(*, folder: Path | None, as_json: bool) -> None:
 )
 @_FOLDER
 @options.as_json
-def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_json: bool) -> None:
+def send(*, names: tuple[str, ...], key: str | None, folder: Path | None) -> None:
     """Send waiting and refused recordings again.
 
     Without RECORDING, sends everything recorded for this server with this API key, except what a process is recording now. Recordings
@@ -78,17 +77,17 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
     if key is not None and len(names) != 1:
         raise click.UsageError("--as needs exactly one RECORDING.")
     others: list[Remaining] = []
-    with connected() as client:
-        if names:
-            chosen = named_in(where, names)
-        else:
-            server = find_server(os.environ)
-            there = [each for each in remaining_in(where) if each.state not in {IN_USE, UNREADABLE}]
-            chosen = [each for each in there if _is_for(each, server)]
-            others = [each for each in there if not _is_for(each, server)]
-        done = [sent(each, client.connection, key=key) for each in chosen]
+    client = connected()
+    if names:
+        chosen = named_in(where, names)
+    else:
+        server = find_server(os.environ)
+        there = [each for each in remaining_in(where) if each.state not in {IN_USE, UNREADABLE}]
+        chosen = [each for each in there if _is_for(each, server)]
+        others = [each for each in there if not _is_for(each, server)]
+    done = [sent(each, client.connection, key=key) for each in chosen]
     items, stay = [_sent_json(each) for each in done], [_remaining_json(each) for each in others]
-    show({"items": items, "next": None, "passed_over": stay}, _sent(done, others), as_json=as_json)
+    show({"items": items, "next": None, "passed_over": stay}, _sent(done, others))
     short = [each for each in done if each.undelivered]
     if short:
         raise _not_delivered(short)
@@ -99,7 +98,7 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
 @options.yes
 @_FOLDER
 @options.as_json
-def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None, as_json: bool) -> None:
+def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None) -> None:
     """Delete recordings permanently, after confirmation."""
     from timemachine.client.recording.waiting_recordings import drop as dropped
     from timemachine.client.recording.waiting_recordings import named_in
@@ -113,7 +112,7 @@ def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None, as_json: boo
         dropped(each)
     items = [{"file": each.name, "actions": each.actions} for each in chosen]
     lines = [f"Deleted {each.name} with {_actions([each])}." for each in chosen]
-    show({"items": items, "next": None}, lines, as_json=as_json)
+    show({"items": items, "next": None}, lines)
 
 
 def _actions(chosen: "Sequence[Remaining]") -> str:

@@ -14,7 +14,7 @@ from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.formatting import one_line
 from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.suites import listed_runs, listed_suites, run_lines, suite_lines
-from timemachine.cli.terminal import Progress, checked_when_shown, confirm, show
+from timemachine.cli.terminal import Progress, checked_when_shown, confirm, show, wants_json
 from timemachine.core.pure.conditions import SUITE_NAMES, Condition, format_condition
 from timemachine.core.pure.numbers import counted
 
@@ -87,7 +87,6 @@ def create(
     use_models: tuple[str, ...],
     fail_on: tuple[Condition, ...],
     schedule: str | None,
-    as_json: bool,
     **chosen: Any,
 ) -> None:
     """Create a suite: sessions, and how to replay them.
@@ -97,17 +96,17 @@ def create(
     if chosen["audit"]:
         chosen["reason"] = reason_or_default(chosen["reason"])
     matching = _matching(chosen)
-    with connected() as client:
-        made = client.suites.create(
-            suite_name,
-            sessions=sessions,
-            matching=matching,
-            options=_options(chosen),
-            use_models=use_models,
-            fail_on=[format_condition(each) for each in fail_on],
-            schedule=schedule,
-        )
-        show(made, suite_lines(made, _page_url(client, made)), as_json=as_json)
+    client = connected()
+    made = client.suites.create(
+        suite_name,
+        sessions=sessions,
+        matching=matching,
+        options=_options(chosen),
+        use_models=use_models,
+        fail_on=[format_condition(each) for each in fail_on],
+        schedule=schedule,
+    )
+    show(made, suite_lines(made, _page_url(client, made)))
 
 
 @suite.command()
@@ -128,7 +127,6 @@ def edit(
     schedule: str | None,
     no_schedule: bool,
     no_match: bool,
-    as_json: bool,
     **chosen: Any,
 ) -> None:
     """Change a suite. What you do not give stays, and so do earlier runs."""
@@ -148,35 +146,34 @@ def edit(
         changes["schedule"] = None
     if no_match:
         changes["matching"] = None
-    with connected() as client:
-        given = _options(chosen)
-        if given:
-            changes["options"] = cast(
-                "types.SessionOptions", {**client.suites.get(suite_name)["options"], **given}
-            )
-        if not changes:
-            raise click.UsageError("Choose what to change. See `timemachine suite edit --help`.")
-        found = client.suites.edit(suite_name, **changes)
-        show(found, suite_lines(found, _page_url(client, found)), as_json=as_json)
+    client = connected()
+    given = _options(chosen)
+    if given:
+        changes["options"] = cast(
+            "types.SessionOptions", {**client.suites.get(suite_name)["options"], **given}
+        )
+    if not changes:
+        raise click.UsageError("Choose what to change. See `timemachine suite edit --help`.")
+    found = client.suites.edit(suite_name, **changes)
+    show(found, suite_lines(found, _page_url(client, found)))
 
 
 @suite.command("list")
 @options.as_json
-def list_suites(*, as_json: bool) -> None:
+def list_suites() -> None:
     """List the suites with their latest runs."""
-    with connected() as client:
-        items = list(client.suites.every())
-        show({"items": items, "next": None}, listed_suites(items), as_json=as_json)
+    items = list(connected().suites.every())
+    show({"items": items, "next": None}, listed_suites(items))
 
 
 @suite.command("show")
 @name_argument
 @options.as_json
-def show_suite(*, suite_name: str, as_json: bool) -> None:
+def show_suite(*, suite_name: str) -> None:
     """Show what a suite replays and when."""
-    with connected() as client:
-        found = client.suites.get(suite_name)
-        show(found, suite_lines(found, _page_url(client, found)), as_json=as_json)
+    client = connected()
+    found = client.suites.get(suite_name)
+    show(found, suite_lines(found, _page_url(client, found)))
 
 
 @suite.command()
@@ -184,33 +181,32 @@ def show_suite(*, suite_name: str, as_json: bool) -> None:
 @fail_on
 @click.option("--wait/--no-wait", default=True, help="Wait with a progress line, or only launch it.")
 @options.as_json
-def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool, as_json: bool) -> None:
+def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool) -> None:
     """Replay all sessions of a suite and show what changed since the last run.
 
     Prints the estimated cost and waits. Exits with 3 if a --fail-on condition of the suite or of this run is true.
     """
-    with connected() as client:
-        if not as_json:
-            print_estimate(client.suites.estimate(suite_name))
-        launched = client.suites.run(suite_name, fail_on=[format_condition(each) for each in fail_on])
-        address = _page_url(client, launched)
-        if not wait:
-            show(launched, [f"Run {launched['number']}: {address}"], as_json=as_json)
-            return
-        done = _waited(client, launched, address)
-        changed = client.suites.report(done["suite"], done["number"], change=_CHANGED)
-        with checked_when_shown(lambda: _check(done)):
-            show(done, run_lines(done, changed if done["previous"] else (), address), as_json=as_json)
+    client = connected()
+    if not wants_json():
+        print_estimate(client.suites.estimate(suite_name))
+    launched = client.suites.run(suite_name, fail_on=[format_condition(each) for each in fail_on])
+    address = _page_url(client, launched)
+    if not wait:
+        show(launched, [f"Run {launched['number']}: {address}"])
+        return
+    done = _waited(client, launched, address)
+    changed = client.suites.report(done["suite"], done["number"], change=_CHANGED)
+    with checked_when_shown(lambda: _check(done)):
+        show(done, run_lines(done, changed if done["previous"] else (), address))
 
 
 @suite.command()
 @name_argument
 @options.as_json
-def runs(*, suite_name: str, as_json: bool) -> None:
+def runs(*, suite_name: str) -> None:
     """List the runs of a suite, newest first."""
-    with connected() as client:
-        items = list(client.suites.runs(suite_name))
-        show({"items": items, "next": None}, listed_runs(items), as_json=as_json)
+    items = list(connected().suites.runs(suite_name))
+    show({"items": items, "next": None}, listed_runs(items))
 
 
 @suite.command()
@@ -218,49 +214,42 @@ def runs(*, suite_name: str, as_json: bool) -> None:
 @number_argument
 @click.option("--all", "everything", is_flag=True, help="Include unchanged steps.")
 @options.as_json
-def report(*, suite_name: str, number: str, everything: bool, as_json: bool) -> None:
+def report(*, suite_name: str, number: str, everything: bool) -> None:
     """Show what changed in a run since the run before, step by step (default: the latest run)."""
-    with connected() as client:
-        found = client.suites.get_run(suite_name, number)
-        compared = everything or found["previous"] is not None
-        steps = client.suites.report(found["suite"], found["number"], change=None if everything else _CHANGED)
-        items = list(steps) if compared else []
-        show(
-            {"run": found, "items": items}, run_lines(found, items, _page_url(client, found)), as_json=as_json
-        )
+    client = connected()
+    found = client.suites.get_run(suite_name, number)
+    compared = everything or found["previous"] is not None
+    steps = client.suites.report(found["suite"], found["number"], change=None if everything else _CHANGED)
+    items = list(steps) if compared else []
+    show({"run": found, "items": items}, run_lines(found, items, _page_url(client, found)))
 
 
 @suite.command()
 @name_argument
 @number_argument
 @options.as_json
-def cancel(*, suite_name: str, number: str, as_json: bool) -> None:
+def cancel(*, suite_name: str, number: str) -> None:
     """Cancel every replay of a run (default: the latest run)."""
-    with connected() as client:
-        found = client.suites.cancel(suite_name, number)
-        show(found, [f"Run {found['number']} is {found['status']}."], as_json=as_json)
+    found = connected().suites.cancel(suite_name, number)
+    show(found, [f"Run {found['number']} is {found['status']}."])
 
 
 @suite.command()
 @name_argument
 @options.yes
 @options.as_json
-def delete(*, suite_name: str, yes: bool, as_json: bool) -> None:
+def delete(*, suite_name: str, yes: bool) -> None:
     """Delete a suite and its reports, after confirmation.
 
     The replays of its runs stay.
     """
-    with connected() as client:
-        found = client.suites.get(suite_name)
-        if not yes and not confirm(
-            f"Delete the suite {one_line(found['name'])} and the reports of its runs?"
-        ):
-            raise Failure('Nothing was deleted. Answer "yes", or use --yes.')
-        deleted = client.suites.delete(found["id"])
-        line = (
-            f"Suite {deleted['name']} was deleted with {counted(deleted['runs'], 'run')}. Their replays stay."
-        )
-        show(deleted, [line], as_json=as_json)
+    client = connected()
+    found = client.suites.get(suite_name)
+    if not yes and not confirm(f"Delete the suite {one_line(found['name'])} and the reports of its runs?"):
+        raise Failure('Nothing was deleted. Answer "yes", or use --yes.')
+    deleted = client.suites.delete(found["id"])
+    line = f"Suite {deleted['name']} was deleted with {counted(deleted['runs'], 'run')}. Their replays stay."
+    show(deleted, [line])
 
 
 def _matching(chosen: JsonObject) -> types.Matching | None:

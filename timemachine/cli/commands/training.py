@@ -56,11 +56,10 @@ def training() -> None:
 @training.command()
 @_export_options
 @options.as_json
-def report(*, as_json: bool, **chosen: Any) -> None:
+def report(**chosen: Any) -> None:
     """Show how many pairs there are, and what is left out and why."""
-    with connected() as client:
-        found = client.training.report(**chosen)
-        show(found, _lines(found), as_json=as_json)
+    found = connected().training.report(**chosen)
+    show(found, _lines(found))
 
 
 @training.command()
@@ -75,26 +74,26 @@ def report(*, as_json: bool, **chosen: Any) -> None:
 )
 @_export_options
 @options.as_json
-def export(*, folder: Path, as_json: bool, **chosen: Any) -> None:
+def export(*, folder: Path, **chosen: Any) -> None:
     """Write train.jsonl, valid.jsonl and test.jsonl, and show what is left out and why.
 
     Writes nothing if there are no pairs.
     """
-    with connected() as client:
-        found = client.training.report(**chosen)
-        if not found["pairs"] and not found["unread"]:
-            none = "No pairs. No files were written. See the reasons below."
-            show(found, [none, *_lines(found)], as_json=as_json)
-            for line in _stale(folder):
-                print_error(line)
-            return
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as why:
-            raise Failure(f"Cannot create {folder} ({why.strerror}). Choose another folder.") from why
-        sizes = [_written(client, folder, part, chosen) for part in PARTS]
-        files = [f"{folder / part}.jsonl: {size:,} bytes" for part, size in zip(PARTS, sizes, strict=True)]
-        show(found, [*files, *_lines(found)], as_json=as_json)
+    client = connected()
+    found = client.training.report(**chosen)
+    if not found["pairs"] and not found["unread"]:
+        none = "No pairs. No files were written. See the reasons below."
+        show(found, [none, *_lines(found)])
+        for line in _stale(folder):
+            print_error(line)
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as why:
+        raise Failure(f"Cannot create {folder} ({why.strerror}). Choose another folder.") from why
+    sizes = [_written(client, folder, part, chosen) for part in PARTS]
+    files = [f"{folder / part}.jsonl: {size:,} bytes" for part, size in zip(PARTS, sizes, strict=True)]
+    show(found, [*files, *_lines(found)])
 
 
 def _stale(folder: Path) -> Iterator[str]:

@@ -34,7 +34,7 @@ _UNDONE: Final = "Compression undone. Every turn has its earlier importance agai
 )
 @click.option("--importance", metavar="X", help="From 0 to 1; `recorded` restores the recorded one.")
 @options.as_json
-def weigh(*, target: str, step: int, significance: str | None, importance: str | None, as_json: bool) -> None:
+def weigh(*, target: str, step: int, significance: str | None, importance: str | None) -> None:
     """Set the significance or importance of a step. The record does not change."""
     changes: types.SignificanceIn = {}
     if significance is not None:
@@ -43,9 +43,8 @@ def weigh(*, target: str, step: int, significance: str | None, importance: str |
         changes["importance"] = None if importance == RECORDED else _number(importance)
     if not changes:
         raise click.UsageError("Use --significance or --importance.")
-    with connected() as client:
-        found = client.sessions.weigh(target, step, **changes)
-        show(found, _annotated(found), as_json=as_json)
+    found = connected().sessions.weigh(target, step, **changes)
+    show(found, _annotated(found))
 
 
 @click.command(cls=OneEach)
@@ -60,14 +59,14 @@ def weigh(*, target: str, step: int, significance: str | None, importance: str |
     "--decline", multiple=True, metavar="N:RULE", help="Dismiss a suggestion for step N; repeat for several."
 )
 @options.as_json
-def proposals(*, target: str, accept: tuple[str, ...], decline: tuple[str, ...], as_json: bool) -> None:
+def proposals(*, target: str, accept: tuple[str, ...], decline: tuple[str, ...]) -> None:
     """List, accept or dismiss suggestions of rules for steps without a significance."""
     answers = [(*_place(each), True) for each in accept] + [(*_place(each), False) for each in decline]
-    with connected() as client:
-        for step, rule, accepted in answers:
-            client.sessions.answer(target, step, rule, accept=accepted)
-        found = client.sessions.proposals(target)
-        show(found, _suggestions(target, found), as_json=as_json)
+    client = connected()
+    for step, rule, accepted in answers:
+        client.sessions.answer(target, step, rule, accept=accepted)
+    found = client.sessions.proposals(target)
+    show(found, _suggestions(target, found))
 
 
 @click.command(cls=OneEach)
@@ -87,7 +86,7 @@ def proposals(*, target: str, accept: tuple[str, ...], decline: tuple[str, ...],
 )
 @options.as_json
 def compress(
-    *, target: str | None, preview: bool, undo: bool, older_than: int | None, rule: str | None, as_json: bool
+    *, target: str | None, preview: bool, undo: bool, older_than: int | None, rule: str | None
 ) -> None:
     """Lower the importance of exploratory turns of an ended session to 0.30.
 
@@ -97,27 +96,22 @@ def compress(
         raise click.UsageError("Use one of: a session, --older-than DAYS, or --rule DAYS.")
     if undo and (target is None or preview):
         raise click.UsageError("--undo needs one session and no --preview.")
-    with connected() as client:
-        sessions = client.sessions
-        if target is not None:
-            before = sessions.compression(target)
-            found = (
-                before
-                if preview
-                else sessions.undo_compression(target)
-                if undo
-                else sessions.compress(target)
-            )
-            lines = [_UNDONE] if undo else _effect(found, before)
-            show(found, lines, as_json=as_json)
-        elif older_than is not None:
-            older = sessions.compress_older(older_than, preview=preview)
-            number = counted(older["sessions"], "session")
-            line = f"{number} compressed." if older["compressed"] else f"It would compress {number}."
-            show(older, [line], as_json=as_json)
-        else:
-            changed = sessions.compression_rule(None if rule == OFF else _days(rule))
-            show(changed, _rule(changed), as_json=as_json)
+    sessions = connected().sessions
+    if target is not None:
+        before = sessions.compression(target)
+        found = (
+            before if preview else sessions.undo_compression(target) if undo else sessions.compress(target)
+        )
+        lines = [_UNDONE] if undo else _effect(found, before)
+        show(found, lines)
+    elif older_than is not None:
+        older = sessions.compress_older(older_than, preview=preview)
+        number = counted(older["sessions"], "session")
+        line = f"{number} compressed." if older["compressed"] else f"It would compress {number}."
+        show(older, [line])
+    else:
+        changed = sessions.compression_rule(None if rule == OFF else _days(rule))
+        show(changed, _rule(changed))
 
 
 @click.command(cls=OneEach)
@@ -134,11 +128,10 @@ def compress(
     help="The model that writes it; without one, the most important turns are quoted.",
 )
 @options.as_json
-def summarise(*, target: str, collection: str, use_model: str | None, as_json: bool) -> None:
+def summarise(*, target: str, collection: str, use_model: str | None) -> None:
     """Store a summary of a session as a frame in a collection. It names its source steps."""
-    with connected() as client:
-        found = client.sessions.summarise(target, collection=collection, use_model=use_model or None)
-        show(found, _summary(found), as_json=as_json)
+    found = connected().sessions.summarise(target, collection=collection, use_model=use_model or None)
+    show(found, _summary(found))
 
 
 def _summary(found: types.SessionSummaryOut) -> Iterator[str]:
@@ -229,23 +222,21 @@ def _rule(found: types.CompressionRuleOut) -> Iterator[str]:
 @click.option("--step", type=click.IntRange(min=1), required=True, metavar="N", help="The step.")
 @click.option("--text", required=True, metavar="TEXT", help="The note: 1 to 2,000 characters.")
 @options.as_json
-def note(*, session: str, step: int, text: str, as_json: bool) -> None:
+def note(*, session: str, step: int, text: str) -> None:
     """Add a note to a step. The record does not change."""
-    with connected() as client:
-        made = client.notes.add(session, step, text=text)
-        about = facts([("id", made["id"]), ("page", made["url"])])
-        show(made, [f"Note added to step {made['sequence']:,}.", *about], as_json=as_json)
+    made = connected().notes.add(session, step, text=text)
+    about = facts([("id", made["id"]), ("page", made["url"])])
+    show(made, [f"Note added to step {made['sequence']:,}.", *about])
 
 
 @click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @options.page
 @options.as_json
-def notes(*, session: str, limit: int, after: str | None, as_json: bool) -> None:
+def notes(*, session: str, limit: int, after: str | None) -> None:
     """List the notes of a session by step."""
-    with connected() as client:
-        found = client.notes.page(session, limit=limit, after=after)
-        show(found, _listed(found), as_json=as_json)
+    found = connected().notes.page(session, limit=limit, after=after)
+    show(found, _listed(found))
 
 
 def _listed(found: types.NotePage) -> Iterator[str]:

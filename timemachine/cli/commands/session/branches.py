@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 @click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @options.as_json
-def branches(*, session: str, as_json: bool) -> None:
+def branches(*, session: str) -> None:
     """Show what a session branched from, and its branches.
 
     Each session is listed under the one it branched from, with the step.
     """
-    with connected() as client:
-        found = client.sessions.branches(session)
-        show(found, _lines(found), as_json=as_json)
+    found = connected().sessions.branches(session)
+    show(found, _lines(found))
 
 
 def _lines(found: types.BranchesOut) -> Iterator[str]:

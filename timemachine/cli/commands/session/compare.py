@@ -43,16 +43,15 @@ _WHAT: Final = 44
     help="Only pairs with this status.",
 )
 @options.as_json
-def compare(*, ids: tuple[str, ...], left: str | None, right: str | None, shown: str, as_json: bool) -> None:
+def compare(*, ids: tuple[str, ...], left: str | None, right: str | None, shown: str) -> None:
     """Compare two sessions or replays step by step.
 
     Steps are matched by content, those of a session and its replay by number: = same, ~ modified, ^ moved, < only left, > only
     right, - not asked.
     """
     one, other = _two(ids, left, right)
-    with connected() as client:
-        found = client.sessions.compare(one, other, show=shown)
-        show(found, _lines(found, shown), as_json=as_json)
+    found = connected().sessions.compare(one, other, show=shown)
+    show(found, _lines(found, shown))
 
 
 def _two(ids: tuple[str, ...], left: str | None, right: str | None) -> tuple[str, str]:

@@ -46,7 +46,6 @@ def delete(
     reason: str | None,
     dry_run: bool,
     yes: bool,
-    as_json: bool,
     **filters: Any,
 ) -> None:
     """Delete a session, steps of it, or all sessions that match a filter, after confirmation.
@@ -57,28 +56,28 @@ def delete(
     which = given_filters(filters)
     if (session is None) == (not which) or (steps and session is None):
         raise click.UsageError("Use either the ID of a session or a filter like --tag or --older-than.")
-    with connected() as client:
-        if session is None:
-            _delete_matching(client, which, reason, dry_run=dry_run, yes=yes, as_json=as_json)
-        elif dry_run:
-            _preview_session(client, session, steps, as_json=as_json)
-        elif steps:
-            _delete_steps(client, session, steps, reason, yes=yes, as_json=as_json)
-        else:
-            _delete_session(client, session, reason, yes=yes, as_json=as_json)
+    client = connected()
+    if session is None:
+        _delete_matching(client, which, reason, dry_run=dry_run, yes=yes)
+    elif dry_run:
+        _preview_session(client, session, steps)
+    elif steps:
+        _delete_steps(client, session, steps, reason, yes=yes)
+    else:
+        _delete_session(client, session, reason, yes=yes)
 
 
-def _preview_session(client: Client, session: str, steps: tuple[int, ...], *, as_json: bool) -> None:
+def _preview_session(client: Client, session: str, steps: tuple[int, ...]) -> None:
     found = [client.deletions.of_session(session, step) for step in dict.fromkeys(steps or (None,))]
     seen = found[0] | {"turns": sum(each["turns"] for each in found)}
     what = counted(seen["turns"], "step")
     if not steps:
         what = f"{counted(seen['sessions'], 'session')} with {what}"
     held = "; under legal hold, so it stays" if seen["held"] else ""
-    show(seen, [f"{what} of {session}{held}." if steps else f"{what}{held}."], as_json=as_json)
+    show(seen, [f"{what} of {session}{held}." if steps else f"{what}{held}."])
 
 
-def _delete_session(client: Client, session: str, reason: str | None, *, yes: bool, as_json: bool) -> None:
+def _delete_session(client: Client, session: str, reason: str | None, *, yes: bool) -> None:
     found = client.sessions.get(session)
     what = f"Delete the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
     if not yes:
@@ -94,7 +93,7 @@ def _delete_session(client: Client, session: str, reason: str | None, *, yes: bo
         f"A summary of it stays in the collection {each['collection']}, frame {each['frame']:,}."
         for each in deleted["summaries"]
     ]
-    show(deleted, lines, as_json=as_json)
+    show(deleted, lines)
 
 
 def _branches(client: Client, session: str) -> Iterator[str]:
@@ -109,7 +108,7 @@ def _its_branches(number: int) -> str:
 
 
 def _delete_steps(
-    client: Client, session: str, steps: tuple[int, ...], reason: str | None, *, yes: bool, as_json: bool
+    client: Client, session: str, steps: tuple[int, ...], reason: str | None, *, yes: bool
 ) -> None:
     reason = _required(reason)
     names = ", ".join(f"{step:,}" for step in steps)
@@ -123,7 +122,7 @@ def _delete_steps(
             raise Failure(found["problem"])
         done.append(found)
     lines = [line for step, found in zip(steps, done, strict=True) for line in _deleted(step, found)]
-    show(done[0] if len(done) == 1 else {"items": done}, lines, as_json=as_json)
+    show(done[0] if len(done) == 1 else {"items": done}, lines)
 
 
 def _deleted(step: int, found: types.ErasureOut) -> Iterator[str]:
@@ -136,19 +135,13 @@ def _deleted(step: int, found: types.ErasureOut) -> Iterator[str]:
 
 
 def _delete_matching(
-    client: Client,
-    which: types.SessionSelection,
-    reason: str | None,
-    *,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
+    client: Client, which: types.SessionSelection, reason: str | None, *, dry_run: bool, yes: bool
 ) -> None:
     reason = None if dry_run else _required(reason)
     found = client.deletions.prepare(**which)
     if reason is None or not found["sessions"]:
         client.deletions.cancel(found["id"])
-        show(found, _preview(found), as_json=as_json)
+        show(found, _preview(found))
         return
     if not yes:
         for line in _preview(found):
@@ -157,7 +150,7 @@ def _delete_matching(
             client.deletions.cancel(found["id"])
             raise Failure(_DECLINED)
     done = _followed(client, client.deletions.confirm(found["id"], reason=reason))
-    show(done, outcome(done), as_json=as_json)
+    show(done, outcome(done))
 
 
 def _followed(client: Client, begun: types.DeletionOut) -> types.DeletionOut:

@@ -59,7 +59,6 @@ def erase(
     steps: tuple[int, ...],
     reason: str | None,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Permanently erase fields of a session, or preview it.
 
@@ -67,16 +66,14 @@ def erase(
     """
     if (redaction is None) == (not fields):
         raise click.UsageError("Use either --redaction or --field.")
-    with connected() as client:
-        found = waited(
-            client, client.erasures.prepare(session, redaction=redaction, fields=fields, steps=steps)
-        )
-        if reason is not None and not found["problem"]:
-            _confirm(found, yes=yes)
-            found = waited(client, client.erasures.confirm(found["id"], reason=reason))
-        if found["problem"]:
-            raise Failure(found["problem"])
-        show(found, _lines(found), as_json=as_json)
+    client = connected()
+    found = waited(client, client.erasures.prepare(session, redaction=redaction, fields=fields, steps=steps))
+    if reason is not None and not found["problem"]:
+        _confirm(found, yes=yes)
+        found = waited(client, client.erasures.confirm(found["id"], reason=reason))
+    if found["problem"]:
+        raise Failure(found["problem"])
+    show(found, _lines(found))
 
 
 def _confirm(found: types.ErasureOut, *, yes: bool) -> None:

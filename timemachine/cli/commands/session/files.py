@@ -25,7 +25,7 @@ from timemachine.cli.output.imports import (
     import_progress,
 )
 from timemachine.cli.source import opened, shown_name
-from timemachine.cli.terminal import Progress, show, write
+from timemachine.cli.terminal import Progress, show, wants_json, write
 from timemachine.client.errors import ClientError, NoServer, Unreachable
 from timemachine.core.pure.numbers import counted
 
@@ -38,14 +38,15 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--format", "format_name", metavar="F", help="The format (default: detected from the content).")
 @options.as_json
-def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
+def import_(*, files: tuple[str, ...], format_name: str | None) -> None:
     """Import recordings of other tools.
 
     Importing the same file again adds nothing; a longer version adds what is new. A file that is refused does not stop the others.
     """
     done: list[tuple[str, types.ImportOut]] = []
     refused: dict[str, ClientError] = {}
-    with connected() as client, Progress() as progress:
+    client = connected()
+    with Progress() as progress:
         for number, file in enumerate(files, start=1):
             progress.update(f"importing {shown_name(file)} ({number} of {len(files)})")
             try:
@@ -57,7 +58,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
             except ClientError as why:
                 refused[file] = why
     if done:
-        show(import_document(done, refused, several=len(files) > 1), import_lines(done), as_json=as_json)
+        show(import_document(done, refused, several=len(files) > 1), import_lines(done))
     if refused:
         raise Failure(" ".join(f"{shown_name(file)}: {why.message}" for file, why in refused.items()))
 
@@ -75,32 +76,31 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
     help="The file to write (default: standard output).",
 )
 @options.as_json
-def export(*, target: str, format_name: str | None, output: Path | None, as_json: bool) -> None:
+def export(*, target: str, format_name: str | None, output: Path | None) -> None:
     """Export a session, also while it is recording.
 
     Importing a file in our format, here or elsewhere, gives an equal session.
     """
-    if output is None and as_json:
+    if output is None and wants_json():
         raise click.UsageError("--json describes the file. Use it with -o FILE.")
     if output is None and sys.stdout.isatty() and format_name == "zip":
         raise click.UsageError("A ZIP file cannot be printed. Use -o FILE.")
-    with connected() as client:
-        if output is None:
-            with TemporaryDirectory() as folder:
-                file = Path(folder) / "export"
-                client.sessions.export(target, file, format=format_name)
-                with file.open("rb") as opened:
-                    shutil.copyfileobj(opened, sys.stdout.buffer)
-            return
-        try:
-            through = client.sessions.export(target, output, format=format_name)
-        except OSError as why:
-            raise Failure(f"Cannot write {output} ({why.strerror}). Choose another file.") from why
+    client = connected()
+    if output is None:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "export"
+            client.sessions.export(target, file, format=format_name)
+            with file.open("rb") as opened:
+                shutil.copyfileobj(opened, sys.stdout.buffer)
+        return
+    try:
+        through = client.sessions.export(target, output, format=format_name)
+    except OSError as why:
+        raise Failure(f"Cannot write {output} ({why.strerror}). Choose another file.") from why
     made = {"file": str(output), "bytes": output.stat().st_size, "through": through}
     show(
         made,
         [f"{made['file']}: {made['bytes']:,} bytes, {counted(through, 'action')}"],
-        as_json=as_json,
     )
 
 
@@ -137,17 +137,17 @@ def _any_of[F: Callable[..., Any]](name: str, help_: str) -> Callable[[F], F]:
     help="As text for a prompt, or as chat messages.",
 )
 @options.as_json
-def transcript(*, target: str, form: str, as_json: bool, **filters: Any) -> None:
+def transcript(*, target: str, form: str, **filters: Any) -> None:
     """Print a session as text for a prompt: all turns in order, or the important ones.
 
     Reports how many of the recorded turns and tokens are included, and marks where turns are left out.
     """
-    with connected() as client:
-        if as_json or form == "messages":
-            found = client.sessions.transcript(target, form="json" if as_json else form, **filters)
-            write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-        else:
-            write(client.sessions.transcript_text(target, **filters))
+    client = connected()
+    if wants_json() or form == "messages":
+        found = client.sessions.transcript(target, form="json" if wants_json() else form, **filters)
+        write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    else:
+        write(client.sessions.transcript_text(target, **filters))
 
 
 def _imported(client: Client, file: str, format_name: str | None, progress: Progress) -> types.ImportOut:

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     help="A sentence of the frame; without an exact match, the most similar frames.",
 )
 @options.as_json
-def where(*, session: str, frame: int | None, text: str | None, as_json: bool) -> None:
+def where(*, session: str, frame: int | None, text: str | None) -> None:
     """Find the rank of a frame.
 
     At every find and ask of the session, in every mode, as recorded and now.
     """
-    with connected() as client:
-        found = client.replays.where(session, frame=frame, text=text)
-        after = found["next"]
-        while after is not None:
-            more = client.replays.where(session, frame=frame, text=text, after=after)
-            found["items"] += more["items"]
-            after = more["next"]
-        show(found | {"next": None}, _lines(found), as_json=as_json)
+    client = connected()
+    found = client.replays.where(session, frame=frame, text=text)
+    after = found["next"]
+    while after is not None:
+        more = client.replays.where(session, frame=frame, text=text, after=after)
+        found["items"] += more["items"]
+        after = more["next"]
+    show(found | {"next": None}, _lines(found))
 
 
 def _lines(found: types.RankPageOut) -> Iterator[str]:

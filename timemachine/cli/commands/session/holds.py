@@ -30,7 +30,7 @@ _HEADS = ["hold", "placed", "by", "sessions", "still held", "filter", "reason"]
 @click.option("--reason", required=True, metavar="TEXT", help="Why; stored in the project's log.")
 @click.option("--dry-run", is_flag=True, help="Show how many sessions it would cover and exit.")
 @options.as_json
-def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, as_json: bool, **filters: Any) -> None:
+def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, **filters: Any) -> None:
     """Place a legal hold on sessions, or on all that match a filter now.
 
     Until the hold is released, nothing in these sessions can be deleted or erased, not even by retention rules.
@@ -38,13 +38,10 @@ def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, as_json: bool
     which = given_filters(filters)
     if bool(sessions) == bool(which):
         raise click.UsageError("Use either IDs of sessions or a filter like --tag or --user.")
-    with connected() as client:
-        found = client.deletions.hold(*sessions, reason=reason, dry_run=dry_run, **which)
-        number = counted(found["sessions"] or 0, "session")
-        line = (
-            f"Hold {found['id']}: {number} under hold." if "id" in found else f"{number} would be under hold."
-        )
-        show(found, [line], as_json=as_json)
+    found = connected().deletions.hold(*sessions, reason=reason, dry_run=dry_run, **which)
+    number = counted(found["sessions"] or 0, "session")
+    line = f"Hold {found['id']}: {number} under hold." if "id" in found else f"{number} would be under hold."
+    show(found, [line])
 
 
 @click.command(cls=OneEach)
@@ -58,33 +55,32 @@ def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, as_json: bool
 )
 @click.option("--reason", required=True, metavar="TEXT", help="Why; stored in the project's log.")
 @options.as_json
-def release(*, target: str, sessions: tuple[str, ...], reason: str, as_json: bool) -> None:
+def release(*, target: str, sessions: tuple[str, ...], reason: str) -> None:
     """Release a legal hold, or only some of its sessions.
 
     ID is the id of the hold. If a session is under exactly one hold, its ID also works and releases only this session.
     """
-    with connected() as client:
-        named = {each["id"] for each in client.deletions.holds()}
-        if target not in named:
-            on = [each for each in client.deletions.holds(target) if _covers(client, each["id"], target)]
-            if len(on) != 1:
-                raise Failure(
-                    f"{target} is under {'no hold' if not on else f'{len(on)} holds'}. Use the id of a hold from `session holds`."
-                )
-            target, sessions = on[0]["id"], (target,)
-        found = client.deletions.release(target, reason=reason, sessions=sessions)
-        still = f" {found['held_still']:,} of its sessions are still under hold."
-        show(found, [f"Released.{'' if found['released_at'] else still}"], as_json=as_json)
+    client = connected()
+    named = {each["id"] for each in client.deletions.holds()}
+    if target not in named:
+        on = [each for each in client.deletions.holds(target) if _covers(client, each["id"], target)]
+        if len(on) != 1:
+            raise Failure(
+                f"{target} is under {'no hold' if not on else f'{len(on)} holds'}. Use the id of a hold from `session holds`."
+            )
+        target, sessions = on[0]["id"], (target,)
+    found = client.deletions.release(target, reason=reason, sessions=sessions)
+    still = f" {found['held_still']:,} of its sessions are still under hold."
+    show(found, [f"Released.{'' if found['released_at'] else still}"])
 
 
 @click.command(cls=OneEach)
 @click.argument("session", metavar="[ID]", required=False)
 @options.as_json
-def holds(*, session: str | None, as_json: bool) -> None:
+def holds(*, session: str | None) -> None:
     """List legal holds, newest first, including released ones (default: of all sessions)."""
-    with connected() as client:
-        items = list(client.deletions.holds(session))
-        show({"items": items, "next": None}, _listed(items), as_json=as_json)
+    items = list(connected().deletions.holds(session))
+    show({"items": items, "next": None}, _listed(items))
 
 
 def _covers(client: Client, hold_id: str, session: str) -> bool:

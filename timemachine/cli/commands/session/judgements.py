@@ -13,7 +13,7 @@ from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.formatting import duration, frame_name, tokens, visible
 from timemachine.cli.output.table import facts
-from timemachine.cli.terminal import announce, checked_when_shown, show
+from timemachine.cli.terminal import announce, checked_when_shown, show, wants_json
 from timemachine.core.pure.numbers import counted, money_or_unknown, spaced
 
 if TYPE_CHECKING:
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 @click.argument("sequence", type=click.IntRange(min=1), metavar="SEQUENCE")
 @click.option("--model", required=True, metavar="M", help="The judge model, as provider:model.")
 @options.as_json
-def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
+def judge(*, session: str, sequence: int, model: str) -> None:
     """Let a judge model check a recorded answer.
 
     It checks for each sentence whether the recorded passages support it. The session does not change. Ctrl-C cancels it.
     """
-    with connected() as client:
-        about = client.judgements.estimate(session, sequence, model=model)
-        if not as_json:
-            announce(
-                f"Asking {about['model']}: about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
-            )
-        try:
-            made = client.judgements.make(session, sequence, model=model)
-        except KeyboardInterrupt as why:
-            client.judgements.cancel(session, sequence, model=about["model"])
-            raise Interrupted(
-                "The judgement was cancelled. A call that had started may have been billed."
-            ) from why
-        with checked_when_shown(lambda: _check(made)):
-            show(made, _lines(made), as_json=as_json)
+    client = connected()
+    about = client.judgements.estimate(session, sequence, model=model)
+    if not wants_json():
+        announce(
+            f"Asking {about['model']}: about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
+        )
+    try:
+        made = client.judgements.make(session, sequence, model=model)
+    except KeyboardInterrupt as why:
+        client.judgements.cancel(session, sequence, model=about["model"])
+        raise Interrupted(
+            "The judgement was cancelled. A call that had started may have been billed."
+        ) from why
+    with checked_when_shown(lambda: _check(made)):
+        show(made, _lines(made))
 
 
 def _check(made: types.JudgementOut) -> None:

@@ -21,7 +21,7 @@ from timemachine.cli.formatting import one_line
 from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.cli.output.replay_step import step_lines
-from timemachine.cli.terminal import Progress, checked_when_shown, print_error, show
+from timemachine.cli.terminal import Progress, checked_when_shown, print_error, show, wants_json
 from timemachine.cli.times import local
 from timemachine.core.pure.conditions import Condition, reasons_to_fail
 from timemachine.core.pure.numbers import counted
@@ -38,7 +38,6 @@ class _Output:
     with_diff: bool
     verbose: bool
     web: bool
-    as_json: bool
 
 
 _PATIENCE = 20.0  # seconds in the queue before the hint at the worker
@@ -83,7 +82,6 @@ def replay(
     conditions: tuple[Condition, ...],
     verbose: bool,
     web: bool,
-    as_json: bool,
     **chosen: Any,
 ) -> None:
     """Replay a session and wait for the result.
@@ -94,21 +92,21 @@ def replay(
     audit = audit or len(chosen["use_models"]) > 1
     chosen |= {"audit": audit, "reason": reason_or_default(reason) if audit else reason}
     chosen |= {"search_mode": mode, "adaptive": adaptive or None}
-    with connected() as client:
-        if not as_json:
-            print_estimate(client.replays.estimate(session, **chosen))
-        launched = client.replays.launch(session, **chosen)
-        if "comparison_id" in launched:
-            output = _Output(with_diff=with_diff, verbose=verbose, web=web, as_json=as_json)
-            _compared(client, launched, conditions, output)
-            return
-        address = f"{client.url}/replays/{launched['replay_id']}/"
-        done = _waited(client, launched["replay_id"], address)
-        lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
-        with checked_when_shown(lambda: _check(done, conditions)):
-            show(done, lines, as_json=as_json)
-            if web:
-                _open(address)
+    client = connected()
+    if not wants_json():
+        print_estimate(client.replays.estimate(session, **chosen))
+    launched = client.replays.launch(session, **chosen)
+    if "comparison_id" in launched:
+        output = _Output(with_diff=with_diff, verbose=verbose, web=web)
+        _compared(client, launched, conditions, output)
+        return
+    address = f"{client.url}/replays/{launched['replay_id']}/"
+    done = _waited(client, launched["replay_id"], address)
+    lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
+    with checked_when_shown(lambda: _check(done, conditions)):
+        show(done, lines)
+        if web:
+            _open(address)
 
 
 def _compared(
@@ -119,7 +117,7 @@ def _compared(
     replays = [client.replays.get(each) for each in launched["replay_ids"]]
     address = comparisons.page_url(client, done["id"])
     with checked_when_shown(lambda: comparisons.check(done, replays, conditions)):
-        show(done, _compared_lines(client, done, replays, output), as_json=output.as_json)
+        show(done, _compared_lines(client, done, replays, output))
         if output.web:
             _open(address)
 
@@ -134,11 +132,11 @@ def _compared_lines(
     yield from comparison_lines(done, comparisons.page_url(client, done["id"]))
 
 
-def _show_result(client: Client, replay_id: str, *, with_diff: bool, as_json: bool) -> None:
+def _show_result(client: Client, replay_id: str, *, with_diff: bool) -> None:
     """Wait for a replay and show the result. Raises `Failure` if the replay failed."""
     done = _waited(client, replay_id, f"{client.url}/replays/{replay_id}/")
     with checked_when_shown(lambda: _check(done, ())):
-        show(done, _lines(client, done, None, with_diff=with_diff, verbose=False), as_json=as_json)
+        show(done, _lines(client, done, None, with_diff=with_diff, verbose=False))
 
 
 def _waited(client: Client, replay_id: str, address: str) -> types.ReplayOut:
@@ -218,14 +216,7 @@ def _open(address: str) -> None:
 @options.diff
 @options.as_json
 def trial(
-    *,
-    session: str,
-    sequence: int,
-    frames: str | None,
-    mode: str | None,
-    with_diff: bool,
-    as_json: bool,
-    **chosen: Any,
+    *, session: str, sequence: int, frames: str | None, mode: str | None, with_diff: bool, **chosen: Any
 ) -> None:
     """Try one find or ask again with a change.
 
@@ -233,9 +224,9 @@ def trial(
     of a new search with --top-k and other search options. The session does not change.
     """
     named = None if frames is None else [_name(each.strip()) for each in frames.split(",") if each.strip()]
-    with connected() as client:
-        launched = client.replays.try_step(session, sequence, frames=named, search_mode=mode, **chosen)
-        _show_result(client, launched["replay_id"], with_diff=with_diff, as_json=as_json)
+    client = connected()
+    launched = client.replays.try_step(session, sequence, frames=named, search_mode=mode, **chosen)
+    _show_result(client, launched["replay_id"], with_diff=with_diff)
 
 
 def _name(written: str) -> int | str:

@@ -25,7 +25,7 @@ from timemachine.cli.connection import connected, session_or_open
 from timemachine.cli.formatting import duration, json_or_text, one_line, recorded_tokens, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.timeline import action_lines
-from timemachine.cli.terminal import print_line, print_lines, show
+from timemachine.cli.terminal import print_line, print_lines, show, wants_json
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, spaced, total_cost
 
@@ -44,38 +44,36 @@ def session() -> None:
 @click.option("--agent", metavar="A", help="Name of the agent.")
 @click.option("--key", metavar="K", help="Your own id, unique in the project.")
 @options.as_json
-def start(*, collection: str, name: str, agent: str | None, key: str | None, as_json: bool) -> None:
+def start(*, collection: str, name: str, agent: str | None, key: str | None) -> None:
     """Start a session that records into a collection."""
-    with connected() as client:
-        begun = client.sessions.start(collection=collection, name=name, agent=agent, key=key)
-        lines = [
-            f"Session {begun['key']} records into {one_line(begun['collection'] or 'no collection')}.",
-            *facts([("id", begun["id"]), ("page", begun["url"])]),
-            f"End it with: timemachine session end {begun['key']}",
-        ]
-        show(begun, lines, as_json=as_json)
+    begun = connected().sessions.start(collection=collection, name=name, agent=agent, key=key)
+    lines = [
+        f"Session {begun['key']} records into {one_line(begun['collection'] or 'no collection')}.",
+        *facts([("id", begun["id"]), ("page", begun["url"])]),
+        f"End it with: timemachine session end {begun['key']}",
+    ]
+    show(begun, lines)
 
 
 @session.command()
 @options.session_argument
 @options.as_json
-def end(*, session: str | None, as_json: bool) -> None:
+def end(*, session: str | None) -> None:
     """End a session (default: the open one)."""
-    with connected() as client:
-        ended = client.sessions.end(session_or_open(client, session))
-        recorded = counted(ended["actions"], "action")
-        show(ended, [f"Session {ended['key']} has ended: {recorded} recorded."], as_json=as_json)
+    client = connected()
+    ended = client.sessions.end(session_or_open(client, session))
+    recorded = counted(ended["actions"], "action")
+    show(ended, [f"Session {ended['key']} has ended: {recorded} recorded."])
 
 
 @session.command()
 @options.as_json
-def status(*, as_json: bool) -> None:
+def status() -> None:
     """List the open sessions."""
-    with connected() as client:
-        found = client.sessions.page(status="recording")
-        none = "No session is open. Start one with `timemachine session start`."
-        again = ["session", "list", "--status", "recording"]
-        show(found, _listed(found, none, again), as_json=as_json)
+    found = connected().sessions.page(status="recording")
+    none = "No session is open. Start one with `timemachine session start`."
+    again = ["session", "list", "--status", "recording"]
+    show(found, _listed(found, none, again))
 
 
 @session.command("list")
@@ -83,59 +81,55 @@ def status(*, as_json: bool) -> None:
 @options.session_filters
 @click.option("--held", flag_value="yes", help="Only sessions under legal hold.")
 @options.as_json
-def list_(*, limit: int, after: str | None, as_json: bool, **filters: Any) -> None:
+def list_(*, limit: int, after: str | None, **filters: Any) -> None:
     """List the sessions, newest first. All filters must match."""
-    with connected() as client:
-        found = client.sessions.page(limit=limit, after=after, **filters)
-        none = (
-            "No session matches."
-            if any(filters.values())
-            else "No sessions yet. Start one with `timemachine session start`, or load an example with `timemachine demo`."
-        )
-        show(found, _listed(found, none), as_json=as_json)
+    found = connected().sessions.page(limit=limit, after=after, **filters)
+    none = (
+        "No session matches."
+        if any(filters.values())
+        else "No sessions yet. Start one with `timemachine session start`, or load an example with `timemachine demo`."
+    )
+    show(found, _listed(found, none))
 
 
 @session.command()
 @click.argument("session", metavar="ID")
 @options.as_json
-def view(*, session: str, as_json: bool) -> None:
+def view(*, session: str) -> None:
     """Show a session step by step; --json prints the session without its steps."""
-    with connected() as client:
-        found = client.sessions.get(session)
-        if as_json:
-            show(found, (), as_json=True)
-            return
-        print_lines(_session_facts(found, client.sessions.summary(session)))
-        if found["actions"]:
-            print_line("")
-            print_lines(action_lines(client.sessions.actions(session), last=found["actions"]))
+    client = connected()
+    found = client.sessions.get(session)
+    if wants_json():
+        show(found, ())
+        return
+    print_lines(_session_facts(found, client.sessions.summary(session)))
+    if found["actions"]:
+        print_line("")
+        print_lines(action_lines(client.sessions.actions(session), last=found["actions"]))
 
 
 @session.command()
 @options.session_argument
 @click.option("--name", required=True, metavar="N", help="Name of the checkpoint.")
 @options.as_json
-def checkpoint(*, session: str | None, name: str, as_json: bool) -> None:
+def checkpoint(*, session: str | None, name: str) -> None:
     """Set a checkpoint in a session (default: the open one)."""
-    with connected() as client:
-        made = client.sessions.checkpoint(session_or_open(client, session), name=name)
-        show(
-            made, [f"Checkpoint {one_line(made['name'])} set at step {made['sequence']:,}."], as_json=as_json
-        )
+    client = connected()
+    made = client.sessions.checkpoint(session_or_open(client, session), name=name)
+    show(made, [f"Checkpoint {one_line(made['name'])} set at step {made['sequence']:,}."])
 
 
 @session.command()
 @click.argument("session", metavar="ID")
 @click.option("--checkpoint", metavar="C", help="Name or step of the checkpoint (default: the last one).")
 @options.as_json
-def resume(*, session: str, checkpoint: str | None, as_json: bool) -> None:
+def resume(*, session: str, checkpoint: str | None) -> None:
     """Show the state of the agent at a checkpoint.
 
     Long values are shortened. --json prints all of it, for an agent to continue from.
     """
-    with connected() as client:
-        found = client.sessions.resume(session, checkpoint=checkpoint)
-        show(found, _state_facts(found), as_json=as_json)
+    found = connected().sessions.resume(session, checkpoint=checkpoint)
+    show(found, _state_facts(found))
 
 
 for command in (

@@ -49,13 +49,7 @@ _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "
 @options.as_of
 @options.as_json
 def sweep(
-    *,
-    session: str,
-    adaptive: bool,
-    not_adaptive: bool,
-    as_of: str | None,
-    as_json: bool,
-    **lists: tuple[Any, ...],
+    *, session: str, adaptive: bool, not_adaptive: bool, as_of: str | None, **lists: tuple[Any, ...]
 ) -> None:
     """Measure every combination of retrieval settings.
 
@@ -63,18 +57,18 @@ def sweep(
     hits, and the tokens of the passages. No language model is called.
     """
     grid = {name: list(values) or None for name, values in lists.items()}
-    with connected() as client:
-        cut_offs = [value for value, chosen in ((False, not_adaptive), (True, adaptive)) if chosen]
-        launched = client.sweeps.launch(session, **grid, adaptive=cut_offs or None, as_of=as_of)["sweep_id"]
-        try:
-            with Progress() as progress:
-                done = client.sweeps.wait(launched, lambda found: progress.update(_progress(found)))
-        except KeyboardInterrupt as why:
-            raise Interrupted(
-                f"The sweep is still running. Follow it at {client.url}/sweeps/{launched}/"
-            ) from why
-        with checked_when_shown(lambda: _check(done)):
-            show(done, _lines(done, client.url), as_json=as_json)
+    client = connected()
+    cut_offs = [value for value, chosen in ((False, not_adaptive), (True, adaptive)) if chosen]
+    launched = client.sweeps.launch(session, **grid, adaptive=cut_offs or None, as_of=as_of)["sweep_id"]
+    try:
+        with Progress() as progress:
+            done = client.sweeps.wait(launched, lambda found: progress.update(_progress(found)))
+    except KeyboardInterrupt as why:
+        raise Interrupted(
+            f"The sweep is still running. Follow it at {client.url}/sweeps/{launched}/"
+        ) from why
+    with checked_when_shown(lambda: _check(done)):
+        show(done, _lines(done, client.url))
 
 
 def _check(done: types.SweepOut) -> None:

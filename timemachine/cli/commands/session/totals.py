@@ -31,14 +31,13 @@ _HEADS: Final = ("time", "share", "steps", "calls", "tool calls", "errors", "in"
     "--filter", "filter_", metavar="F", help="Only these steps, in the syntax of the timeline's filter."
 )
 @options.as_json
-def totals(*, session: str, by: str, filter_: str | None, as_json: bool) -> None:
+def totals(*, session: str, by: str, filter_: str | None) -> None:
     """Show the total time, tokens and cost of the steps of a session.
 
     Rows are sorted by time, which is the sum of the recorded durations.
     """
-    with connected() as client:
-        found = client.sessions.totals(session, by=by, filter=filter_)
-        show(found, totals_lines(found), as_json=as_json)
+    found = connected().sessions.totals(session, by=by, filter=filter_)
+    show(found, totals_lines(found))
 
 
 def totals_lines(found: types.TotalsOut) -> Iterator[str]:
