@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from timemachine.cli.terminal import remember_json
+from timemachine.cli.terminal import remember
 from timemachine.core.pure.conditions import NAMES, Condition, parse_condition
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ as_json: Decorator = click.option(
     "as_json",
     is_flag=True,
     expose_value=False,
-    callback=remember_json,
+    callback=remember,
     help="Print the JSON document of the API.",
 )
 """`show` and `wants_json` read it from the context of the command."""
@@ -79,7 +79,10 @@ after: Decorator = click.option(
     "--after", metavar="CURSOR", help="Continue after this cursor: the `next` of the page before."
 )
 page: Decorator = combined(limit, after)
-yes: Decorator = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+yes: Decorator = click.option(
+    "--yes", is_flag=True, expose_value=False, callback=remember, help="Do not ask for confirmation."
+)
+"""`confirm` reads it from the context of the command."""
 session_to_record_in: Decorator = click.option(
     "--session", metavar="ID", help="Record in this session (id or key)."
 )

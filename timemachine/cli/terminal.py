@@ -9,14 +9,12 @@ from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TextIO
+from typing import Any, Self, TextIO
 
 import click
 
-from timemachine.cli.failure import OutputClosed, OutputFailed
+from timemachine.cli.failure import Failure, Interrupted, OutputClosed, OutputFailed
 from timemachine.cli.formatting import one_line, visible
-
-_JSON: Final = "timemachine.json"
 
 
 def use_utf8() -> None:
@@ -60,14 +58,14 @@ def write(text: str) -> None:
     _write(sys.stdout, visible(text))
 
 
-def remember_json(context: click.Context, _: click.Parameter, value: bool) -> None:  # click's signature
-    """Keep whether `--json` was given; the callback of this option."""
-    context.meta[_JSON] = value
+def remember(context: click.Context, option: click.Parameter, value: bool) -> None:
+    """Keep in the context of the command whether an option was given; the callback of the option."""
+    context.meta[f"{__name__}.{option.name}"] = value
 
 
 def wants_json() -> bool:
     """Whether the command was called with `--json`."""
-    return bool(click.get_current_context().meta.get(_JSON))
+    return _is_given("as_json")
 
 
 def show(document: Any, lines: Iterable[str]) -> None:
@@ -97,11 +95,19 @@ def print_error(message: str) -> None:
         return
 
 
-def confirm(question: str) -> bool:
-    """Ask a question and return whether the next line of standard input is `y` or `yes`."""
+def confirm(question: str, preview: Iterable[str] = (), *, otherwise: str = "Nothing was deleted.") -> None:
+    """Print the preview and the question, and read the answer, unless the command was called with `--yes`.
+
+    Raises `Failure` with `otherwise` if the next line of standard input is neither `y` nor `yes`.
+    """
+    if _is_given("yes"):
+        return
+    for line in preview:
+        print_error(line)
     _write(sys.stderr, visible(f"{question} [y/N] "))
     answer = "" if sys.stdin is None else sys.stdin.buffer.readline().decode("utf-8", "replace")
-    return answer.strip().lower() in ("y", "yes")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise Failure(f'{otherwise} Answer "yes", or use --yes.')
 
 
 class Progress:
@@ -122,6 +128,16 @@ class Progress:
             _write(self._stream, f"\r\x1b[K{one_line(line)}")
 
 
+@contextmanager
+def waiting(interrupted: str) -> Iterator[Progress]:
+    """A progress line during work on the server, which Ctrl-C does not stop: it raises `Interrupted` with this message."""
+    try:
+        with Progress() as progress:
+            yield progress
+    except KeyboardInterrupt as why:
+        raise Interrupted(interrupted) from why
+
+
 def flush() -> None:
     """Write what is still buffered. Raises `OutputClosed`, `OutputFailed`."""
     _write(sys.stdout, "")
@@ -132,6 +148,10 @@ def discard_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+def _is_given(option: str) -> bool:
+    return bool(click.get_current_context().meta.get(f"{__name__}.{option}"))
 
 
 def _write(stream: TextIO | None, text: str) -> None:

@@ -11,7 +11,7 @@ import click
 from timemachine.cli import options
 from timemachine.cli.command import InOrder
 from timemachine.cli.connection import connected
-from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
+from timemachine.cli.failure import ConditionHeld, Failure
 from timemachine.cli.formatting import visible
 from timemachine.cli.launching import print_estimate, reason_or_default
 from timemachine.cli.output.comparisons import (
@@ -23,7 +23,7 @@ from timemachine.cli.output.comparisons import (
     opinion_lines,
 )
 from timemachine.cli.output.variants import VariantType
-from timemachine.cli.terminal import Progress, announce, checked_when_shown, show, wants_json
+from timemachine.cli.terminal import Progress, announce, checked_when_shown, show, waiting, wants_json
 from timemachine.core.pure.conditions import Condition, reasons_to_fail
 
 if TYPE_CHECKING:
@@ -199,14 +199,11 @@ def retry(*, comparison_id: str, no_wait: bool) -> None:
 
 def waited(client: Client, comparison_id: str) -> types.ComparisonResults:
     """Wait for the comparison with a progress line, and return it."""
-    try:
-        with Progress() as progress:
-            return client.comparisons.wait(
-                comparison_id, lambda found: progress.update(comparison_progress(found))
-            )
-    except KeyboardInterrupt as why:
-        address = page_url(client, comparison_id)
-        raise Interrupted(f"The comparison is still running. Follow or cancel it at {address}") from why
+    address = page_url(client, comparison_id)
+    with waiting(f"The comparison is still running. Follow or cancel it at {address}") as progress:
+        return client.comparisons.wait(
+            comparison_id, lambda found: progress.update(comparison_progress(found))
+        )
 
 
 def page_url(client: Client, comparison_id: str) -> str:

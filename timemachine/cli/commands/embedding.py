@@ -11,9 +11,9 @@ import click
 from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
-from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import bar, one_line
-from timemachine.cli.terminal import Progress, show
+from timemachine.cli.terminal import show, waiting
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -45,16 +45,11 @@ def reembed(*, collection: str, model: str, no_wait: bool) -> None:
 
 def _followed(client: Client, collection: str, chosen: str) -> types.EmbeddingOut:
     """The document once the collection has the model. Raises `Failure` if it will not get it, or only after a retry."""
-    try:
-        with Progress() as progress:
-            while True:
-                found = client.collections.embedding(collection)
-                if _is_finished(found, chosen):
-                    return found
-                progress.update(_progress(found))
-                time.sleep(_PAUSE)
-    except KeyboardInterrupt as why:
-        raise Interrupted("The server continues embedding. Run the same command again to follow it.") from why
+    with waiting("The server continues embedding. Run the same command again to follow it.") as progress:
+        while not _is_finished(found := client.collections.embedding(collection), chosen):
+            progress.update(_progress(found))
+            time.sleep(_PAUSE)
+    return found
 
 
 def _is_finished(found: types.EmbeddingOut, chosen: str) -> bool:

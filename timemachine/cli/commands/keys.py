@@ -85,13 +85,9 @@ def _made(made: types.KeyCreated) -> Iterator[str]:
 
 
 def _listed(found: types.KeyPage) -> Iterator[str]:
-    if not found["items"]:
-        yield "No API keys yet. Create one with `timemachine key create --name NAME --scope SCOPE`."
-        return
-    yield from table(
-        ["id", "name", "scopes", "created", "last used", "expires", "state"],
-        [_row(each) for each in found["items"]],
-    )
+    heads = ["id", "name", "scopes", "created", "last used", "expires", "state"]
+    none = "No API keys yet. Create one with `timemachine key create --name NAME --scope SCOPE`."
+    yield from table(heads, [_row(each) for each in found["items"]], none=none)
 
 
 def _row(key: types.KeyOut) -> list[str]:

@@ -15,7 +15,7 @@ from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.options import filter_text
 from timemachine.cli.output.table import table
-from timemachine.cli.terminal import confirm, print_error, show
+from timemachine.cli.terminal import confirm, show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
 
@@ -44,7 +44,7 @@ def list_rules() -> None:
 @click.option("--dry-run", is_flag=True, help="Show what it would delete today and exit.")
 @options.yes
 @options.as_json
-def set_rule(*, days: str, agent: str, tag: str, reason: str, dry_run: bool, yes: bool) -> None:
+def set_rule(*, days: str, agent: str, tag: str, reason: str, dry_run: bool) -> None:
     """Delete sessions this many days after their last step was recorded, or keep them permanently (keep).
 
     Without --agent and --tag, the rule applies to all sessions without a more specific rule. It replaces the rule for the same agent
@@ -61,11 +61,8 @@ def set_rule(*, days: str, agent: str, tag: str, reason: str, dry_run: bool, yes
         return
     if early:
         raise Failure(needed)
-    if not yes and most is not None:
-        for line in lines:
-            print_error(line)
-        if not confirm("Set this rule?"):
-            raise Failure('Nothing was changed. Answer "yes", or use --yes.')
+    if most is not None:
+        confirm("Set this rule?", lines, otherwise="Nothing was changed.")
     made = cast("types.RetentionRuleOut", rule())
     existed = due["replaces"] is not None and due["replaces"]["id"] == made["id"]
     since = f" It was already set on {local(made['set_at'])}." if existed else ""
@@ -116,9 +113,6 @@ def _amount(due: types.SessionCounts | None) -> str:
 
 
 def _rules(items: list[types.RetentionRuleOut]) -> Iterator[str]:
-    if not items:
-        yield "No rules. All sessions are kept permanently."
-        return
     rows = [
         [
             each["id"],
@@ -127,13 +121,11 @@ def _rules(items: list[types.RetentionRuleOut]) -> Iterator[str]:
         ]
         for each in items
     ]
-    yield from table(["id", "rule", "would delete today"], rows)
+    none = "No rules. All sessions are kept permanently."
+    yield from table(["id", "rule", "would delete today"], rows, none=none)
 
 
 def _deletions(items: list[types.DeletionOut]) -> Iterator[str]:
-    if not items:
-        yield "No bulk deletions."
-        return
     rows = [
         [
             local(each["confirmed_at"] or each["requested_at"]),
@@ -144,4 +136,4 @@ def _deletions(items: list[types.DeletionOut]) -> Iterator[str]:
         ]
         for each in items
     ]
-    yield from table(["when", "by", "status", "result", "filter"], rows)
+    yield from table(["when", "by", "status", "result", "filter"], rows, none="No bulk deletions.")

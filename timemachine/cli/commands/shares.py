@@ -155,11 +155,9 @@ def _made(made: types.ShareCreated, found: Callable[[], str]) -> Iterator[str]:
 
 
 def _listed(found: types.SharePage) -> Iterator[str]:
-    if not found["items"]:
-        yield "No share links yet. Create one with `timemachine share create ID`."
-        return
     heads = ["id", "shows", "withholds", "passphrase", "state", "views", "last view", "expires", "label"]
-    yield from table(heads, [_row(each) for each in found["items"]], right=("views",))
+    none = "No share links yet. Create one with `timemachine share create ID`."
+    yield from table(heads, [_row(each) for each in found["items"]], right=("views",), none=none)
     suggest_next_page(found)
 
 

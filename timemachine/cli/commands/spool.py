@@ -98,7 +98,7 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None) -> Non
 @options.yes
 @_FOLDER
 @options.as_json
-def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None) -> None:
+def drop(*, names: tuple[str, ...], folder: Path | None) -> None:
     """Delete recordings permanently, after confirmation."""
     from timemachine.client.recording.waiting_recordings import drop as dropped
     from timemachine.client.recording.waiting_recordings import named_in
@@ -106,8 +106,7 @@ def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None) -> None:
     if not names:
         raise click.UsageError("Name the RECORDING to drop. List them with `timemachine spool list`.")
     chosen = named_in(spool_folder(folder), names)
-    if not yes and not confirm(f"Permanently delete {_actions(chosen)}?"):
-        raise Failure('Nothing was deleted. Answer "yes", or use --yes.')
+    confirm(f"Permanently delete {_actions(chosen)}?")
     for each in chosen:
         dropped(each)
     items = [{"file": each.name, "actions": each.actions} for each in chosen]
@@ -136,9 +135,6 @@ def _why(remaining: "Remaining", server: Server | None) -> str:
 
 
 def _listed(found: "list[Remaining]", server: Server | None) -> Iterator[str]:
-    if not found:
-        yield "No recordings here. Everything was delivered."
-        return
     rows = [
         [
             each.name,
@@ -150,7 +146,9 @@ def _listed(found: "list[Remaining]", server: Server | None) -> Iterator[str]:
         ]
         for each in found
     ]
-    yield from table(["recording", "session", "actions", "state", "server", "why"], rows, right=["actions"])
+    heads = ["recording", "session", "actions", "state", "server", "why"]
+    none = "No recordings here. Everything was delivered."
+    yield from table(heads, rows, right=["actions"], none=none)
 
 
 def _sent(done: "list[Sent]", others: "list[Remaining]") -> Iterator[str]:

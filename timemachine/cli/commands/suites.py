@@ -10,11 +10,11 @@ import click
 from timemachine.cli import options
 from timemachine.cli.command import InOrder
 from timemachine.cli.connection import connected
-from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
+from timemachine.cli.failure import ConditionHeld, Failure
 from timemachine.cli.formatting import one_line
 from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.suites import listed_runs, listed_suites, run_lines, suite_lines
-from timemachine.cli.terminal import Progress, checked_when_shown, confirm, show, wants_json
+from timemachine.cli.terminal import checked_when_shown, confirm, show, waiting, wants_json
 from timemachine.core.pure.conditions import SUITE_NAMES, Condition, format_condition
 from timemachine.core.pure.numbers import counted
 
@@ -238,15 +238,14 @@ def cancel(*, suite_name: str, number: str) -> None:
 @name_argument
 @options.yes
 @options.as_json
-def delete(*, suite_name: str, yes: bool) -> None:
+def delete(*, suite_name: str) -> None:
     """Delete a suite and its reports, after confirmation.
 
     The replays of its runs stay.
     """
     client = connected()
     found = client.suites.get(suite_name)
-    if not yes and not confirm(f"Delete the suite {one_line(found['name'])} and the reports of its runs?"):
-        raise Failure('Nothing was deleted. Answer "yes", or use --yes.')
+    confirm(f"Delete the suite {one_line(found['name'])} and the reports of its runs?")
     deleted = client.suites.delete(found["id"])
     line = f"Suite {deleted['name']} was deleted with {counted(deleted['runs'], 'run')}. Their replays stay."
     show(deleted, [line])
@@ -266,14 +265,10 @@ def _options(chosen: Mapping[str, Any]) -> types.SessionOptions:
 
 
 def _waited(client: Client, launched: types.SuiteRunDetail, address: str) -> types.SuiteRunDetail:
-    def update(found: types.SuiteRunDetail) -> None:
-        progress.update(replay_progress(found))
-
-    try:
-        with Progress() as progress:
-            return client.suites.wait(launched["suite"], launched["number"], update)
-    except KeyboardInterrupt as why:
-        raise Interrupted(f"The run is still running. Follow or cancel it at {address}") from why
+    with waiting(f"The run is still running. Follow or cancel it at {address}") as progress:
+        return client.suites.wait(
+            launched["suite"], launched["number"], lambda found: progress.update(replay_progress(found))
+        )
 
 
 def _page_url(client: Client, found: types.SuiteOut | types.SuiteDetail | types.SuiteRunDetail) -> str:

@@ -70,9 +70,6 @@ def comparison_progress(found: types.ComparisonResults) -> str:
 
 
 def listed_comparisons(items: list[types.ComparisonOut]) -> Iterator[str]:
-    if not items:
-        yield "No comparisons yet. Create one with `timemachine comparison create SESSION --model M --model M`."
-        return
     rows = [
         [
             each["id"],
@@ -83,7 +80,8 @@ def listed_comparisons(items: list[types.ComparisonOut]) -> Iterator[str]:
         ]
         for each in items
     ]
-    yield from table(("id", "status", "variants", "cost", "reason"), rows, right=("cost",))
+    none = "No comparisons yet. Create one with `timemachine comparison create SESSION --model M --model M`."
+    yield from table(("id", "status", "variants", "cost", "reason"), rows, right=("cost",), none=none)
 
 
 def judging_progress(judges: types.JudgesOut) -> str:

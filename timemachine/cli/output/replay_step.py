@@ -144,9 +144,6 @@ def _verbose(step: types.ReplayStepOut, recorded: types.ActionOut) -> Iterator[s
 
 
 def _hits(hits: Sequence[types.HitOut | types.ReplayHitOut]) -> Iterator[str]:
-    if not hits:
-        yield "none"
-        return
     rows = [
         [
             str(hit["rank"]),
@@ -157,7 +154,9 @@ def _hits(hits: Sequence[types.HitOut | types.ReplayHitOut]) -> Iterator[str]:
         ]
         for hit in hits
     ]
-    yield from table(["rank", "score", "scores", "frame", "title"], rows, right=("rank", "score"))
+    yield from table(
+        ["rank", "score", "scores", "frame", "title"], rows, right=("rank", "score"), none="none"
+    )
 
 
 def _call(call: types.RecordedStep | types.NewStep) -> str:

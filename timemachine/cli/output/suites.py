@@ -42,9 +42,6 @@ def suite_lines(found: types.SuiteOut | types.SuiteDetail, address: str) -> Iter
 
 def listed_suites(items: Sequence[types.SuiteOut]) -> Iterator[str]:
     """A line for each suite."""
-    if not items:
-        yield "No suites yet. Create one with `timemachine suite create NAME SESSION…`."
-        return
     rows = [
         [
             each["name"],
@@ -56,16 +53,13 @@ def listed_suites(items: Sequence[types.SuiteOut]) -> Iterator[str]:
         ]
         for each in items
     ]
-    yield from table(
-        ("name", "kind", "sessions", "models", "latest run", "next run"), rows, right=("sessions",)
-    )
+    heads = ("name", "kind", "sessions", "models", "latest run", "next run")
+    none = "No suites yet. Create one with `timemachine suite create NAME SESSION…`."
+    yield from table(heads, rows, right=("sessions",), none=none)
 
 
 def listed_runs(items: Sequence[types.SuiteRunOut]) -> Iterator[str]:
     """A line for each run."""
-    if not items:
-        yield "No runs yet. Start one with `timemachine suite run NAME`."
-        return
     rows = [
         [
             str(each["number"]),
@@ -89,7 +83,8 @@ def listed_runs(items: Sequence[types.SuiteRunOut]) -> Iterator[str]:
         "compared with the run before",
         "failed conditions",
     )
-    yield from table(heads, rows, right=("run", "steps", "cost"))
+    none = "No runs yet. Start one with `timemachine suite run NAME`."
+    yield from table(heads, rows, right=("run", "steps", "cost"), none=none)
 
 
 def run_lines(

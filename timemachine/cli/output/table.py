@@ -10,8 +10,13 @@ _NO_WIDTH = ("Mn", "Me", "Cf")
 _GAP = "  "
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> Iterator[str]:
-    """The rows under their heads; the columns named in `right` are right-aligned."""
+def table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = (), none: str = ""
+) -> Iterator[str]:
+    """The rows under their heads, or the line `none` instead if there are no rows; the columns named in `right` are right-aligned."""
+    if none and not rows:
+        yield none
+        return
     clean = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(width, column)) for column in zip(heads, *clean, strict=True)]
     for row in (heads, *clean):

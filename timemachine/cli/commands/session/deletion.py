@@ -11,17 +11,15 @@ from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.commands.session.erasure import may_quote, waited
 from timemachine.cli.connection import connected
-from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import shortened
 from timemachine.cli.options import filter_options, filter_text, given_filters
-from timemachine.cli.terminal import Progress, confirm, print_error, show
+from timemachine.cli.terminal import confirm, show, waiting
 from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
     from timemachine.client.generated import types
-
-_DECLINED = 'Nothing was deleted. Answer "yes", or use --yes.'
 
 
 @click.command(cls=OneEach)
@@ -45,7 +43,6 @@ def delete(
     steps: tuple[int, ...],
     reason: str | None,
     dry_run: bool,
-    yes: bool,
     **filters: Any,
 ) -> None:
     """Delete a session, steps of it, or all sessions that match a filter, after confirmation.
@@ -58,13 +55,13 @@ def delete(
         raise click.UsageError("Use either the ID of a session or a filter like --tag or --older-than.")
     client = connected()
     if session is None:
-        _delete_matching(client, which, reason, dry_run=dry_run, yes=yes)
+        _delete_matching(client, which, reason, dry_run=dry_run)
     elif dry_run:
         _preview_session(client, session, steps)
     elif steps:
-        _delete_steps(client, session, steps, reason, yes=yes)
+        _delete_steps(client, session, steps, reason)
     else:
-        _delete_session(client, session, reason, yes=yes)
+        _delete_session(client, session, reason)
 
 
 def _preview_session(client: Client, session: str, steps: tuple[int, ...]) -> None:
@@ -77,14 +74,12 @@ def _preview_session(client: Client, session: str, steps: tuple[int, ...]) -> No
     show(seen, [f"{what} of {session}{held}." if steps else f"{what}{held}."])
 
 
-def _delete_session(client: Client, session: str, reason: str | None, *, yes: bool) -> None:
+def _delete_session(client: Client, session: str, reason: str | None) -> None:
     found = client.sessions.get(session)
     what = f"Delete the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
-    if not yes:
-        for line in _branches(client, found["id"]):
-            print_error(line)
-        if not confirm(f"{what}, notes, replays, judgements and share links permanently?"):
-            raise Failure(_DECLINED)
+    confirm(
+        f"{what}, notes, replays, judgements and share links permanently?", _branches(client, found["id"])
+    )
     deleted = client.sessions.delete(found["id"], reason=reason)
     lines = [f"Session {found['key']} was deleted with {counted(deleted['actions'], 'action')}."]
     if deleted["branches"]:
@@ -107,14 +102,10 @@ def _its_branches(number: int) -> str:
     return "Its branch stays" if number == 1 else f"Its {number:,} branches stay"
 
 
-def _delete_steps(
-    client: Client, session: str, steps: tuple[int, ...], reason: str | None, *, yes: bool
-) -> None:
+def _delete_steps(client: Client, session: str, steps: tuple[int, ...], reason: str | None) -> None:
     reason = _required(reason)
     names = ", ".join(f"{step:,}" for step in steps)
-    what = f"Permanently delete the content of step {names} of {session}, and copies of it?"
-    if not yes and not confirm(what):
-        raise Failure(_DECLINED)
+    confirm(f"Permanently delete the content of step {names} of {session}, and copies of it?")
     done = []
     for step in steps:
         found = waited(client, client.deletions.turn(session, step, reason=reason))
@@ -135,7 +126,7 @@ def _deleted(step: int, found: types.ErasureOut) -> Iterator[str]:
 
 
 def _delete_matching(
-    client: Client, which: types.SessionSelection, reason: str | None, *, dry_run: bool, yes: bool
+    client: Client, which: types.SessionSelection, reason: str | None, *, dry_run: bool
 ) -> None:
     reason = None if dry_run else _required(reason)
     found = client.deletions.prepare(**which)
@@ -143,12 +134,11 @@ def _delete_matching(
         client.deletions.cancel(found["id"])
         show(found, _preview(found))
         return
-    if not yes:
-        for line in _preview(found):
-            print_error(line)
-        if not confirm("Permanently delete these sessions?"):
-            client.deletions.cancel(found["id"])
-            raise Failure(_DECLINED)
+    try:
+        confirm("Permanently delete these sessions?", _preview(found))
+    except Failure:
+        client.deletions.cancel(found["id"])
+        raise
     done = _followed(client, client.deletions.confirm(found["id"], reason=reason))
     show(done, outcome(done))
 
@@ -158,13 +148,9 @@ def _followed(client: Client, begun: types.DeletionOut) -> types.DeletionOut:
         finished = found["sessions"] - found["states"].get("waiting", 0)
         progress.update(f"{finished:,} of {counted(found['sessions'], 'session')}")
 
-    try:
-        with Progress() as progress:
-            return client.deletions.wait(begun["id"], update)
-    except KeyboardInterrupt as why:
-        raise Interrupted(
-            f"The deletion is still running. Follow it at {client.url}/forgettings/{begun['id']}/"
-        ) from why
+    address = f"{client.url}/forgettings/{begun['id']}/"
+    with waiting(f"The deletion is still running. Follow it at {address}") as progress:
+        return client.deletions.wait(begun["id"], update)
 
 
 def _required(reason: str | None) -> str:

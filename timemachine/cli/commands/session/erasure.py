@@ -14,7 +14,7 @@ from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import shortened
 from timemachine.cli.output.table import facts
-from timemachine.cli.terminal import confirm, print_error, show
+from timemachine.cli.terminal import confirm, show
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -58,7 +58,6 @@ def erase(
     fields: tuple[str, ...],
     steps: tuple[int, ...],
     reason: str | None,
-    yes: bool,
 ) -> None:
     """Permanently erase fields of a session, or preview it.
 
@@ -69,23 +68,19 @@ def erase(
     client = connected()
     found = waited(client, client.erasures.prepare(session, redaction=redaction, fields=fields, steps=steps))
     if reason is not None and not found["problem"]:
-        _confirm(found, yes=yes)
+        _confirm(found)
         found = waited(client, client.erasures.confirm(found["id"], reason=reason))
     if found["problem"]:
         raise Failure(found["problem"])
     show(found, _lines(found))
 
 
-def _confirm(found: types.ErasureOut, *, yes: bool) -> None:
-    """Show the preview and ask, unless it is empty or `yes`. Raises `Failure` if the answer is no."""
+def _confirm(found: types.ErasureOut) -> None:
+    """Show the preview and ask, unless it is empty. Raises `Failure` if the answer is no."""
     preview = cast("types.ErasureCounts", found["preview"])
     parts = preview["steps"], preview["of_session"], preview["replay_steps"], preview["elsewhere"]
-    if yes or not any(parts):
-        return
-    for line in _lines(found):
-        print_error(line)
-    if not confirm("Permanently erase this?"):
-        raise Failure('Nothing was erased. Answer "yes", or use --yes.')
+    if any(parts):
+        confirm("Permanently erase this?", _lines(found), otherwise="Nothing was erased.")
 
 
 def waited(client: Client, erasure: types.ErasureOut) -> types.ErasureOut:

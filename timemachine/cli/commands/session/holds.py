@@ -92,9 +92,6 @@ def _covers(client: Client, hold_id: str, session: str) -> bool:
 
 
 def _listed(items: list[types.HoldOut]) -> Iterator[str]:
-    if not items:
-        yield "No legal holds."
-        return
     rows = [
         [
             each["id"],
@@ -107,4 +104,4 @@ def _listed(items: list[types.HoldOut]) -> Iterator[str]:
         ]
         for each in items
     ]
-    yield from table(_HEADS, rows, right=("sessions", "still held"))
+    yield from table(_HEADS, rows, right=("sessions", "still held"), none="No legal holds.")

@@ -16,12 +16,12 @@ from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.commands import comparisons
 from timemachine.cli.connection import connected
-from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
+from timemachine.cli.failure import ConditionHeld, Failure
 from timemachine.cli.formatting import one_line
 from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.cli.output.replay_step import step_lines
-from timemachine.cli.terminal import Progress, checked_when_shown, print_error, show, wants_json
+from timemachine.cli.terminal import Progress, checked_when_shown, print_error, show, waiting, wants_json
 from timemachine.cli.times import local
 from timemachine.core.pure.conditions import Condition, reasons_to_fail
 from timemachine.core.pure.numbers import counted
@@ -140,11 +140,8 @@ def _show_result(client: Client, replay_id: str, *, with_diff: bool) -> None:
 
 
 def _waited(client: Client, replay_id: str, address: str) -> types.ReplayOut:
-    try:
-        with Progress() as progress:
-            return client.replays.wait(replay_id, _updater(progress))
-    except KeyboardInterrupt as why:
-        raise Interrupted(f"The replay is still running. Follow or cancel it at {address}") from why
+    with waiting(f"The replay is still running. Follow or cancel it at {address}") as progress:
+        return client.replays.wait(replay_id, _updater(progress))
 
 
 def _updater(progress: Progress) -> Callable[[types.ReplayOut], None]:

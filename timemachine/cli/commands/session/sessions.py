@@ -160,12 +160,9 @@ for command in (
 
 
 def _listed(found: types.SessionPage, none: str, command: Sequence[str] = ()) -> Iterator[str]:
-    if not found["items"]:
-        yield none
-        return
     heads = ["key", "name", "agent", "status", "started", "actions", "errors", "cost"]
     rows = [_row(each) for each in found["items"]]
-    yield from table(heads, rows, right=("actions", "errors", "cost"))
+    yield from table(heads, rows, right=("actions", "errors", "cost"), none=none)
     suggest_next_page(found, command=command)
 
 

@@ -10,9 +10,9 @@ import click
 from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
-from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.failure import Failure
 from timemachine.cli.output.table import table
-from timemachine.cli.terminal import Progress, checked_when_shown, show
+from timemachine.cli.terminal import checked_when_shown, show, waiting
 from timemachine.core.pure.numbers import UNKNOWN, counted
 
 if TYPE_CHECKING:
@@ -60,13 +60,8 @@ def sweep(
     client = connected()
     cut_offs = [value for value, chosen in ((False, not_adaptive), (True, adaptive)) if chosen]
     launched = client.sweeps.launch(session, **grid, adaptive=cut_offs or None, as_of=as_of)["sweep_id"]
-    try:
-        with Progress() as progress:
-            done = client.sweeps.wait(launched, lambda found: progress.update(_progress(found)))
-    except KeyboardInterrupt as why:
-        raise Interrupted(
-            f"The sweep is still running. Follow it at {client.url}/sweeps/{launched}/"
-        ) from why
+    with waiting(f"The sweep is still running. Follow it at {client.url}/sweeps/{launched}/") as progress:
+        done = client.sweeps.wait(launched, lambda found: progress.update(_progress(found)))
     with checked_when_shown(lambda: _check(done)):
         show(done, _lines(done, client.url))
 
