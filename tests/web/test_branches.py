@@ -10,7 +10,7 @@ from tests.api.conftest import Program, program
 from tests.builders import recorded_session
 from tests.web.people import browser_of
 from tests.web.timelines import words
-from timemachine.cli.commands.session.branches import branched_from
+from timemachine.cli.commands.session.sessions import branched_from
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions import branches
 from timemachine.recording.sessions.commands import append, start_session

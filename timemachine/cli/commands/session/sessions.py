@@ -1,4 +1,4 @@
-"""`session`: the group, and start, end, status, list, view, checkpoint and resume."""
+"""`session`: the group, and start, end, status, list, view, checkpoint, resume and branches."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.command import InOrder, suggest_next_page
+from timemachine.cli.command import InOrder, OneEach, suggest_next_page
 from timemachine.cli.commands.session.annotations import compress, note, notes, proposals, summarise, weigh
-from timemachine.cli.commands.session.branches import branched_from, branches
-from timemachine.cli.commands.session.compare import compare
-from timemachine.cli.commands.session.deletion import delete
-from timemachine.cli.commands.session.erasure import erase
+from timemachine.cli.commands.session.compare import compare, totals
+from timemachine.cli.commands.session.deletion import delete, erase
 from timemachine.cli.commands.session.files import export, import_, transcript
-from timemachine.cli.commands.session.frame_ranks import where
 from timemachine.cli.commands.session.holds import hold, holds, release
-from timemachine.cli.commands.session.judgements import judge
-from timemachine.cli.commands.session.replays import replay, trial
-from timemachine.cli.commands.session.sweeps import sweep
-from timemachine.cli.commands.session.totals import totals
+from timemachine.cli.commands.session.replays import judge, replay, trial
+from timemachine.cli.commands.session.retrieval import sweep, where
 from timemachine.cli.connection import connected, session_or_open
 from timemachine.cli.formatting import duration, json_or_text, one_line, recorded_tokens, shortened
 from timemachine.cli.output.table import facts, table
@@ -130,6 +125,55 @@ def resume(*, session: str, checkpoint: str | None) -> None:
     """
     found = connected().sessions.resume(session, checkpoint=checkpoint)
     show(found, _state_facts(found))
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="ID")
+@options.as_json
+def branches(*, session: str) -> None:
+    """Show what a session branched from, and its branches.
+
+    Each session is listed under the one it branched from, with the step.
+    """
+    found = connected().sessions.branches(session)
+    show(found, _branch_lines(found))
+
+
+def _branch_lines(found: types.BranchesOut) -> Iterator[str]:
+    if len(found["items"]) == 1 and not branched_from(found["items"][0]):
+        yield "No branches."
+        return
+    last = found["items"][-1]
+    rows = [
+        [
+            f"{'└' if each is last else '├'}{'─' * (2 * each['depth'] - 1)} {each['key']}"
+            if each["depth"]
+            else each["key"],
+            branched_from(each) if each["parent"] is None else _step(each["parent"]),
+            each["name"],
+            each["status"],
+            f"{each['actions']:,}",
+        ]
+        for each in found["items"]
+    ]
+    yield from table(("key", "from", "name", "status", "actions"), rows, right=("actions",))
+    if not found["complete"]:
+        yield f"Only the first {counted(len(found['items']), 'session')} are shown."
+
+
+def branched_from(session: types.BranchOut | types.SessionOut) -> str:
+    """The step and session that this one branched from, also if that was deleted or not imported yet; else empty."""
+    if parent := session["parent"]:
+        return f"{_step(parent)} of {parent['session']}"
+    if deleted := session["parent_deleted"]:
+        return f"{_step(deleted)} of a deleted session"
+    if missing := session["parent_awaited"]:
+        return f"{_step(missing)} of {missing['key']}, which is not on this server"
+    return ""
+
+
+def _step(parent: types.ParentOut | types.ParentDeletedOut | types.ParentAwaitedOut) -> str:
+    return "the end" if parent["sequence"] is None else f"step {parent['sequence']:,}"
 
 
 for command in (

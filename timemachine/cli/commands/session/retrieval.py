@@ -1,4 +1,4 @@
-"""`session sweep`: measure a grid of retrieval settings over a session."""
+"""`session where` and `session sweep`: the rank of a frame at every find and ask, and a grid of retrieval settings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,76 @@ from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.formatting import one_line, shortened
 from timemachine.cli.output.table import table
 from timemachine.cli.terminal import checked_when_shown, show, waiting
-from timemachine.core.pure.numbers import UNKNOWN, counted
+from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
 
 _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "hits", "tokens/step"]
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="ID")
+@click.option("--frame", type=int, metavar="N", help="Number of the frame.")
+@click.option(
+    "--text",
+    metavar="SENTENCE",
+    help="A sentence of the frame; without an exact match, the most similar frames.",
+)
+@options.as_json
+def where(*, session: str, frame: int | None, text: str | None) -> None:
+    """Find the rank of a frame.
+
+    At every find and ask of the session, in every mode, as recorded and now.
+    """
+    client = connected()
+    found = client.replays.where(session, frame=frame, text=text)
+    after = found["next"]
+    while after is not None:
+        more = client.replays.where(session, frame=frame, text=text, after=after)
+        found["items"] += more["items"]
+        after = more["next"]
+    show(found | {"next": None}, _rank_lines(found))
+
+
+def _rank_lines(found: types.RankPageOut) -> Iterator[str]:
+    if not found["frames"]:
+        yield "No frame contains this sentence or a similar one."
+    for each in found["frames"]:
+        yield f"#{each['frame']} {one_line(each['title'] or 'untitled')} ({each['says']})"
+    for step in found["items"]:
+        query = shortened(one_line(step["query"] or NOT_RECORDED), 60)
+        yield f"Step {step['sequence']:,} · {step['kind']} · {_how(step)} · {query}"
+        if step["error"]:
+            yield f"  {one_line(step['error'])}"
+        for ranks in step["frames"]:
+            yield f"  #{ranks['frame']} {ranks['says']}"
+            yield f"    as recorded  {_ranks(ranks['as_recorded'], ranks['says'])}"
+            yield f"    as it is now {_ranks(ranks['as_now'], 'deleted')}"
+
+
+def _how(step: types.StepRanksOut) -> str:
+    mode, top_k = step["mode"] or f"mode {NOT_RECORDED}", step["top_k"]
+    number = f"top-k {NOT_RECORDED}" if top_k is None else f"top {top_k}"
+    return ", ".join([mode, number, *(["adaptive"] if step["adaptive"] else [])])
+
+
+def _ranks(ranks: types.FrameStanding | None, absent: str) -> str:
+    if ranks is None:
+        return absent
+    places = ("hybrid", ranks["hybrid"]), ("semantic", ranks["semantic"]), ("lexical", ranks["lexical"])
+    return ", ".join(f"{mode} {_place(place)}" for mode, place in places)
+
+
+def _place(place: types.FrameRankInMode) -> str:
+    if place["rank"] is None:
+        return "not ranked"
+    cuts = (("top-k", place["by_top_k"]), ("adaptive", place["by_adaptive"]))
+    found = [name for name, is_found in cuts if is_found]
+    return f"{place['rank']:,} of {place['of']:,}" + (f" ({', '.join(found)})" if found else "")
 
 
 @click.command(cls=OneEach)
@@ -63,7 +125,7 @@ def sweep(
     with waiting(f"The sweep is still running. Follow it at {client.url}/sweeps/{launched}/") as progress:
         done = client.sweeps.wait(launched, lambda found: progress.update(_progress(found)))
     with checked_when_shown(lambda: _check(done)):
-        show(done, _lines(done, client.url))
+        show(done, _sweep_lines(done, client.url))
 
 
 def _check(done: types.SweepOut) -> None:
@@ -76,7 +138,7 @@ def _progress(found: types.SweepOut) -> str:
     return f"{found['status']}: {settings['finished']:,} of {counted(settings['total'], 'setting')}"
 
 
-def _lines(done: types.SweepOut, url: str) -> Iterator[str]:
+def _sweep_lines(done: types.SweepOut, url: str) -> Iterator[str]:
     right = [head for head in _HEADS if head not in {"mode", "cut-off"}]
     yield from table(_HEADS, [_row(row) for row in done["rows"]], right=right)
     yield f"Sweep {done['id']} is {done['status']}: {counted(done['steps'], 'step')}; tokens by {done['tokenizer']}."
