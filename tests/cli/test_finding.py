@@ -5,7 +5,7 @@ import re
 
 from tests.cli.terminal import Here
 from tests.cli.test_records import handbook
-from timemachine.cli.times import local
+from timemachine.cli.formatting import local
 from timemachine.core.pure.clock import written
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.models import Action

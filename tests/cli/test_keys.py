@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.cli.terminal import Here, Terminal
-from timemachine.cli.times import local
+from timemachine.cli.formatting import local
 from timemachine.core.accounts.models import ApiKey
 from timemachine.core.pure.clock import now, written
 

@@ -13,7 +13,7 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.cli.terminal import Here, Terminal
-from timemachine.cli.output.imports import import_progress
+from timemachine.cli.commands.session.files import import_progress
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.cli import formatting
+from timemachine.cli.formatting import expiry_time, local
 from timemachine.cli.output.table import facts, table, width
-from timemachine.cli.times import expiry_time, local
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import money, money_or_unknown, total_cost
 

@@ -11,14 +11,12 @@ from timemachine.cli.command import InOrder
 from timemachine.cli.commands.asks import ask, find, ground
 from timemachine.cli.commands.comparisons import comparison
 from timemachine.cli.commands.costs import costs
-from timemachine.cli.commands.embedding import reembed
 from timemachine.cli.commands.evidence import evidence
 from timemachine.cli.commands.keys import key
 from timemachine.cli.commands.patterns import patterns
-from timemachine.cli.commands.puts import put
-from timemachine.cli.commands.recall import recall
+from timemachine.cli.commands.puts import put, reembed
+from timemachine.cli.commands.recall import recall, search
 from timemachine.cli.commands.retention import retention
-from timemachine.cli.commands.search import search
 from timemachine.cli.commands.server import demo, models, status, up
 from timemachine.cli.commands.session.sessions import session
 from timemachine.cli.commands.shares import share

@@ -22,7 +22,6 @@ from timemachine.cli.output.comparisons import (
     listed_comparisons,
     opinion_lines,
 )
-from timemachine.cli.output.variants import VariantType
 from timemachine.cli.terminal import Progress, announce, checked_when_shown, show, waiting, wants_json
 from timemachine.core.pure.conditions import Condition, reasons_to_fail
 
@@ -44,7 +43,7 @@ def comparison() -> None:
     "variants",
     multiple=True,
     required=True,
-    type=VariantType(),
+    type=options.VariantType(),
     metavar="VARIANT",
     help="A variant, two to eight of them: provider:model, and after it settings for this variant only, for example "
     "'openai:gpt-4o temperature=0 system-prompt=@brief.txt'.",

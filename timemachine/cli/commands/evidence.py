@@ -14,9 +14,9 @@ from timemachine.cli import options
 from timemachine.cli.command import InOrder
 from timemachine.cli.connection import connected, exists, is_uuid
 from timemachine.cli.failure import Failure, NotEvidence
+from timemachine.cli.formatting import local
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import print_error, show, wants_json
-from timemachine.cli.times import local
 from timemachine.verifier import tm_verify
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ import click
 from timemachine.cli import options
 from timemachine.cli.command import InOrder
 from timemachine.cli.connection import connected
-from timemachine.cli.formatting import shortened
+from timemachine.cli.formatting import expiry_time, local, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
-from timemachine.cli.times import expiry_time, local
 from timemachine.core.pure.clock import now
 
 if TYPE_CHECKING:

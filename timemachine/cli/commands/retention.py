@@ -13,10 +13,10 @@ from timemachine.cli.command import InOrder
 from timemachine.cli.commands.session.deletion import outcome
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.formatting import local
 from timemachine.cli.options import filter_text
 from timemachine.cli.output.table import table
 from timemachine.cli.terminal import confirm, show
-from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:

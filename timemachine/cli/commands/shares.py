@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,11 +12,9 @@ from timemachine.cli import options
 from timemachine.cli.command import InOrder, suggest_next_page
 from timemachine.cli.connection import connected, exists, is_uuid
 from timemachine.cli.failure import Failure
-from timemachine.cli.formatting import shortened
-from timemachine.cli.output.share_preview import preview_lines, shown, unwithheld, withholds
+from timemachine.cli.formatting import expiry_time, local, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show, wants_json
-from timemachine.cli.times import expiry_time, local
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted, spaced
 
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from timemachine.client.client import Client
     from timemachine.client.generated import types
 
+LONGEST: Final = 100
 _DONE = {
     "created": "created",
     "opened": "opened",
@@ -75,7 +74,7 @@ def create(
         show(found, preview_lines(found))
     else:
         made = client.shares.create(**terms)
-        show(made, _made(made, partial(_unwithheld, client, terms)))
+        show(made, _made(made, partial(_unwithheld_by, client, terms)))
 
 
 @share.command("list")
@@ -124,7 +123,7 @@ def _type_of(client: Client, target: str) -> str:
     )
 
 
-def _unwithheld(client: Client, terms: Mapping[str, Any]) -> str:
+def _unwithheld_by(client: Client, terms: Mapping[str, Any]) -> str:
     """What the built-in profile would withhold of a link without a profile. The link exists, so nothing here may fail."""
     from timemachine.client.errors import ClientError
 
@@ -246,3 +245,65 @@ def _policy(found: types.SharePolicyOut) -> Iterator[str]:
             ("longest lifetime", "no limit of the project" if longest is None else counted(longest, "day")),
         ]
     )
+
+
+def preview_lines(found: types.SharePreview) -> Iterator[str]:
+    """What a link would show, the number of matches of each rule, and the first of them as a visitor would see them."""
+    yield "Preview only. No link was created."
+    yield from facts(
+        [
+            ("shows", shown(found)),
+            ("through", "" if found["through_sequence"] is None else f"step {found['through_sequence']:,}"),
+            *_sessions(found),
+            ("steps", _steps(found)),
+            ("withholds", withholds(found["redaction"])),
+            ("withheld", counted(found["withheld"], "place") if found["redaction"] else ""),
+            ("found", unwithheld(found)),
+            *(
+                (f"{each['rule']} ({each['what']})", f"{each['count']:,}")
+                for each in (*found["counts"], *found["found"])
+            ),
+        ]
+    )
+    if found["first"]:
+        yield "First matches, as a visitor would see them:"
+        yield from facts([(_place(each, found), shortened(each["text"], LONGEST)) for each in found["first"]])
+
+
+def shown(link: types.ShareCreated | types.SharePreview) -> str:
+    """What a link shows."""
+    only = "only the evidence of the" if link["evidence_only"] else "the"
+    return f"{only} {link['target_type']} {link['target_id']}"
+
+
+def withholds(redaction: types.ProfileVersion | None) -> str:
+    """The redaction profile of a link."""
+    return "nothing" if redaction is None else f"{redaction['name']}, version {redaction['version']}"
+
+
+def unwithheld(found: types.SharePreview) -> str:
+    """How many places the built-in profile would withhold; empty if the link has a profile."""
+    if found["redaction"]:
+        return ""
+    return f"{counted(sum(each['count'] for each in found['found']), 'place')} that the built-in profile would withhold, visible to anyone with the link"
+
+
+def _sessions(found: types.SharePreview) -> Iterator[tuple[str, str]]:
+    for each in found["sessions"]:
+        by = f", by {each['agent']}" if each["agent"] else ""
+        yield "session", f"{shortened(each['name'])}{by}"
+
+
+def _steps(found: types.SharePreview) -> str:
+    if found["evidence_only"]:
+        return f"{found['steps']:,}, without their text"
+    unread = found["read"] < found["steps"]
+    return f"{found['steps']:,}" + (f", of which the first {found['read']:,} were searched" if unread else "")
+
+
+def _place(line: types.WithheldPlace, found: types.SharePreview) -> str:
+    """The step, the session if there are several, and the field."""
+    step = "session" if line["sequence"] is None else f"step {line['sequence']:,}"
+    names = {each["id"]: shortened(each["name"], 40) for each in found["sessions"]}
+    of = f" of {names[line['session']]}" if len(names) > 1 else ""
+    return shortened(f"{step}{of}, {line['field']}", LONGEST)

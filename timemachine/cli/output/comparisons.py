@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from timemachine.cli.formatting import duration, listed_words, shortened, visible
+from timemachine.cli.formatting import duration, listed_words, local, shortened, visible
 from timemachine.cli.launching import spending
 from timemachine.cli.output.table import facts, table
-from timemachine.cli.times import local
 from timemachine.core.pure.numbers import (
     UNKNOWN,
     counted,

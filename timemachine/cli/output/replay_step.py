@@ -11,6 +11,7 @@ from timemachine.cli.formatting import (
     frame_name,
     json_or_text,
     listed_scores,
+    local,
     score,
     shortened,
     tokens,
@@ -19,7 +20,6 @@ from timemachine.cli.formatting import (
 from timemachine.cli.output.grounding import grounding_summary
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.word_diff import difference
-from timemachine.cli.times import local
 from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, money_or_unknown, spaced
 
 if TYPE_CHECKING:

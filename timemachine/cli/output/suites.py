@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from timemachine.cli.formatting import duration, listed_words, one_line, shortened, visible
+from timemachine.cli.formatting import duration, listed_words, local, one_line, shortened, visible
 from timemachine.cli.launching import spending
 from timemachine.cli.output.table import facts, table
-from timemachine.cli.times import local
 from timemachine.core.pure.numbers import UNKNOWN, counted, money, spaced, total_cost
 
 if TYPE_CHECKING:

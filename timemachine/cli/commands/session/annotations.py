@@ -10,10 +10,9 @@ import click
 from timemachine.cli import options
 from timemachine.cli.command import OneEach, suggest_next_page
 from timemachine.cli.connection import connected
-from timemachine.cli.formatting import one_line, visible
+from timemachine.cli.formatting import local, one_line, visible
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import print_error, show
-from timemachine.cli.times import local
 from timemachine.core.pure.numbers import NOT_RECORDED, counted
 
 if TYPE_CHECKING:

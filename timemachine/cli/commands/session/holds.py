@@ -11,10 +11,10 @@ from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.formatting import local
 from timemachine.cli.options import filter_options, filter_text, given_filters
 from timemachine.cli.output.table import table
 from timemachine.cli.terminal import show
-from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from timemachine.cli.command import OneEach
 from timemachine.cli.commands import comparisons
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
-from timemachine.cli.formatting import duration, frame_name, one_line, tokens, visible
+from timemachine.cli.formatting import duration, frame_name, local, one_line, tokens, visible
 from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.cli.output.replay_step import step_lines
@@ -31,7 +31,6 @@ from timemachine.cli.terminal import (
     waiting,
     wants_json,
 )
-from timemachine.cli.times import local
 from timemachine.core.pure.conditions import Condition, reasons_to_fail
 from timemachine.core.pure.numbers import counted, money_or_unknown, spaced
 

@@ -17,11 +17,10 @@ from timemachine.cli.commands.session.holds import hold, holds, release
 from timemachine.cli.commands.session.replays import judge, replay, trial
 from timemachine.cli.commands.session.retrieval import sweep, where
 from timemachine.cli.connection import connected, session_or_open
-from timemachine.cli.formatting import duration, json_or_text, one_line, recorded_tokens, shortened
+from timemachine.cli.formatting import duration, json_or_text, local, one_line, recorded_tokens, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.timeline import action_lines
 from timemachine.cli.terminal import print_line, print_lines, show, wants_json
-from timemachine.cli.times import local
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, spaced, total_cost
 
 if TYPE_CHECKING:
