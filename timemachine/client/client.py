@@ -9,14 +9,9 @@ from timemachine.client.connection import PATIENCE, Connection
 from timemachine.client.generated import resources
 from timemachine.client.pages import LARGEST_PAGE, whole
 from timemachine.client.resources.collections import Asks, Collections
-from timemachine.client.resources.comparisons import Comparisons
-from timemachine.client.resources.deletions import Deletions
-from timemachine.client.resources.evidence import Evidence
-from timemachine.client.resources.patterns import Patterns
-from timemachine.client.resources.replays import Judgements, Replays, Sweeps
-from timemachine.client.resources.sessions import Sessions
-from timemachine.client.resources.suites import Suites
-from timemachine.client.resources.training import Training
+from timemachine.client.resources.deletions import Deletions, Evidence
+from timemachine.client.resources.replays import Comparisons, Judgements, Replays, Suites, Sweeps
+from timemachine.client.resources.sessions import Patterns, Sessions, Training
 from timemachine.client.server import Server
 from timemachine.client.waiting import FINISHED, wait
 

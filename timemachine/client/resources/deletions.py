@@ -1,4 +1,4 @@
-"""Deletion of steps and sessions, legal holds and retention rules. Requires the scope `admin`."""
+"""Deletion of steps and sessions, legal holds and retention rules, which require the scope `admin`, and evidence."""
 
 from __future__ import annotations
 
@@ -77,3 +77,16 @@ class Deletions(resources.Deletions):
     def holds(self, session: str | None = None) -> Iterator[types.HoldOut]:
         """Every hold, newest first, including released ones; optionally only those of a session."""
         return every(lambda after: self._holds(session=session, limit=LARGEST_PAGE, after=after))
+
+
+class Evidence(resources.Evidence):
+    """Download evidence, read seals and public keys, and set the witness and timestamp authority."""
+
+    def seal(self, of: str, id: str) -> types.SealOut:  # noqa: A002
+        """The seal of a `session`, `replay` or `comparison`, the result of the last check, and whether it is `altered`."""
+        seal_of = {
+            "session": self.seal_of_session,
+            "replay": self.seal_of_replay,
+            "comparison": self.seal_of_comparison,
+        }
+        return seal_of[of](id)
