@@ -13,7 +13,7 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.cli.terminal import Here, Terminal
-from timemachine.cli.commands.session.files import import_progress
+from timemachine.cli.formatting import file_progress
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
@@ -367,10 +367,10 @@ def test_a_large_file_is_imported_by_a_worker_and_waited_for(tm: Here) -> None:
     assert "it is cut off" in tm.refused("session", "import", broken, "--format", "swe_agent")
 
 
-def test_import_progress_an_import_is_stands_in_one_line() -> None:
+def test_the_progress_of_an_import_stands_in_one_line() -> None:
     waiting: Any = {"status": "waiting", "total": None}
     running: Any = {"status": "running", "done": 1_000, "total": 4_000}
-    assert import_progress("a.jsonl", waiting) == "a.jsonl: waiting"
-    told = import_progress("a.jsonl", running)
+    assert file_progress("a.jsonl", waiting, "action") == "a.jsonl: waiting"
+    told = file_progress("a.jsonl", running, "action")
     assert told.startswith("a.jsonl: ")
     assert told.endswith("4,000 actions")

@@ -15,7 +15,6 @@ from timemachine.client.server import find_server
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
-    from timemachine.client.generated import types
 
 _MOST_NAMED = 5
 _NOT_FOUND = 404
@@ -37,7 +36,9 @@ def session_or_open(client: Client, given: str | None) -> str:
     if not found:
         raise Failure("No session is open. Name one, or start one with `timemachine session start`.")
     if len(found) > 1:
-        raise Failure(f"Several sessions are open: {_named(found)}. Name one of them.")
+        keys = ", ".join(each["key"] for each in found[:_MOST_NAMED])
+        others = " and others" if len(found) > _MOST_NAMED else ""
+        raise Failure(f"Several sessions are open: {keys}{others}. Name one of them.")
     return str(found[0]["id"])
 
 
@@ -59,8 +60,3 @@ def exists(ask: Callable[[], object]) -> bool:
             raise
         return False
     return True
-
-
-def _named(sessions: list[types.SessionOut]) -> str:
-    keys = ", ".join(each["key"] for each in sessions[:_MOST_NAMED])
-    return f"{keys} and others" if len(sessions) > _MOST_NAMED else keys

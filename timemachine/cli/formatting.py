@@ -50,6 +50,13 @@ def bar(done: int, total: int, *, shown: int | None = None) -> str:
     return f"[{'#' * full}{'.' * (20 - full)}] {done if shown is None else shown:,} of"
 
 
+def file_progress(name: str, found: types.FileImportOut | types.IntakeOut, noun: str) -> str:
+    """The progress of the work on a file in one line."""
+    if found["total"] is None:
+        return f"{name}: {found['status']}"
+    return f"{name}: {bar(found['done'], found['total'])} {counted(found['total'], noun)}"
+
+
 def listed(counts: dict[str, int]) -> str:
     """Counts by name in one line: `9 messages, 1 tool call`."""
     return ", ".join(counted(count, spaced(name)) for name, count in counts.items() if count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 from typing import TYPE_CHECKING
 
+from timemachine.cli.formatting import local
 from timemachine.cli.terminal import print_error
 from timemachine.core.pure.numbers import counted, money, total_cost
 
@@ -37,6 +38,13 @@ def replay_progress(found: types.ReplayOut | types.SuiteRunDetail) -> str:
     finished = steps["done"] + steps["failed"] + steps["skipped"] + steps["cancelled"]
     spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
     return f"{found['status']}: {finished:,} of {counted(steps['total'], 'step')}, {spent}"
+
+
+def busy_calls(waits: types.WaitingOut) -> str:
+    """The calls that wait for a busy provider; empty if there are none."""
+    if not waits["calls"]:
+        return ""
+    return f"; {counted(waits['calls'], 'busy call')} retried by {local(waits['until'])}"
 
 
 def spending(found: types.ComparisonResults | types.SuiteRunDetail, limit_usd: float | None) -> list[str]:

@@ -192,14 +192,11 @@ def unembedded_lines(found: types.FindOut | types.AskOut) -> Iterator[str]:
 def _empty(collection: str, found: types.FindOut) -> Iterator[str]:
     rule = "" if found["cut_by"] in (None, "all") else f", {cut_off_rule(found['cut_by'])}"
     yield f"No results in {one_line(collection)} by {found['mode']} search{rule}."
-    if found["empty"] is not None:
-        yield _why_empty(found["empty"])
-
-
-def _why_empty(empty: types.EmptyOut) -> str:
-    if empty["why"] == "no_frames_then":
-        return f"The collection was empty at that time. Its first frame was added at {local(empty['first_frame_at'])}."
-    return one_line(empty["message"])
+    why = found["empty"]
+    if why is not None and why["why"] == "no_frames_then":
+        yield f"The collection was empty at that time. Its first frame was added at {local(why['first_frame_at'])}."
+    elif why is not None:
+        yield one_line(why["message"])
 
 
 def _hits(hits: Sequence[types.FrameHitOut], mode: str) -> Iterator[str]:

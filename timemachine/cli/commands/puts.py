@@ -17,7 +17,7 @@ from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
-from timemachine.cli.formatting import bar, one_line, steps
+from timemachine.cli.formatting import bar, file_progress, one_line, steps
 from timemachine.cli.source import (
     STANDARD_INPUT,
     batches,
@@ -178,7 +178,7 @@ def _send_file(
         answer = client.collections.put_file(collection, file, session=session)
         if "intake_id" in answer:
             intake = client.collections.wait(
-                answer["intake_id"], lambda found: progress.update(_progress(file.name, found))
+                answer["intake_id"], lambda found: progress.update(file_progress(file.name, found, "passage"))
             )
             _add_intake(done, file, intake)
             done.frames += _listed(client, collection, intake, done.most_listed)
@@ -187,12 +187,6 @@ def _send_file(
     report = answer["report"]
     done.add_report(report)
     done.files.append({"file": file.uri, "intake": None, "source": answer["source"], "report": report})
-
-
-def _progress(name: str, intake: types.IntakeOut) -> str:
-    if intake["total"] is None:
-        return f"{name}: {intake['status']}"
-    return f"{name}: {bar(intake['done'], intake['total'])} {counted(intake['total'], 'passage')}"
 
 
 def _add_intake(done: _Done, file: SentFile, intake: types.IntakeOut) -> None:

@@ -83,11 +83,7 @@ def status() -> None:
         "version": version("timemachine"),
         "data_folder": str(home()) if runs_here(client.url) else None,
     }
-    show(document, _status_lines(document))
-
-
-def _status_lines(document: ServerStatus) -> Iterator[str]:
-    yield from facts(
+    lines = facts(
         [
             ("server", document["url"]),
             ("status", f"{document['status']}, and the key is accepted"),
@@ -97,6 +93,7 @@ def _status_lines(document: ServerStatus) -> Iterator[str]:
             ("data", document["data_folder"] or "on the server's machine"),
         ]
     )
+    show(document, lines)
 
 
 def _made(made: types.DemoOut) -> Iterator[str]:

@@ -84,8 +84,9 @@ def export(*, folder: Path, **chosen: Any) -> None:
     if not found["pairs"] and not found["unread"]:
         none = "No pairs. No files were written. See the reasons below."
         show(found, [none, *_lines(found)])
-        for line in _stale(folder):
-            print_error(line)
+        there = [f"{part}.jsonl" for part in PARTS if (folder / f"{part}.jsonl").exists()]
+        if there:
+            print_error(f"{folder} still contains {', '.join(there)} from an earlier export.")
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -94,13 +95,6 @@ def export(*, folder: Path, **chosen: Any) -> None:
     sizes = [_written(client, folder, part, chosen) for part in PARTS]
     files = [f"{folder / part}.jsonl: {size:,} bytes" for part, size in zip(PARTS, sizes, strict=True)]
     show(found, [*files, *_lines(found)])
-
-
-def _stale(folder: Path) -> Iterator[str]:
-    """Whether files of an earlier export are still there."""
-    there = [f"{part}.jsonl" for part in PARTS if (folder / f"{part}.jsonl").exists()]
-    if there:
-        yield f"{folder} still contains {', '.join(there)} from an earlier export."
 
 
 def _written(client: Client, folder: Path, part: str, chosen: Mapping[str, Any]) -> int:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from timemachine.cli.formatting import duration, listed_words, local, shortened, visible
-from timemachine.cli.launching import spending
+from timemachine.cli.formatting import duration, listed_words, shortened, visible
+from timemachine.cli.launching import busy_calls, spending
 from timemachine.cli.output.table import facts, table
 from timemachine.core.pure.numbers import (
     UNKNOWN,
@@ -65,7 +65,7 @@ def comparison_lines(found: types.ComparisonResults, address: str) -> Iterator[s
 def comparison_progress(found: types.ComparisonResults) -> str:
     """The progress of a comparison in one line."""
     spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
-    return f"{found['status']}: {_answered(found['answers'])}, {spent}{_busy(found['waiting'])}"
+    return f"{found['status']}: {_answered(found['answers'])}, {spent}{busy_calls(found['waiting'])}"
 
 
 def listed_comparisons(items: list[types.ComparisonOut]) -> Iterator[str]:
@@ -85,7 +85,7 @@ def listed_comparisons(items: list[types.ComparisonOut]) -> Iterator[str]:
 
 def judging_progress(judges: types.JudgesOut) -> str:
     """The progress of the judge models in one line."""
-    busy = _busy(judges["busy"])
+    busy = busy_calls(judges["busy"])
     return f"{counted(judges['waiting'], 'answer')} waiting for the judge model, {judges['asking']:,} in progress{busy}"
 
 
@@ -122,13 +122,6 @@ def _answered(answers: types.AnswerCounts) -> str:
     not_asked = answers["finished"] - answers["answered"] - failed - cancelled
     rest = {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
     return progress(answers["answered"], f"{answers['total']:,} answered", rest)
-
-
-def _busy(waits: types.WaitingOut) -> str:
-    """The calls that wait for a busy provider."""
-    if not waits["calls"]:
-        return ""
-    return f"; {counted(waits['calls'], 'busy call')} retried by {local(waits['until'])}"
 
 
 def _spent(found: types.ComparisonResults) -> str:

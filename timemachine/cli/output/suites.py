@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from timemachine.cli.formatting import duration, listed_words, local, one_line, shortened, visible
 from timemachine.cli.launching import spending
 from timemachine.cli.output.table import facts, table
-from timemachine.core.pure.numbers import UNKNOWN, counted, money, spaced, total_cost
+from timemachine.core.pure.numbers import counted, money, money_or_unknown, spaced, total_cost
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
@@ -102,7 +102,7 @@ def run_lines(
             ("error", _most_frequent(run)),
             ("spent", ", ".join(spending(run, limit))),
             ("compared with", _compared_with(run)),
-            ("cost", _paired(run["cost_since"], _dollars)),
+            ("cost", _paired(run["cost_since"], money_or_unknown)),
             ("latency", _paired(run["took_since"], duration, "median ")),
             ("failed conditions", "; ".join(run["held"] or ())),
             ("page", address),
@@ -198,7 +198,3 @@ def _paired(pair: types.Change | None, written: Any, what: str = "") -> str:
     return (
         f"{what}{before} before, {after} now, over {counted(pair['steps'], 'step')} with a value in both runs"
     )
-
-
-def _dollars(amount: float | None) -> str:
-    return UNKNOWN if amount is None else money(amount)

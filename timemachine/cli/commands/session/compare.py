@@ -99,19 +99,14 @@ def _name(side: types.SideOut) -> str:
 
 def _pairs(items: Iterable[types.StepPairOut]) -> Iterator[str]:
     for item in items:
+        moved = [] if item["moved"] is None else [f"{'to' if item['a'] else 'from'} {item['moved']:,}"]
         cells = [
             SIGNS[item["status"]],
             aligned(_step(item["a"]), _WHAT),
             aligned(_step(item["b"]), _WHAT),
-            ", ".join([*_moved(item), *item["differs_in"]]),
+            ", ".join([*moved, *item["differs_in"]]),
         ]
         yield "  ".join(cells).rstrip()
-
-
-def _moved(item: types.StepPairOut) -> list[str]:
-    if item["moved"] is None:
-        return []
-    return [f"to {item['moved']:,}" if item["a"] else f"from {item['moved']:,}"]
 
 
 def _step(step: types.SideStep | None) -> str:

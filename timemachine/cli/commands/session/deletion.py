@@ -258,24 +258,11 @@ def waited(client: Client, erasure: types.ErasureOut) -> types.ErasureOut:
     return erasure
 
 
-def _fields(effect: types.ErasureCounts) -> Iterator[tuple[str, str]]:
-    """The number of erased fields in the records of the session and of its replays."""
-    of = effect["fields_of"]
-    yield "fields of the session", f"{of['session']:,}"
-    yield "fields of its replays", f"{of['replays']:,}"
-
-
 def _steps(effect: types.ErasureCounts) -> str:
     """The number of affected steps, and the first of them."""
     first = effect["first_steps"]
     more = ", …" if effect["steps"] > len(first) else ""
     return f"{effect['steps']:,}" + (f": {', '.join(map(str, first))}{more}" if first else "")
-
-
-def _repeated(found: types.ErasureOut, effect: types.ErasureCounts) -> str:
-    if not found["steps"] or effect["steps"] <= len(found["steps"]):
-        return ""
-    return "the same text in other steps is erased too"
 
 
 def _place(line: types.ErasedPlace) -> str:
@@ -289,16 +276,18 @@ def _erasure_lines(found: types.ErasureOut) -> Iterator[str]:
     yield (
         f"Permanently erased by {found['confirmed_by']}." if done else "Preview. Add --reason to erase this:"
     )
+    has_copies = bool(found["steps"]) and effect["steps"] > len(found["steps"])
     counts = [(f"step field {each['field']}", f"{each['count']:,}") for each in effect["of_steps"]]
     counts += [(f"{each['rule']} ({each['what']})", f"{each['count']:,}") for each in effect["counts"]]
     counts += [(each["place"], f"{each['count']:,}") for each in effect["elsewhere"]]
     yield from facts(
         [
             ("steps", _steps(effect)),
-            ("copies", _repeated(found, effect)),
+            ("copies", "the same text in other steps is erased too" if has_copies else ""),
             ("of the session", ", ".join(effect["of_session"]) or "nothing"),
             ("steps of replays", f"{effect['replay_steps']:,}"),
-            *_fields(effect),
+            ("fields of the session", f"{effect['fields_of']['session']:,}"),
+            ("fields of its replays", f"{effect['fields_of']['replays']:,}"),
             *counts,
             ("search", "these steps are indexed again"),
         ]

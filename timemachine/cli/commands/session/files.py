@@ -18,7 +18,7 @@ from timemachine.cli import options
 from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure, Unreadable
-from timemachine.cli.formatting import bar, listed, one_line, shortened
+from timemachine.cli.formatting import file_progress, listed, one_line, shortened
 from timemachine.cli.output.table import table
 from timemachine.cli.source import opened, shown_name
 from timemachine.cli.terminal import Progress, show, wants_json, write
@@ -51,7 +51,9 @@ def import_(*, files: tuple[str, ...], format_name: str | None) -> None:
             try:
                 done.append((file, _imported(client, file, format_name, progress)))
             except (NoServer, Unreachable) as why:
-                raise Failure(f"{shown_name(file)}: {why.message}{_before(len(done))}") from why
+                were = "was" if len(done) == 1 else "were"
+                before = f" ({counted(len(done), 'file')} before it {were} imported.)" if done else ""
+                raise Failure(f"{shown_name(file)}: {why.message}{before}") from why
             except Unreadable as why:
                 refused[file] = ClientError(f"Cannot read it ({why.why}).", code="unreadable")
             except ClientError as why:
@@ -160,23 +162,9 @@ def _imported(client: Client, file: str, format_name: str | None, progress: Prog
     if "sessions" in begun:
         return begun
     finished = client.wait_for_import(
-        begun["import_id"], lambda found: progress.update(import_progress(shown_name(file), found))
+        begun["import_id"], lambda found: progress.update(file_progress(shown_name(file), found, "action"))
     )
     return import_outcome(finished)
-
-
-def _before(imported: int) -> str:
-    """How many files were imported before the failure."""
-    if not imported:
-        return ""
-    return f" ({counted(imported, 'file')} before it {'was' if imported == 1 else 'were'} imported.)"
-
-
-def import_progress(name: str, found: types.FileImportOut) -> str:
-    """The progress of an import in one line."""
-    if found["total"] is None:
-        return f"{name}: {found['status']}"
-    return f"{name}: {bar(found['done'], found['total'])} {counted(found['total'], 'action')}"
 
 
 def import_outcome(finished: types.FileImportOut) -> types.ImportOut:

@@ -17,8 +17,8 @@ from timemachine.cli.command import OneEach
 from timemachine.cli.commands import comparisons
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
-from timemachine.cli.formatting import duration, frame_name, local, one_line, tokens, visible
-from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
+from timemachine.cli.formatting import duration, frame_name, one_line, tokens, visible
+from timemachine.cli.launching import busy_calls, print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.cli.output.replay_step import step_lines
 from timemachine.cli.output.table import facts
@@ -140,13 +140,6 @@ def _compared_lines(
     yield from comparison_lines(done, comparisons.page_url(client, done["id"]))
 
 
-def _show_result(client: Client, replay_id: str, *, with_diff: bool) -> None:
-    """Wait for a replay and show the result. Raises `Failure` if the replay failed."""
-    done = _waited(client, replay_id, f"{client.url}/replays/{replay_id}/")
-    with checked_when_shown(lambda: _check(done, ())):
-        show(done, _lines(client, done, None, with_diff=with_diff, verbose=False))
-
-
 def _waited(client: Client, replay_id: str, address: str) -> types.ReplayOut:
     with waiting(f"The replay is still running. Follow or cancel it at {address}") as progress:
         return client.replays.wait(replay_id, _updater(progress))
@@ -157,11 +150,7 @@ def _updater(progress: Progress) -> Callable[[types.ReplayOut], None]:
     hint = {"at": time.monotonic() + _PATIENCE}
 
     def update(found: types.ReplayOut) -> None:
-        waiting = found["waiting"]
-        busy = ""
-        if waiting["calls"]:
-            busy = f"; {counted(waiting['calls'], 'busy call')} retried by {local(waiting['until'])}"
-        progress.update(f"{replay_progress(found)}{busy}")
+        progress.update(f"{replay_progress(found)}{busy_calls(found['waiting'])}")
         if found["status"] == "queued" and time.monotonic() > hint["at"]:
             hint["at"] = float("inf")
             print_error(
@@ -231,7 +220,9 @@ def trial(
     named = None if frames is None else [_name(each.strip()) for each in frames.split(",") if each.strip()]
     client = connected()
     launched = client.replays.try_step(session, sequence, frames=named, search_mode=mode, **chosen)
-    _show_result(client, launched["replay_id"], with_diff=with_diff)
+    done = _waited(client, launched["replay_id"], f"{client.url}/replays/{launched['replay_id']}/")
+    with checked_when_shown(lambda: _check(done, ())):
+        show(done, _lines(client, done, None, with_diff=with_diff, verbose=False))
 
 
 def _name(written: str) -> int | str:

@@ -262,7 +262,7 @@ def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterat
             ("branched from", branched_from(found)),
             ("tags", ", ".join(found["tags"])),
             ("started", local(found["started_at"]) or NOT_RECORDED),
-            ("ended", _ended(found)),
+            ("ended", local(found["ended_at"]) or (NOT_RECORDED if found["status"] == "ended" else "")),
             ("duration", _time(summary["duration_ms"])),
             ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
             ("first to last step", _time(summary["steps_ms"])),
@@ -277,11 +277,6 @@ def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterat
             ("page", found["url"]),
         ]
     )
-
-
-def _ended(found: types.SessionOut) -> str:
-    """When it ended; empty while it is recording."""
-    return local(found["ended_at"]) or (NOT_RECORDED if found["status"] == "ended" else "")
 
 
 def _time(milliseconds: float | None) -> str:
