@@ -112,7 +112,7 @@ class VariantType(click.ParamType["types.VariantIn"]):
             self.fail(f"Cannot read {path} as UTF-8 text: {why}.", param, ctx)
 
 
-as_json: Decorator = click.option(
+as_json = click.option(
     "--json",
     "as_json",
     is_flag=True,
@@ -121,7 +121,7 @@ as_json: Decorator = click.option(
     help="Print the JSON document of the API.",
 )
 """`show` and `wants_json` read it from the context of the command."""
-limit: Decorator = click.option(
+limit = click.option(
     "--limit",
     type=click.IntRange(1, 200),
     default=50,
@@ -129,79 +129,67 @@ limit: Decorator = click.option(
     metavar="N",
     help="Maximum number of items.",
 )
-after: Decorator = click.option(
+after = click.option(
     "--after", metavar="CURSOR", help="Continue after this cursor: the `next` of the page before."
 )
-page: Decorator = combined(limit, after)
-yes: Decorator = click.option(
+page = combined(limit, after)
+yes = click.option(
     "--yes", is_flag=True, expose_value=False, callback=remember, help="Do not ask for confirmation."
 )
 """`confirm` reads it from the context of the command."""
-session_to_record_in: Decorator = click.option(
-    "--session", metavar="ID", help="Record in this session (id or key)."
-)
-top_k: Decorator = click.option("--top-k", type=int, metavar="N", help="Maximum number of passages.")
-mode: Decorator = click.option(
-    "--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="How to search."
-)
-embedding_model: Decorator = click.option(
+session_to_record_in = click.option("--session", metavar="ID", help="Record in this session (id or key).")
+top_k = click.option("--top-k", type=int, metavar="N", help="Maximum number of passages.")
+mode = click.option("--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="How to search.")
+embedding_model = click.option(
     "--embedding-model", metavar="M", help="Another embedding model of the collection."
 )
-adaptive: Decorator = click.option(
-    "--adaptive", is_flag=True, help="Cut off where the passages stop being relevant."
-)
-relative: Decorator = click.option(
+adaptive = click.option("--adaptive", is_flag=True, help="Cut off where the passages stop being relevant.")
+relative = click.option(
     "--relative", type=float, metavar="SHARE", help="Adaptive: cut off below this share of the best score."
 )
-cliff: Decorator = click.option(
+cliff = click.option(
     "--cliff", type=float, metavar="SHARE", help="Adaptive: cut off below this share of the previous score."
 )
-min_score: Decorator = click.option("--min-score", type=float, metavar="SCORE", help="Minimum score.")
-use_model: Decorator = click.option(
-    "--use-model", metavar="M", help="The model that answers, as provider:model."
-)
-session_argument: Decorator = click.argument("session", metavar="[ID]", required=False)
-system_prompt: Decorator = click.option(
-    "--system-prompt", metavar="TEXT", help="Replace the recorded system prompt."
-)
-prompt_template: Decorator = click.option(
+min_score = click.option("--min-score", type=float, metavar="SCORE", help="Minimum score.")
+use_model = click.option("--use-model", metavar="M", help="The model that answers, as provider:model.")
+session_argument = click.argument("session", metavar="[ID]", required=False)
+system_prompt = click.option("--system-prompt", metavar="TEXT", help="Replace the recorded system prompt.")
+prompt_template = click.option(
     "--prompt-template",
     metavar="TEXT",
     help="Replace the prompt; {passages} and {question} are filled in.",
 )
-temperature: Decorator = click.option("--temperature", type=float, metavar="T", help="From 0 to 2.")
-seed: Decorator = click.option("--seed", type=int, metavar="N", help="Seed, for providers that support it.")
-max_tokens: Decorator = click.option(
+temperature = click.option("--temperature", type=float, metavar="T", help="From 0 to 2.")
+seed = click.option("--seed", type=int, metavar="N", help="Seed, for providers that support it.")
+max_tokens = click.option(
     "--max-tokens", type=int, metavar="N", help="Maximum length of an answer in tokens."
 )
-as_of: Decorator = click.option(
+as_of = click.option(
     "--as-of",
     type=click.Choice(["recorded", "now"]),
     help="Search the collection as it was recorded, or as it is now.",
 )
-skip_asks: Decorator = click.option("--skip-asks", is_flag=True, help="Skip ask steps.")
-skip_finds: Decorator = click.option("--skip-finds", is_flag=True, help="Skip find steps.")
-spend_limit: Decorator = click.option(
+skip_asks = click.option("--skip-asks", is_flag=True, help="Skip ask steps.")
+skip_finds = click.option("--skip-finds", is_flag=True, help="Skip find steps.")
+spend_limit = click.option(
     "--spend-limit",
     "spend_limit_usd",
     type=float,
     metavar="USD",
     help="Make only calls whose expected cost stays within this limit.",
 )
-diff: Decorator = click.option(
+diff = click.option(
     "--diff", "with_diff", is_flag=True, help="Show the differences between the answers word by word."
 )
-call_options: Decorator = combined(system_prompt, prompt_template, temperature, seed, max_tokens)
-search_options: Decorator = combined(top_k, mode, embedding_model, adaptive, relative, cliff, min_score)
-retrieval_options: Decorator = combined(relative, cliff, min_score, embedding_model, as_of)
-replay_options: Decorator = combined(
-    adaptive, top_k, mode, call_options, retrieval_options, skip_asks, skip_finds
-)
+call_options = combined(system_prompt, prompt_template, temperature, seed, max_tokens)
+search_options = combined(top_k, mode, embedding_model, adaptive, relative, cliff, min_score)
+retrieval_options = combined(relative, cliff, min_score, embedding_model, as_of)
+replay_options = combined(adaptive, top_k, mode, call_options, retrieval_options, skip_asks, skip_finds)
 
 _FILTERS: Final = (
     "q", "named", "agent", "user", "status", "tag", "tool", "kind", "model", "since", "until", "min_cost", "older_than_days",
 )  # fmt: skip
-session_filters: Decorator = combined(
+session_filters = combined(
     click.option("-q", "--query", "q", metavar="Q", help="Only sessions with this in name, key or text."),
     click.option("--agent", metavar="AGENT", help="Only sessions of this agent."),
     click.option("--user", metavar="USER", help="Only sessions of this user."),
@@ -216,7 +204,7 @@ session_filters: Decorator = combined(
     click.option("--until", metavar="WHEN", help="Started at or before this time (RFC 3339) or date."),
     click.option("--min-cost", type=float, metavar="USD", help="Minimum cost in US dollars."),
 )
-filter_options: Decorator = combined(
+filter_options = combined(
     session_filters,
     click.option("--named", metavar="TEXT", help="Only sessions with this in name or key."),
     click.option(
