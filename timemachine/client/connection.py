@@ -21,6 +21,7 @@ from timemachine.core.pure.server_sent import MEDIA_TYPE, events_in
 from timemachine.core.pure.streams import CUT_OFF
 
 PATIENCE = 600.0  # seconds for an answer: slow models and large imports can take minutes
+_JSON: Final = "application/json"
 _CONNECT = 10.0
 _REDIRECTS = range(300, 400)
 OURS = "timemachine"
@@ -60,19 +61,15 @@ class Connection:
     def post(self, path: str, body: Any = None, *, idempotency_key: str | None = None) -> Any:
         """Send a POST request with a JSON body and return the document."""
         content = b"" if body is None else _as_json(body)
-        return self.call(
-            "POST", path, content=content, content_type="application/json", idempotency_key=idempotency_key
-        )
+        return self.call("POST", path, content=content, content_type=_JSON, idempotency_key=idempotency_key)
 
     def patch(self, path: str, body: Any) -> Any:
         """Send a PATCH request with a JSON body and return the document."""
-        content = _as_json(body)
-        return self.call("PATCH", path, content=content, content_type="application/json")
+        return self.call("PATCH", path, content=_as_json(body), content_type=_JSON)
 
     def put(self, path: str, body: Any) -> Any:
         """Send a PUT request with a JSON body and return the document."""
-        content = _as_json(body)
-        return self.call("PUT", path, content=content, content_type="application/json")
+        return self.call("PUT", path, content=_as_json(body), content_type=_JSON)
 
     def send_form(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes]) -> Any:
         """Send a form with a file in its field `file` and return the document."""
@@ -89,8 +86,7 @@ class Connection:
         """Send a DELETE request, optionally with a JSON body, and return the document."""
         if body is None:
             return self.call("DELETE", path)
-        content = _as_json(body)
-        return self.call("DELETE", path, content=content, content_type="application/json")
+        return self.call("DELETE", path, content=_as_json(body), content_type=_JSON)
 
     def call(
         self,
@@ -103,7 +99,7 @@ class Connection:
         idempotency_key: str | None = None,
     ) -> Any:
         """Send a request and return the document. Raises `NoServer` without a key, `Unreachable`, `NotUnderstood`, `Refused`."""
-        headers = self._headers("application/json")
+        headers = self._headers(_JSON)
         if content_type:
             headers["Content-Type"] = content_type
         if idempotency_key:
@@ -128,18 +124,13 @@ class Connection:
 
     def _download(self, path: str, target: Path, query: Mapping[str, Any] | None) -> Mapping[str, str]:
         partial = target.with_name(target.name + ".part")
-        asked = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
+        headers = self._headers("*/*")
         try:
             with self._http.stream(
-                "GET",
-                self.url + path,
-                headers=self._headers("*/*"),
-                params=asked or None,
-                extensions={OURS: True},
+                "GET", self.url + path, headers=headers, params=_parameters(query), extensions={OURS: True}
             ) as response:
-                if not response.is_success or "attachment" not in response.headers.get(
-                    "content-disposition", ""
-                ):
+                disposition = response.headers.get("content-disposition", "")
+                if not response.is_success or "attachment" not in disposition:
                     response.read()
                     self._answer(response)
                     raise self._not_ours(response)
@@ -157,7 +148,7 @@ class Connection:
 
     def events(self, path: str, body: Any) -> Iterator[tuple[str, Any]]:
         """Send a JSON body and yield the name and document of each server-sent event. Raises the same errors as `call`."""
-        headers = self._headers(MEDIA_TYPE) | {"Content-Type": "application/json"}
+        headers = self._headers(MEDIA_TYPE) | {"Content-Type": _JSON}
         content = _as_json(body)
         try:
             with self._http.stream(
@@ -174,7 +165,7 @@ class Connection:
 
     def ready(self) -> Any:
         """The state of the server, which needs no key: `{"status": "ready"}`, or another status and `why`."""
-        response = self._send("GET", "/health/ready", {"Accept": "application/json"}, None, None)
+        response = self._send("GET", "/health/ready", {"Accept": _JSON}, None, None)
         found = _parsed(response)
         if not isinstance(found, dict) or "status" not in found:
             raise self._not_ours(response)
@@ -182,7 +173,10 @@ class Connection:
 
     def _headers(self, accept: str) -> dict[str, str]:
         if self._key is None:
-            raise _no_key(self.url)
+            raise NoServer(
+                f"No API key for {self.url}. Create one there under Settings and set TIMEMACHINE_API_KEY to it.",
+                code="no_key",
+            )
         return {"Authorization": f"Bearer {self._key}", "Accept": accept}
 
     def _send(
@@ -193,7 +187,6 @@ class Connection:
         query: Mapping[str, Any] | None,
         content: bytes | IO[bytes] | None,
     ) -> httpx.Response:
-        asked = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
         if content is not None and not isinstance(content, bytes):
             content.seek(0)
         try:
@@ -202,7 +195,7 @@ class Connection:
                     method,
                     self.url + path,
                     headers=headers,
-                    params=asked or None,
+                    params=_parameters(query),
                     content=content,
                     extensions={OURS: True},
                 )
@@ -270,14 +263,11 @@ def _as_json(body: Any) -> bytes:
     try:
         return json.dumps(body, allow_nan=False).encode()
     except (ValueError, RecursionError) as why:
-        raise _not_json(body, why) from why
-
-
-def _not_json(body: Any, why: Exception) -> ClientError:
-    with contextlib.suppress(RecursionError):
-        for name, number in _not_finite(body):
-            return ClientError(f"`{name}` cannot be {number}. Use a finite number.", code="not_finite")
-    return ClientError(f"The value cannot be written as JSON: {why}.", code="not_json")
+        with contextlib.suppress(RecursionError):
+            for name, number in _not_finite(body):
+                message = f"`{name}` cannot be {number}. Use a finite number."
+                raise ClientError(message, code="not_finite") from why
+        raise ClientError(f"The value cannot be written as JSON: {why}.", code="not_json") from why
 
 
 def _not_finite(body: Any, name: str = "a number") -> Iterator[tuple[str, float]]:
@@ -323,13 +313,6 @@ def _http_client(server: Server, patience: float) -> httpx.Client:
         ) from why
 
 
-def _no_key(url: str) -> NoServer:
-    return NoServer(
-        f"No API key for {url}. Create one there under Settings and set TIMEMACHINE_API_KEY to it.",
-        code="no_key",
-    )
-
-
 def _parsed(response: httpx.Response) -> Any:
     try:
         return json.loads(response.content)
@@ -367,6 +350,10 @@ def _is_cut_off(path: Path) -> bool:
     with path.open("rb") as opened:
         opened.seek(max(0, opened.seek(0, os.SEEK_END) - len(CUT_OFF)))
         return opened.read() == CUT_OFF
+
+
+def _parameters(query: Mapping[str, Any] | None) -> dict[str, str] | None:
+    return {name: _plain(value) for name, value in (query or {}).items() if value is not None} or None
 
 
 def _plain(value: Any) -> str:
