@@ -359,6 +359,7 @@ class Reading(ABC):
         self._delivered(session)
         about = self.client.sessions.get(session.key)
         summary = self.client.sessions.summary(session.key)
+        took = summary["duration_ms"]
         return {
             "session_id": about["id"],
             "key": about["key"],
@@ -367,7 +368,7 @@ class Reading(ABC):
             "ended": about["ended_at"],
             "action_count": about["actions"],
             "checkpoint_count": summary["kinds"].get("checkpoint", 0),
-            "duration_secs": _seconds(summary["duration_ms"]),
+            "duration_secs": None if took is None else took / 1000,
         }
 
     def _is_session(self, text: str) -> bool:
@@ -388,7 +389,3 @@ class Reading(ABC):
 
 def _key(session: str | Session) -> str:
     return session if isinstance(session, str) else session.key
-
-
-def _seconds(milliseconds: float | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000

@@ -6,7 +6,6 @@ an import. `session.pkl`, which some recordings have, is a Python pickle that ca
 
 import copy
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -130,21 +129,18 @@ def _bytes(source: str | os.PathLike[str] | bytes) -> bytes:
 
 def _events(data: bytes) -> tuple[list[JsonObject], list[int]]:
     events, skipped = [], []
-    for number, event in _lines(data):
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            event = parse_json(line)
+        except InvalidInput:
+            event = None
         if isinstance(event, dict):
             events.append(event)
         else:
             skipped.append(number)
     return events, skipped
-
-
-def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if line.strip():
-            try:
-                yield number, parse_json(line)
-            except InvalidInput:
-                yield number, None
 
 
 def _listed(value: Any) -> list[Any]:
