@@ -85,7 +85,8 @@ class Call:
         if failure is not None and not is_no_error(failure):
             action["error"] = failure
         if isinstance(action.get("error"), BaseException):
-            action["error"] = _as_error(action["error"])
+            error = action["error"]
+            action["error"] = {"type": type(error).__name__, "message": _words(error)}
         self._recorder.add(action)
 
     def _fields(self) -> JsonObject:
@@ -232,10 +233,6 @@ def is_no_error(failure: BaseException) -> bool:
     return isinstance(failure, GeneratorExit) or (
         isinstance(failure, SystemExit) and failure.code in (None, 0)
     )
-
-
-def _as_error(failure: BaseException) -> dict[str, str]:
-    return {"type": type(failure).__name__, "message": _words(failure)}
 
 
 def _words(failure: BaseException) -> str:

@@ -48,13 +48,10 @@ def without_secrets_of_shell(text: str) -> str:
     words = [_QUOTED.sub(lambda found: found[1] or found[2] or "", each[0]) for each in matches]
     made, at = [], 0
     for match, word, shown in zip(matches, words, without_secrets(words), strict=True):
-        made += [text[at : match.start()], match[0] if shown == word else _as_word(shown)]
+        quoted = f'"{shown}"' if re.search(r"\s", shown) else shown
+        made += [text[at : match.start()], match[0] if shown == word else quoted]
         at = match.end()
     return "".join([*made, text[at:]])
-
-
-def _as_word(shown: str) -> str:
-    return f'"{shown}"' if re.search(r"\s", shown) else shown
 
 
 def _shown(word: str, before: str) -> str:
@@ -64,7 +61,8 @@ def _shown(word: str, before: str) -> str:
         return _user(word)
     if before in _HEADER:
         return _header(word)
-    if _is_option_of_secret(before) and not word.startswith("-"):
+    is_option_of_secret = before.startswith("-") and "=" not in before and SECRET.search(before)
+    if is_option_of_secret and not word.startswith("-"):
         return WITHHELD
     given = _GIVEN.fullmatch(word)
     if given is None:
@@ -107,7 +105,3 @@ def _user(word: str) -> str:
 def _header(word: str) -> str:
     name, colon, _ = word.partition(":")
     return f"{name}: {WITHHELD}" if colon and not _HARMLESS.match(name) else _alone(word)
-
-
-def _is_option_of_secret(word: str) -> bool:
-    return word.startswith("-") and "=" not in word and SECRET.search(word) is not None

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from timemachine.client.errors import ClientError, NoServer, Refused
 from timemachine.client.recording.outbox import Outbox, is_busy, is_temporary
-from timemachine.client.recording.recording import Recording
-from timemachine.client.recording.shortfall import Shortfall
+from timemachine.client.recording.recording import Recording, Shortfall
 from timemachine.client.recording.spool import Spool, spools_in, waits_in
 from timemachine.core.pure.json_types import JsonObject
 

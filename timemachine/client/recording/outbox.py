@@ -14,8 +14,7 @@ from urllib.parse import quote
 from timemachine.client.errors import ClientError, NotUnderstood, Refused, Unreachable
 from timemachine.client.recording.fitting import refitted
 from timemachine.client.recording.lines import ended_at, is_end, refused_line
-from timemachine.client.recording.recording import Recording
-from timemachine.client.recording.shortfall import Shortfall
+from timemachine.client.recording.recording import Recording, Shortfall
 from timemachine.client.recording.spool import Row
 from timemachine.client.recording.spool_database import Damaged
 from timemachine.client.retries import TOO_MANY
@@ -111,7 +110,7 @@ class Outbox:
         if rows and is_end(rows[0][1]):
             self._check_end(may_end)
             self._end(connection, ended_at(rows[0][1]))
-            self._settle(rows[:1])
+            self.recording.settle(rows[0][0])
         elif rows:
             actions = [*takewhile(lambda row: not is_end(row[1]), rows)]
             self._try(connection, actions[: 1 if self._faults else MOST_ACTIONS])
@@ -281,11 +280,8 @@ class Outbox:
         If the server cannot accept one of them, the request is split in halves until this one is alone and refused.
         """
         form = [line for _, line in rows] if form is None else form
-        body = b'{"actions":[' + b",".join(form) + b"]}"
         try:
-            answer = connection.call(
-                "POST", f"{self._path}/actions", content=body, content_type="application/json"
-            )
+            answer = self._post(connection, form)
         except Refused as why:
             if why.code == _ENDED:
                 self._refuse_rows(rows, why)
@@ -310,13 +306,18 @@ class Outbox:
             return
         self._faults = 0
         self._refuse_differing([rows[at] for at in answer.get("differing", ())])
-        self._settle(rows)
+        self.recording.settle(rows[-1][0])
+
+    def _post(self, connection: "Connection", lines: list[bytes]) -> JsonObject:
+        body = b'{"actions":[' + b",".join(lines) + b"]}"
+        path = f"{self._path}/actions"
+        answer: JsonObject = connection.call("POST", path, content=body, content_type="application/json")
+        return answer
 
     def _record_refusal(self, connection: "Connection", line: bytes, why: Refused) -> None:
         """Record an event in the session in place of a refused action; repeating it is safe. If this is refused too, only the spool has it."""
-        body = b'{"actions":[' + refused_line(line, why.message) + b"]}"
         try:
-            connection.call("POST", f"{self._path}/actions", content=body, content_type="application/json")
+            self._post(connection, [refused_line(line, why.message)])
         except Refused as refused:
             if is_temporary(refused):
                 raise
@@ -344,9 +345,6 @@ class Outbox:
             )
         self._complained = self._complained or why.code == _ENDED
         self._faults = 0
-        self._settle(rows)
-
-    def _settle(self, rows: list[Row]) -> None:
         self.recording.settle(rows[-1][0])
 
     def _reach_marks(self) -> None:

@@ -280,7 +280,7 @@ class Session:
         if is_late:
             self._refuse_late(data)
         elif not taken:
-            self._refuse("Steps are recorded faster than they can be written. A step was lost.")
+            self._machine.refuse("Steps are recorded faster than they can be written. A step was lost.")
         elif self._every and action["kind"] != "checkpoint" and next(self._since) % self._every == 0:
             self._automatic()
 
@@ -288,7 +288,7 @@ class Session:
         """Refuse a step after the end of the session, as the server would, and store it with other refused steps."""
         why = f"Session {self.key} has ended. Later steps are not recorded."
         self._outbox.refuse_late(line_of_frozen(data), why)
-        self._refuse(why)
+        self._machine.refuse(why)
 
     def forked(self) -> None:
         """Continue in a forked child process with its own id prefix and spool; the parent ends the session."""
@@ -330,7 +330,9 @@ class Session:
         if not action.keys() <= FIELDS:
             unknown = sorted(action.keys() - FIELDS)
             move_to_parameters(action, unknown)
-            self._refuse(f"An action has no field {', '.join(unknown)}. It is stored in the parameters.")
+            self._machine.refuse(
+                f"An action has no field {', '.join(unknown)}. It is stored in the parameters."
+            )
         role = action.get("role")
         if role is not None and role not in ROLES:
             self._as_tag(action, "role", role, SAME_ROLE.get(role) if isinstance(role, str) else None)
@@ -347,7 +349,7 @@ class Session:
             action["started_at"] = moment
         else:
             move_to_parameters(action, ["started_at"])
-            self._refuse(
+            self._machine.refuse(
                 f"`started_at` must be a datetime, ISO text, or seconds since 1970, not {safe_repr(given)[:60]}. It is stored in the parameters."
             )
 
@@ -356,7 +358,7 @@ class Session:
         if meant is None:
             tags = action.get("tags") or ()
             action["tags"] = [*([tags] if isinstance(tags, str) else tags), f"{field}:{word}"]
-            self._refuse(f"`{field}` cannot be {word!r}. It is recorded as a tag.")
+            self._machine.refuse(f"`{field}` cannot be {word!r}. It is recorded as a tag.")
 
     def _do(self, verb: str, body: JsonObject) -> Any:
         """Do something on the server after everything recorded before is delivered."""
@@ -376,9 +378,6 @@ class Session:
         why = self._outbox.stuck or self._machine.sender.delivery.unreachable
         reason = why.message if why else f"The server did not accept all of it within {seconds:g} s."
         return NotRecorded(f"Session {self.key} is not delivered yet and waits in the spool: {reason}")
-
-    def _refuse(self, message: str) -> None:
-        self._machine.refuse(message)
 
     def _box(self) -> "Outbox":
         if not self._outbox.listed:

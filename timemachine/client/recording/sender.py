@@ -22,8 +22,7 @@ from timemachine.client.recording import spool_database
 from timemachine.client.recording.delivery import Delivery
 from timemachine.client.recording.lines import is_end, line_of_frozen, lost_line
 from timemachine.client.recording.outbox import Mark, Outbox
-from timemachine.client.recording.recording import Recording
-from timemachine.client.recording.shortfall import Shortfall
+from timemachine.client.recording.recording import Recording, Shortfall
 from timemachine.core.pure.json_types import JsonObject
 
 log = logging.getLogger(__name__)

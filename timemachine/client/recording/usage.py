@@ -30,7 +30,8 @@ def fields_of(given: Any) -> Any:
                 return dict(found)
     if isinstance(given, Mapping):
         return dict(given)
-    names = [*getattr(given, "__dict__", ()), *_slots(given)]
+    slots = getattr(type(given), "__slots__", ())
+    names = [*getattr(given, "__dict__", ()), *([slots] if isinstance(slots, str) else slots)]
     held = {name: getattr(given, name, None) for name in names if not name.startswith("_")}
     return held or given
 
@@ -41,11 +42,6 @@ def counts(given: Any) -> dict[str, int]:
         return {}
     found = _reader_of(given)(given)
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _slots(given: Any) -> list[str]:
-    slots = getattr(type(given), "__slots__", ())
-    return [slots] if isinstance(slots, str) else list(slots)
 
 
 def _reader_of(given: _Usage) -> Callable[[_Usage], dict[str, int | None]]:
@@ -63,7 +59,7 @@ def _anthropic(given: _Usage) -> dict[str, int | None]:
     return {
         "input_tokens": read,
         "output_tokens": written,
-        "total_tokens": _sum(read, written),
+        "total_tokens": None if read is None or written is None else read + written,
         "cached_tokens": cached,
         "cache_write_tokens": stored,
         "reasoning_tokens": _count(_part(given, "output_tokens_details"), "thinking_tokens"),
@@ -76,6 +72,7 @@ def _chat(given: _Usage) -> dict[str, int | None]:
     What stands beside them of a cache, as LiteLLM has it of Anthropic, is counted in the prompt.
     """
     read, written = _count(given, "prompt_tokens"), _count(given, "completion_tokens")
+    cached = _count(_part(given, "prompt_tokens_details"), "cached_tokens")
     total = _count(given, "total_tokens")
     if read is not None and written is not None and total is not None:
         written = max(written, total - read)
@@ -83,10 +80,7 @@ def _chat(given: _Usage) -> dict[str, int | None]:
         "input_tokens": read,
         "output_tokens": written,
         "total_tokens": total,
-        "cached_tokens": _first(
-            _count(_part(given, "prompt_tokens_details"), "cached_tokens"),
-            _count(given, "cache_read_input_tokens"),
-        ),
+        "cached_tokens": _count(given, "cache_read_input_tokens") if cached is None else cached,
         "cache_write_tokens": _count(given, "cache_creation_input_tokens"),
         "reasoning_tokens": _count(_part(given, "completion_tokens_details"), "reasoning_tokens"),
     }
@@ -146,14 +140,6 @@ def _count(given: _Usage, *names: str) -> int | None:
     return None
 
 
-def _first(*found: int | None) -> int | None:
-    return next((each for each in found if each is not None), None)
-
-
 def _part(given: _Usage, name: str) -> _Usage:
     value = given.get(name)
     return value if isinstance(value, Mapping) else {}
-
-
-def _sum(read: int | None, written: int | None) -> int | None:
-    return None if read is None or written is None else read + written

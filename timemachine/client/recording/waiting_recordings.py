@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from timemachine.client.errors import ClientError, NotFound, Refused
 from timemachine.client.recording.lines import END, is_end
 from timemachine.client.recording.outbox import Outbox
-from timemachine.client.recording.recording import Recording
-from timemachine.client.recording.shortfall import Shortfall
+from timemachine.client.recording.recording import Recording, Shortfall
 from timemachine.client.recording.spool import Row, Spool, Stored
 from timemachine.client.recording.spool_database import DAMAGED, SUFFIX, remove
 from timemachine.core.pure.json_types import JsonObject
