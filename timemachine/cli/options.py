@@ -112,6 +112,22 @@ class VariantType(click.ParamType["types.VariantIn"]):
             self.fail(f"Cannot read {path} as UTF-8 text: {why}.", param, ctx)
 
 
+def several(*names: str, help: str, **more: Any) -> Decorator:  # noqa: A002  # click's name
+    """An option that can be given several times."""
+    return click.option(*names, multiple=True, help=f"{help}; repeat for several.", **more)
+
+
+def fail_on(when: str, names: Sequence[str] = NAMES) -> Decorator:
+    """The `--fail-on` option of a command that exits with 3 if one of these conditions is true."""
+    return click.option(
+        "--fail-on",
+        multiple=True,
+        type=ConditionType(names),
+        metavar="CONDITION",
+        help=f"Exit with 3 if this is true{when}.",
+    )
+
+
 as_json = click.option(
     "--json",
     "as_json",

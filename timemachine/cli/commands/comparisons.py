@@ -55,14 +55,7 @@ def comparison() -> None:
 @options.call_options
 @options.spend_limit
 @click.option("--reason", metavar="TEXT", help="Why; stored with the comparison.")
-@click.option(
-    "--fail-on",
-    "conditions",
-    multiple=True,
-    type=options.ConditionType(),
-    metavar="CONDITION",
-    help="Exit with 3 if this is true for a variant: altered, missing, error, a verdict like numbers_differ, or cost:USD.",
-)
+@options.fail_on(" for a variant: altered, missing, error, a verdict like numbers_differ, or cost:USD")
 @click.option("--no-wait", is_flag=True, help="Launch it and do not wait.")
 @options.as_json
 def create(
@@ -73,7 +66,7 @@ def create(
     noise_floor: bool,
     spend_limit_usd: float | None,
     reason: str | None,
-    conditions: tuple[Condition, ...],
+    fail_on: tuple[Condition, ...],
     no_wait: bool,
     **shared: Any,
 ) -> None:
@@ -82,7 +75,7 @@ def create(
     Prints the estimated cost, waits with a progress line, then shows the results of each variant and each pair of them. Exits with 3
     if a --fail-on condition is true for a variant.
     """
-    if no_wait and conditions:
+    if no_wait and fail_on:
         raise click.UsageError("--fail-on needs the result, so you cannot combine it with --no-wait.")
     defaults = {name: value for name, value in shared.items() if value is not None}
     complete = [cast("types.VariantIn", {**defaults, **variant}) for variant in variants]
@@ -103,8 +96,8 @@ def create(
         show(launched, [page_url(client, launched["comparison_id"])])
         return
     done = waited(client, launched["comparison_id"])
-    replays = [client.replays.get(each) for each in launched["replay_ids"]] if conditions else []
-    with checked_when_shown(lambda: check(done, replays, conditions)):
+    replays = [client.replays.get(each) for each in launched["replay_ids"]] if fail_on else []
+    with checked_when_shown(lambda: check(done, replays, fail_on)):
         show(done, comparison_lines(done, page_url(client, done["id"])))
 
 

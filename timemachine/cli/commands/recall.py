@@ -25,14 +25,7 @@ _ZONES: Final = "/zoneinfo/"
 
 
 @click.command(cls=OneEach)
-@click.option(
-    "--query",
-    "queries",
-    multiple=True,
-    required=True,
-    metavar="Q",
-    help="A question; repeat for several.",
-)
+@options.several("--query", "queries", required=True, metavar="Q", help="A question")
 @click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), help="How to search.")
 @click.option("--agent", metavar="AGENT", help="Only turns of this agent.")
 @click.option("--user", metavar="USER", help="Only sessions of this user.")

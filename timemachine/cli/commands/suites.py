@@ -28,13 +28,8 @@ _LATEST: Final = "latest"
 
 name_argument = click.argument("suite_name", metavar="NAME")
 number_argument = click.argument("number", metavar="[RUN]", default=_LATEST)
-fail_on = click.option(
-    "--fail-on",
-    "fail_on",
-    multiple=True,
-    type=options.ConditionType(SUITE_NAMES),
-    metavar="CONDITION",
-    help="Exit with 3 if this is true: worse, new_failure, left_out, a verdict, altered, missing, error, cost:USD.",
+fail_on = options.fail_on(
+    ": worse, new_failure, left_out, a verdict, altered, missing, error, cost:USD", SUITE_NAMES
 )
 _MATCHING = (
     click.option(

@@ -48,15 +48,8 @@ def weigh(*, target: str, step: int, significance: str | None, importance: str |
 
 @click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
-@click.option(
-    "--accept",
-    multiple=True,
-    metavar="N:RULE",
-    help="Accept a suggestion for step N; repeat for several.",
-)
-@click.option(
-    "--decline", multiple=True, metavar="N:RULE", help="Dismiss a suggestion for step N; repeat for several."
-)
+@options.several("--accept", metavar="N:RULE", help="Accept a suggestion for step N")
+@options.several("--decline", metavar="N:RULE", help="Dismiss a suggestion for step N")
 @options.as_json
 def proposals(*, target: str, accept: tuple[str, ...], decline: tuple[str, ...]) -> None:
     """List, accept or dismiss suggestions of rules for steps without a significance."""

@@ -28,14 +28,7 @@ PAUSE: Final = 0.5  # seconds between two requests
 
 @click.command(cls=OneEach)
 @click.argument("session", metavar="[ID]", required=False)
-@click.option(
-    "--step",
-    "steps",
-    multiple=True,
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Delete only this step; repeat for several.",
-)
+@options.several("--step", "steps", type=click.IntRange(min=1), metavar="N", help="Delete only this step")
 @filter_options
 @click.option("--reason", metavar="TEXT", help="Why; stored in the project's log.")
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted and exit.")
@@ -205,14 +198,7 @@ def outcome(found: types.DeletionOut) -> Iterator[str]:
     metavar="PATH",
     help="Erase this field, for example output or session.user.",
 )
-@click.option(
-    "--step",
-    "steps",
-    multiple=True,
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Only in this step; repeat for several.",
-)
+@options.several("--step", "steps", type=click.IntRange(min=1), metavar="N", help="Only in this step")
 @click.option(
     "--reason", metavar="TEXT", help="Why; stored in the project's log. Without it, only a preview is shown."
 )

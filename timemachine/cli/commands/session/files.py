@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import SEEK_END
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -105,18 +105,16 @@ def export(*, target: str, format_name: str | None, output: Path | None) -> None
     )
 
 
-def _any_of[F: Callable[..., Any]](name: str, help_: str) -> Callable[[F], F]:
-    return click.option(
-        f"--{name}", multiple=True, metavar=name[0].upper(), help=f"Only {help_}; repeat for several."
-    )
-
-
 @click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
-@_any_of("significance", "turns of this significance: decision, solution, breakthrough …")
-@_any_of("role", "turns of this role: user, agent (or assistant), system, tool")
-@_any_of("kind", "steps of this kind: message, ask, tool_call …")
-@_any_of("tag", "turns with this tag")
+@options.several(
+    "--significance", metavar="S", help="Only turns of this significance: decision, solution, breakthrough …"
+)
+@options.several(
+    "--role", metavar="R", help="Only turns of this role: user, agent (or assistant), system, tool"
+)
+@options.several("--kind", metavar="K", help="Only steps of this kind: message, ask, tool_call …")
+@options.several("--tag", metavar="T", help="Only turns with this tag")
 @click.option(
     "--min-importance",
     type=options.ShareType(),

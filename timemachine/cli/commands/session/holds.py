@@ -46,13 +46,7 @@ def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, **filters: An
 
 @click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
-@click.option(
-    "--session",
-    "sessions",
-    multiple=True,
-    metavar="ID",
-    help="Release only this session; repeat for several.",
-)
+@options.several("--session", "sessions", metavar="ID", help="Release only this session")
 @click.option("--reason", required=True, metavar="TEXT", help="Why; stored in the project's log.")
 @options.as_json
 def release(*, target: str, sessions: tuple[str, ...], reason: str) -> None:

@@ -66,14 +66,7 @@ _PATIENCE = 20.0  # seconds in the queue before the hint at the worker
 @options.replay_options
 @click.option("--from-checkpoint", metavar="C", help="Only steps after this checkpoint (its step or name).")
 @options.spend_limit
-@click.option(
-    "--fail-on",
-    "conditions",
-    multiple=True,
-    type=options.ConditionType(),
-    metavar="CONDITION",
-    help="Exit with 3 if this is true: altered, missing, error, a verdict like numbers_differ, or cost:USD.",
-)
+@options.fail_on(": altered, missing, error, a verdict like numbers_differ, or cost:USD")
 @click.option(
     "--verbose", is_flag=True, help="Show hits with scores, the cut-off rule, and the cost of calls."
 )
@@ -87,7 +80,7 @@ def replay(
     audit: bool,
     reason: str | None,
     with_diff: bool,
-    conditions: tuple[Condition, ...],
+    fail_on: tuple[Condition, ...],
     verbose: bool,
     web: bool,
     **chosen: Any,
@@ -106,12 +99,12 @@ def replay(
     launched = client.replays.launch(session, **chosen)
     if "comparison_id" in launched:
         output = _Output(with_diff=with_diff, verbose=verbose, web=web)
-        _compared(client, launched, conditions, output)
+        _compared(client, launched, fail_on, output)
         return
     address = f"{client.url}/replays/{launched['replay_id']}/"
     done = _waited(client, launched["replay_id"], address)
     lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
-    with checked_when_shown(lambda: _check(done, conditions)):
+    with checked_when_shown(lambda: _check(done, fail_on)):
         show(done, lines)
         if web:
             _open(address)
