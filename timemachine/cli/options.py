@@ -112,9 +112,9 @@ class VariantType(click.ParamType["types.VariantIn"]):
             self.fail(f"Cannot read {path} as UTF-8 text: {why}.", param, ctx)
 
 
-def several(*names: str, help: str, **more: Any) -> Decorator:  # noqa: A002  # click's name
+def several(*names: str, help: str, of: str = "several", **more: Any) -> Decorator:  # noqa: A002  # click's name
     """An option that can be given several times."""
-    return click.option(*names, multiple=True, help=f"{help}; repeat for several.", **more)
+    return click.option(*names, multiple=True, help=f"{help}; repeat for {of}.", **more)
 
 
 def fail_on(when: str, names: Sequence[str] = NAMES) -> Decorator:
@@ -149,6 +149,9 @@ after = click.option(
     "--after", metavar="CURSOR", help="Continue after this cursor: the `next` of the page before."
 )
 page = combined(limit, after)
+min_importance = click.option(
+    "--min-importance", type=ShareType(), metavar="X", help="Minimum importance from 0 to 1."
+)
 yes = click.option(
     "--yes", is_flag=True, expose_value=False, callback=remember, help="Do not ask for confirmation."
 )
@@ -205,19 +208,25 @@ replay_options = combined(adaptive, top_k, mode, call_options, retrieval_options
 _FILTERS: Final = (
     "q", "named", "agent", "user", "status", "tag", "tool", "kind", "model", "since", "until", "min_cost", "older_than_days",
 )  # fmt: skip
+query = click.option("-q", "--query", "q", metavar="Q", help="Only sessions with this in name, key or text.")
+agent = click.option("--agent", metavar="AGENT", help="Only sessions of this agent.")
+user = click.option("--user", metavar="USER", help="Only sessions of this user.")
+tag = click.option("--tag", metavar="TAG", help="Only sessions with this tag.")
+since = click.option("--since", metavar="WHEN", help="Started at or after this time (RFC 3339) or date.")
+until = click.option("--until", metavar="WHEN", help="Started at or before this time (RFC 3339) or date.")
 session_filters = combined(
-    click.option("-q", "--query", "q", metavar="Q", help="Only sessions with this in name, key or text."),
-    click.option("--agent", metavar="AGENT", help="Only sessions of this agent."),
-    click.option("--user", metavar="USER", help="Only sessions of this user."),
-    click.option("--tag", metavar="TAG", help="Only sessions with this tag."),
+    query,
+    agent,
+    user,
+    tag,
     click.option(
         "--status", type=click.Choice(["recording", "ended"]), help="Only sessions with this status."
     ),
     click.option("--kind", metavar="KIND", help="Only sessions with a step of this kind."),
     click.option("--tool", metavar="TOOL", help="Only sessions with a call of this tool."),
     click.option("--model", metavar="M", help="Only sessions with a call of this model."),
-    click.option("--since", metavar="WHEN", help="Started at or after this time (RFC 3339) or date."),
-    click.option("--until", metavar="WHEN", help="Started at or before this time (RFC 3339) or date."),
+    since,
+    until,
     click.option("--min-cost", type=float, metavar="USD", help="Minimum cost in US dollars."),
 )
 filter_options = combined(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,40 +23,19 @@ _EXCERPT: Final = 140
 _NAMED: Final = 5
 _RELATIONS: Final = {"before": "the time before ", "after": "the time after "}
 _ZONES: Final = "/zoneinfo/"
+_any_of = partial(options.several, of="any of several")
+mode = click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), help="How to search.")
 
 
 @click.command(cls=OneEach)
 @options.several("--query", "queries", required=True, metavar="Q", help="A question")
-@click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), help="How to search.")
+@mode
 @click.option("--agent", metavar="AGENT", help="Only turns of this agent.")
 @click.option("--user", metavar="USER", help="Only sessions of this user.")
-@click.option(
-    "--tag",
-    "tags",
-    multiple=True,
-    metavar="TAG",
-    help="Only turns or sessions with this tag; repeat for any of several.",
-)
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    metavar="KIND",
-    help="Only turns of this kind; repeat for any of several.",
-)
-@click.option(
-    "--significance",
-    "significances",
-    multiple=True,
-    metavar="S",
-    help="Only turns of this significance; repeat for any of several.",
-)
-@click.option(
-    "--min-importance",
-    type=options.ShareType(),
-    metavar="X",
-    help="Minimum importance from 0 to 1.",
-)
+@_any_of("--tag", "tags", metavar="TAG", help="Only turns or sessions with this tag")
+@_any_of("--kind", "kinds", metavar="KIND", help="Only turns of this kind")
+@_any_of("--significance", "significances", metavar="S", help="Only turns of this significance")
+@options.min_importance
 @click.option("--since", metavar="WHEN", help="Only turns at or after this time (RFC 3339) or date.")
 @click.option("--until", metavar="WHEN", help="Only turns at or before this time (RFC 3339) or date.")
 @click.option("--session", metavar="ID", help="Only turns of this session (its id or key).")
@@ -183,7 +163,7 @@ def _result(result: types.TurnRecalled) -> Iterator[str]:
 
 @click.command(cls=OneEach)
 @click.option("--query", required=True, metavar="Q", help='Words, "phrases", -not, or.')
-@click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), help="How to search.")
+@mode
 @click.option("--kind", metavar="KIND", help="Only steps of this kind.")
 @click.option("--tool", metavar="TOOL", help="Only steps of this tool.")
 @click.option("--model", metavar="M", help="Only steps of this model.")

@@ -39,12 +39,12 @@ _export_options: Final = options.combined(
     click.option("--seed", metavar="TEXT", help="Seed for splitting the sessions."),
     click.option("--shares", metavar="A,B,C", help="Shares of train, valid and test (default 80,10,10)."),
     click.option("--redaction", metavar="PROFILE", help="Redaction profile: name or id."),
-    click.option("--agent", metavar="AGENT", help="Only sessions of this agent."),
-    click.option("--user", metavar="USER", help="Only sessions of this user."),
-    click.option("--tag", metavar="TAG", help="Only sessions with this tag."),
-    click.option("-q", "--query", "q", metavar="Q", help="Only sessions with this in name, key or text."),
-    click.option("--since", metavar="WHEN", help="Started at or after this time (RFC 3339) or date."),
-    click.option("--until", metavar="WHEN", help="Started at or before this time (RFC 3339) or date."),
+    options.agent,
+    options.user,
+    options.tag,
+    options.query,
+    options.since,
+    options.until,
 )
 
 

@@ -115,12 +115,7 @@ def export(*, target: str, format_name: str | None, output: Path | None) -> None
 )
 @options.several("--kind", metavar="K", help="Only steps of this kind: message, ask, tool_call …")
 @options.several("--tag", metavar="T", help="Only turns with this tag")
-@click.option(
-    "--min-importance",
-    type=options.ShareType(),
-    metavar="X",
-    help="Minimum importance from 0 to 1.",
-)
+@options.min_importance
 @click.option(
     "--budget",
     type=click.IntRange(1),
