@@ -11,8 +11,8 @@ import pytest
 from tests.client.other_server import answering, other_server
 from timemachine.client.connection import Connection
 from timemachine.client.errors import Refused
-from timemachine.client.retries import seconds_of
 from timemachine.client.server import Server
+from timemachine.client.waiting import seconds_of
 
 BUSY = b'{"code": "busy", "message": "Come again.", "facts": {}}'
 
@@ -68,7 +68,7 @@ def test_nobody_waits_longer_than_was_said() -> None:
 
 def test_a_busy_server_that_says_no_time_is_given_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("timemachine.client.retries.time.sleep", waited.append)
+    monkeypatch.setattr("timemachine.client.waiting.time.sleep", waited.append)
     with other_server(playing(iter([429, 200]), "soon")) as url, connection(url) as client:
         client.get("/api/sessions")
     assert 1 <= waited[0] <= 1.2

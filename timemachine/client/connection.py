@@ -14,8 +14,8 @@ from urllib.parse import quote
 import httpx
 
 from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
-from timemachine.client.retries import LONGEST_WAIT, REPEATABLE, seconds_of, with_retries
 from timemachine.client.server import Server
+from timemachine.client.waiting import LONGEST_WAIT, REPEATABLE, seconds_of, with_retries
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.server_sent import MEDIA_TYPE, events_in
 from timemachine.core.pure.streams import CUT_OFF
@@ -256,6 +256,13 @@ class Connection:
         if response.is_server_error:
             return NotUnderstood(f"{self.url} answered {status} without a reason. See the server's log.")
         return NotUnderstood(f"{self.url} answered {status}, but is not Time Machine. Check TIMEMACHINE_URL.")
+
+
+class Resource:
+    """A part of the API, over one connection; the base class of the resources."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
 
 def _as_json(body: Any) -> bytes:

@@ -1,13 +1,4 @@
-"""The errors of the client.
-
-ClientError              a message for people; `code` and `facts` for programs
-├── NoServer             no server or API key is known, or they cannot be used
-├── Unreachable          the server did not answer, not in time, or not completely
-├── NotUnderstood        the answer is not one of the API
-├── NotFound             nothing can have this name
-├── NotRecorded          the recorder could not accept or deliver something; raised only if it is strict
-└── Refused              the API refused the request: HTTP status, code, message and facts
-"""
+"""The errors of the client, each with a message for people, and `code` and `facts` for programs."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -52,7 +43,7 @@ class NotFound(ClientError):
 
 
 class NotRecorded(ClientError):
-    """The recorder could not accept a value, or not deliver it in time; what it accepted is in the spool."""
+    """The recorder could not accept a value, or not deliver it in time; what it accepted is in the spool. Raised only if it is strict."""
 
     default_code = "not_recorded"
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from timemachine.client.connection import given, segment
-from timemachine.client.resource import Resource
+from timemachine.client.connection import Resource, given, segment
 
 if TYPE_CHECKING:  # creating hundreds of types takes time that a command does not have
     from timemachine.client.generated import types

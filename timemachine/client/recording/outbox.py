@@ -17,7 +17,7 @@ from timemachine.client.recording.lines import ended_at, is_end, refused_line
 from timemachine.client.recording.recording import Recording, Shortfall
 from timemachine.client.recording.spool import Row
 from timemachine.client.recording.spool_database import Damaged
-from timemachine.client.retries import TOO_MANY
+from timemachine.client.waiting import TOO_MANY
 from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
