@@ -132,8 +132,7 @@ def judge(*, comparison_id: str, model: str, estimate: bool) -> None:
     asked = client.comparisons.judge(comparison_id, model=model)
     with Progress() as progress:
         found = client.comparisons.wait_for_judges(
-            comparison_id,
-            lambda each: progress.update(judging_progress(each["judges"])),
+            comparison_id, lambda each: progress.update(judging_progress(each["judges"]))
         )
     opinions = [
         opinion

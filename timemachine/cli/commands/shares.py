@@ -14,7 +14,7 @@ from timemachine.cli.connection import connected, exists, is_uuid
 from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import expiry_time, local, shortened
 from timemachine.cli.output.table import facts, table
-from timemachine.cli.terminal import show, wants_json
+from timemachine.cli.terminal import show
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted, spaced
 
@@ -103,8 +103,6 @@ def log(*, link: str, limit: int, after: str | None) -> None:
     """Show who opened a link or tried to, newest first, and whether its log is intact."""
     found = connected().shares.opens(link, limit=limit, after=after)
     show(found, _logged(found))
-    if not wants_json():
-        suggest_next_page(found)
 
 
 def _type_of(client: Client, target: str) -> str:
@@ -178,6 +176,7 @@ def _logged(found: types.LogPage) -> Iterator[str]:
         yield f"The log is intact: {counted(log['lines'], 'line')}, last SHA-256 {log['sha256']}."
     else:
         yield f"Line {broken['sequence']:,} of the log does not match: {broken['why']}."
+    suggest_next_page(found)
 
 
 def _row(link: types.ShareOut) -> list[str]:

@@ -48,10 +48,8 @@ def list_(*, folder: Path | None) -> None:
         server = find_server(os.environ)
     except NoServer:
         server = None
-    show(
-        {"items": [_remaining_json(each) for each in found], "next": None},
-        _listed(found, server),
-    )
+    items = [_remaining_json(each) for each in found]
+    show({"items": items, "next": None}, _listed(found, server))
 
 
 @spool.command()

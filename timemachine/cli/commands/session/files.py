@@ -99,10 +99,7 @@ def export(*, target: str, format_name: str | None, output: Path | None) -> None
     except OSError as why:
         raise Failure(f"Cannot write {output} ({why.strerror}). Choose another file.") from why
     made = {"file": str(output), "bytes": output.stat().st_size, "through": through}
-    show(
-        made,
-        [f"{made['file']}: {made['bytes']:,} bytes, {counted(through, 'action')}"],
-    )
+    show(made, [f"{output}: {made['bytes']:,} bytes, {counted(through, 'action')}"])
 
 
 @click.command(cls=OneEach)
