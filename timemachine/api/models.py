@@ -57,7 +57,7 @@ def key(request: HttpRequest, provider: str) -> ProviderKeyOut:
 
 @router.put("/keys/{provider}", response=ProviderKeyOut, summary="Set the project's own key for a provider")
 def set_key(request: HttpRequest, provider: str, payload: ProviderKeyIn) -> ProviderKeyOut:
-    """Keep a key, encrypted, which goes before the environment's; it is never shown again, and replaces the one before."""
+    """Store a key, encrypted. It is used instead of the environment's, replaces an earlier one, and is never shown again."""
     who = caller(request, "admin")
     commands.set_key(
         who.project.id,

@@ -73,7 +73,7 @@ router = Router(tags=["sessions"])
 def start(
     request: HttpRequest, payload: SessionIn, idempotency_key: IdempotencyKey = None
 ) -> Status[SessionOut]:
-    """A new session that is recording; `collection` is created if there is none of that name.
+    """Start a session. The `collection` is created if it does not exist.
 
     There is one session per `key`; a second one is refused (`key_taken`). The same `Idempotency-Key` again gets the session that it
     started, as it is now. If you send a session later than it happened, give its `started_at`.
