@@ -1,12 +1,11 @@
 """Choose the tests that run with branch coverage; the others run with line coverage.
 
-Before Python 3.14, branch coverage is slow, and only the files in `pure` folders need it. The tests of the domain packages reach
-every branch of them, together with those tests of api, cli, client and web that need no database. `make test` runs these
-first, then all others. As a program, it converts the branches of the first run to lines, so that coverage can add up
-both: `python -m tests.branches MEASURED LINES`.
+Before Python 3.14, branch coverage slows down everything that a process runs, and only the files in `pure` folders need
+it. Tests without a database, those of the verifier, and the files in `WITH_DATABASE` reach every branch of them.
+`make test` runs these first, then all others. As a program, it converts the branches of the first run to lines, so that
+coverage can add up both: `python -m tests.branches MEASURED LINES`.
 """
 
-import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -17,14 +16,40 @@ from coverage import CoverageData
 from tests.scheduling import starts_programs
 
 MARK: Final = "branches"
-_INTERFACES: Final = re.compile(r"tests/(api|cli|client|web)/")
+_VERIFIER: Final = "tests/verifier/"
+WITH_DATABASE: Final = (
+    "tests/evidence/test_anchors.py",
+    "tests/evidence/test_checking.py",
+    "tests/governance/deletion/erasure/test_chosen.py",
+    "tests/governance/deletion/erasure/test_proven.py",
+    "tests/governance/sharing/test_makers.py",
+    "tests/governance/sharing/test_opening.py",
+    "tests/governance/sharing/test_policy.py",
+    "tests/llm/test_keys.py",
+    "tests/memory/search/test_indexing.py",
+    "tests/memory/training/test_pairs.py",
+    "tests/recording/answering/test_under_way.py",
+    "tests/recording/importing/test_exporting.py",
+    "tests/recording/importing/test_exports.py",
+    "tests/recording/importing/test_exports_of_what_is_left.py",
+    "tests/recording/intake/test_putting.py",
+    "tests/recording/otel/traces/test_receiving.py",
+    "tests/recording/sessions/test_append.py",
+    "tests/replay/judging/test_judging.py",
+    "tests/replay/runs/test_replays.py",
+    "tests/replay/suites/test_suites.py",
+    "tests/text/redaction/test_profiles.py",
+)
+"""Files whose tests reach branches of pure files by way of the database."""
 _DATABASE: Final = {"db", "transactional_db", "django_db_setup"}
 
 
 def measured(item: pytest.Item) -> bool:
     """Return whether a test runs with branch coverage."""
     file = item.nodeid.partition("::")[0]
-    return not starts_programs(file) and not (_INTERFACES.match(file) and _needs_a_database(item))
+    if starts_programs(file):
+        return False
+    return file.startswith(_VERIFIER) or file in WITH_DATABASE or not _needs_a_database(item)
 
 
 def _needs_a_database(item: pytest.Item) -> bool:
