@@ -20,8 +20,10 @@ _VERIFIER: Final = "tests/verifier/"
 WITH_DATABASE: Final = (
     "tests/evidence/test_anchors.py",
     "tests/evidence/test_checking.py",
+    "tests/evidence/test_replacing.py",
     "tests/governance/deletion/erasure/test_chosen.py",
     "tests/governance/deletion/erasure/test_proven.py",
+    "tests/governance/sharing/test_heads.py",
     "tests/governance/sharing/test_makers.py",
     "tests/governance/sharing/test_opening.py",
     "tests/governance/sharing/test_policy.py",
@@ -32,6 +34,7 @@ WITH_DATABASE: Final = (
     "tests/recording/importing/test_exporting.py",
     "tests/recording/importing/test_exports.py",
     "tests/recording/importing/test_exports_of_what_is_left.py",
+    "tests/recording/importing/test_exports_read_back.py",
     "tests/recording/intake/test_putting.py",
     "tests/recording/otel/traces/test_receiving.py",
     "tests/recording/sessions/test_append.py",

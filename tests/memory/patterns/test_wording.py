@@ -121,3 +121,9 @@ def test_any_text_has_a_wording_or_none_and_it_can_be_stored(said: str) -> None:
         assert len(found.text) <= 20 * LONGEST
         assert "\x00" not in found.text
         assert found == wording_of(said, "tool")
+
+
+def test_texts_that_differ_only_in_values_have_the_same_digest() -> None:
+    said = [wording_of(f"the total price is {price}") for price in (305, 255)]
+    digests = {each.digest for each in said if each}
+    assert len(digests) == 1

@@ -74,3 +74,9 @@ def test_the_reason_says_what_is_spent_and_what_it_would_cost() -> None:
         Decimal("0.0004"), "replay"
     )
     assert held.refusal(None, "replay").endswith("; its cost is unknown.")
+
+
+def test_the_calls_of_two_replays_add_up_under_one_limit() -> None:
+    mine = purse("5", spent="1", reserved="0.5", unknown=1, uncertain="0.1")
+    other = purse("9", spent="2", reserved="0.25", unknown=2, uncertain="0.2")
+    assert mine.plus(other) == purse("5", spent="3", reserved="0.75", unknown=3, uncertain="0.3")

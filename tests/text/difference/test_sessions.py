@@ -202,6 +202,7 @@ def test_a_pair_says_in_what_it_differs() -> None:
     other = replace(one, output="b", model="o", frames=("g",), error="failed")
     assert differing(one, other) == ("output", "error", "model", "frames")
     assert differing(one, replace(other, answered=False)) == ("frames",)
+    assert differing(one, replace(other, frames=None)) == ("output", "error", "model")
     assert differing(one, replace(one, sequence=7, words="others")) == ()
 
 

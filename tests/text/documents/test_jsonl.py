@@ -32,6 +32,7 @@ def test_every_line_of_jsonl_is_a_passage_or_says_why_not() -> None:
     assert set(bad) == {3, 4, 5, 6, 7, 9}
     assert bad[6] == "It is not JSON: Expecting ',' delimiter at character 13."
     assert "UTF-8" in bad[7]
+    assert read_lines(b"\n".join(lines), LIMITS) == found
 
 
 def test_many_lines_are_read_within_limits_as_few_are() -> None:

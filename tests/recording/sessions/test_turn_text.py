@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.recording.sessions.pure.turn_text import Deleted, Turn, messages_of, text_of
+from timemachine.recording.sessions.pure.turn_text import Deleted, Turn, messages_of, omission_mark, text_of
 
 CALL = [{"role": "assistant", "content": "Before."}, {"role": "user", "content": "Now?"}]
 
@@ -77,7 +77,9 @@ CALL = [{"role": "assistant", "content": "Before."}, {"role": "user", "content":
         ),
     ],
 )
-def test_a_step_is_told(turn: dict[str, Any], text: str, messages: list[tuple[str, str]]) -> None:
+def test_a_step_is_text_and_chat_messages(
+    turn: dict[str, Any], text: str, messages: list[tuple[str, str]]
+) -> None:
     found = Turn(sequence=3, **turn)
     assert text_of(found) == text
     assert [(each["role"], each["content"]) for each in messages_of(found)] == messages
@@ -86,3 +88,11 @@ def test_a_step_is_told(turn: dict[str, Any], text: str, messages: list[tuple[st
 def test_what_was_deleted_says_when_to_whoever_may_read_it() -> None:
     deleted = Deleted(at=datetime(2026, 11, 23, 17, 5, tzinfo=UTC), by="ada", reason="a name")
     assert deleted.moment == "deleted 2026-11-23 17:05 UTC"
+    assert deleted.as_json() == {"at": "2026-11-23T17:05:00Z", "by": "ada", "reason": "a name"}
+    turn = Turn(sequence=3, kind="checkpoint", deleted=deleted)
+    assert messages_of(turn) == [{"role": "user", "content": "checkpoint: [deleted 2026-11-23 17:05 UTC]"}]
+
+
+@pytest.mark.parametrize(("turns", "mark"), [(1, "[1 turn left out]"), (1_200, "[1,200 turns left out]")])
+def test_omitted_turns_leave_a_mark(turns: int, mark: str) -> None:
+    assert omission_mark(turns) == mark

@@ -1,0 +1,69 @@
+"""A replay in one sentence."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from timemachine.replay.runs.pure.summary import FrequentError, Tally, sentence
+
+NOTHING: dict[str, Any] = {
+    "kind": "audit",
+    "status": "done",
+    "model": None,
+    "asked": 0,
+    "recorded_cost_usd": Decimal(0),
+    "recorded_unknown_cost_calls": 0,
+}
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        ({"statuses": {"done": 2, "queued": 1}}, "2 steps of 3 checked, no model called"),
+        (
+            {"statuses": {"done": 2}, "contexts": {"verified": 1, "not_recorded": 1}, "uncertain_calls": 1},
+            "2 steps of 2 checked; context verified 1 of 2 (1 not recorded); 1 lost attempt may have been billed",
+        ),
+        (
+            {
+                "kind": "retrieval",
+                "statuses": {"done": 1, "failed": 1, "cancelled": 1},
+                "retrievals": {"changed": 1, "same": 1},
+                "failure": FrequentError(message="timeout", steps=1),
+            },
+            "2 steps of 3 replayed, no model called; retrieval 1 same, 1 changed; 1 step cancelled; error: timeout",
+        ),
+        (
+            {
+                "kind": "answer",
+                "model": "stub:one",
+                "asked": 2,
+                "called": 2,
+                "statuses": {"done": 2, "skipped": 1},
+                "verdicts": {"reworded": 1, "identical": 1},
+                "cut_off": 1,
+                "cost_usd": Decimal("1.5"),
+                "recorded_cost_usd": Decimal(1),
+                "spend_limit_usd": Decimal(1),
+            },
+            "2 asks replayed with stub:one: 1 identical, 1 reworded; 1 step with an answer that is cut off; "
+            "1 step not asked because of the spend limit; $1.50 (recorded $1.00); "
+            "the spend limit of $1.00 was exceeded by $0.50",
+        ),
+    ],
+)
+def test_a_replay_in_one_sentence(counts: dict[str, Any], text: str) -> None:
+    assert sentence(Tally(**(NOTHING | counts))) == text
+
+
+def test_a_replay_with_failed_or_cancelled_steps_can_be_retried() -> None:
+    assert [
+        Tally(**NOTHING, statuses={status: 1}).can_retry for status in ("failed", "cancelled", "done")
+    ] == [True, True, False]
+
+
+def test_only_finished_steps_count_as_finished() -> None:
+    tally = Tally(**NOTHING, statuses={"done": 3, "failed": 1, "queued": 2})
+    assert (tally.total, tally.finished) == (6, 4)
+    assert tally.over_limit_usd is None
