@@ -89,9 +89,6 @@ class Seal(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"seal of {self.of} {self.subject_id}"
-
     @property
     def subject_id(self) -> str:
         """Return the id of the sealed session, replay or comparison."""
@@ -122,9 +119,6 @@ class SealedRecord(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"record {self.index} of {self.seal_id}"
-
 
 class SealedResults(models.Model):
     """The sealed results of a comparison, as canonical JSON. `form` is the version of their computation."""
@@ -137,9 +131,6 @@ class SealedResults(models.Model):
     class Meta:
         db_table = "tm_sealed_results"
         constraints = [models.UniqueConstraint(fields=["seal", "form"], name="sealed_results_once")]
-
-    def __str__(self) -> str:
-        return f"results {self.form} of {self.seal_id}"
 
 
 class SealCheckpoint(models.Model):
@@ -163,9 +154,6 @@ class SealCheckpoint(models.Model):
     class Meta:
         db_table = "tm_seal_checkpoint"
         indexes = [models.Index(fields=["seal", "size"], name="seal_checkpoint_in_order")]
-
-    def __str__(self) -> str:
-        return f"checkpoint {self.size} of {self.seal_id}"
 
     @property
     def root_hex(self) -> str:
@@ -191,9 +179,6 @@ class SealCheck(Leased, Enqueued):
     class Meta:
         db_table = "tm_seal_check"
         indexes = [models.Index(fields=["seal", "-requested_at"], name="seal_check_newest_first")]
-
-    def __str__(self) -> str:
-        return f"check of {self.seal_id}"
 
 
 class ErasedField(models.Model):
@@ -223,9 +208,6 @@ class ErasedField(models.Model):
             models.Index(fields=["replay"], condition=Q(replay__isnull=False), name="erased_field_of_replay"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.field} of record {self.index}"
-
 
 class EarlierSeal(models.Model):
     """A comparison's seal that was replaced after an erasure: its states, and when, by whom and why.
@@ -251,9 +233,6 @@ class EarlierSeal(models.Model):
         db_table = "tm_earlier_seal"
         constraints = [models.UniqueConstraint(fields=["comparison", "generation"], name="earlier_seal_once")]
 
-    def __str__(self) -> str:
-        return f"seal {self.generation} of {self.comparison_id}"
-
 
 class EvidenceLog(models.Model):
     """A project's log: the tree over its seals, tombstones and keys, so that a dropped session is noticed."""
@@ -265,9 +244,6 @@ class EvidenceLog(models.Model):
 
     class Meta:
         db_table = "tm_evidence_log"
-
-    def __str__(self) -> str:
-        return f"log of {self.project_id}"
 
 
 class LogEntry(models.Model):
@@ -282,9 +258,6 @@ class LogEntry(models.Model):
     class Meta:
         db_table = "tm_log_entry"
         constraints = [models.UniqueConstraint(fields=["project", "index"], name="log_entry_once")]
-
-    def __str__(self) -> str:
-        return f"entry {self.index} of {self.project_id}"
 
 
 class LogCheckpoint(models.Model):
@@ -301,9 +274,6 @@ class LogCheckpoint(models.Model):
     class Meta:
         db_table = "tm_log_checkpoint"
         constraints = [models.UniqueConstraint(fields=["project", "size", "key"], name="log_checkpoint_once")]
-
-    def __str__(self) -> str:
-        return f"log checkpoint {self.size} of {self.project_id}"
 
 
 WITNESS, TIMESTAMP = "witness", "timestamp"
@@ -334,9 +304,6 @@ class Anchor(Leased, Enqueued):
             models.CheckConstraint(condition=Q(kind__in=(WITNESS, TIMESTAMP)), name="anchor_kind_known"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.url}"
-
 
 class AnchorReceipt(models.Model):
     """The answer of an anchor to a log state, byte for byte, and what it was sent. Append-only."""
@@ -351,9 +318,6 @@ class AnchorReceipt(models.Model):
 
     class Meta:
         db_table = "tm_anchored"
-
-    def __str__(self) -> str:
-        return f"{self.kind} of {self.checkpoint_id}"
 
 
 class AccessHead(models.Model):
@@ -371,6 +335,3 @@ class AccessHead(models.Model):
 
     class Meta:
         db_table = "tm_access_head"
-
-    def __str__(self) -> str:
-        return f"{self.lines} lines of {self.chain}"

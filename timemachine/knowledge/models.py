@@ -148,9 +148,6 @@ class Frame(models.Model):
             GinIndex(fields=["identifiers"], name="frame_identifiers"),
         ]
 
-    def __str__(self) -> str:
-        return f"frame {self.number} version {self.version}"
-
 
 class SourcePassage(models.Model):
     """A frame as a passage of a file: characters `start` (inclusive) to `end` (exclusive) of its text.
@@ -172,9 +169,6 @@ class SourcePassage(models.Model):
                 condition=Q(start__gte=0, end__gt=F("start")), name="source_passage_has_length"
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.frame_id} in {self.source_id}, from {self.start}"
 
 
 class SourcePut(models.Model):
@@ -204,9 +198,6 @@ class SourcePut(models.Model):
         ]
         indexes = [models.Index(fields=["at"], name="source_put_at")]
 
-    def __str__(self) -> str:
-        return f"{self.source_id} at {self.at}"
-
 
 class FrameWeights(models.Model):
     """The BM25 weights of a frame's terms and identifiers, in their own table so that a scan reads little.
@@ -225,9 +216,6 @@ class FrameWeights(models.Model):
         db_table = "tm_frame_weights"
         indexes = [models.Index(fields=["collection", "valid_from"], name="weights_of_collection")]
 
-    def __str__(self) -> str:
-        return f"weights of {self.frame_id}"
-
 
 class TermCount(models.Model):
     """How many current frames of a collection contain a term. Identifiers begin with "=". Maintained by triggers."""
@@ -239,9 +227,6 @@ class TermCount(models.Model):
 
     class Meta:
         db_table = "tm_term_count"
-
-    def __str__(self) -> str:
-        return f"{self.term}: {self.frames}"
 
 
 class FrameEmbedding(models.Model):
@@ -257,9 +242,6 @@ class FrameEmbedding(models.Model):
         constraints = [models.UniqueConstraint(fields=["frame", "model"], name="embedding_once")]
         indexes = [models.Index(fields=["collection", "model"], name="embedding_of_collection")]
 
-    def __str__(self) -> str:
-        return f"{self.model} of {self.frame_id}"
-
 
 class BlankFrame(models.Model):
     """A frame whose vector is all zeros under an embedding model: it has no vector, and none is missing."""
@@ -271,9 +253,6 @@ class BlankFrame(models.Model):
     class Meta:
         db_table = "tm_blank_frame"
         constraints = [models.UniqueConstraint(fields=["frame", "model"], name="blank_once")]
-
-    def __str__(self) -> str:
-        return f"{self.frame_id} is blank to {self.model}"
 
 
 class RefusedFrame(models.Model):
@@ -288,9 +267,6 @@ class RefusedFrame(models.Model):
     class Meta:
         db_table = "tm_refused_frame"
         constraints = [models.UniqueConstraint(fields=["frame", "model"], name="refused_once")]
-
-    def __str__(self) -> str:
-        return f"{self.frame_id} was refused by {self.model}"
 
 
 class EmbeddingWork(Leased, Enqueued):
@@ -318,6 +294,3 @@ class EmbeddingWork(Leased, Enqueued):
                 fields=["collection"], condition=Q(replaces=True), name="embedding_replaced_by_one"
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.model} for {self.collection_id}"

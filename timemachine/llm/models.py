@@ -38,9 +38,6 @@ class ModelServer(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.name} at {self.base_url}"
-
 
 class ProviderKey(models.Model):
     """A project's own key for a built-in provider, stored encrypted, never shown again, used before the environment's."""
@@ -59,9 +56,6 @@ class ProviderKey(models.Model):
         db_table = "tm_provider_key"
         constraints = [models.UniqueConstraint(fields=["project", "provider"], name="provider_key_once")]
 
-    def __str__(self) -> str:
-        return f"key of {self.project_id} for {self.provider}"
-
 
 class ModelAccessChange(models.Model):
     """A change of the models that a project can call: keys set, replaced and removed, servers added and removed."""
@@ -79,9 +73,6 @@ class ModelAccessChange(models.Model):
             models.CheckConstraint(condition=Q(change__in=ACCESS_CHANGES), name="model_access_change_known")
         ]
         indexes = [models.Index(fields=["project", "-id"], name="model_access_change_newest")]
-
-    def __str__(self) -> str:
-        return f"{self.subject}: {self.change}"
 
 
 class ModelTrial(models.Model):
@@ -103,6 +94,3 @@ class ModelTrial(models.Model):
     class Meta:
         db_table = "tm_model_trial"
         indexes = [models.Index(fields=["project", "-id"], name="model_trial_newest")]
-
-    def __str__(self) -> str:
-        return f"trial of {self.model}"

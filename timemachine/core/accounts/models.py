@@ -74,9 +74,6 @@ class Membership(models.Model):
             models.CheckConstraint(condition=Q(role__in=ROLES), name="membership_role_known"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.user_id} {self.role} in {self.project_id}"
-
     def may(self, role: str) -> bool:
         """Return whether this role includes the given one, as administrators can do all that operators can."""
         return ROLES.index(self.role) >= ROLES.index(role)
@@ -98,9 +95,6 @@ class ApiKey(models.Model):
 
     class Meta:
         db_table = "tm_api_key"
-
-    def __str__(self) -> str:
-        return f"{self.name} (tmk_{self.id}_…)"
 
 
 class SignInLink(models.Model):
@@ -131,9 +125,6 @@ class SignInLink(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.purpose} for {self.user_id}"
-
 
 class SignInAttempt(models.Model):
     """A failed sign-in, stored to throttle the next ones."""
@@ -148,6 +139,3 @@ class SignInAttempt(models.Model):
             models.Index(fields=["account", "at"], name="sign_in_attempt_account"),
             models.Index(fields=["address", "at"], name="sign_in_attempt_address"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.account} at {self.at}"

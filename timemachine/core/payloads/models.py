@@ -26,6 +26,3 @@ class Payload(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "sha256", "media_type"], name="payload_once"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.media_type} {self.sha256}"

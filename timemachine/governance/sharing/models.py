@@ -72,9 +72,6 @@ class ShareLink(models.Model):
         ]
         indexes = [models.Index(fields=["project", "-created_at"], name="share_link_newest_first")]
 
-    def __str__(self) -> str:
-        return f"{self.target_type} link {self.public_id}"
-
     @property
     def name(self) -> str:
         """Return the name of what it shows: the session's, or how many models a comparison has."""
@@ -112,9 +109,6 @@ class ShareGrant(models.Model):
     class Meta:
         db_table = "tm_share_grant"
 
-    def __str__(self) -> str:
-        return f"grant of {self.link_id}"
-
 
 class ShareOpening(models.Model):
     """A line of a link's access log; without a link, a change of its project's policy.
@@ -148,9 +142,6 @@ class ShareOpening(models.Model):
             models.CheckConstraint(condition=Q(sequence__gte=1), name="share_opening_counts_from_1"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.result} at {self.at}"
-
 
 class SharePolicy(models.Model):
     """What a project's administrators allow for its links. A project without a row allows everything."""
@@ -172,9 +163,6 @@ class SharePolicy(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"share policy of {self.project_id}"
-
 
 class ShareMiss(models.Model):
     """A failed try to open a link, stored for a day to slow down guessing: its origin and the link named."""
@@ -190,6 +178,3 @@ class ShareMiss(models.Model):
             models.Index(fields=["public_id", "-at"], name="share_miss_of_a_link"),
             models.Index(fields=["at"], name="share_miss_oldest"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.origin} at {self.at}"

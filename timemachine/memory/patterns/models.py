@@ -65,9 +65,6 @@ class Wording(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.id}"
-
 
 class PatternStep(models.Model):
     """A step with a wording. The session has no foreign key constraint, whose check would wait for a concurrent
@@ -104,9 +101,6 @@ class PatternStep(models.Model):
             models.Index(fields=["project", "at"], name="pattern_step_lately"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.wording_id} in step {self.sequence} of {self.session_id}"
-
 
 class ReadSession(models.Model):
     """How far a session is read for patterns. The reading began at `began_at`; later changes of significance are
@@ -124,9 +118,6 @@ class ReadSession(models.Model):
     class Meta:
         db_table = "tm_read_session"
 
-    def __str__(self) -> str:
-        return f"{self.session_id} through {self.read_through}"
-
 
 class PatternReading(ProjectWork):
     """The state of reading a project for patterns.
@@ -139,9 +130,6 @@ class PatternReading(ProjectWork):
 
     class Meta:
         db_table = "tm_pattern_reading"
-
-    def __str__(self) -> str:
-        return f"reading of {self.project_id}"
 
 
 class PatternRule(models.Model):
@@ -169,9 +157,6 @@ class PatternRule(models.Model):
                 condition=Q(kind=None) | Q(kind__in=KINDS), name="pattern_rule_kind_known"
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.sessions} sessions a {self.window}"
 
 
 class PatternAlert(Leased, Enqueued):
@@ -205,6 +190,3 @@ class PatternAlert(Leased, Enqueued):
             models.Index(fields=["project"], condition=Q(seen_at=None), name="pattern_alert_unseen"),
             models.Index(fields=["next_at"], condition=Q(next_at__isnull=False), name="pattern_alert_due"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.rule_id} of {self.pattern_id}"

@@ -52,9 +52,6 @@ class SearchedAction(ActionIndex):
             models.Index(fields=["session", "sequence"], name="searched_of_session"),
         ]
 
-    def __str__(self) -> str:
-        return f"words of {self.action_id}"
-
 
 class ActionMeaning(ActionIndex):
     """The vector of a step under one embedding model. A step without text has none."""
@@ -68,9 +65,6 @@ class ActionMeaning(ActionIndex):
             models.Index(fields=["project"], name="meaning_of_project"),
             models.Index(fields=["session", "sequence"], name="meaning_of_session"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.model} of {self.action_id}"
 
 
 class ActionIndexRow(ActionIndex):
@@ -96,9 +90,6 @@ class ActionIndexRow(ActionIndex):
             models.Index(fields=["session"], name="sketch_of_session"),
         ]
 
-    def __str__(self) -> str:
-        return f"index row of {self.action_id}"
-
 
 class IndexedSession(models.Model):
     """How far a session is indexed: all its steps up to `indexed_through`.
@@ -114,18 +105,12 @@ class IndexedSession(models.Model):
     class Meta:
         db_table = "tm_indexed_session"
 
-    def __str__(self) -> str:
-        return f"{self.session_id} through {self.indexed_through}"
-
 
 class Indexing(ProjectWork):
     """The indexing of a project."""
 
     class Meta:
         db_table = "tm_indexing"
-
-    def __str__(self) -> str:
-        return f"indexing of {self.project_id}"
 
 
 class CountedWord(models.Model):
@@ -146,6 +131,3 @@ class CountedWord(models.Model):
     class Meta:
         db_table = "tm_counted_word"
         constraints = [models.UniqueConstraint(fields=["project", "word"], name="counted_word_once")]
-
-    def __str__(self) -> str:
-        return f"{self.word}: {self.steps}"

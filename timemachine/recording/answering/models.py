@@ -49,9 +49,6 @@ class CachedAnswer(models.Model):
         ]
         indexes = [models.Index(fields=["project", "-used_at"], name="cached_answer_by_use")]
 
-    def __str__(self) -> str:
-        return f"{self.model} {self.key}"
-
 
 class AnswerCacheSwitch(models.Model):
     """Whether a project's cache is on, who decided, and when. Without a row it is on."""
@@ -63,9 +60,6 @@ class AnswerCacheSwitch(models.Model):
 
     class Meta:
         db_table = "tm_answer_cache_switch"
-
-    def __str__(self) -> str:
-        return f"answer cache {'on' if self.on else 'off'}"
 
 
 class AskUnderWay(models.Model):
@@ -88,9 +82,6 @@ class AskUnderWay(models.Model):
     class Meta:
         db_table = "tm_ask_under_way"
         indexes = [models.Index(fields=["project", "started_at"], name="ask_under_way_by_project")]
-
-    def __str__(self) -> str:
-        return f"ask {self.id} since {self.started_at}"
 
 
 class SessionSummary(models.Model):
@@ -120,6 +111,3 @@ class SessionSummary(models.Model):
     class Meta:
         db_table = "tm_session_summary"
         indexes = [models.Index(fields=["session", "-id"], name="session_summary_latest")]
-
-    def __str__(self) -> str:
-        return f"summary of {self.session_id} in {self.collection_id}"

@@ -34,9 +34,6 @@ class FileWork(Leased, Enqueued):
     class Meta:
         abstract = True
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.status}"
-
 
 class FileImport(FileWork):
     """A file waiting to be imported, being imported, or imported. Its parts are actions.
@@ -76,6 +73,3 @@ class FilePart(models.Model):
     class Meta:
         db_table = "tm_file_part"
         constraints = [models.UniqueConstraint(fields=["file_import", "number"], name="file_part_once")]
-
-    def __str__(self) -> str:
-        return f"part {self.number} of {self.file_import_id}"

@@ -95,9 +95,6 @@ class Session(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.name} ({self.key})"
-
     @property
     def has_lost_parent(self) -> bool:
         """Whether it branched from a session that was deleted. For deletions by earlier versions only the step is known."""
@@ -200,9 +197,6 @@ class Action(models.Model):
             models.Index(fields=["session", "sequence"], condition=INTERNAL_MESSAGES, name="action_unsaid"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.sequence} of {self.session_id}"
-
     @property
     def has_unknown_cost(self) -> bool:
         """Whether it is a model call with unknown cost."""
@@ -249,9 +243,6 @@ class Hit(FrozenPassage):
         db_table = "tm_hit"
         constraints = [models.UniqueConstraint(fields=["action", "rank"], name="hit_rank_once")]
 
-    def __str__(self) -> str:
-        return f"hit {self.rank} of {self.action_id}"
-
 
 class Hold(models.Model):
     """A legal hold: nothing of its sessions can be deleted or erased until it is released.
@@ -281,9 +272,6 @@ class Hold(models.Model):
         ]
         indexes = [models.Index(fields=["project", "-id"], name="hold_newest_first")]
 
-    def __str__(self) -> str:
-        return f"hold {self.id}"
-
 
 class HeldSession(models.Model):
     """A session under a hold, until `released_at`."""
@@ -303,9 +291,6 @@ class HeldSession(models.Model):
             models.Index(fields=["session"], name="held_session_of"),
             models.Index(fields=["session"], condition=Q(released_at=None), name="session_held_now"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.session_id} under {self.hold_id}"
 
 
 class ErasedSession(models.Model):
@@ -330,9 +315,6 @@ class ErasedSession(models.Model):
         db_table = "tm_erased_session"
         indexes = [models.Index(fields=["project", "key_mark"], name="erased_session_by_key")]
 
-    def __str__(self) -> str:
-        return f"{self.session} is deleted"
-
 
 class ErasedTurn(models.Model):
     """That a step was deleted, when, by whom and why. Its place in the session stays."""
@@ -347,9 +329,6 @@ class ErasedTurn(models.Model):
     class Meta:
         db_table = "tm_erased_turn"
         constraints = [models.UniqueConstraint(fields=["session", "sequence"], name="erased_turn_once")]
-
-    def __str__(self) -> str:
-        return f"step {self.sequence} of {self.session_id} is deleted"
 
 
 class Delivery(models.Model):

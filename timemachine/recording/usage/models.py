@@ -59,9 +59,6 @@ class Bin(Counted):
     class Meta:
         db_table = "tm_bin"
 
-    def __str__(self) -> str:
-        return f"{self.kind} in bin {self.bin} of {self.session_id}"
-
 
 class Usage(Counted):
     """The actions of a session on one day (UTC) with the same kind, agent, model and tool.
@@ -83,9 +80,6 @@ class Usage(Counted):
         db_table = "tm_usage"
         indexes = [models.Index(fields=["project", "day"], name="usage_of_day")]
 
-    def __str__(self) -> str:
-        return f"{self.kind} on {self.day} of {self.session_id}"
-
 
 class Latency(models.Model):
     """The number of actions of a usage that took from `LATENCY_STEP ** bucket` ms up to the next power."""
@@ -98,9 +92,6 @@ class Latency(models.Model):
 
     class Meta:
         db_table = "tm_latency"
-
-    def __str__(self) -> str:
-        return f"bucket {self.bucket} of {self.session_id}"
 
 
 class FirstUse(models.Model):
@@ -118,6 +109,3 @@ class FirstUse(models.Model):
     class Meta:
         db_table = "tm_first_use"
         indexes = [models.Index(fields=["session", "sequence", "rank"], name="first_use_in_order")]
-
-    def __str__(self) -> str:
-        return f"{self.frame} of {self.session_id}, first at {self.sequence}"

@@ -45,8 +45,3 @@ class LongDiff(Leased, Enqueued):
             ),
         ]
         indexes = [models.Index(fields=["created_at"], name="long_diff_by_age")]
-
-    def __str__(self) -> str:
-        return (
-            f"{self.value} of {self.left_run}:{self.left_sequence} and {self.right_run}:{self.right_sequence}"
-        )

@@ -34,9 +34,6 @@ class Comparison(models.Model):
         db_table = "tm_comparison"
         indexes = [models.Index(fields=["project", "-id"], name="comparison_newest_first")]
 
-    def __str__(self) -> str:
-        return f"comparison {self.id}"
-
 
 class ComparisonReplay(models.Model):
     """The replay of one run of a variant. `repeat` counts from 1; 0 is the noise floor, the variant against itself."""
@@ -53,9 +50,6 @@ class ComparisonReplay(models.Model):
             models.CheckConstraint(condition=Q(repeat__gte=0), name="comparison_repeat_from_0"),
         ]
 
-    def __str__(self) -> str:
-        return f"run {self.repeat} of variant {self.arm} of {self.comparison_id}"
-
 
 class CellMark(models.Model):
     """A person's rating of a cell. Rows never change: the person's latest rating counts, earlier ones are history."""
@@ -70,9 +64,6 @@ class CellMark(models.Model):
     class Meta:
         db_table = "tm_cell_mark"
         constraints = [models.CheckConstraint(condition=Q(verdict__in=MARKS), name="cell_mark_known")]
-
-    def __str__(self) -> str:
-        return f"{self.verdict} by {self.marked_by}"
 
 
 class CellOpinion(models.Model):
@@ -120,9 +111,6 @@ class CellOpinion(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"opinion of {self.model} on step {self.step_id}"
-
     @property
     def waits(self) -> bool:
         """Return whether its model is busy and is tried again later."""
@@ -155,6 +143,3 @@ class ComparisonFindings(Leased, Enqueued):
                 name="comparison_findings_whole_or_none",
             )
         ]
-
-    def __str__(self) -> str:
-        return f"findings of {self.comparison_id}"

@@ -65,9 +65,6 @@ class Judgement(models.Model):
         ]
         indexes = [models.Index(fields=["session", "sequence", "created_at"], name="judgement_of_step")]
 
-    def __str__(self) -> str:
-        return f"{self.model} on step {self.sequence} of {self.session_id}"
-
     @property
     def state_now(self) -> str:
         """Return its state; `lost` for a row that is `asking` for longer than a call can take."""

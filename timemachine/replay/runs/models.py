@@ -59,9 +59,6 @@ class Replay(Enqueued):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.kind} replay {self.id}"
-
 
 class ReplayStep(Leased):
     """The result of one action in one replay. A worker writes it only with its lease token.
@@ -127,9 +124,6 @@ class ReplayStep(Leased):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"step {self.sequence} of {self.replay_id}"
-
 
 class ReplayAttempt(models.Model):
     """One attempt at a step. `call_intended_at` is set before a model is called: without an outcome, the call may have been billed."""
@@ -158,9 +152,6 @@ class ReplayAttempt(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"attempt {self.number} at step {self.step_id}"
-
 
 class ExtraCall(models.Model):
     """A call outside any step that counts towards the spend limit of a group of replays: a judge's, by the id of its row.
@@ -180,9 +171,6 @@ class ExtraCall(models.Model):
         db_table = "tm_call_beside"
         indexes = [models.Index(fields=["spend_group"], name="call_beside_of_spend_group")]
 
-    def __str__(self) -> str:
-        return f"call {self.id} of {self.spend_group}"
-
 
 class ReplayHit(FrozenPassage):
     """A passage that a replay found."""
@@ -192,6 +180,3 @@ class ReplayHit(FrozenPassage):
     class Meta:
         db_table = "tm_replay_hit"
         constraints = [models.UniqueConstraint(fields=["step", "rank"], name="replay_hit_rank_once")]
-
-    def __str__(self) -> str:
-        return f"hit {self.rank} of step {self.step_id}"

@@ -117,9 +117,6 @@ class SuiteRun(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"run {self.number} of {self.suite_id}"
-
     @property
     def kind(self) -> str:
         """Return how it replayed its sessions: `audit` or `debug`."""
@@ -147,9 +144,6 @@ class SuiteReplay(models.Model):
             models.CheckConstraint(condition=Q(arm__gte=1), name="suite_replay_arm_from_1"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.key} in {self.run_id}"
-
 
 class SuiteStep(models.Model):
     """A step in the report of a finished run, next to the same step of the previous run; one of the two may be missing.
@@ -173,9 +167,6 @@ class SuiteStep(models.Model):
         ]
         indexes = [models.Index(fields=["run", "change", "place"], name="suite_step_by_change")]
 
-    def __str__(self) -> str:
-        return f"step {self.place} of the report of {self.run_id}"
-
 
 class SuiteEvent(models.Model):
     """Who created, changed or deleted a suite, and which due runs were skipped because the last one was still in progress."""
@@ -195,6 +186,3 @@ class SuiteEvent(models.Model):
             models.Index(fields=["suite", "-id"], name="suite_event_newest"),
             models.Index(fields=["project", "-id"], name="suite_event_of_project"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.what}"

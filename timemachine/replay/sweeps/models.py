@@ -46,9 +46,6 @@ class Sweep(Enqueued):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"sweep {self.id}"
-
 
 class SweepRow(Leased):
     """One setting of a sweep. A worker writes it only with its lease token."""
@@ -72,6 +69,3 @@ class SweepRow(Leased):
                 name="sweep_row_running_is_leased",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"setting {self.number} of {self.sweep_id}"

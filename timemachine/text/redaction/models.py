@@ -34,6 +34,3 @@ class RedactionProfile(models.Model):
                 name="redaction_profile_retired_by_somebody",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.name}, version {self.version}"

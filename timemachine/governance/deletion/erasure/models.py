@@ -53,6 +53,3 @@ class Erasure(Leased, Enqueued):
             models.Index(fields=["session", "-id"], name="erasure_newest_first"),
             models.Index(fields=["id"], condition=Q(status__in=(LOOKING, ERASING)), name="erasure_under_way"),
         ]
-
-    def __str__(self) -> str:
-        return f"erasure {self.id}: {self.status}"

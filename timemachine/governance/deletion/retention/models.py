@@ -46,9 +46,6 @@ class RetentionRule(models.Model):
             models.CheckConstraint(condition=Q(days=None) | Q(days__gte=1), name="retention_rule_of_days"),
         ]
 
-    def __str__(self) -> str:
-        return f"retention rule {self.id}"
-
 
 class BulkDeletion(Leased, Enqueued):
     """A deletion of several sessions: the filter (`wanted`) and its state.
@@ -84,9 +81,6 @@ class BulkDeletion(Leased, Enqueued):
             models.Index(fields=["id"], condition=Q(status=RUNNING), name="forgetting_under_way"),
         ]
 
-    def __str__(self) -> str:
-        return f"forgetting {self.id}: {self.status}"
-
 
 class BulkDeletionSession(models.Model):
     """A session of a bulk deletion: its number of turns when it was found, whether a summary of it stays in a
@@ -110,6 +104,3 @@ class BulkDeletionSession(models.Model):
         indexes = [
             models.Index(fields=["forgetting", "state", "id"], name="forgotten_session_in_order"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.session}: {self.state}"

@@ -45,6 +45,3 @@ class Note(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["session", "sequence", "id"], condition=LIVE, name="note_in_order")]
-
-    def __str__(self) -> str:
-        return f"note on step {self.sequence} of {self.session_id}"

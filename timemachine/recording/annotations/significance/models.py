@@ -39,9 +39,6 @@ class SignificanceOverride(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"significance of action {self.action_id}"
-
 
 class SignificanceChange(models.Model):
     """One change of a step's significance or importance; null restored what was recorded. These rows are permanent."""
@@ -66,9 +63,6 @@ class SignificanceChange(models.Model):
         ]
         indexes = [models.Index(fields=["session", "sequence", "id"], name="weight_change_in_order")]
 
-    def __str__(self) -> str:
-        return f"change of the significance of step {self.sequence} of {self.session_id}"
-
 
 class Declined(models.Model):
     """A declined suggestion, which is not made again."""
@@ -86,9 +80,6 @@ class Declined(models.Model):
             models.CheckConstraint(condition=Q(rule__in=RULES), name="declined_rule_known"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.rule} declined for action {self.action_id}"
-
 
 class Compression(models.Model):
     """A session whose exploratory steps up to `through` count at most 0.30. Undoing it deletes the row; the change stays
@@ -103,9 +94,6 @@ class Compression(models.Model):
 
     class Meta:
         db_table = "tm_compression"
-
-    def __str__(self) -> str:
-        return f"compression of {self.session_id}"
 
 
 class CompressionChange(models.Model):
@@ -123,9 +111,6 @@ class CompressionChange(models.Model):
         db_table = "tm_compression_change"
         indexes = [models.Index(fields=["session", "id"], name="compression_change_in_order")]
 
-    def __str__(self) -> str:
-        return f"{'compressed' if self.compressed else 'undone'}: {self.session_id}"
-
 
 class CompressionRule(models.Model):
     """The number of days after their end when a project's sessions are compressed. Without a row this never happens
@@ -140,6 +125,3 @@ class CompressionRule(models.Model):
     class Meta:
         db_table = "tm_compression_rule"
         constraints = [models.CheckConstraint(condition=Q(days__gte=1), name="compression_rule_of_days")]
-
-    def __str__(self) -> str:
-        return f"compression after {self.days} days in {self.project_id}"
