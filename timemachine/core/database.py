@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connection, transaction
@@ -11,6 +11,8 @@ from psycopg.errors import ProgramLimitExceeded
 
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
+
+_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
 
 type SqlParameters = dict[str, Any]
 """The named parameters of an SQL statement: whatever the driver can send."""
@@ -31,10 +33,29 @@ def snapshot() -> Iterator[None]:
         yield
 
 
-def lock_until_commit(name: str) -> None:
-    """Wait until no other transaction holds the lock with this name, and hold it until this one ends."""
+def lock_until_commit(*names: str) -> None:
+    """Wait until no other transaction holds a lock with one of these names, and hold them until this one ends.
+
+    They are taken in alphabetical order, so that two transactions never wait for each other.
+    """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+        cursor.execute(_LOCK, [sorted(set(names))])
+
+
+@contextmanager
+def lock_if_free(name: str) -> Iterator[bool]:
+    """Hold the lock with this name on this connection, across transactions, and yield True; yield False if another
+    process holds it. A killed process releases it.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
+        held = bool(cursor.fetchone()[0])
+    try:
+        yield held
+    finally:
+        if held:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
 
 
 def is_unavailable(error: BaseException | None) -> bool:

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connection
 
-from timemachine.core.database import SqlParameters
+from timemachine.core.database import SqlParameters, lock_if_free
 from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.models import Collection, FrameEmbedding
 from timemachine.knowledge.ranking import dense
@@ -102,21 +102,17 @@ def build(collection_id: UUID, model: str) -> bool:
     first = FrameEmbedding.objects.filter(collection_id=collection_id, model=model).first()
     if first is None or len(first.vector) > MOST_DIMENSIONS:
         return False
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
-        if not cursor.fetchone()[0]:
+    with lock_if_free(name) as is_free, connection.cursor() as cursor:
+        if not is_free:
             return False
-        try:
-            if _state(name) is False:
-                cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
-            size = len(first.vector)
-            cursor.execute(
-                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON tm_frame_embedding"
-                f" USING hnsw ((vector::halfvec({size})) halfvec_cosine_ops) WITH ({_BUILT_WITH})"
-                f" WHERE collection_id = '{collection_id}' AND model = '{_quoted(model)}'"
-            )
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+        if _state(name) is False:
+            cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+        size = len(first.vector)
+        cursor.execute(
+            f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON tm_frame_embedding"
+            f" USING hnsw ((vector::halfvec({size})) halfvec_cosine_ops) WITH ({_BUILT_WITH})"
+            f" WHERE collection_id = '{collection_id}' AND model = '{_quoted(model)}'"
+        )
     return True
 
 

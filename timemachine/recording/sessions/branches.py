@@ -13,9 +13,9 @@ from django.db import connection
 from django.db.models import Q
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import lock_until_commit
 from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.deletions import deleted_before
-from timemachine.recording.sessions.locks import lock_names
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 
@@ -130,7 +130,7 @@ def link_waiting_branches(begun: Session) -> None:
     awaiting = Session.objects.filter(waits, project=begun.project)
     if not awaiting.exists():
         return
-    lock_names([f"parents {begun.project_id}"])  # two links made at the same time could form a circle
+    lock_until_commit(f"parents {begun.project_id}")  # two links made at the same time could form a circle
     awaiting.exclude(id__in=ancestors_of(begun)).update(parent=begun, parent_key=None, parent_erased=None)
 
 

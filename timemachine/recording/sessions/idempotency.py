@@ -6,9 +6,9 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.sessions.locks import lock_names
 from timemachine.recording.sessions.models import Delivery, Session
 from timemachine.recording.sessions.pure import validation
 
@@ -51,7 +51,7 @@ def start_once(project: Project, key: str, request_sha256: str, begin: Callable[
     """
     check_key(key)
     with transaction.atomic():
-        lock_names([f"beginning {project.id} {key}"])
+        lock_until_commit(f"beginning {project.id} {key}")
         earlier = Delivery.objects.filter(project=project, key=key, begins=True).first()
         if earlier is not None:
             _require_same(earlier, request_sha256)
@@ -65,7 +65,7 @@ def start_once(project: Project, key: str, request_sha256: str, begin: Callable[
 
 def lock_delivery(session: Session, key: str) -> None:
     """Keep others from reading what this key was answered until the transaction ends."""
-    lock_names([f"delivery {session.id} {key}"])
+    lock_until_commit(f"delivery {session.id} {key}")
 
 
 def find_delivery(session: Session, key: str, request_sha256: str) -> Delivery | None:

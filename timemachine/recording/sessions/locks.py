@@ -6,26 +6,18 @@ this order: project, names of sessions, session, seals, log.
 """
 
 from collections.abc import Iterable
-from typing import Final
 from uuid import UUID
 
 from django.db import connection
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import lock_until_commit
 from timemachine.recording.sessions.models import Session
-
-_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
-
-
-def lock_names(names: Iterable[str]) -> None:
-    """Lock these names until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [sorted(set(names))])
 
 
 def lock_keys(project: Project, *keys: str | None) -> None:
     """Keep others from starting sessions with these keys, or sessions that wait for them, until the transaction ends."""
-    lock_names(f"session {project.id} {key}" for key in keys if key is not None)
+    lock_until_commit(*(f"session {project.id} {key}" for key in keys if key is not None))
 
 
 def lock_against_erasure(sessions: Iterable[UUID]) -> None:
@@ -38,7 +30,7 @@ def lock_against_erasure(sessions: Iterable[UUID]) -> None:
 def lock_against_sealing(session: Session) -> None:
     """Lock the session, its replays and comparisons, and the project's access logs against sealing until the transaction ends."""
     Project.objects.select_for_update(no_key=True).get(pk=session.project_id)
-    lock_names([_name(session.pk)])
+    lock_until_commit(_name(session.pk))
 
 
 def _name(session: UUID) -> str:

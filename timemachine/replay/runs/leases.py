@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
+from timemachine.core.database import lock_until_commit
 from timemachine.core.leases import (
     FREE,
     MOST_ATTEMPTS,
@@ -33,8 +34,8 @@ from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 
 CLAIM_BATCH: Final = 8
 """How many steps that call no model are claimed together."""
-_CLAIMING: Final = 7_262_001
-"""The advisory lock under which running calls are counted."""
+_CLAIMING: Final = "claiming model calls"
+"""The lock under which running calls are counted."""
 
 _BUSY: Final = """
 SELECT provider, count(*) FILTER (WHERE NOT spared), count(*) FILTER (WHERE spared) FROM (
@@ -129,7 +130,7 @@ def claim(
     limit = CLAIM_BATCH
     with briefly(), connection.cursor() as cursor:
         if calls:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIMING])
+            lock_until_commit(_CLAIMING)
             ids, tokens = [lease.pk for lease in spared], [lease.token for lease in spared]
             cursor.execute(_BUSY, {"now": facts["now"], "ids": ids, "tokens": tokens})
             running = cursor.fetchall()

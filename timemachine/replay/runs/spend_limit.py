@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 
+from timemachine.core.database import lock_until_commit
 from timemachine.core.leases import LeaseLost, briefly
 from timemachine.core.pure.clock import now
 from timemachine.replay.runs import leases
@@ -64,7 +64,7 @@ def reserve_extra_call(
     A call that is not settled after `longest` counts as one that may have been billed. Raises:
     `LimitReached`.
     """
-    _lock_budget(group)
+    lock_until_commit(_lock_name(group))
     budget = group_budget(group, limit)
     if cost != FREE and not budget.fits(cost):
         if budget.may_fit_later(cost):
@@ -105,7 +105,7 @@ def _reserve(lease: StepLease, replay: Replay, cost: Decimal | None) -> bool:
 
 
 def _fits(replay: Replay, cost: Decimal | None) -> bool:
-    _lock_budget(replay.spend_group or replay.id)
+    lock_until_commit(_lock_name(replay.spend_group or replay.id))
     limit = Decimal(str(replay.options["spend_limit_usd"]))
     if replay.spend_group is None:
         whose = "replay"
@@ -118,7 +118,6 @@ def _fits(replay: Replay, cost: Decimal | None) -> bool:
     return budget.fits(cost)
 
 
-def _lock_budget(spender: UUID) -> None:
-    """Prevent other reservations under this limit until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [spender.int & (2**63 - 1)])
+def _lock_name(spender: UUID) -> str:
+    """Return the name of the lock that prevents other reservations under this limit."""
+    return f"spend limit {spender}"

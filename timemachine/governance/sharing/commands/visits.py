@@ -11,6 +11,7 @@ from typing import Final
 
 from django.db import connection, transaction
 
+from timemachine.core.database import lock_if_free
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TooManyRequests
 from timemachine.core.pure.numbers import counted
@@ -74,25 +75,12 @@ def download(link: ShareLink, *, address: str | None = None, browser: str | None
     Raises `TooManyRequests` while the link's evidence is being written for someone, and after six downloads
     in a minute; `NotFound` if the link was deleted in the meantime.
     """
-    with _one_at_a_time(link):
+    with lock_if_free(f"evidence of share link {link.pk}") as is_free:
+        if not is_free:
+            raise _refused("The evidence of this link is being written for someone else.", RETRY_SECONDS)
         _check_rate(link)
         yield
         _note(link, address, browser)
-
-
-@contextmanager
-def _one_at_a_time(link: ShareLink) -> Iterator[None]:
-    """Lock the link on this connection, for several transactions. A killed process releases the lock."""
-    name = f"evidence of share link {link.pk}"
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
-        if cursor.fetchone() != (True,):
-            raise _refused("The evidence of this link is being written for someone else.", RETRY_SECONDS)
-    try:
-        yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
 
 
 def _check_rate(link: ShareLink) -> None:
