@@ -52,6 +52,12 @@ def test_every_package_is_on_the_map() -> None:
     assert packages - mapped == set()
 
 
+def test_every_path_on_the_map_exists() -> None:
+    paths = re.findall(r"`([a-z_.]+/[a-z_./]*)`", read("docs/architecture.md"))
+    package = ROOT / "timemachine"
+    assert [each for each in paths if not (ROOT / each).exists() and not any(package.rglob(each))] == []
+
+
 def test_every_operator_command_is_documented() -> None:
     commands = {path.stem for path in (ROOT / "timemachine/management/commands").glob("*.py")} - {"__init__"}
     documented = read("docs/settings.md") + read("docs/commands.md")
