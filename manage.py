@@ -1,4 +1,4 @@
-"""Django's own door for operators: `.venv/bin/python manage.py help`."""
+"""Django's commands for operators: `.venv/bin/python manage.py help`."""
 
 import os
 import sys

@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def ran(name: str, file: Path) -> bool:
-    """Whether a benchmark came to its end; its figures stand in the file then."""
+    """Run a benchmark and return whether it succeeded; if so, its measurements are in the file."""
     print(f"— {name}", flush=True)
     on_a_database = (sys.executable, "-m", "tests.embedded_postgres")
     command = (*on_a_database, sys.executable, "-m", f"bench.{name}")

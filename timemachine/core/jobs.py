@@ -4,8 +4,8 @@
     def run_import(import_id: UUID) -> None:
         worker.work(import_id)
 
-That is all it takes: `timemachine.jobs` finds every `tasks.py`, has workers run the jobs that messages name, and
-enqueues what is overdue. A message holds the job's name and an id. It can be lost or delivered twice, so every job must
+`timemachine.jobs` finds every `tasks.py`, has workers run the jobs that messages name, and enqueues what is overdue.
+The rows of work are `Leased` and `Enqueued` (`timemachine.core.leases`). A message holds the job's name and an id. It can be lost or delivered twice, so every job must
 be safe to run at any time.
 """
 

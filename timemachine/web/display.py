@@ -1,4 +1,4 @@
-"""Template filters and tags that format values. The only module that makes markup from values.
+"""Template filters and tags that format values. Importing it registers those of the modules in `MODULES_OF_TAGS` too.
 
 Recorded text goes through `shown` wherever it is printed, because it can contain anything.
 """

@@ -1,1 +1,1 @@
-"""What people and programs said about steps after they were recorded; kept beside the record."""
+"""Notes on steps and their adjusted significance: added after recording, and stored separately from the record."""

@@ -1,5 +1,6 @@
-"""Erase a session, the only exception to append-only; and the records of deleted sessions and steps: that they existed and were
-deleted, nothing of their content."""
+"""Delete the rows of a session, and keep records of deleted sessions and steps: that they existed and were deleted, and none of
+their content.
+"""
 
 import re
 from collections.abc import Collection

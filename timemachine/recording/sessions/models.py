@@ -112,7 +112,9 @@ INTERNAL_MESSAGES = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None)
 
 
 class Action(models.Model):
-    """One recorded step. Append-only: a trigger refuses changes; only `recording.sessions.deletions` can remove it."""
+    """One recorded step. Append-only: a trigger refuses every change, except that `recording.sessions.deletions` deletes it
+    and `governance.deletion.erasure` empties its fields.
+    """
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")

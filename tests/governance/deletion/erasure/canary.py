@@ -1,4 +1,4 @@
-"""A text that stands in every field that can hold one, and where it stands after an erasure."""
+"""A step with one text in every field that can hold it, and the search for that text after an erasure."""
 
 from collections.abc import Sequence
 from decimal import Decimal

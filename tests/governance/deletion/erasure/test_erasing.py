@@ -1,4 +1,4 @@
-"""Erasing fields: what is gone is in no table, and nothing goes that was not asked for."""
+"""Erasing fields: what was erased is in no table any more, and nothing else is removed."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whoever seals and whoever erases at the same moment: the seal is of what is left, and the log misses nothing."""
+"""Sealing, recording and erasing at the same time: a seal covers what remains, and the log misses nothing."""
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
