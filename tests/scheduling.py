@@ -20,15 +20,9 @@ LONG: Final = (
     "tests/e2e/test_replay_on_the_timeline.py",
     "tests/web/test_query_counts.py",
     "tests/api/test_schema.py",
+    "tests/governance/deletion/erasure/test_erasing.py",
     "tests/replay/suites/test_suites.py",
-    "tests/memory/transcripts/test_transcripts.py",
     "tests/recording/importing/test_exporting.py",
-    "tests/recording/importing/test_registry.py",
-    "tests/recording/otel/traces/test_receiving.py",
-    "tests/memory/search/recall/test_filters.py",
-    "tests/replay/comparison/test_comparisons.py",
-    "tests/replay/runs/test_replays.py",
-    "tests/replay/runs/test_frame_ranks.py",
 )
 """Files that take long. Started last, they would keep one worker busy while the others idle."""
 AT_A_TIME: Final = 2

@@ -23,6 +23,7 @@ from timemachine.evidence.sealing import session_deletion
 from timemachine.recording.importing import exporting
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.exporting import EXPORTS, exact, export_session
+from timemachine.recording.importing.pure.exports import otlp_json
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.deletions import erase_session
@@ -73,7 +74,7 @@ def recorded(project: Project, some: Sequence[ActionDraft], **fields: Any) -> Se
 
 
 @settings(
-    max_examples=25,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -266,9 +267,11 @@ def test_an_unknown_format_is_refused_with_those_there_are(project: Project) -> 
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_a_session_that_is_erased_meanwhile_gives_no_file_that_looks_whole(
-    project: Project, name: str
+    project: Project, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = ["".join(text_sha256(f"{n} {m}") for m in range(20)) for n in range(450)]
+    monkeypatch.setattr(exporting, "AT_ONCE", 10)
+    monkeypatch.setattr(otlp_json, "IN_A_REQUEST", 10)
+    texts = ["".join(text_sha256(f"{n} {m}") for m in range(400)) for n in range(25)]
     session = recorded(project, [ActionDraft(kind="event", output=text) for text in texts])
     file = export_session(session, name)
     some = [next(file.parts)]
@@ -293,7 +296,11 @@ def test_large_steps_are_read_one_by_one(project: Project, monkeypatch: pytest.M
     assert sum('"tm_action"."label"' in each["sql"] for each in queries) == 3
 
 
-def test_questions_to_the_database_grow_with_batches_and_not_with_actions(project: Project) -> None:
+def test_questions_to_the_database_grow_with_batches_and_not_with_actions(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "AT_ONCE", 20)
+
     def asked(actions: int) -> int:
         session = recorded(
             project,
@@ -305,5 +312,5 @@ def test_questions_to_the_database_grow_with_batches_and_not_with_actions(projec
             exported(session)
         return len(queries)
 
-    assert asked(200) == asked(20)
-    assert asked(400) <= asked(200) + 4
+    assert asked(20) == asked(5)
+    assert asked(40) <= asked(20) + 4

@@ -10,8 +10,11 @@ import pytest
 from tests.recording.importing.sample_files import read
 from tests.recording.importing.samples import SAMPLES
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.importing.pure.reader import LOOKED_AT, opening_of
+from timemachine.recording.importing.pure import reader
+from timemachine.recording.importing.pure.reader import opening_of
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format, detect_format
+
+LOOKED_AT = 32 * 1024
 
 
 def zipped(*members: tuple[str, bytes]) -> bytes:
@@ -132,10 +135,12 @@ def test_a_format_that_is_named_wrongly_is_refused_with_the_right_one() -> None:
     assert refusal.value.code == "unknown_format"
 
 
-def test_recognising_looks_at_a_megabyte_of_two_hundred() -> None:
+def test_recognising_looks_at_the_beginning_of_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert reader.LOOKED_AT == 1024 * 1024
+    monkeypatch.setattr(reader, "LOOKED_AT", LOOKED_AT)
     long = b'{"history":[],"trajectory":[' + b'{"action":"ls","thought":"' + b"x" * 3_000 + b'"},'
-    data = long + b'{"thought":"y"},' * (200_000_000 // 16)
-    assert len(data) > 200_000_000
+    data = long + b'{"thought":"y"},' * (200 * LOOKED_AT // 16)
+    assert len(data) > 200 * LOOKED_AT
     tracemalloc.start()
     assert detect_format(data) == "swe_agent"
     assert tracemalloc.get_traced_memory()[1] < 32 * LOOKED_AT

@@ -1,10 +1,20 @@
 """Fixtures that the tests of intakes share."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from tests.measuring import programs_unmeasured
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import get_or_create_collection
 from timemachine.knowledge.models import Collection
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs_measured_elsewhere() -> Iterator[None]:
+    """Readers of files have tests of their own."""
+    with programs_unmeasured():
+        yield
 
 
 @pytest.fixture

@@ -22,6 +22,14 @@ def long_text(paragraphs: int) -> HandedIn:
     return HandedIn(name="long.txt", data=words.encode())
 
 
+NOTES = long_text(3).data.decode()
+
+
+def notes(words: str = NOTES, **more: Any) -> HandedIn:
+    """Three passages of plain text, which is read without starting a process, or other words."""
+    return HandedIn(name="notes.txt", data=words.encode(), **more)
+
+
 def now_put(collection: Collection, file: HandedIn, **more: Any) -> FilePut:
     """A file put at once by Ada."""
     return put_at_once(collection, prepare(file), by="Ada", **more)

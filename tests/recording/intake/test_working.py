@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from tests.recording.intake.files import GUIDE, current, guide, long_text, now_put
+from tests.recording.intake.files import NOTES, current, guide, long_text, notes, now_put
 from timemachine.core.accounts.models import Project
 from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost
 from timemachine.core.payloads.queries import text
@@ -20,7 +20,7 @@ from timemachine.recording.intake.commands import hand_in, next_after
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.preparing import HandedIn, prepare
 from timemachine.recording.intake.queries import edited_beside_it, ended_by, intake_of
-from timemachine.recording.intake.worker import BATCH, work
+from timemachine.recording.intake.worker import work
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.tasks import run_intake
@@ -33,29 +33,33 @@ def lost(intake: Intake) -> None:
 
 
 def test_a_worker_notes_what_a_file_came_to(handbook: Collection) -> None:
-    work(hand_in(handbook, guide(), by="Ada").id)
-    work(hand_in(handbook, guide(GUIDE.replace("twice", "once"), replace=True), by="Bea").id)
+    work(hand_in(handbook, notes(), by="Ada").id)
+    work(hand_in(handbook, notes(NOTES.replace("Paragraph 1.", "Paragraph I."), replace=True), by="Bea").id)
     first, second = SourcePut.objects.order_by("id")
     assert (first.new, first.kept, first.ended, first.put_by) == (3, 0, 0, "Ada")
     assert (second.new, second.kept, second.ended, second.put_by) == (1, 2, 1, "Bea")
 
 
-def test_an_intake_is_put_in_batches_and_says_how_far_it_is(handbook: Collection) -> None:
-    intake = hand_in(handbook, long_text(450), by="Ada")
+def test_an_intake_is_put_in_batches_and_says_how_far_it_is(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "BATCH", 4)
+    intake = hand_in(handbook, long_text(9), by="Ada")
     assert (intake.status, intake.total, Frame.objects.count()) == ("waiting", None, 0)
     work(intake.id)
     intake.refresh_from_db()
-    assert (intake.status, intake.done, intake.total, intake.new) == ("done", 450, 450, 450)
+    assert (intake.status, intake.done, intake.total, intake.new) == ("done", 9, 9, 9)
     assert (intake.source, intake.error_code) == (Source.objects.get(), None)
     work(intake.id)
-    assert Frame.objects.count() == 450
+    assert Frame.objects.count() == 9
 
 
 def test_a_worker_killed_half_way_is_followed_by_one_that_goes_on(
     project: Project, handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(worker, "BATCH", 4)
     session = start_session(project, name="s", by="test", collection=handbook)
-    intake = hand_in(handbook, long_text(450), by="Ada", session=session)
+    intake = hand_in(handbook, long_text(18), by="Ada", session=session)
     real, batches = worker._put, []
 
     def dying(*given: Any) -> None:
@@ -68,9 +72,9 @@ def test_a_worker_killed_half_way_is_followed_by_one_that_goes_on(
     with pytest.raises(SystemExit):
         work(intake.id)
     intake.refresh_from_db()
-    assert (intake.status, intake.done, Frame.objects.count()) == ("running", BATCH, BATCH)
+    assert (intake.status, intake.done, Frame.objects.count()) == ("running", 4, 4)
     work(intake.id)
-    assert Frame.objects.count() == BATCH, "its lease still holds"
+    assert Frame.objects.count() == 4, "its lease still holds"
     assert overdue(run_intake) == []
     lost(intake)
     assert overdue(run_intake) == [intake.id]
@@ -78,17 +82,17 @@ def test_a_worker_killed_half_way_is_followed_by_one_that_goes_on(
     intake.refresh_from_db()
     assert (intake.status, intake.done, intake.new, batches) == (
         "done",
-        450,
-        450,
-        [0, BATCH, *range(BATCH, 450, BATCH)],
+        18,
+        18,
+        [0, 4, 4, 8, 12, 16],
     )
-    assert Action.objects.filter(session=session).count() == 450
+    assert Action.objects.filter(session=session).count() == 18
 
 
 def test_a_worker_that_slept_past_its_lease_writes_nothing(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    intake = hand_in(handbook, guide(), by="Ada")
+    intake = hand_in(handbook, notes(), by="Ada")
     real = worker._put
 
     def slept(*given: Any) -> None:
@@ -105,7 +109,7 @@ def test_a_worker_that_slept_past_its_lease_writes_nothing(
 def test_a_file_that_kills_its_workers_is_given_up(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    intake = hand_in(handbook, guide(), by="Ada")
+    intake = hand_in(handbook, notes(), by="Ada")
 
     def dying(*_: Any) -> None:
         raise SystemExit
@@ -129,7 +133,7 @@ def refused_by_the_database(*_: Any) -> None:
 def test_a_file_that_the_database_does_not_take_is_tried_again_and_says_why(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    intake = hand_in(handbook, guide(), by="Ada")
+    intake = hand_in(handbook, notes(), by="Ada")
     monkeypatch.setattr(worker, "_put", refused_by_the_database)
     for _ in range(MOST_ATTEMPTS):
         with pytest.raises(DatabaseError):
@@ -146,7 +150,7 @@ def test_a_file_that_the_database_does_not_take_is_tried_again_and_says_why(
 def test_what_the_database_did_not_take_at_first_is_forgotten_once_it_does(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    intake = hand_in(handbook, guide(), by="Ada")
+    intake = hand_in(handbook, notes(), by="Ada")
     with monkeypatch.context() as broken:
         broken.setattr(worker, "_put", refused_by_the_database)
         with pytest.raises(DatabaseError):
@@ -185,13 +189,13 @@ def test_what_no_worker_could_put_is_not_taken_in(project: Project, handbook: Co
         hand_in(handbook, HandedIn(name="a.pdf", data=b"no pdf"), by="Ada")
     session = start_session(project, name="s", by="test", collection=handbook)
     with pytest.raises(Conflict):
-        hand_in(handbook, guide(), by="Ada", session=end_session(session.id))
+        hand_in(handbook, notes(), by="Ada", session=end_session(session.id))
     assert Intake.objects.count() == 0
 
 
 def test_an_intake_whose_session_ends_or_goes_stops_there(project: Project, handbook: Collection) -> None:
     session = start_session(project, name="s", by="test", collection=handbook)
-    intake, other = (hand_in(handbook, guide(), by="Ada", session=session) for _ in range(2))
+    intake, other = (hand_in(handbook, notes(), by="Ada", session=session) for _ in range(2))
     end_session(session.id)
     Intake.objects.filter(id=other.id).update(session=None)
     for each in (intake, other):
@@ -202,12 +206,13 @@ def test_an_intake_whose_session_ends_or_goes_stops_there(project: Project, hand
 
 
 def test_the_newer_of_two_files_of_one_uri_has_the_last_word(handbook: Collection) -> None:
-    newer = GUIDE.replace("twice", "once")
-    old = hand_in(handbook, guide(replace=True), by="Ada")
-    new = hand_in(
-        handbook, HandedIn(name="x.md", data=newer.encode(), uri="guide.md", replace=True), by="Ada"
+    newer = NOTES.replace("Paragraph 1.", "Paragraph I.")
+    old = hand_in(handbook, notes(replace=True, title="Notes"), by="Ada")
+    named_otherwise = HandedIn(
+        name="x.txt", data=newer.encode(), title="Notes", uri="notes.txt", replace=True
     )
-    other = hand_in(handbook, HandedIn(name="other.md", data=b"Another."), by="Ada")
+    new = hand_in(handbook, named_otherwise, by="Ada")
+    other = hand_in(handbook, HandedIn(name="other.txt", data=b"Another."), by="Ada")
     for each in (new, other, old):
         work(each.id)
     new.refresh_from_db()
@@ -217,14 +222,14 @@ def test_the_newer_of_two_files_of_one_uri_has_the_last_word(handbook: Collectio
     work(new.id)
     new.refresh_from_db()
     assert (new.status, new.ended) == ("done", 1)
-    texts = {text(frame.payload) for frame in current(handbook) if frame.uri == "guide.md"}
-    assert {passage.text for passage in prepare(guide(newer)).frames} == texts
+    texts = {text(frame.payload) for frame in current(handbook) if frame.uri == "notes.txt"}
+    assert {passage.text for passage in prepare(notes(newer)).frames} == texts
 
 
 def test_a_file_that_was_begun_is_finished_before_another_of_its_uri(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (hand_in(handbook, guide(replace=True), by="Ada") for _ in range(2))
+    first, second = (hand_in(handbook, notes(replace=True), by="Ada") for _ in range(2))
     Intake.objects.filter(id=second.id).update(status="running", attempts=1, lease_until=now() - timedelta(1))
     work(first.id)
     first.refresh_from_db()
@@ -235,12 +240,12 @@ def test_a_file_that_was_begun_is_finished_before_another_of_its_uri(
 
 
 def test_a_file_is_not_put_at_once_over_an_earlier_one_on_its_way(handbook: Collection) -> None:
-    intake = hand_in(handbook, guide(replace=True), by="Ada")
+    intake = hand_in(handbook, notes(replace=True), by="Ada")
     with pytest.raises(Conflict) as refused:
-        now_put(handbook, guide("Newer.", replace=True))
+        now_put(handbook, notes("Newer.", replace=True))
     assert refused.value.code == "file_on_its_way"
     work(intake.id)
-    assert now_put(handbook, guide("Newer.", replace=True)).ended == 3
+    assert now_put(handbook, notes("Newer.", replace=True)).ended == 3
     assert [text(frame.payload) for frame in current(handbook)] == ["Newer."]
 
 
@@ -251,18 +256,18 @@ def test_long_passages_make_small_batches(handbook: Collection, monkeypatch: pyt
 
 
 def test_a_worker_that_starts_takes_up_what_waits(handbook: Collection) -> None:
-    intake = hand_in(handbook, guide(), by="Ada")
+    intake = hand_in(handbook, notes(), by="Ada")
     assert overdue(run_intake) == [], "it was enqueued just now"
     assert overdue(run_intake, at_start=True) == [intake.id]
 
 
 def test_a_file_that_a_worker_put_names_what_it_ended_too(handbook: Collection) -> None:
-    now_put(handbook, guide())
-    intake = hand_in(handbook, guide("# Guide\n\nHow it all began.\n", replace=True), by="Ada")
+    now_put(handbook, notes())
+    intake = hand_in(handbook, notes(NOTES.partition("\n\n")[0], replace=True), by="Ada")
     work(intake.id)
     intake = intake_of(handbook.project, str(intake.id))
     assert [each.frame for each in ended_by(intake)] == [1, 2]
-    assert ended_by(hand_in(handbook, guide(), by="Ada")) == []
+    assert ended_by(hand_in(handbook, notes(), by="Ada")) == []
 
 
 def test_a_file_that_a_worker_put_names_what_was_edited_and_has_its_old_text_again(

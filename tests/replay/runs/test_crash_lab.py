@@ -35,7 +35,7 @@ from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.tasks import run_replay
 
 pytestmark = pytest.mark.crash
-QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(10)]
+QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(5)]
 ASKED = ReplayOptions(audit=True, reason="Was geschieht dabei?", use_model="openai:gpt-4o", skip_finds=True)
 LOCAL = ReplayOptions(audit=True, reason="Und ohne Anruf?", use_model="local:extractive-1", skip_finds=True)
 LEASE_SECONDS = 2

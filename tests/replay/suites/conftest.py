@@ -15,14 +15,25 @@ ONE, THREE = "local:extractive-1", "local:extractive-3"
 AUDIT = {"audit": True, "reason": "Nightly"}
 
 
+@pytest.fixture(scope="module")
+def recorded(shared_rows: None) -> Session:
+    """Return a session that is recorded once for the tests of a file."""
+    return recorded_session(Project.objects.create(name="Prüfung"), key="s1")
+
+
+@pytest.fixture
+def project(recorded: Session, db: None) -> Project:
+    return Project.objects.get(pk=recorded.project_id)
+
+
 @pytest.fixture
 def api(project: Project) -> Program:
     return program(project)
 
 
 @pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project, key="s1")
+def session(recorded: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded.pk)
 
 
 def made(api: Program, *keys: str, **more: Any) -> dict[str, Any]:

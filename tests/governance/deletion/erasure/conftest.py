@@ -23,9 +23,15 @@ from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 
+@pytest.fixture(scope="module")
+def recorded(shared_rows: None) -> Session:
+    """Return a session that is recorded once for the tests of a file."""
+    return everything_recorded(Project.objects.create(name="Prüfung"))
+
+
 @pytest.fixture
-def session(project: Project) -> Session:
-    return everything_recorded(project)
+def session(recorded: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded.pk)
 
 
 def everything_recorded(project: Project) -> Session:

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from tests.builders import compared, recorded_session, replayed
+from tests.builders import QUESTIONS, compared, recorded_session, replayed
 from tests.governance.deletion.erasure.canary import SENTENCE, everywhere
 from tests.threads import in_a_thread
 from tests.waiting import wait_until
@@ -63,7 +63,7 @@ def begun_while_the_session_is_held(
 
 @pytest.fixture
 def session(transactional_db: None) -> Session:
-    return recorded_session(Project.objects.create(name="Meanwhile"))
+    return recorded_session(Project.objects.create(name="Meanwhile"), questions=QUESTIONS[:1])
 
 
 def test_what_is_sealed_first_while_it_is_erased_is_sealed_as_what_is_left(session: Session) -> None:
@@ -176,7 +176,7 @@ def test_recording_does_not_wait_until_all_steps_are_compared_with_the_reason_ag
 def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_sealed_as_what_is_left(
     session: Session, tmp_path: Path
 ) -> None:
-    other = recorded_session(session.project, key="other")
+    other = recorded_session(session.project, questions=QUESTIONS[:1], key="other")
     both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
     for each in (session, other):
         seals.seal_session(each.id)
@@ -194,7 +194,7 @@ def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_s
 
 
 def test_a_comparison_is_checked_as_it_stood_while_one_of_its_sessions_loses_fields(session: Session) -> None:
-    other = recorded_session(session.project, key="other")
+    other = recorded_session(session.project, questions=QUESTIONS[:1], key="other")
     both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
     asked = commands.request_check(seals.seal_comparison(both.id), by=None)
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
@@ -214,7 +214,7 @@ def test_a_comparison_is_checked_as_it_stood_while_one_of_its_sessions_loses_fie
 def test_a_comparison_that_is_sealed_while_one_of_its_sessions_is_erased_is_sealed_as_what_is_left(
     session: Session, tmp_path: Path
 ) -> None:
-    other = recorded_session(session.project, key="other")
+    other = recorded_session(session.project, questions=QUESTIONS[:1], key="other")
     both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
     for each in (session, other):
         seals.seal_session(each.id)
@@ -234,7 +234,7 @@ def test_a_comparison_that_is_sealed_while_one_of_its_sessions_is_erased_is_seal
 def test_what_is_sealed_first_while_its_session_is_erased_is_not_missed(
     session: Session, tmp_path: Path
 ) -> None:
-    kept = recorded_session(session.project, key="kept")
+    kept = recorded_session(session.project, questions=QUESTIONS[:1], key="kept")
     seals.seal_session(kept.id)
     with begun_while_the_session_is_held(
         session,
@@ -249,7 +249,7 @@ def test_what_is_sealed_first_while_its_session_is_erased_is_not_missed(
 def test_an_access_log_that_is_committed_to_while_its_session_is_erased_is_not_missed(
     session: Session, tmp_path: Path
 ) -> None:
-    seals.seal_session(recorded_session(session.project, key="kept").id)
+    seals.seal_session(recorded_session(session.project, questions=QUESTIONS[:1], key="kept").id)
     head = Head(chain="link 7", lines=1, sha256="0" * 64, session=session.id)
     with begun_while_the_session_is_held(
         session,

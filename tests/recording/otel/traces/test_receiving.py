@@ -17,6 +17,7 @@ from tests.recording.otel.spans.test_decoding import ID, TRACE, as_json, full, r
 from tests.recording.otel.traces.conftest import ADDRESS, JSON, PROTOBUF, Exporter, recorded
 from timemachine.api import concurrency
 from timemachine.core.accounts.models import Project
+from timemachine.recording.otel.pure import decoding
 
 pytestmark = pytest.mark.django_db
 
@@ -25,8 +26,10 @@ def plain(name: str = "work") -> Span:
     return Span(trace_id=TRACE, span_id=ID, name=name, start_time_unix_nano=1_760_000_000_000_000_000)
 
 
-@pytest.mark.parametrize("packed", ["", "identity", "gzip", "deflate"])
-@pytest.mark.parametrize("content_type", [PROTOBUF, JSON, f"{JSON}; charset=utf-8"])
+@pytest.mark.parametrize(
+    ("content_type", "packed"),
+    [(PROTOBUF, ""), (PROTOBUF, "gzip"), (JSON, "deflate"), (f"{JSON}; charset=utf-8", "identity")],
+)
 def test_spans_are_recorded_in_either_encoding_packed_or_not(
     exporter: Exporter, project: Project, content_type: str, packed: str
 ) -> None:
@@ -163,7 +166,7 @@ def test_a_body_may_have_a_thousand_members_and_one_of_more_is_refused_before_th
     packed = empty * 999 + gzip.compress(json_body(plain()))
     assert exporter.raw(packed, JSON, **{"Content-Encoding": "gzip"}).status_code == 200
     assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
-    answer = exporter.raw(empty * 300_000 + b"no member", JSON, **{"Content-Encoding": "gzip"})
+    answer = exporter.raw(empty * 1_001 + b"no member", JSON, **{"Content-Encoding": "gzip"})
     assert answer.status_code == 400
     assert "more than 1,000 packed members" in answer.json()["message"]
 
@@ -188,8 +191,12 @@ def encoded(number: int) -> bytes:
 
 
 def test_a_request_has_at_most_fifty_thousand_spans_and_more_are_refused_with_the_limit(
-    exporter: Exporter,
+    exporter: Exporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert decoding.MOST_SPANS == 50_000
+    monkeypatch.setattr(decoding, "MOST_SPANS", 500)
+    monkeypatch.setattr(decoding, "_MOST_FIELDS", 1_000)
+
     def written(count: int) -> bytes:
         return nested(1, nested(2, b"\x12\x00" * count))
 
@@ -197,9 +204,9 @@ def test_a_request_has_at_most_fifty_thousand_spans_and_more_are_refused_with_th
         return b'{"resourceSpans":[{"scopeSpans":[{"spans":[' + b",".join([b"{}"] * count) + b"]}]}]}"
 
     for write, content_type in ((written, PROTOBUF), (listed, JSON)):
-        refused = exporter.raw(write(50_001), content_type)
+        refused = exporter.raw(write(501), content_type)
         assert refused.status_code == 413
-        assert b"at most 50,000 spans" in refused.content
-        assert exporter.raw(write(50_000), content_type).status_code == 200
-    for hidden in (b"\x08\x00" * 200_000, nested(1, b"") * 200_000, nested(1, nested(2, b"") * 200_000)):
+        assert b"at most 500 spans" in refused.content
+        assert exporter.raw(write(500), content_type).status_code == 200
+    for hidden in (b"\x08\x00" * 2_000, nested(1, b"") * 2_000, nested(1, nested(2, b"") * 2_000)):
         assert exporter.raw(hidden).status_code == 413
