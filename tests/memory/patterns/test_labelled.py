@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.memory.transcripts.labelled import LabelledError, labelled_errors, labelled_pairs
-from tests.recording.importing.sample_files import read
+from tests.memory.transcripts.labelled import LabelledError, labelled_errors, labelled_pairs, sessions_of
 from timemachine.memory.patterns.pure.grouping import grouped
 from timemachine.memory.patterns.pure.step_texts import Step, failure_lines, failure_of
 from timemachine.memory.patterns.pure.wording import Wording, wording_of
@@ -18,7 +17,7 @@ LEAST_RECALL = 0.85
 
 def wording(error: LabelledError, recordings: Path) -> Wording:
     """What the importer makes of the error, as it is compared; a turn that is no error by our rules goes by its words."""
-    session = read(error.path(recordings).read_bytes(), error.set).sessions[error.run or 0]
+    session = sessions_of(error.path(recordings), error.set)[error.run or 0]
     action = next(each for each in session.actions if each.id == error.action_id)
     step = Step(
         kind=action.kind,

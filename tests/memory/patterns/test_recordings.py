@@ -88,19 +88,3 @@ def test_who_and_when_has_five_errors_none_of_which_comes_again(project: Project
     assert PatternStep.objects.filter(project=project, wording__kind="error").count() == failed + mistakes
     assert patterns(project, kind="error") == []
     assert sorted(told(project, kind="error", min_sessions=1).values()) == [(1, 1)] * 5
-
-
-def test_files_in_another_order_make_the_same_patterns(
-    project: Project, other_project: Project, recordings: Path
-) -> None:
-    paths = [
-        *((path, "who_and_when") for path in sorted((recordings / "who_and_when").glob("*.json"))),
-        (recordings / "tau_bench" / TAU, "tau_bench"),
-    ]
-    for path, name in paths:
-        imported(project, [path], name)
-        read(project)
-    for path, name in reversed(paths):
-        imported(other_project, [path], name)
-    read(other_project)
-    assert told(project, min_sessions=1) == told(other_project, min_sessions=1)

@@ -51,7 +51,9 @@ def test_a_text_is_searched_as_it_is_and_what_cannot_be_stored_is_a_sign() -> No
 
 @given(
     st.recursive(
-        st.text() | st.integers() | st.none(), lambda each: st.lists(each) | st.dictionaries(st.text(), each)
+        st.text(max_size=20) | st.integers() | st.none(),
+        lambda each: st.lists(each, max_size=4) | st.dictionaries(st.text(max_size=9), each, max_size=4),
+        max_leaves=8,
     )
 )
 def test_every_json_is_read_from_any_beginning_of_it(value: Any) -> None:

@@ -13,11 +13,11 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.streams import CUT_OFF
 from timemachine.governance.deletion.erasure.commands import delete_turn
+from timemachine.memory.training import queries
 from timemachine.memory.training.jsonl import streamed_pairs
 from timemachine.memory.training.pure.options import ExportOptions
 from timemachine.memory.training.pure.pairs import Pair, Skipped, chats_of, preferences_of
 from timemachine.memory.training.pure.split import PARTS, Split, split_of
-from timemachine.memory.training.queries import MOST_BYTES, MOST_TURNS
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -160,7 +160,7 @@ def test_a_solution_that_a_person_named_counts_and_one_they_took_back_does_not(
 
 @pytest.mark.django_db
 def test_the_parts_are_the_same_every_time_and_make_the_whole(api: Program, project: Project) -> None:
-    for n in range(12):
+    for n in range(8):
         told(
             project,
             f"s{n}",
@@ -176,7 +176,7 @@ def test_the_parts_are_the_same_every_time_and_make_the_whole(api: Program, proj
     report = api.get("/training/report", shares="50,25,25").json()["split"]
     assert report["pairs"] == {part: len(some) for part, some in parts.items()}
     assert parts != {part: lines(api, part=part, shares="50,25,25", seed="another") for part in PARTS}
-    assert len(lines(api, tag="x")) == 11
+    assert len(lines(api, tag="x")) == 7
 
 
 @pytest.mark.django_db
@@ -300,11 +300,13 @@ def test_a_file_that_breaks_off_says_so(project: Project) -> None:
 
 @pytest.mark.django_db
 def test_a_report_reads_as_much_as_nobody_waits_long_for_and_the_file_has_all(
-    api: Program, project: Project
+    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long = tuple(said("agent", f"look {n}") for n in range(MOST_TURNS))
+    monkeypatch.setattr(queries, "MOST_TURNS", 40)
+    monkeypatch.setattr(queries, "MOST_BYTES", 60_000)
+    long = tuple(said("agent", f"look {n}") for n in range(40))
     told(project, "long", (*STORY[:1], *long, *STORY[4:]))
-    told(project, "large", (*STORY[:1], *[said("agent", "look " * (MOST_BYTES // 15 + 1))] * 3, *STORY[4:]))
+    told(project, "large", (*STORY[:1], *[said("agent", "look " * (60_000 // 15 + 1))] * 3, *STORY[4:]))
     told(project, "short", STORY)
     report = api.get("/training/report").json()
     assert (report["pairs"], report["unread"], [each["key"] for each in report["first"]]) == (1, 2, ["short"])

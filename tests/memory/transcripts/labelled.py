@@ -7,9 +7,13 @@ text is in it.
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
+
+from tests.recording.importing.sample_files import read
+from timemachine.recording.importing.pure.report import SessionDraft
 
 LABELS = Path(__file__).with_name("labelled_errors.json")
 
@@ -40,7 +44,7 @@ class LabelledError:
 
     def text(self, recordings: Path) -> str:
         """What the recording says there, read without the importer."""
-        found = json.loads(self.path(recordings).read_text(encoding="utf-8"))
+        found = _document(self.path(recordings))
         messages: list[dict[str, Any]] = found["history"] if self.run is None else found[self.run]["traj"]
         content: str = messages[self.message]["content"]
         return content
@@ -85,6 +89,18 @@ def unlisted(errors: Iterable[str], pairs: Iterable[LabelledPair]) -> set[frozen
     }
 
 
+@cache
+def sessions_of(path: Path, format_name: str) -> list[SessionDraft]:
+    """The sessions that the importer makes of a recording."""
+    return read(path.read_bytes(), format_name).sessions
+
+
+@cache
+def _document(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@cache
 def _file() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(LABELS.read_text(encoding="utf-8"))
     return found

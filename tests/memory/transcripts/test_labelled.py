@@ -16,9 +16,9 @@ from tests.memory.transcripts.labelled import (
     labelled_errors,
     labelled_pairs,
     problems,
+    sessions_of,
     unlisted,
 )
-from tests.recording.importing.sample_files import read
 from timemachine.recording.importing.pure.report import SessionDraft
 
 FAILED = "Error"
@@ -80,7 +80,7 @@ def test_none_of_the_recordings_text_is_in_a_reason(recordings: Path) -> None:
 @pytest.mark.parametrize("name", labelled_errors())
 def test_the_importer_makes_an_action_of_the_referred_text(recordings: Path, name: str) -> None:
     error = labelled_errors()[name]
-    sessions = read(error.path(recordings).read_bytes(), error.set).sessions
+    sessions = sessions_of(error.path(recordings), error.set)
     session: SessionDraft = sessions[error.run or 0]
     said = {action.id: action.output for action in session.actions}
     assert said[error.action_id] == error.text(recordings)

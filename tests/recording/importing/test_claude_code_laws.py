@@ -63,7 +63,7 @@ def lines_kept(result: ParsedFile) -> list[dict[str, Any]]:
     return [line for source in sources for line in (source if isinstance(source, list) else [source])]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(WRITTEN, max_size=5))
 def test_every_line_is_held_by_one_action_or_skipped_with_its_reason(written: list[bytes]) -> None:
     data = b"\n".join(written)
@@ -82,7 +82,7 @@ def test_every_line_is_held_by_one_action_or_skipped_with_its_reason(written: li
     assert sum(report.became.values()) == sum(len(session.actions) for session in result.sessions)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(LINE, min_size=1, max_size=5))
 def test_every_object_with_a_type_is_kept_whole(records: list[dict[str, Any]]) -> None:
     result = read_or_refuse(b"\n".join(json.dumps(record).encode() for record in records))
@@ -92,7 +92,7 @@ def test_every_object_with_a_type_is_kept_whole(records: list[dict[str, Any]]) -
     assert sorted(map(json.dumps, kept)) == sorted(map(json.dumps, expected))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(LINE, min_size=1, max_size=5))
 def test_sessions_and_ids_are_unique_and_parents_are_actions_of_the_session(
     records: list[dict[str, Any]],
@@ -113,7 +113,7 @@ def test_sessions_and_ids_are_unique_and_parents_are_actions_of_the_session(
             assert action.duration_ms is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(LINE, min_size=1, max_size=4), st.data())
 def test_a_file_that_was_cut_off_keeps_all_its_whole_lines(
     records: list[dict[str, Any]], data: st.DataObject
@@ -129,7 +129,7 @@ def test_a_file_that_was_cut_off_keeps_all_its_whole_lines(
     assert all(json.dumps(record) in kept for record in expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_recognised_or_not(data: bytes) -> None:
     assert recognises(opening_of(data)) in {True, False}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.recording.importing.sample_files import codex_line, lines
-from tests.recording.importing.samples import CODEX_RECORDS, TOKENS
+from tests.recording.importing.transcript_samples import CODEX_RECORDS, TOKENS
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.commands import import_file

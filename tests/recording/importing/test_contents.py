@@ -5,7 +5,7 @@ from django.db import InternalError, ProgrammingError, transaction
 from pytest_django.fixtures import Settings
 
 from tests.recording.importing.sample_files import lines
-from tests.recording.importing.samples import CODEX_RECORDS
+from tests.recording.importing.transcript_samples import CODEX_RECORDS
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.recording.importing import worker

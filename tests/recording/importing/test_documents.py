@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.recording.importing.sample_files import document, lines
-from tests.recording.importing.samples import CHAT, SWE_AGENT, TAU_BENCH, WHO_AND_WHEN
+from tests.recording.importing.transcript_samples import CHAT, SWE_AGENT, TAU_BENCH, WHO_AND_WHEN
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft

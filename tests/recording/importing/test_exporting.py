@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import recorded_session
+from tests.recording.importing.own_samples import OURS
 from tests.recording.importing.sample_files import lines
-from tests.recording.importing.samples import OURS
 from tests.strategies import drafts, objects, texts, words
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_time

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.recording.importing.own_samples import OURS
 from tests.recording.importing.sample_files import archive, lines
-from tests.recording.importing.samples import CODEX_RECORDS, OURS
+from tests.recording.importing.transcript_samples import CODEX_RECORDS
 from tests.threads import in_a_thread
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import ImportedSession, import_file

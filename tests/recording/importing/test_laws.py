@@ -109,7 +109,7 @@ def test_a_sample_adds_up_and_makes_the_same_sessions_again(name: str, number: i
         assert FORMATS[name].read(data) == first
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_a_file_with_odd_values_anywhere_is_read_or_refused(data: st.DataObject) -> None:
     name, values = data.draw(st.sampled_from(TEXTS))
@@ -125,14 +125,14 @@ def test_a_file_with_odd_values_anywhere_is_read_or_refused(data: st.DataObject)
     is_fine(read_or_reason(name, written))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.sampled_from(NAMES), st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode()))
 def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
     opening_of(data)
     is_fine(read_or_reason(name, data))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes_or_refused(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(NAMES))

@@ -109,7 +109,7 @@ def test_a_recording_of_devduck_needs_events_and_nothing_else() -> None:
         read("devduck", DEVDUCK[:-30])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(
         st.dictionaries(

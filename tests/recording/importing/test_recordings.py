@@ -5,6 +5,7 @@ The counts here are made from the raw files by loops that know nothing of the im
 
 import json
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.recording.importing.sample_files import read
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import detect_format
-from timemachine.recording.importing.pure.report import SessionDraft
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 
@@ -34,6 +35,12 @@ def files(recordings: Path, folder: str = "*") -> list[Path]:
     )
     assert found
     return found
+
+
+@cache
+def parsed(path: Path) -> ParsedFile:
+    """What the importer makes of a file."""
+    return read(path.read_bytes())
 
 
 def raw_lines(path: Path) -> list[dict[str, Any]]:
@@ -110,15 +117,14 @@ COUNTED = {
 
 def test_every_recording_is_recognised_and_nothing_of_it_is_lost(recordings: Path) -> None:
     for path in files(recordings):
-        data = path.read_bytes()
-        assert detect_format(data, path.name) == FORMAT_OF[path.parent.name]
-        assert read(data).report.skipped == []
+        assert detect_format(path.read_bytes(), path.name) == FORMAT_OF[path.parent.name]
+        assert parsed(path).report.skipped == []
 
 
 @pytest.mark.parametrize("folder", COUNTED)
 def test_the_counts_of_each_kind_agree_with_the_raw_file(recordings: Path, folder: str) -> None:
     for path in files(recordings, folder):
-        became = read(path.read_bytes()).report.became
+        became = parsed(path).report.became
         assert became == {kind: n for kind, n in COUNTED[folder](path).items() if n}, path.name
 
 
@@ -129,6 +135,11 @@ def test_all_recordings_are_imported_once_and_all_of_each_is_recorded(
     for path in files(recordings):
         first = import_file(project, path.read_bytes(), by="test", filename=path.name)
         assert all(each.already_there == 0 for each in first.sessions)
+        rows = Action.objects.filter(session__in=[each.session for each in first.sessions])
+        kinds = Counter(rows.values_list("kind", flat=True))
+        assert kinds == {kind: n for kind, n in COUNTED[path.parent.name](path).items() if n}, path.name
+        kept = values_in([ActionOut.of(row).model_dump().get("source") for row in with_everything(rows)])
+        assert raw_values(path) - kept == Counter(), path.name
     kept = (Session.objects.count(), Action.objects.count())
     for path in files(recordings):
         again = import_file(project, path.read_bytes(), by="test", filename=path.name)
@@ -138,7 +149,7 @@ def test_all_recordings_are_imported_once_and_all_of_each_is_recorded(
 
 
 def the_session(path: Path) -> SessionDraft:
-    (session,) = read(path.read_bytes()).sessions
+    (session,) = parsed(path).sessions
     return session
 
 
@@ -167,7 +178,7 @@ def test_codex_calls_have_the_tokens_of_their_turn_and_every_result_its_call(rec
             for line in raw_lines(path)
             if line["type"] == "event_msg"
         )
-        (note,) = read(path.read_bytes()).report.notes
+        (note,) = parsed(path).report.notes
         assert note.startswith(f"{repeated} event_msg lines")
 
 
@@ -192,7 +203,7 @@ def test_swe_agent_steps_have_their_time_and_the_run_its_tokens_and_cost(recordi
 def test_each_run_of_tau_bench_is_a_session_with_its_reward(recordings: Path) -> None:
     (path,) = files(recordings, "tau_bench")
     runs = json.loads(path.read_text(encoding="utf-8"))
-    sessions = read(path.read_bytes()).sessions
+    sessions = parsed(path).sessions
     assert [(s.metadata["task_id"], s.metadata["trial"], s.metadata["reward"]) for s in sessions] == [
         (run["task_id"], run["trial"], run["reward"]) for run in runs
     ]
@@ -219,6 +230,7 @@ def values_in(value: Any) -> Counter[str]:
     return Counter() if value in (None, "") else Counter([json.dumps(value)])
 
 
+@cache
 def raw_values(path: Path) -> Counter[str]:
     text = path.read_text(encoding="utf-8")
     return values_in(raw_lines(path) if path.suffix == ".jsonl" else json.loads(text))
@@ -229,21 +241,8 @@ def test_every_value_of_a_file_stands_in_the_source_of_a_step_as_often_as_in_the
     recordings: Path, folder: str
 ) -> None:
     for path in files(recordings, folder):
-        sessions = read(path.read_bytes()).sessions
+        sessions = parsed(path).sessions
         kept = values_in([action.source for session in sessions for action in session.actions])
-        assert raw_values(path) - kept == Counter(), path.name
-
-
-@pytest.mark.django_db
-def test_what_is_recorded_of_a_file_has_the_counts_of_the_raw_file_and_every_value_of_it(
-    recordings: Path, project: Project
-) -> None:
-    for path in files(recordings):
-        done = import_file(project, path.read_bytes(), by="test", filename=path.name)
-        rows = Action.objects.filter(session__in=[each.session for each in done.sessions])
-        kinds = Counter(rows.values_list("kind", flat=True))
-        assert kinds == {kind: n for kind, n in COUNTED[path.parent.name](path).items() if n}, path.name
-        kept = values_in([ActionOut.of(row).model_dump().get("source") for row in with_everything(rows)])
         assert raw_values(path) - kept == Counter(), path.name
 
 
@@ -279,6 +278,6 @@ def test_every_text_that_was_said_stands_in_the_input_or_output_of_a_step_as_oft
     recordings: Path, folder: str
 ) -> None:
     for path in files(recordings, folder):
-        actions = [action for session in read(path.read_bytes()).sessions for action in session.actions]
+        actions = [action for session in parsed(path).sessions for action in session.actions]
         kept = values_in([(action.input, action.output) for action in actions])
         assert values_in(SAID[folder](path)) - kept == Counter(), path.name

@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
 from tests.recording.importing.sample_files import lines
-from tests.recording.importing.samples import CHAT, CODEX_RECORDS
+from tests.recording.importing.transcript_samples import CHAT, CODEX_RECORDS
 from timemachine.core.accounts.models import Project
 from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.pure.clock import now

@@ -17,7 +17,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 pytestmark = pytest.mark.django_db
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drafts)
 def test_whatever_was_recorded_is_the_same_when_it_comes_again(project: Project, draft: ActionDraft) -> None:
     session = start_session(project, name="Again", by="test")

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.recording.sessions.pure.vocabulary import KINDS
@@ -133,11 +133,13 @@ def sessions(draw: st.DrawFn) -> list[Row]:
     ]
 
 
+@settings(max_examples=25)
 @given(sessions())
 def test_the_order_is_always_that_of_the_sequence_and_nothing_is_lost(steps: list[Row]) -> None:
     assert [place.step for place in nest(steps)] == steps
 
 
+@settings(max_examples=25)
 @given(sessions(), st.sets(st.integers(1, 30)))
 def test_what_is_under_a_step_directly_follows_it(steps: list[Row], unfolded: set[int]) -> None:
     places = nest(steps, unfolded)
@@ -147,6 +149,7 @@ def test_what_is_under_a_step_directly_follows_it(steps: list[Row], unfolded: se
         assert sum(place.step.sequence in each.above for each in places) == place.inside
 
 
+@settings(max_examples=25)
 @given(sessions())
 def test_between_a_step_and_what_it_is_inside_of_all_is_inside(steps: list[Row]) -> None:
     places = nest(steps)
@@ -157,6 +160,7 @@ def test_between_a_step_and_what_it_is_inside_of_all_is_inside(steps: list[Row])
             assert all(outer in each.below for each in between)
 
 
+@settings(max_examples=25)
 @given(sessions(), st.integers(1, 30))
 def test_exactly_what_is_inside_a_closed_fold_is_hidden(steps: list[Row], selected: int) -> None:
     places = nest(steps, selected=selected)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from itertools import combinations
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_the_same_tool_calls_of_four_trials_pair_up(api: Program, trials: dict[i
     shared = paired = moved = 0
     for sessions in trials.values():
         assert len(sessions) == 4
-        for one, other in combinations(sessions, 2):
+        for one, other in pairwise(sessions):
             left, right = doings(one), doings(other)
             both = Counter(left.values()) & Counter(right.values())
             listed = items(api, one, other)
@@ -79,7 +79,7 @@ def test_the_same_tool_calls_of_four_trials_pair_up(api: Program, trials: dict[i
             for each in listed:
                 if each["a"] and each["b"]:
                     assert (each["a"]["kind"], each["a"]["tool"]) == (each["b"]["kind"], each["b"]["tool"])
-    assert shared > 150
+    assert shared > 75
     assert paired / shared > 0.9, (paired, shared)
     assert moved > 0  # what is not paired was mostly made in another order
     assert 0.98 < (paired + moved) / shared <= 1

@@ -51,7 +51,7 @@ def asks(draw: st.DrawFn) -> list[Ask]:
     ]
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(asks())
 def test_what_is_read_is_what_was_kept(of: list[Ask]) -> None:
     found = findings(of, 2, noise_floor=True)

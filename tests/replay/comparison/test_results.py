@@ -9,12 +9,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
-from tests.builders import compared, recorded_session, worked_off
+from tests.builders import QUESTIONS, compared, recorded_session, worked_off
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.deletions import erase_session
+from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison import results
 from timemachine.replay.comparison.commands import Plan, create
 from timemachine.replay.comparison.models import Comparison, ComparisonFindings
@@ -28,6 +29,16 @@ from timemachine.replay.tasks import compute_results, run_replay
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 POLL = {"HX-Request": "true", "HX-Target": "div#comparison"}
+
+
+@pytest.fixture
+def project(recorded_once: Session, db: None) -> Project:
+    return Project.objects.get(pk=recorded_once.project_id)
+
+
+@pytest.fixture
+def session(recorded_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded_once.pk)
 
 
 @pytest.fixture
@@ -47,8 +58,8 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def made(project: Project) -> Comparison:
-    return compared(project, [recorded_session(project)], ONE, THREE)
+def made(compared_once: Comparison, db: None) -> Comparison:
+    return Comparison.objects.get(pk=compared_once.pk)
 
 
 def told(api: Program, comparison: Comparison, **query: Any) -> dict[str, Any]:
@@ -94,7 +105,7 @@ def test_many_answers_are_computed_by_a_worker_and_the_page_waits_by_polling(
 def test_with_the_last_replay_of_a_comparison_its_results_are_computed(
     project: Project, made: Comparison
 ) -> None:
-    alone = recorded_session(project)
+    alone = recorded_session(project, questions=QUESTIONS[:1])
     replay_id = made.runs.values_list("replay_id", flat=True)[0]
     assert run_replay(replay_id) == [(compute_results, made.id)]
     Replay.objects.filter(id=made.runs.values_list("replay_id", flat=True)[1]).update(finished_at=None)
@@ -121,11 +132,9 @@ def test_one_page_of_many_enqueues_them_and_the_sweep_does_again_but_three_times
 
 
 def test_a_step_that_waits_for_a_busy_model_is_news_for_the_page_and_none_for_the_results(
-    api: Program, browser: Client, project: Project
+    api: Program, browser: Client, project: Project, session: Session
 ) -> None:
-    plan = Plan(
-        sessions=[recorded_session(project)], arms=[Variant(model=ONE), Variant(model=THREE)], reason="Which?"
-    )
+    plan = Plan(sessions=[session], arms=[Variant(model=ONE), Variant(model=THREE)], reason="Which?")
     made = create(project, plan, by="test")
     first, second = made.runs.order_by("arm").values_list("replay_id", flat=True)
     work(first, "worker of a test")
@@ -203,10 +212,10 @@ def test_a_mark_and_an_opinion_change_no_figure_and_show_at_once(
 
 
 def test_one_that_runs_shows_its_progress_and_what_there_is_behind_a_link(
-    api: Program, browser: Client, project: Project
+    api: Program, browser: Client, session: Session
 ) -> None:
     body = {
-        "sessions": [recorded_session(project).key],
+        "sessions": [session.key],
         "arms": [{"model": ONE}, {"model": THREE}],
         "reason": "r",
     }
@@ -224,12 +233,12 @@ def test_one_that_runs_shows_its_progress_and_what_there_is_behind_a_link(
 
 
 def test_what_is_kept_goes_with_any_session_of_it(api: Program, project: Project) -> None:
-    kept, gone = recorded_session(project), recorded_session(project)
+    kept, gone = (recorded_session(project, questions=QUESTIONS[:1]) for _ in range(2))
     made = compared(project, [kept, gone], ONE, THREE)
-    assert told(api, made)["asks"] == 6
+    assert told(api, made)["asks"] == 2
     erase_session(gone)
     assert not ComparisonFindings.objects.exists()
-    assert told(api, made)["asks"] == 3
+    assert told(api, made)["asks"] == 1
     progress = progress_of([made])[made.id]
     erase_session(kept)
     assert results.compute(made, progress).findings is not None

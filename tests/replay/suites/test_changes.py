@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.replay.suites.pure.changes import (
@@ -147,11 +147,13 @@ OPPOSITE = {
 }
 
 
+@settings(max_examples=25)
 @given(RUNS)
 def test_a_run_beside_itself_shows_no_change(run: list[StepFact]) -> None:
     assert not set(findings(changes(run, run, ONE_TO_ONE)).counts) - set(UNCHANGED)
 
 
+@settings(max_examples=25)
 @given(RUNS, RUNS)
 def test_every_step_of_either_run_is_told_once(before: list[StepFact], after: list[StepFact]) -> None:
     found = changes(before, after, ONE_TO_ONE)
@@ -162,6 +164,7 @@ def test_every_step_of_either_run_is_told_once(before: list[StepFact], after: li
     assert {each.change for each in found} <= set(CHANGES)
 
 
+@settings(max_examples=25)
 @given(RUNS, RUNS)
 def test_seen_the_other_way_round_every_change_is_its_opposite(
     before: list[StepFact], after: list[StepFact]
@@ -171,6 +174,7 @@ def test_seen_the_other_way_round_every_change_is_its_opposite(
     assert back == {OPPOSITE.get(change, change): number for change, number in there.items()}
 
 
+@settings(max_examples=25)
 @given(RUNS, RUNS)
 def test_money_adds_up(before: list[StepFact], after: list[StepFact]) -> None:
     found = changes(before, after, ONE_TO_ONE)
@@ -181,6 +185,7 @@ def test_money_adds_up(before: list[StepFact], after: list[StepFact]) -> None:
         assert cost.after - cost.before == pytest.approx(sum(told))
 
 
+@settings(max_examples=25)
 @given(
     st.lists(st.sampled_from([None, *"abcd"]), unique=True),
     st.lists(st.sampled_from([None, *"abcd"]), unique=True),

@@ -1,7 +1,7 @@
 """Which sessions a suite describes: what can be asked for, and how it is kept."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import InvalidInput
@@ -33,6 +33,7 @@ def test_a_description_is_told_in_words() -> None:
     )
 
 
+@settings(max_examples=15)
 @given(st.builds(Matching, q=TEXTS, agent=TEXTS, user=TEXTS, tag=TEXTS, most=st.integers(1, MOST_MATCHED)))
 def test_what_is_kept_is_read_as_the_same(matching: Matching) -> None:
     assert matching_of(matching.as_json()) == matching

@@ -30,14 +30,25 @@ from timemachine.replay.tasks import run_sweep
 GRID = {"modes": ["hybrid", "lexical"], "top_k": [1, 2], "adaptive": [False, True]}
 
 
+@pytest.fixture(scope="module")
+def recorded(shared_rows: None) -> Session:
+    """Return a session that is recorded once for the tests of this file."""
+    return recorded_session(Project.objects.create(name="Prüfung"), key="s1")
+
+
+@pytest.fixture
+def project(recorded: Session, db: None) -> Project:
+    return Project.objects.get(pk=recorded.project_id)
+
+
 @pytest.fixture
 def api(project: Project) -> Program:
     return program(project)
 
 
 @pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project, key="s1")
+def session(recorded: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded.pk)
 
 
 def swept(api: Program, **grid: Any) -> dict[str, Any]:
@@ -221,7 +232,7 @@ def test_a_form_that_launched_another_sweep_is_refused_and_launches_when_it_is_s
     chosen = {"modes": ["lexical"], "top_k": "1", "adaptive": ["no"], "as_of": "recorded"}
     used = chosen | {"form_id": str(uuid7())}
     assert {browser.post(form, used)["Location"] for _ in range(2)} == {f"/sweeps/{used['form_id']}/"}
-    other = f"/sessions/{recorded_session(project).id}/sweep/"
+    other = f"/sessions/{recorded_session(project, questions=QUESTIONS[:1]).id}/sweep/"
     for address, sent in ((form, used | {"top_k": "2"}), (other, used)):
         refused = browser.post(address, sent)
         assert refused.status_code == 409

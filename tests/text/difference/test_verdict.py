@@ -184,12 +184,12 @@ def test_answers_with_thousands_of_altered_sentences_are_changed_not_reworded() 
     assert found.evidence["only_recorded_count"] >= 200
 
 
-@pytest.mark.parametrize("unit", ["1,", "`a", "A ", "not ", "Acme bought Beta, "])
+@pytest.mark.parametrize("unit", ["1,", "`a", "Acme bought Beta, "])
 def test_an_answer_of_one_endless_sentence_is_compared_in_seconds(unit: str) -> None:
-    answer = unit * (30_000 // len(unit))
+    answer = unit * (15_000 // len(unit))
     started = time.process_time()
     answer_verdict(answer, answer[:-10] + " end")
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_body_has_no_white_space_after_it() -> None:
     ],
 )
 def test_a_long_text_of_anything_is_cut_in_time_linear_in_its_length(unit: str) -> None:
-    text = unit * (500_000 // len(unit))
+    text = unit * (200_000 // len(unit))
     started = time.process_time()
     assert "".join(texts(text)) == text
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 4

@@ -50,15 +50,15 @@ def erased(session: Session, **chosen: Any) -> Erasure:
 def everywhere(needle: str = CANARY) -> dict[str, int]:
     """In which tables the text stands, plain or as bytes, and in how many lines of their dump; and in the server's log."""
     found = {}
+    wanted = [needle.lower(), *(each.encode().hex() for each in (needle, needle.lower(), needle.upper()))]
     for table in connection.introspection.table_names():
         out = BytesIO()
         with connection.cursor() as cursor, cursor.copy(f'COPY "{table}" TO STDOUT') as copy:
             for part in copy:
                 out.write(bytes(part))
-        lines = out.getvalue().decode().lower().split("\n")
-        hexed = [each.encode().hex() for each in (needle, needle.lower(), needle.upper())]
-        if number := sum(needle.lower() in line or any(each in line for each in hexed) for line in lines):
-            found[table] = number
+        dump = out.getvalue().decode().lower()
+        if any(each in dump for each in wanted):
+            found[table] = sum(any(each in line for each in wanted) for line in dump.split("\n"))
     return found | _in_the_log(needle)
 
 

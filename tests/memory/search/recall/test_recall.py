@@ -46,41 +46,6 @@ def found(api: Program, query: str, **asked: Any) -> list[tuple[str, int]]:
     return places(recall(api, query, **asked)["items"][0])
 
 
-@pytest.fixture
-def story(api: Program, project: Project) -> datetime:
-    """Three sessions: one eight days ago, one of yesterday, one of just now."""
-    today = now()
-    record(
-        api,
-        "pool",
-        said("The deploy fails: the connection pool is exhausted.", today - 8 * DAY, significance="error"),
-        said("Perhaps the database is slow.", today - 8 * DAY, role="agent", significance="hypothesis"),
-        said("I look at the log of slow queries; it is empty.", today - 8 * DAY, role="agent"),
-        said(
-            "Workers keep their connections after each job: that is the root cause.",
-            today - 8 * DAY,
-            role="agent",
-            significance="breakthrough",
-            tags=["cause"],
-        ),
-        said("Close the connection after each job.", today - 8 * DAY, role="agent", significance="solution"),
-        agent="ada",
-        user="ann",
-        tags=["backend"],
-    )
-    record(
-        api,
-        "style",
-        said("The button is too small on phones.", today - DAY, significance="normal"),
-        said("We make the button 44 pixels high.", today - DAY, role="agent", significance="decision"),
-        agent="grace",
-        user="ann",
-    )
-    record(api, "newest", said("Hello, what is the weather?", today), agent="ada", user="bob")
-    index(project)
-    return today
-
-
 def test_a_question_brings_turns_with_their_session_and_step(api: Program, story: datetime) -> None:
     document = recall(api, "why were the connections exhausted?")
     [item] = document["items"]

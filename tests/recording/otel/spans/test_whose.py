@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.recording.otel.spans.test_drafts import span
+from tests.recording.otel.spans.made import span
 from timemachine.recording.otel.pure import session_identity
 
 

@@ -141,7 +141,7 @@ def test_each_of_many_sessions_of_a_request_gets_its_own_actions_passages_and_to
 class TestOrder(TestCase):
     """Whatever the order, the pieces and the repeats, what is recorded is the same."""
 
-    @settings(max_examples=10)
+    @settings(max_examples=5)
     @given(st.permutations(range(8)), st.lists(st.integers(1, 8), min_size=1, max_size=4), st.integers(0, 7))
     def test_any_order_any_pieces_and_again(self, order: list[int], cuts: list[int], again: int) -> None:
         one, other = Project.objects.create(name="one"), Project.objects.create(name="other")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -47,6 +47,7 @@ def test_signed_ranks_agree_with_scipy_over_all_signs(differences: list[float]) 
     assert found.exact
 
 
+@settings(max_examples=15)
 @given(st.lists(st.integers(-9, 9).map(float), min_size=150, max_size=200))
 def test_many_signed_ranks_agree_with_scipys_normal_limit(differences: list[float]) -> None:
     found = signed_ranks(differences)

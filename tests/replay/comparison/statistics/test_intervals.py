@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from timemachine.replay.comparison.pure.statistics import intervals
 from timemachine.replay.comparison.pure.statistics.intervals import (
     ALL_ZERO,
     FEWEST,
     FINEST,
-    MOST_KEPT,
     NO_SPREAD,
     deviation,
     interval,
@@ -71,8 +71,10 @@ def test_from_a_hundred_pairs_a_seeded_bootstrap_gives_the_same_interval_every_t
     assert (one.low, one.high) == pytest.approx((expected.low, expected.high), abs=0.02)
 
 
-@pytest.mark.parametrize("pairs", [10_000, MOST_KEPT + 1])
-def test_many_pairs_are_drawn_in_little_memory(pairs: int) -> None:
+@pytest.mark.parametrize("most_kept", [4_000, 3_999])
+def test_many_pairs_are_drawn_in_little_memory(most_kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "MOST_KEPT", most_kept)
+    pairs = 4_000
     differences = [math.sin(each) for each in range(pairs)]
     tracemalloc.start()
     found = interval(differences, ["s"] * pairs, 1.0)
@@ -80,7 +82,7 @@ def test_many_pairs_are_drawn_in_little_memory(pairs: int) -> None:
     tracemalloc.stop()
     assert found is not None
     expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.001)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.002)
     assert peak < 40e6
 
 
