@@ -90,7 +90,7 @@ def unlisted(errors: Iterable[str], pairs: Iterable[LabelledPair]) -> set[frozen
 
 
 @cache
-def sessions_of(path: Path, format_name: str) -> list[SessionDraft]:
+def sessions_of(path: Path, format_name: str) -> tuple[SessionDraft, ...]:
     """The sessions that the importer makes of a recording."""
     return read(path.read_bytes(), format_name).sessions
 

@@ -138,8 +138,8 @@ def test_all_recordings_are_imported_once_and_all_of_each_is_recorded(
         rows = Action.objects.filter(session__in=[each.session for each in first.sessions])
         kinds = Counter(rows.values_list("kind", flat=True))
         assert kinds == {kind: n for kind, n in COUNTED[path.parent.name](path).items() if n}, path.name
-        kept = values_in([ActionOut.of(row).model_dump().get("source") for row in with_everything(rows)])
-        assert raw_values(path) - kept == Counter(), path.name
+        held = values_in([ActionOut.of(row).model_dump().get("source") for row in with_everything(rows)])
+        assert raw_values(path) - held == Counter(), path.name
     kept = (Session.objects.count(), Action.objects.count())
     for path in files(recordings):
         again = import_file(project, path.read_bytes(), by="test", filename=path.name)
