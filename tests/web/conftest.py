@@ -50,6 +50,14 @@ def handbook(project: Project) -> Collection:
 
 
 @pytest.fixture(scope="module")
+def handbook_once(shared_rows: None) -> Collection:
+    """A collection with three frames in a project of its own, made once for the tests of a file."""
+    collection = get_or_create_collection(Project.objects.create(name="Prüfung"), NAME, by="test")
+    put_frames(collection, FACTS, by="test")
+    return collection
+
+
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A Chromium, where there is one."""
     path = required()

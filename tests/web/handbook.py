@@ -1,13 +1,10 @@
 """A collection that tests look at in a browser: what it is called, what is in it, and who does what with it."""
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from timemachine.core.payloads.queries import text
 from timemachine.knowledge.commands import NewFrame
@@ -34,10 +31,3 @@ def upload(client: Client, *files: tuple[str, bytes]) -> Any:
 def texts(collection: Collection) -> list[str]:
     """The texts of the current frames."""
     return [text(frame.payload) for frame in frames_at(collection)]
-
-
-def queries_of(ask: Callable[[], Any]) -> int:
-    """How many queries a page takes."""
-    with CaptureQueriesContext(connection) as seen:
-        assert ask().status_code == 200
-    return len(seen)

@@ -1,4 +1,4 @@
-"""Asking on the workbench: every way in which a provider misbehaves is a step that can be read, with and without a script."""
+"""Asking on the workbench: what a provider does wrong is a step that can be read, with and without a script."""
 
 import json
 from collections.abc import Iterator
@@ -21,6 +21,8 @@ from timemachine.recording.sessions.models import Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+# an answer, an error, and an error after the first words; the API's tests play them all
+ONE_OF_EACH_KIND = [case for case in MISBEHAVIOURS if case.mode in {"truncated", "html", "closed"}]
 QUESTION = "How long are invoices kept?"
 EVENTS = {"Accept": "text/event-stream"}
 
@@ -62,7 +64,7 @@ def told(response: Any) -> list[tuple[str, Any]]:
     return [(event.name, json.loads(event.data)) for event in events_in(response.streaming_content)]
 
 
-@pytest.mark.parametrize("case", MISBEHAVIOURS, ids=str)
+@pytest.mark.parametrize("case", ONE_OF_EACH_KIND, ids=str)
 def test_a_person_reads_what_became_of_an_ask(
     operator: Client, session: Session, stub: StubModelServer, case: Misbehaviour
 ) -> None:
@@ -79,7 +81,7 @@ def test_a_person_reads_what_became_of_an_ask(
     assert session.actions.count() == 2
 
 
-@pytest.mark.parametrize("case", {case.code: case for case in MISBEHAVIOURS}.values(), ids=str)
+@pytest.mark.parametrize("case", ONE_OF_EACH_KIND, ids=str)
 def test_a_script_is_led_to_the_same_step(
     operator: Client, session: Session, stub: StubModelServer, case: Misbehaviour
 ) -> None:
