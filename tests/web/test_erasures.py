@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.builders import recorded_session, replayed
+from tests.builders import replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
@@ -18,16 +18,38 @@ from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-1")
 
 
+@pytest.fixture(scope="module")
+def sealed_once(recorded_once: Session) -> Session:
+    seals.seal_session(recorded_once.id)
+    return recorded_once
+
+
+@pytest.fixture(scope="module")
+def replay_once(sealed_once: Session) -> Replay:
+    made = replayed(sealed_once, AUDIT)
+    seals.seal_replay(made.id)
+    return made
+
+
 @pytest.fixture
-def session(project: Project) -> Session:
-    found = recorded_session(project)
-    seals.seal_session(found.id)
-    return found
+def session(sealed_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=sealed_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
+
+
+@pytest.fixture
+def replay(replay_once: Replay, db: None) -> Replay:
+    return Replay.objects.get(pk=replay_once.pk)
 
 
 @pytest.fixture
@@ -104,21 +126,16 @@ def test_what_a_profile_finds_is_nothing_where_there_is_nothing(
     assert "No matches in this session." in administrator.get(found).text
 
 
-@pytest.mark.parametrize(
-    "chosen",
-    [
+def test_what_cannot_be_chosen_is_said_beside_the_form(administrator: Client, session: Session) -> None:
+    for chosen in (
         {"steps": "2"},
         {"of_step": ["output"], "steps": "x"},
         {"of_step": ["output"], "steps": "99"},
         {"paths": "kind"},
-    ],
-)
-def test_what_cannot_be_chosen_is_said_beside_the_form(
-    administrator: Client, session: Session, chosen: dict[str, str]
-) -> None:
-    answer = administrator.post(f"/sessions/{session.id}/erase-fields/", chosen)
-    assert answer.status_code == 422
-    assert 'class="error"' in answer.text or "note" in answer.text
+    ):
+        answer = administrator.post(f"/sessions/{session.id}/erase-fields/", chosen)
+        assert answer.status_code == 422, chosen
+        assert 'class="error"' in answer.text or "note" in answer.text
     assert not Erasure.objects.exists()
 
 
@@ -154,10 +171,8 @@ def erase(administrator: Client, session: Session, **chosen: object) -> str:
 
 
 def test_nothing_is_called_intact_that_was_not_compared_since_it_was_erased(
-    administrator: Client, session: Session
+    administrator: Client, session: Session, replay: Replay
 ) -> None:
-    replay = replayed(session, AUDIT)
-    seals.seal_replay(replay.id)
     pages = [f"/sessions/{session.id}/evidence/", f"/replays/{replay.id}/evidence/"]
     for each in pages:
         administrator.post(f"{each}check/")
@@ -195,10 +210,8 @@ def test_a_seal_says_that_something_was_erased_since_it_was_compared(
 
 
 def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_why(
-    project: Project, administrator: Client, session: Session
+    project: Project, administrator: Client, session: Session, replay: Replay
 ) -> None:
-    replay = replayed(session, AUDIT)
-    seals.seal_replay(replay.id)
     administrator.post(f"/sessions/{session.id}/evidence/check/")
     administrator.post(f"/replays/{replay.id}/evidence/check/")
     links = [shared(project, each)[1] for each in (session, replay)]
@@ -253,9 +266,8 @@ def test_an_erased_field_shows_no_hash_or_size_as_if_it_had_been_recorded(
 
 
 def test_a_replays_step_asserts_nothing_of_a_passage_that_was_erased(
-    administrator: Client, session: Session
+    administrator: Client, session: Session, replay: Replay
 ) -> None:
-    replay = replayed(session, AUDIT)
     asked = replay.steps.filter(kind="ask").order_by("sequence").first()
     assert asked is not None
     page = f"/replays/{replay.id}/steps/{asked.sequence}/"
