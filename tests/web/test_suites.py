@@ -1,64 +1,39 @@
-"""The pages of suites: the list, the form, one suite with its runs, what changed in a run."""
+"""The pages of suites: the list, the form, and one suite."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
-from copy import copy
-from threading import Barrier
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from tests.api.conftest import program
 from tests.builders import QUESTIONS, recorded_session
-from tests.replay.suites.conftest import AUDIT, launched, made, ran, work_off
+from tests.replay.suites.conftest import made, work_off
 from tests.web.people import browser_of
-from timemachine.cli.output.suites import run_lines
-from timemachine.core.accounts.models import VIEWER, Project
-from timemachine.core.pure.ids import uuid7
-from timemachine.recording.sessions.deletions import erase_session
+from tests.web.suite_forms import ONE, THREE, asked, page, words
+from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.models import Replay
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteRun
 
-ONE, THREE = "local:extractive-1", "local:extractive-3"
+
+@pytest.fixture(scope="module")
+def session_once(shared_rows: None) -> Session:
+    return recorded_session(Project.objects.create(name="Prüfung"), key="s1")
 
 
 @pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project, key="s1")
+def session(session_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=session_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
 
 
 @pytest.fixture
 def browser(project: Project) -> Client:
     return browser_of(project)
-
-
-def asked(*sessions: Session, **more: str | list[str]) -> dict[str, str | list[str]]:
-    form: dict[str, str | list[str]] = {
-        "name": "Nächtlich ☾",
-        "sessions": [str(each.id) for each in sessions],
-        "kind": "audit",
-        "model": ONE,
-        "reason": "Regression",
-        "repeat": "weekly",
-        "weekday": "friday",
-        "at": "07:30",
-        "timezone": "Europe/Berlin",
-        "fail_on": "worse, new failure",
-    }
-    return form | more
-
-
-def page(browser: Client, address: str) -> str:
-    answer = browser.get(address)
-    assert answer.status_code == 200
-    return answer.content.decode()
-
-
-def words(browser: Client, address: str) -> str:
-    """What a page says, without its markup."""
-    return " ".join(re.sub(r"<[^>]+>", " ", page(browser, address)).split())
 
 
 def test_a_suite_is_made_by_the_form_and_run_by_a_button(browser: Client, session: Session) -> None:
@@ -99,54 +74,6 @@ def test_a_suite_is_made_by_the_form_and_run_by_a_button(browser: Client, sessio
     said = words(browser, first["Location"])
     assert "no earlier audit run to compare with" in said
     assert all(question in said for question in QUESTIONS)
-
-
-def test_the_report_shows_both_runs_and_leads_to_their_steps(
-    browser: Client, project: Project, session: Session
-) -> None:
-    api = program(project)
-    suite = made(api, "s1", fail_on=["worse"])
-    ran(api)
-    api.patch("/suites/nightly", {"use_models": [THREE]})
-    ran(api)
-    address = f"/suites/{suite['id']}/runs/2/"
-    said = words(browser, address)
-    assert "since run 1: 2 worse" in said
-    assert "worse in 2 steps" in said
-    assert f"{THREE} before: {ONE}" in said
-    assert QUESTIONS[0] not in said
-    text = page(browser, address)
-    steps = ReplayStep.objects.filter(verdict="numbers_differ").get()
-    before = Replay.objects.exclude(id=steps.replay_id).get()
-    for replay in (before.id, steps.replay_id):
-        assert f"/replays/{replay}/steps/{steps.sequence}/" in text
-    (difference,) = {
-        each
-        for each in re.findall(r'href="(/compare/steps/[^"]+)"', text)
-        if f"left={steps.sequence}&" in each
-    }
-    assert browser.get(difference.replace("&amp;", "&")).status_code == 200
-    assert QUESTIONS[0] in words(browser, f"{address}?change=same")
-    assert QUESTIONS[0] in words(browser, f"{address}?change=all")
-    assert QUESTIONS[0] not in words(browser, f"{address}?change=nonsense")
-    assert "No step matches" in words(browser, f"{address}?at=99.0")
-    assert QUESTIONS[1] in words(browser, f"{address}?at=nonsense")
-    suites = words(browser, "/suites/")
-    assert "failed conditions 2 worse" in suites
-    bars = page(browser, f"/suites/{suite['id']}/")
-    assert "run 1: 3, run 2: 1" in bars
-    assert f"/suites/{suite['id']}/runs/2/" in page(browser, f"/replays/{steps.replay_id}/")
-
-
-def test_a_debug_run_tells_verdicts_of_answers_from_those_of_passages(
-    browser: Client, project: Project, session: Session
-) -> None:
-    api = program(project)
-    suite = made(api, "s1", options={"top_k": 1}, use_models=[])
-    ran(api)
-    said = words(browser, f"/suites/{suite['id']}/runs/1/")
-    assert "identical passages changed" in said
-    assert "as recorded" in said
 
 
 def test_what_is_refused_is_said_at_its_field(browser: Client, session: Session) -> None:
@@ -251,18 +178,6 @@ def test_the_form_estimates_a_run_before_anything_is_kept(
     assert browser.post("/suites/new/", asked(estimate="1")).status_code == 422
 
 
-def test_a_run_form_with_the_id_of_another_suites_run_is_refused(browser: Client, session: Session) -> None:
-    for name in ("one", "two"):
-        browser.post("/suites/new/", asked(session, name=name))
-    one, two = Suite.objects.order_by("name")
-    run_id = str(uuid7())
-    assert browser.post(f"/suites/{one.id}/run/", {"run_id": run_id}).status_code == 303
-    refused = browser.post(f"/suites/{two.id}/run/", {"run_id": run_id})
-    assert refused.status_code == 409
-    assert "Reload the page" in refused.text
-    assert not two.runs.exists()
-
-
 def test_a_form_that_is_sent_twice_makes_one_suite(browser: Client, session: Session) -> None:
     form_id = str(browser.get("/suites/new/").context["form"]["form_id"].value())
     first, again = (browser.post("/suites/new/", asked(session, form_id=form_id)) for _ in range(2))
@@ -298,65 +213,6 @@ def test_sessions_that_match_are_told_on_the_pages(
     assert browser.post(f"/suites/{nobody['id']}/run/").status_code == 422
 
 
-def test_an_erased_session_is_named_on_the_pages(browser: Client, project: Project, session: Session) -> None:
-    second = recorded_session(project, key="s2", questions=QUESTIONS[:1])
-    api = program(project)
-    suite = made(api, "s1", "s2")
-    ran(api)
-    erase_session(second)
-    assert "deleted: s2" in words(browser, f"/suites/{suite['id']}/")
-    assert "if it still has sessions or filters: s2" in words(browser, f"/suites/{suite['id']}/edit/")
-    assert "s2 : The session has been deleted" in words(browser, f"/suites/{suite['id']}/runs/1/")
-    ran(api)
-    assert "The session s2 was deleted" in words(browser, f"/suites/{suite['id']}/runs/2/")
-    assert browser.post(f"/suites/{suite['id']}/edit/", asked(session)).status_code == 303
-    assert "deleted: s2" not in words(browser, f"/suites/{suite['id']}/")
-    erase_session(session)
-    assert browser.post(f"/suites/{suite['id']}/edit/", asked(repeat="")).status_code == 303
-    said = words(browser, f"/suites/{suite['id']}/")
-    assert "deleted: s1" in said
-    assert "runs manually" in said
-
-
-def test_a_run_is_cancelled_and_a_suite_deleted_by_operators_only(
-    browser: Client, project: Project, session: Session
-) -> None:
-    api = program(project)
-    suite = made(api, "s1")
-    launched(api)
-    viewer = browser_of(project, VIEWER)
-    address = f"/suites/{suite['id']}/"
-    assert "Run now" not in viewer.get(address).text
-    assert "Cancel run" not in viewer.get(f"{address}runs/1/").text
-    for part in ("run/", "delete/", "edit/", "runs/1/cancel/"):
-        assert viewer.post(f"{address}{part}").status_code == 403
-    assert viewer.get("/suites/new/").status_code == 403
-    assert browser.post(f"{address}delete/").status_code == 409
-    assert browser.post(f"{address}runs/1/cancel/").status_code == 303
-    said = words(browser, f"{address}runs/1/")
-    assert re.search(r"Cancelled \d.+ by operator@example.org", said)
-    assert "0 of 4 steps, 4 cancelled" in said
-    assert "key test 0 of 4 $0" in words(browser, address)
-    assert "Delete suite" in words(browser, f"{address}delete/")
-    gone = browser.post(f"{address}delete/", follow=True)
-    assert "Suite nightly deleted" in gone.text
-    assert "nightly with 1 run" in words(browser, "/suites/")
-
-
-def test_the_replays_of_a_deleted_suite_are_listed_with_their_session(
-    browser: Client, project: Project, session: Session
-) -> None:
-    api = program(project)
-    made(api, "s1")
-    ran(api)
-    address, form = f"/replays/{Replay.objects.get().id}/", f"/sessions/{session.id}/replay/"
-    assert "Suite run" in page(browser, address)
-    assert address not in page(browser, form)
-    api.delete("/suites/nightly")
-    assert "Comparison</a>" not in page(browser, address)
-    assert address in page(browser, form)
-
-
 def test_the_list_goes_on_by_name(browser: Client, project: Project, session: Session) -> None:
     api = program(project)
     for name in ("b", "a"):
@@ -364,45 +220,3 @@ def test_the_list_goes_on_by_name(browser: Client, project: Project, session: Se
     assert "b" in words(browser, "/suites/?after=a")
     assert "The list ends here" in words(browser, "/suites/?after=b")
     assert browser.get("/suites/?after=%00").status_code == 200
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_form_that_is_sent_twice_at_the_same_time_makes_one_suite(
-    browser: Client, session: Session
-) -> None:
-    browsers = [browser, copy(browser)]
-    together = Barrier(len(browsers))
-
-    def send(browser: Client, form_id: str) -> tuple[int, str]:
-        together.wait()
-        try:
-            sent = browser.post("/suites/new/", asked(session, name=form_id, form_id=form_id))
-            return sent.status_code, sent["Location"]
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(browsers)) as pool:
-        for form_id in [str(uuid7()) for _ in range(10)]:
-            sent = list(pool.map(send, browsers, [form_id, form_id]))
-            assert sent == [(303, f"/suites/{form_id}/")] * 2
-    assert Suite.objects.count() == SuiteEvent.objects.count() == 10
-
-
-def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
-    browser: Client, project: Project, session: Session
-) -> None:
-    api = program(project)
-    suite = made(api, "s1", options=AUDIT | {"spend_limit_usd": 0.1})
-    assert ran(api)["over_limit_usd"] == 0
-    longer = ReplayAttempt.objects.filter(step__kind="ask").order_by("id")[:1]
-    ReplayAttempt.objects.filter(id__in=longer).update(cost_usd="0.1506")
-    ReplayStep.objects.filter(kind="find").update(status="skipped")
-    run = api.get("/suites/nightly/runs/1").json()
-    assert run["over_limit_usd"] == pytest.approx(0.0506)
-    assert "; the spend limit of $0.10 was exceeded by $0.0506" in run["summary"]
-    said = words(browser, f"/suites/{suite['id']}/runs/1/")
-    assert "Spent $0.15 of at most $0.10 exceeded by $0.0506" in said
-    assert "Not asked 1 step, because the spend limit was nearly reached" in said
-    assert "$0.15, limit $0.10, exceeded by $0.0506" in " ".join(run_lines(run, (), "address"))
-    made(api, "s1", name="free")
-    assert ran(api, "free")["over_limit_usd"] is None

@@ -1,0 +1,217 @@
+"""The form that launches a comparison, and its page until the comparison is over."""
+
+import re
+from uuid import UUID
+
+import pytest
+from django.test import Client
+
+from tests.builders import QUESTIONS, recorded_session, worked_off
+from tests.web.people import browser_of
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.commands import Plan, create
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.comparison.pure.variants import Variant
+from timemachine.replay.runs.models import Replay
+
+ONE, THREE = "local:extractive-1", "local:extractive-3"
+
+
+@pytest.fixture
+def session(recorded_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def asked(*sessions: Session, **more: str | list[str]) -> dict[str, str | list[str]]:
+    form: dict[str, str | list[str]] = {
+        "sessions": [str(each.id) for each in sessions],
+        "arm1-model": ONE,
+        "arm2-other_model": THREE,
+        "reason": "Prüfung ☃",
+        "repeats": "1",
+    }
+    return form | more
+
+
+def page(browser: Client, address: str) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def without_markup(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", "", page).split())
+
+
+def words(browser: Client, address: str) -> str:
+    """What a page says, without its markup."""
+    return without_markup(page(browser, address))
+
+
+def test_the_form_launches_and_the_page_follows_it_to_its_end(browser: Client, session: Session) -> None:
+    launched = browser.post("/comparisons/new/", asked(session, noise_floor="on"))
+    made = Comparison.objects.get()
+    address = f"/comparisons/{made.id}/"
+    assert (launched.status_code, launched["Location"]) == (303, address)
+    begun = page(browser, address)
+    assert "0 of 12 answered" in without_markup(begun)
+    rev = re.search(r"rev=([\w.-]+)", begun)
+    assert rev is not None
+    asks = {"HX-Request": "true", "HX-Target": "div#comparison"}
+    assert browser.get(f"{address}?rev={rev[1]}", headers=asks).status_code == 204
+    worked_off(made)
+    news = browser.get(f"{address}?rev={rev[1]}", headers=asks)
+    assert (news.status_code, b"<html" in news.content) == (200, False)
+    done = page(browser, address)
+    said = without_markup(done)
+    assert "Prüfung ☃" in said
+    assert all(question in said for question in QUESTIONS)
+    assert "numbers differ" in said
+    assert "Grounding: too few" in said
+    assert "Noise floor: each variant against itself" in said
+    assert "hx-trigger" not in done
+    assert "12 of 12 answered" in said
+    assert address in page(browser, "/comparisons/")
+
+
+def test_a_form_sent_twice_launches_one_comparison(browser: Client, session: Session) -> None:
+    twice = asked(session, form_id=str(uuid7()))
+    first, second = (browser.post("/comparisons/new/", twice)["Location"] for _ in range(2))
+    assert first == second
+    assert Replay.objects.count() == 2
+
+
+def test_a_form_sent_again_with_other_choices_is_refused_and_launches_under_a_new_id(
+    browser: Client, session: Session
+) -> None:
+    form = asked(session, form_id=str(uuid7()))
+    browser.post("/comparisons/new/", form)
+    for more in (
+        {"arm2-other_model": "local:extractive-5"},
+        {"arm1-temperature": "0.5"},
+        {"repeats": "2"},
+        {"noise_floor": "on"},
+        {"reason": "Another one"},
+        {"spend_limit_usd": "1"},
+    ):
+        refused = browser.post("/comparisons/new/", form | more)
+        assert refused.status_code == 409, more
+        assert "already launched a different comparison" in refused.text
+    assert Comparison.objects.count() == 1
+    fresh = re.search(r'name="form_id" value="([^"]+)"', refused.text)
+    assert fresh is not None
+    assert browser.post("/comparisons/new/", form | more | {"form_id": fresh[1]}).status_code == 303
+    assert Comparison.objects.count() == 2
+
+
+def test_a_form_sent_again_for_other_sessions_is_refused(
+    browser: Client, project: Project, session: Session
+) -> None:
+    form_id = str(uuid7())
+    browser.post("/comparisons/new/", asked(session, form_id=form_id))
+    refused = browser.post(
+        "/comparisons/new/", asked(recorded_session(project, questions=QUESTIONS[:1]), form_id=form_id)
+    )
+    assert refused.status_code == 409
+    assert Comparison.objects.count() == 1
+
+
+def test_the_id_of_another_projects_form_is_refused(
+    browser: Client, other_project: Project, session: Session
+) -> None:
+    form_id = str(uuid7())
+    plan = Plan(
+        sessions=[recorded_session(other_project, questions=QUESTIONS[:1])],
+        arms=[Variant(model=ONE), Variant(model=THREE)],
+        reason="r",
+    )
+    create(other_project, plan, by="somebody", comparison_id=UUID(form_id))
+    assert browser.post("/comparisons/new/", asked(session, form_id=form_id)).status_code == 409
+    assert Comparison.objects.count() == 1
+
+
+def test_the_form_ticks_the_session_that_the_address_names(browser: Client, session: Session) -> None:
+    recorded_session(session.project, questions=QUESTIONS[:1])
+    shown = page(browser, f"/comparisons/new/?session={session.id}")
+    assert re.search(rf'value="{session.id}"\s+checked', shown)
+    assert len(re.findall(r"\schecked", shown)) == 1
+
+
+@pytest.mark.parametrize("reason", ["Prüfung ☃", ""])
+def test_the_form_estimates_before_anything_is_launched_and_needs_no_reason_for_that(
+    browser: Client, session: Session, reason: str
+) -> None:
+    answer = browser.post("/comparisons/new/", asked(session, estimate="1", repeats="2", reason=reason))
+    said = " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
+    assert "local:extractive-3: 6 asks, $0" in said
+    assert not Comparison.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"reason": ""}, "needs a reason"),
+        ({"sessions": []}, "at least one session"),
+        ({"others": "nobody"}, "no session"),
+        ({"arm2-other_model": ""}, "2 to 8 variants"),
+        ({"arm2-other_model": "nobody:x"}, "no model provider"),
+        ({"arm2-other_model": ONE}, "are the same"),
+        ({"arm1-temperature": "9"}, "must be a number from 0 to 2."),
+        ({"repeats": "0"}, "must be a whole number from 1 to "),
+    ],
+)
+def test_a_form_that_cannot_be_says_why_and_keeps_what_was_typed(
+    browser: Client, session: Session, more: dict[str, str | list[str]], says: str
+) -> None:
+    answer = browser.post("/comparisons/new/", asked(session) | more)
+    assert answer.status_code in {404, 422}
+    assert says in answer.content.decode()
+    assert str(asked(session, **more)["reason"]) in answer.content.decode()
+    assert not Comparison.objects.exists()
+
+
+def test_a_comparison_is_cancelled_and_retried_from_its_page(browser: Client, project: Project) -> None:
+    browser.post("/comparisons/new/", asked(recorded_session(project, questions=QUESTIONS[:1])))
+    made = Comparison.objects.get()
+    address = f"/comparisons/{made.id}/"
+    assert "Cancel comparison" in page(browser, address)
+    assert browser.post(f"{address}cancel/").status_code == 303
+    said = words(browser, address)
+    assert "0 of 2 answered, 2 cancelled" in said
+    assert re.search(r"Cancelled ?\d.+ by operator@example.org", said)
+    assert "Retry cancelled answers" in said
+    assert "Retry failed answers" not in said
+    assert "cancelled 1 " in said
+    assert "1 of 1 ask" in words(browser, f"{address}?lacking=cancelled")
+    assert "0 of 2, 2 cancelled" in words(browser, "/comparisons/")
+    assert browser.post(f"{address}cancel/").status_code == 409
+    assert browser.post(f"{address}retry/").status_code == 303
+    worked_off(made)
+    said = words(browser, address)
+    assert "2 of 2 answered" in said
+    assert "Cancelled" not in said
+
+
+def test_another_projects_session_cannot_be_compared(other_project: Project, session: Session) -> None:
+    assert browser_of(other_project).post("/comparisons/new/", asked(session)).status_code == 422
+    assert not Comparison.objects.exists()
+
+
+def test_the_empty_pages_say_what_to_do(other_project: Project) -> None:
+    browser = browser_of(other_project)
+    assert "No comparisons yet" in page(browser, "/comparisons/")
+    start_session(other_project, name="without an ask", by="test")
+    assert "Nothing to compare yet" in page(browser, "/comparisons/new/")
