@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.test import Client
 
-from tests.builders import compared, recorded_session
+from tests.builders import QUESTIONS, compared, recorded_session
 from tests.governance.sharing.recorded import FROZEN, recorded, replayed
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
@@ -36,6 +36,11 @@ class World:
         """How these things are written as addresses of this link."""
         write = written(self.link.public_id)
         return [write[route](thing) for route, named in things.items() for thing in named]
+
+    @property
+    def one_of_each_route(self) -> list[str]:
+        """The first address inside of every route."""
+        return self.addresses({route: named[:1] for route, named in self.inside.items()})
 
 
 def written(public_id: str) -> dict[str, Callable[[str], str]]:
@@ -114,9 +119,9 @@ def replay_world(project: Project, other_project: Project) -> World:
 
 
 def comparison_world(project: Project, other_project: Project) -> World:
-    session = recorded_session(project)
+    session, theirs = (recorded_session(each, questions=QUESTIONS[:1]) for each in (project, other_project))
     made, other = (compared(project, [session], ONE, model) for model in (THREE, FIVE))
-    theirs = compared(other_project, [recorded_session(other_project)], ONE, THREE)
+    of_theirs = compared(other_project, [theirs], ONE, THREE)
     cells = cells_of(made)
     link, path = shared(project, made)
     answer = ReplayStep.objects.get(id=cells[0]).output
@@ -134,7 +139,7 @@ def comparison_world(project: Project, other_project: Project) -> World:
         },
         outside={
             "another comparison": {"shared_cell": cells_of(other)[-2:]},
-            "another project's": {"shared_cell": cells_of(theirs)[:2]},
+            "another project's": {"shared_cell": cells_of(of_theirs)[:2]},
             "a step of the session": {"shared_step": ["1", "2", "3"]},
             "nothing": {
                 "shared_cell": ["0", LARGE],

@@ -13,11 +13,10 @@ from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
-from pytest_django.fixtures import Settings
+from django.test import Client, override_settings
 
 from tests.api.conftest import Program, program
-from tests.builders import compared, recorded_session, replayed
+from tests.builders import QUESTIONS, compared, recorded_session, replayed
 from tests.core.accounts.people import member
 from tests.memory.patterns.recorded import failed
 from tests.memory.patterns.recorded import read as read_patterns
@@ -70,14 +69,23 @@ def made(answer: Any) -> Any:
     return answer.json()
 
 
+@pytest.fixture(scope="module")
+def theirs_once(shared_rows: None) -> Iterator[Theirs]:
+    with override_settings(MODEL_HOSTS_ALLOWED=["127.0.0.1"]):
+        yield everything_in(Project.objects.create(name="Somebody else's"))
+
+
 @pytest.fixture
-def theirs(other_project: Project, settings: Settings) -> Theirs:
-    settings.MODEL_HOSTS_ALLOWED = ["127.0.0.1"]
-    admin = member(other_project, "admin", f"{CANARY}@example.org")
+def theirs(theirs_once: Theirs, db: None) -> Theirs:
+    return theirs_once
+
+
+def everything_in(other_project: Project) -> Theirs:
+    admin = member(other_project, "admin", f"{CANARY}@example.org", password=None)
     browser = Client()
     browser.force_login(admin.user)
     api = program(other_project)
-    session = recorded_session(other_project, key=CANARY)
+    session = recorded_session(other_project, key=CANARY, questions=QUESTIONS[:1])
     replay = replayed(session, ReplayOptions(audit=True, reason=CANARY))
     seal_session(session.id)
     comparison = compared(other_project, [session], ONE, THREE)
