@@ -13,8 +13,9 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.replay.alignment import long_diffs
 from timemachine.replay.alignment.models import LongDiff
-from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.web.comparisons.presenters import runs
 
 
 def session_of(project: Project, *drafts: ActionDraft, name: str = "a run") -> Session:
@@ -39,6 +40,32 @@ def page(browser: Client, address: str) -> str:
 
 def words(html: str) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+AUDIT = ReplayOptions(audit=True, use_model="local:extractive-3", reason="to see")
+
+
+@pytest.fixture(scope="module")
+def debugged_once(recorded_once: Session) -> Replay:
+    """A replay that finds more than was recorded."""
+    return replayed(recorded_once, ReplayOptions(audit=False, top_k=3))
+
+
+@pytest.fixture(scope="module")
+def audited_once(recorded_once: Session) -> Replay:
+    """A replay with answers of another model."""
+    return replayed(recorded_once, AUDIT)
+
+
+@pytest.fixture(scope="module")
+def checked_once(recorded_once: Session) -> Replay:
+    """A replay that asks no model."""
+    return replayed(recorded_once, ReplayOptions(audit=True, reason="to see"))
+
+
+@pytest.fixture
+def project(recorded_once: Session, db: None) -> Project:
+    return recorded_once.project
 
 
 @pytest.fixture
@@ -109,10 +136,11 @@ def test_who_ticked_one_or_three_is_asked_for_two(viewer: Client, both: tuple[Se
     assert "You selected" not in page(viewer, "/compare/")
 
 
-def test_a_session_stands_beside_its_replay_with_frames_that_moved(viewer: Client, project: Project) -> None:
-    session = recorded_session(project, top_k=1)
-    replay = replayed(session, ReplayOptions(audit=False, top_k=3))
-    address = f"a={session.id}&b={replay.id}"
+def test_a_session_and_a_step_stand_beside_their_replay_with_frames_that_moved(
+    viewer: Client, debugged_once: Replay
+) -> None:
+    replay = debugged_once
+    address = f"a={replay.session_id}&b={replay.id}"
     shown = page(viewer, f"/compare/?{address}")
     assert "Only find and ask steps are compared" in shown
     assert f'href="/replays/{replay.id}/steps/1/"' in shown
@@ -120,11 +148,13 @@ def test_a_session_stands_beside_its_replay_with_frames_that_moved(viewer: Clien
     assert "gained" in diff
     assert '<svg class="moves"' in diff
     assert '<path class="same"' in diff
+    step = page(viewer, f"/replays/{replay.id}/steps/1/")
+    assert '<svg class="moves"' in step
+    assert step.count('<path class="same"') == 2
 
 
-def test_what_a_replay_did_not_ask_is_not_compared(viewer: Client, project: Project) -> None:
-    session = recorded_session(project)
-    replay = replayed(session, ReplayOptions(audit=True, reason="to see"))
+def test_what_a_replay_did_not_ask_is_not_compared(viewer: Client, checked_once: Replay) -> None:
+    session, replay = checked_once.session, checked_once
     ask = session.actions.filter(kind="ask").values_list("sequence", flat=True)[0]
     diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left={ask}&right={ask}"))
     assert "The replay did not ask at this step" in diff
@@ -142,8 +172,10 @@ def test_a_replay_that_found_nothing_shows_no_frame_of_the_recording_as_its_own(
     assert "Frames same" not in diff
 
 
-def test_a_replay_that_failed_before_it_found_anything_says_so(viewer: Client, project: Project) -> None:
-    collection = recorded_session(project).collection
+def test_a_replay_that_failed_before_it_found_anything_says_so(
+    viewer: Client, project: Project, recorded_once: Session
+) -> None:
+    collection = recorded_once.collection
     session = start_session(project, name="a run", by="test", collection=collection)
     hits = RetrievalDraft(hits=(HitDraft(rank=1, text="Invoices are kept for ten years."),))
     append(session.id, [ActionDraft(kind="find", input={"strange": 1}, retrieval=hits)])
@@ -153,11 +185,11 @@ def test_a_replay_that_failed_before_it_found_anything_says_so(viewer: Client, p
     assert "overlap" not in diff
 
 
-def test_a_find_of_a_replay_is_not_called_unasked(viewer: Client, project: Project) -> None:
-    session = recorded_session(project, questions=QUESTIONS[:1])
-    for options in (ReplayOptions(audit=False), ReplayOptions(audit=True, reason="to see")):
-        replay = replayed(session, options)
-        diff = page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left=1&right=1")
+def test_a_find_of_a_replay_is_not_called_unasked(
+    viewer: Client, debugged_once: Replay, checked_once: Replay
+) -> None:
+    for replay in (debugged_once, checked_once):
+        diff = page(viewer, f"/compare/steps/?a={replay.session_id}&b={replay.id}&left=1&right=1")
         assert "did not ask" not in diff
 
 
@@ -200,37 +232,37 @@ def test_a_change_far_inside_a_text_of_json_is_marked_and_its_numbers_stand_firs
     assert diff.index("Numbers only on the left") < diff.index("/text")
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "says"),
-    [
+def test_json_is_the_same_where_no_value_of_it_differs(viewer: Client, project: Project) -> None:
+    cases = [
         ({"a": 1}, {"a": True}, "/a changed 1 true"),
         ({"a": [1, 2]}, {"a": [1, 2.0]}, "Same values, formatted differently."),
         ({"a": 1}, '{"a":1}', "Same values, formatted differently."),
         ("1", 1, "Same values, formatted differently."),
         ([True], [True], "Identical."),
-    ],
-)
-def test_json_is_the_same_where_no_value_of_it_differs(
-    viewer: Client, project: Project, left: object, right: object, says: str
-) -> None:
+    ]
     one, other = (
-        session_of(project, ActionDraft(kind="tool_result", tool="read", output=value))
-        for value in (left, right)
+        session_of(project, *(ActionDraft(kind="tool_result", tool="read", output=value) for value in values))
+        for values in ([left for left, _, _ in cases], [right for _, right, _ in cases])
     )
-    assert says in words(page(viewer, f"/compare/steps/?a={one.key}&b={other.key}&left=1&right=1"))
+    for step, (_, _, says) in enumerate(cases, start=1):
+        address = f"/compare/steps/?a={one.key}&b={other.key}&left={step}&right={step}"
+        assert says in words(page(viewer, address)), step
 
 
-def test_two_sessions_of_many_steps_come_in_pages(viewer: Client, project: Project) -> None:
-    left = session_of(project, *(call("read", path=f"{number}.py") for number in range(900)))
-    right = session_of(project, *(call("read", path=f"{number}.py") for number in range(3, 900)))
+def test_two_sessions_of_many_steps_come_in_pages(
+    viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "PAGE", 6)
+    left = session_of(project, *(call("read", path=f"{number}.py") for number in range(30)))
+    right = session_of(project, *(call("read", path=f"{number}.py") for number in range(3, 30)))
     first = page(viewer, f"/compare/?a={left.key}&b={right.key}")
-    assert first.count("<") / 2 < 2_500
-    assert "1 to 60 of 900" in first
+    assert "1 to 6 of 30" in first
+    assert "9.py" not in first
     later = re.search(r'rel="next" href="([^"]*)"', first)
     assert later is not None
     second = page(viewer, f"/compare/{later.group(1).replace('&amp;', '&')}")
-    assert "61 to 120 of 900" in second
-    assert "841 to 900 of 900" in page(viewer, f"/compare/?a={left.key}&b={right.key}&at=99999")
+    assert "7 to 12 of 30" in second
+    assert "25 to 30 of 30" in page(viewer, f"/compare/?a={left.key}&b={right.key}&at=99999")
 
 
 def test_what_is_not_there_gets_a_page_that_says_so(viewer: Client, both: tuple[Session, Session]) -> None:
@@ -259,19 +291,10 @@ def test_two_empty_sessions_have_nothing_to_compare(viewer: Client, project: Pro
     assert "Nothing to compare" in page(viewer, f"/compare/?a={one.key}&b={other.key}")
 
 
-def test_a_debug_step_draws_what_moved_between_its_lists(viewer: Client, project: Project) -> None:
-    session = recorded_session(project, top_k=1)
-    replay = replayed(session, ReplayOptions(audit=False, top_k=3))
-    shown = page(viewer, f"/replays/{replay.id}/steps/1/")
-    assert '<svg class="moves"' in shown
-    assert shown.count('<path class="same"') == 1
-
-
 def test_numbers_that_differ_stand_before_the_answers_of_a_replayed_step(
-    viewer: Client, project: Project
+    viewer: Client, audited_once: Replay
 ) -> None:
-    session = recorded_session(project)
-    replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="to see"))
+    replay = audited_once
     steps = replay.steps.filter(kind="ask")
     shown = [words(page(viewer, f"/replays/{replay.id}/steps/{step.sequence}/")) for step in steps]
     assert any("Numbers only in the new answer" in text for text in shown)
@@ -280,11 +303,10 @@ def test_numbers_that_differ_stand_before_the_answers_of_a_replayed_step(
 
 
 def test_long_answers_of_a_replayed_step_are_compared_elsewhere(
-    viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+    viewer: Client, audited_once: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_diffs, "LONG", 10)
-    session = recorded_session(project)
-    replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="to see"))
+    replay = audited_once
     ask = replay.steps.filter(kind="ask").exclude(verdict="identical").values_list("sequence", flat=True)[0]
     shown = page(viewer, f"/replays/{replay.id}/steps/{ask}/")
     link = re.search(r'Both answers are long\. <a href="([^"]*)"', shown)
@@ -293,11 +315,11 @@ def test_long_answers_of_a_replayed_step_are_compared_elsewhere(
 
 
 def test_long_answers_of_a_cell_are_compared_elsewhere(
-    viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+    viewer: Client, project: Project, recorded_once: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_diffs, "LONG", 10)
-    made = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
-    step = ReplayStep.objects.filter(verdict="numbers_differ").get()
+    made = compared(project, [recorded_once], "local:extractive-1", "local:extractive-3")
+    step = ReplayStep.objects.filter(replay__run__comparison=made, verdict="numbers_differ").get()
     shown = page(viewer, f"/comparisons/{made.id}/cells/{step.id}/")
     link = re.search(r'Both answers are long\. <a href="([^"]*)"', shown)
     assert link is not None

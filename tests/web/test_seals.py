@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from tests.builders import compared, recorded_session, replayed, tamper
+from tests.builders import compared, replayed, tamper
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
@@ -23,15 +23,31 @@ from timemachine.evidence.sealing import seals
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def compared_once(recorded_once: Session) -> Comparison:
+    return compared(recorded_once.project, [recorded_once], "local:extractive-1", "local:extractive-3")
+
+
 @pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project)
+def session(recorded_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded_once.pk)
+
+
+@pytest.fixture
+def comparison(compared_once: Comparison, db: None) -> Comparison:
+    return Comparison.objects.get(pk=compared_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
 
 
 def downloaded(browser: Client, address: str, target: Path) -> Path:
@@ -101,9 +117,8 @@ def test_the_downloads_hold_together_and_a_replay_brings_what_it_repeats(
 
 
 def test_a_comparison_says_that_it_is_sealed_and_a_check_names_the_cell_that_was_altered(
-    operator: Client, session: Session, project: Project, tmp_path: Path
+    operator: Client, comparison: Comparison, project: Project, tmp_path: Path
 ) -> None:
-    comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
     page, address = f"/comparisons/{comparison.id}/", f"/comparisons/{comparison.id}/evidence/"
     assert ">not sealed</a>" in operator.get(page).text
     assert "A comparison is sealed when it finishes." in operator.get(address).text
@@ -126,9 +141,8 @@ def test_what_has_nothing_in_it_has_no_evidence(operator: Client, project: Proje
 
 
 def test_evidence_has_one_name_everywhere_and_says_why_there_is_one_record_more(
-    operator: Client, session: Session, project: Project
+    operator: Client, session: Session, comparison: Comparison
 ) -> None:
-    comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
     seals.seal_replay(replay.id)
     seals.seal_comparison(comparison.id)
