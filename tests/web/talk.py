@@ -11,6 +11,11 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 @pytest.fixture
 def session(project: Project) -> Session:
     """A talk in which two turns were said."""
+    return talk_in(project)
+
+
+def talk_in(project: Project) -> Session:
+    """A talk in which two turns were said."""
     begun = start_session(project, name="Talk", by="test", key="talk", tags=["junk"])
     append(begun.id, [ActionDraft(kind="message", role="user", output=f"the words {n}") for n in range(2)])
     return begun

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from tests.api.conftest import Program, program
-from tests.builders import recorded_session
+from tests.builders import QUESTIONS, recorded_session
 from tests.web.people import browser_of
 from tests.web.timelines import words
 from timemachine.cli.commands.session.sessions import branched_from
@@ -71,7 +71,7 @@ def test_the_page_nests_each_under_the_one_it_branched_from(tree: Tree, project:
 
 def test_only_a_timeline_that_has_branches_leads_to_them(project: Project) -> None:
     browser = browser_of(project, "viewer")
-    session = recorded_session(project)
+    session = recorded_session(project, questions=QUESTIONS[:1])
     address = f"/sessions/{session.id}/branches/"
     assert address not in timeline(browser, session)
     branch = start_session(project, name="Again", by="test", parent=(session, 1))

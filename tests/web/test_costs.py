@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.builders import recorded_session, replayed
+from tests.builders import QUESTIONS, recorded_session, replayed
 from tests.recording.usage.costs.recorded import NOON, call, two_sessions
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import VIEWER, Project
@@ -125,7 +125,7 @@ def test_of_very_much_the_latencies_and_tags_come_after_the_rest(
 
 
 def test_what_replays_spent_stands_on_a_line_of_its_own(browser: Client, project: Project) -> None:
-    session = recorded_session(project)
+    session = recorded_session(project, questions=QUESTIONS[:1])
     replayed(session, ReplayOptions(audit=True, reason="Test", use_model="local:extractive-3"))
     assert "is not included. Replays spent $0 on these days." in words(browser, "/costs/")
     assert "Replays spent" not in words(browser, "/costs/?model=local:extractive-1")

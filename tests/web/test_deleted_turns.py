@@ -4,12 +4,15 @@ import html
 import json
 import re
 
+import pytest
 from django.test import Client
 
 from tests.api.conftest import program
-from tests.web.talk import session
+from tests.core.accounts.people import member
+from tests.web.people import browser_of
+from tests.web.talk import session, talk_in
 from tests.web.visitors import opened, shared
-from timemachine.core.accounts.models import Project
+from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.evidence.sealing.seals import seal_session
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.memory.transcripts.summarising import summarise
@@ -20,6 +23,28 @@ from timemachine.recording.sessions.queries import session_of
 
 __all__ = ["session"]
 REASON = {"reason": "asked for"}
+
+
+@pytest.fixture(scope="module")
+def bereft_once(shared_rows: None) -> Session:
+    """A talk whose first turn was deleted."""
+    session = talk_in(Project.objects.create(name="Prüfung"))
+    administrator = Client()
+    administrator.force_login(member(session.project, "admin", "ada@example.org", password=None).user)
+    sent = administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    assert sent.status_code == 302, sent.text
+    return session
+
+
+@pytest.fixture
+def bereft(bereft_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=bereft_once.pk)
+
+
+@pytest.fixture
+def reader(bereft: Session) -> Client:
+    """An administrator of the project of that talk."""
+    return browser_of(bereft.project, ADMIN)
 
 
 def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
@@ -52,13 +77,12 @@ def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
 
 
 def test_what_a_page_calls_the_answer_of_the_api_is_that_of_a_deleted_turn_too(
-    administrator: Client, project: Project, session: Session
+    reader: Client, bereft: Session
 ) -> None:
-    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
-    given = program(project).get(f"/sessions/{session.id}/actions/1").json()
+    given = program(bereft.project).get(f"/sessions/{bereft.id}/actions/1").json()
     assert given["deleted"]["reason"] == "asked for"
     for address in ("?step=1&tab=raw", "?step=1&view=raw"):
-        page = administrator.get(f"/sessions/{session.id}/{address}").text
+        page = reader.get(f"/sessions/{bereft.id}/{address}").text
         found = re.search(r'<pre class="text">(.*?)</pre>', page, re.DOTALL)
         assert found is not None
         text = re.sub(r'<span class="redacted"><span>(.*?)</span></span>', r"[\1]", found[1])
@@ -66,9 +90,8 @@ def test_what_a_page_calls_the_answer_of_the_api_is_that_of_a_deleted_turn_too(
 
 
 def test_every_tab_says_of_a_deleted_turn_when_by_whom_and_why_it_went(
-    administrator: Client, session: Session
+    reader: Client, bereft: Session
 ) -> None:
-    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
     for address in (
         "?step=1",
         "?step=1&tab=state",
@@ -76,23 +99,20 @@ def test_every_tab_says_of_a_deleted_turn_when_by_whom_and_why_it_went(
         "?step=2&tab=diff",
         "?step=1&tab=diff",
     ):
-        page = administrator.get(f"/sessions/{session.id}/{address}").text
+        page = reader.get(f"/sessions/{bereft.id}/{address}").text
         assert "[erased" not in page, address
         assert "erased: field" not in page, address
         step = page[page.index('class="step-head"') :]
         assert "deleted on" in step, address
         assert "asked for" in step, address
-    page = administrator.get(f"/sessions/{session.id}/?step=1").text
+    page = reader.get(f"/sessions/{bereft.id}/?step=1").text
     for offered in ("Erase fields</a>", "Replay from here</a>", "<summary>Change</summary>"):
         assert offered not in page
     assert "This step's content was deleted." in page
 
 
-def test_a_visitor_reads_that_a_turn_was_deleted_and_not_by_whom_or_why(
-    administrator: Client, project: Project, session: Session
-) -> None:
-    visitor, address = opened(shared(project, session)[1])
-    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+def test_a_visitor_reads_that_a_turn_was_deleted_and_not_by_whom_or_why(bereft: Session) -> None:
+    visitor, address = opened(shared(bereft.project, bereft)[1])
     page = " ".join(visitor.get(f"{address}?step=1").text.split())
     assert re.search(r"deleted on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", page)
     assert "erased: field" not in page

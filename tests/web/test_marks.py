@@ -8,7 +8,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import compared, recorded_session, replayed
+from tests.builders import QUESTIONS, compared, recorded_session, replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
@@ -96,7 +96,7 @@ def test_a_mark_that_a_list_cuts_is_a_block_as_well() -> None:
 @pytest.fixture
 def erased(project: Project) -> Session:
     """A session with a replay and a comparison, of which an ask's question and answer were erased."""
-    session = recorded_session(project)
+    session = recorded_session(project, questions=QUESTIONS[:1])
     replayed(session, AUDIT)
     compared(project, [session], "local:extractive-1", "local:extractive-3")
     found = erasing.prepare(session, by="ada", fields=["input", "output"], steps=[2])

@@ -6,25 +6,26 @@ import pytest
 from django.test import Client
 
 from tests.web.people import browser_of
+from tests.web.timelines import get
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
-@pytest.mark.parametrize("price", [True, None, {"usd": 3}, "3 EUR", 10**40, -0.5])
-def test_a_price_of_any_form_is_shown(project: Project, price: object) -> None:
+def test_a_price_of_any_form_is_shown(project: Project) -> None:
+    odd = (True, None, {"usd": 3}, "3 EUR", 10**40, -0.5)
     session = start_session(project, name="Odd", by="test", key="s")
-    prices = {"per_million_tokens": {"input": price}}
-    append(session.id, [ActionDraft(kind="llm_call", model="a:b", prices=prices)])
-    answer = browser_of(project).get("/sessions/s/")
-    assert answer.status_code == 200
-    assert "per million tokens" in answer.content.decode()
+    prices = [{"per_million_tokens": {"input": price}} for price in odd]
+    append(session.id, [ActionDraft(kind="llm_call", model="a:b", prices=each) for each in prices])
+    browser = browser_of(project)
+    for step in range(1, len(odd) + 1):
+        assert "per million tokens" in get(browser, f"/sessions/s/?step={step}", "article#step")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_an_address_that_nothing_can_have_gets_a_page_that_says_so(project: Project) -> None:
+    browser = browser_of(project)
+    for path in (
         "/collections/?after=%00",
         "/collections/%00/",
         "/sessions/new/?collection=%00",
@@ -36,14 +37,10 @@ def test_a_price_of_any_form_is_shown(project: Project, price: object) -> None:
         "/sessions/%00/share/",
         "/replays/%00/",
         "/shares/?after=%00",
-    ],
-)
-def test_an_address_that_nothing_can_have_gets_a_page_that_says_so(project: Project, path: str) -> None:
-    answer = browser_of(project).get(path)
-    assert answer.status_code in {404, 422}
-    assert any(
-        start in answer.content.decode() for start in ("does not exist", "There is no", "Invalid page")
-    )
+    ):
+        answer = browser.get(path)
+        assert answer.status_code in {404, 422}, path
+        assert any(start in answer.text for start in ("does not exist", "There is no", "Invalid page")), path
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from tests.builders import compared, recorded_session, replayed, tamper
+from tests.builders import compared, replayed, tamper
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import SealCheck
@@ -20,16 +20,26 @@ pytestmark = pytest.mark.django_db
 BROKEN = "UPDATE tm_action SET model = 'other:one' WHERE session_id = %s AND sequence = %s"
 
 
-@pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project)
-
-
-@pytest.fixture
-def replay(session: Session) -> Replay:
-    made = replayed(session, ReplayOptions(audit=True, reason="a test"))
+@pytest.fixture(scope="module")
+def replay_once(recorded_once: Session) -> Replay:
+    made = replayed(recorded_once, ReplayOptions(audit=True, reason="a test"))
     seals.seal_replay(made.id)
     return made
+
+
+@pytest.fixture
+def session(recorded_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=recorded_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
+
+
+@pytest.fixture
+def replay(replay_once: Replay, db: None) -> Replay:
+    return Replay.objects.get(pk=replay_once.pk)
 
 
 def test_a_check_of_a_replay_finds_what_is_wrong_with_the_steps_that_it_repeats(

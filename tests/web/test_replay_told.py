@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from django.test import Client
@@ -13,6 +13,7 @@ from tests.builders import QUESTIONS, recorded_session, replayed
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.commands import cancel, launch
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -36,9 +37,19 @@ def browser(project: Project) -> Client:
     return browser_of(project)
 
 
-def audit(project: Project, *, recorded_with: str = "local:extractive-1", **chosen: object) -> Replay:
+def audit(
+    project: Project,
+    *,
+    recorded_with: str = "local:extractive-1",
+    questions: Sequence[str] = QUESTIONS,
+    **chosen: object,
+) -> Replay:
+    return audit_of(recorded_session(project, model=recorded_with, questions=questions), **chosen)
+
+
+def audit_of(session: Session, **chosen: object) -> Replay:
     given = {"audit": True, "reason": "r", "use_model": MODEL, "skip_finds": True} | chosen
-    return replayed(recorded_session(project, model=recorded_with), ReplayOptions(**given))
+    return replayed(session, ReplayOptions(**given))
 
 
 def words(browser: Client, address: str) -> str:
@@ -95,20 +106,28 @@ def test_a_replay_that_asked_nobody_is_not_compared_with_what_was_recorded(
 def test_a_step_says_what_its_call_was_given_in_place_of_the_recorded(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:
-    replay = audit(project, recorded_with=MODEL, system_prompt="Answer in Latin.", max_tokens=70)
+    session = recorded_session(project, model=MODEL, questions=QUESTIONS[:1])
+    replay = audit_of(session, system_prompt="Answer in Latin.", max_tokens=70)
     said = words(browser, f"/replays/{replay.id}/steps/2/")
     assert "System prompt, changed Answer in Latin. instead of You answer questions from the numbered" in said
     assert "Max tokens, changed 70 instead of an unrecorded one" in said
     assert "The local model uses no prompt" not in said
     recorded = replay.steps.get(sequence=2).action.parameters or {}
-    as_it_was = audit(project, recorded_with=MODEL, system_prompt=recorded["system_prompt"])
+    as_it_was = audit_of(session, system_prompt=recorded["system_prompt"])
     assert ", changed" not in words(browser, f"/replays/{as_it_was.id}/steps/2/")
-    assert ", changed" not in words(browser, f"/replays/{audit(project).id}/steps/2/")
+    unchanged = audit(project, questions=QUESTIONS[:1])
+    assert ", changed" not in words(browser, f"/replays/{unchanged.id}/steps/2/")
 
 
 def test_a_step_says_that_the_local_model_uses_no_prompt(project: Project, browser: Client) -> None:
     template = "{passages} Answer in one word: {question}"
-    replay = audit(project, use_model="local:extractive-1", prompt_template=template, skip_finds=False)
+    replay = audit(
+        project,
+        questions=QUESTIONS[:1],
+        use_model="local:extractive-1",
+        prompt_template=template,
+        skip_finds=False,
+    )
     said = words(browser, f"/replays/{replay.id}/steps/2/")
     assert f"Prompt template, changed {template}" in said
     assert "The local model uses no prompt" in said
@@ -117,7 +136,7 @@ def test_a_step_says_that_the_local_model_uses_no_prompt(project: Project, brows
 
 
 def test_the_order_of_what_stayed_is_told_with_how_far_it_goes(project: Project, browser: Client) -> None:
-    session = recorded_session(project, top_k=4)
+    session = recorded_session(project, questions=QUESTIONS[:1], top_k=4)
     replay = replayed(session, ReplayOptions(top_k=1, as_of="recorded"))
     said = words(browser, f"/replays/{replay.id}/steps/1/")
     assert "rank-biased 1.00 down to rank 1, the end of the shorter list (p = 0.9)" in said
@@ -127,5 +146,6 @@ def test_long_counts_have_their_thousands_apart(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="Ten years. " * 300))
-    said = words(browser, f"/replays/{audit(project, recorded_with=MODEL).id}/steps/2/")
+    replay = audit(project, recorded_with=MODEL, questions=QUESTIONS[:1])
+    said = words(browser, f"/replays/{replay.id}/steps/2/")
     assert re.search(r"Characters in both 3,(299|300) ", said)

@@ -22,9 +22,19 @@ pytestmark = pytest.mark.django_db
 AUDIT = ReplayOptions(audit=True, reason="Regression", use_model="local:extractive-1")
 
 
+@pytest.fixture(scope="module")
+def session_once(shared_rows: None) -> Session:
+    return recorded_session(Project.objects.create(name="Prüfung"), key="s")
+
+
 @pytest.fixture
-def session(project: Project) -> Session:
-    return recorded_session(project, key="s")
+def session(session_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=session_once.pk)
+
+
+@pytest.fixture
+def project(session: Session) -> Project:
+    return session.project
 
 
 def said(page: str, name: str) -> str:

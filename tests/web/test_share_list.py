@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.builders import recorded_session
+from tests.builders import QUESTIONS, recorded_session
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
@@ -18,7 +18,7 @@ from timemachine.recording.sessions.models import Session
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    return recorded_session(project)
+    return recorded_session(project, questions=QUESTIONS[:1])
 
 
 def words(page: str) -> str:

@@ -1,6 +1,5 @@
 """The column "a redacted field" of the matrix: whatever is withheld is in no byte of any route, and an address that would give its text is the same 404."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -81,22 +80,28 @@ def a_comparison(project: Project) -> World:
 VEILED = [a_session, a_replay, a_comparison]
 
 
-@pytest.mark.parametrize("make", VEILED)
-def test_what_is_withheld_is_on_no_route(make: Callable[[Project], World], project: Project) -> None:
-    world = make(project)
-    for address in world.addresses(world.inside):
-        answer = world.visitor.get(address)
-        assert answer.status_code == 200, address
-        told = bytes(repr(answer.headers), "utf-8")
-        told += b"".join(unpacked(answer.getvalue()).values()) if answer.streaming else answer.content
-        assert CANARY not in told.lower(), address
-    for address in world.addresses(world.outside["what is withheld"]):
-        assert is_the_same_404(world.visitor.get(address)), address
+@pytest.fixture(scope="module")
+def worlds_once(shared_rows: None) -> list[World]:
+    return [make(Project.objects.create(name=make.__name__)) for make in VEILED]
 
 
-def test_every_route_has_its_veiled_case(project: Project) -> None:
-    made = [make(Project.objects.create(name=make.__name__)) for make in VEILED]
+def test_what_is_withheld_is_on_no_route(worlds_once: list[World]) -> None:
+    for world in worlds_once:
+        for address in world.addresses(world.inside):
+            answer = world.visitor.get(address)
+            assert answer.status_code == 200, address
+            told = bytes(repr(answer.headers), "utf-8")
+            told += b"".join(unpacked(answer.getvalue()).values()) if answer.streaming else answer.content
+            assert CANARY not in told.lower(), address
+        for address in world.addresses(world.outside["what is withheld"]):
+            assert is_the_same_404(world.visitor.get(address)), address
+
+
+def test_every_route_has_its_veiled_case(worlds_once: list[World]) -> None:
     shown = {
-        route for world in made for things in (world.inside, *world.outside.values()) for route in things
+        route
+        for world in worlds_once
+        for things in (world.inside, *world.outside.values())
+        for route in things
     }
     assert shown == set(written("x"))
