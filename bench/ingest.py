@@ -31,7 +31,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from bench.common.report import figure, finish
-from tests.e2e.conftest import Product
+from tests.e2e.product import OwnProduct, Product
 from tests.embedded.machine import Machine
 from timemachine.embedded.data_folder import socket_folder
 from timemachine.embedded.postgres import Cluster
@@ -67,7 +67,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(Path(folder) / "home").ready()
         try:
-            product = Product(machine)
+            product = OwnProduct(machine)
             copying = ("the same bytes by COPY", copied(machine.home))
             large = otlp(product, BATCH, SPANS, SENDERS)
             figure(f"OTLP, batches of {BATCH}", large, "/s", against=copying, least=2_500)

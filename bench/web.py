@@ -25,7 +25,8 @@ from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 from bench.common.report import figure, finish
 from bench.common.timing import quantile
 from tests.chromium import installed
-from tests.e2e.conftest import FLAGS, Product
+from tests.e2e.conftest import FLAGS
+from tests.e2e.product import OwnProduct, Product
 from tests.embedded.machine import Machine
 
 STEPS = int(os.environ.get("STEPS", "100000"))
@@ -57,7 +58,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(Path(folder) / "home").ready()
         try:
-            product = Product(machine)
+            product = OwnProduct(machine)
             for size in (SMALL, STEPS):
                 record(product, size)
             settle(machine)

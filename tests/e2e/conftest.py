@@ -1,8 +1,8 @@
-"""The product as `make up` runs it, and a real browser in front of it."""
+"""A project of the running product, and a real browser in front of it."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 
 from tests.chromium import required
 from tests.e2e.looking import HEIGHT, WIDTHS
-from tests.embedded.homes import copied
-from tests.embedded.machine import Machine
+from tests.e2e.product import Product
+from tests.e2e.shared_product import SharedProduct
+from tests.locking import shared_folder
 from tests.measuring import unmeasured
 
 FLAGS = [
@@ -30,33 +31,19 @@ def measured_elsewhere() -> Iterator[None]:
         yield
 
 
-class Product:
-    """A running Time Machine: its address, its one-time link, its local key."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.url = f"http://127.0.0.1:{machine.port}"
-        link = re.search(r"http://\S+/sign-in/\S+", machine.output)
-        assert link is not None
-        self.sign_in_link = link.group()
-
-    @property
-    def key(self) -> str:
-        return (self.machine.home / "local-key").read_text().strip()
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """What a `timemachine` command on this machine sees."""
-        return {"TIMEMACHINE_HOME": str(self.machine.home)}
+@pytest.fixture(scope="session")
+def shared_product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProduct]:
+    """The product that no test kills."""
+    shared = SharedProduct(shared_folder(tmp_path_factory), used_home)
+    shared.use()
+    yield shared
+    shared.leave()
 
 
 @pytest.fixture(scope="module")
-def product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """`make up` with nothing recorded yet, for the stories of one file."""
-    home = copied(used_home, tmp_path_factory.mktemp("product") / "home")
-    machine = Machine(home, LEASE_SECONDS="3", SWEEP_SECONDS="1").ready()
-    yield Product(machine)
-    assert machine.end() == 0
+def product(shared_product: SharedProduct) -> Product:
+    """A project with nothing recorded yet, for the stories of one file."""
+    return shared_product.project()
 
 
 @pytest.fixture(scope="module")
@@ -110,33 +97,20 @@ def page(context: BrowserContext, product: Product) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="module")
-def signed_in(browser: Browser, product: Product) -> list[dict[str, object]]:
-    """The cookies of the administrator, who came by the link of the first start and chose a password."""
-    made = browser.new_context()
-    page = made.new_page()
-    page.goto(product.sign_in_link)
-    page.get_by_role("button").first.click()
-    page.wait_for_url("**/welcome/**")
-    page.get_by_label("E-mail").fill("ada@example.org")
-    page.get_by_label("Name").fill("Ada Prüferin")
-    for field in page.locator("input[type=password]").all():
-        field.fill("a long enough passphrase")
-    page.locator("main button[type=submit]").click()
-    page.wait_for_url(f"{product.url}/")
-    cookies = made.cookies()
-    made.close()
-    return [dict(cookie) for cookie in cookies]
+def signed_in(product: Product) -> list[dict[str, Any]]:
+    """The cookies of the administrator."""
+    return product.cookies()
 
 
 @pytest.fixture
-def ada(context: BrowserContext, page: Page, signed_in: list[dict[str, object]]) -> Page:
+def ada(context: BrowserContext, page: Page, signed_in: list[dict[str, Any]]) -> Page:
     """A page on which the administrator is signed in."""
     context.add_cookies(signed_in)  # type: ignore[arg-type]
     return page
 
 
 @pytest.fixture
-def screen(browser: Browser, product: Product, signed_in: list[dict[str, object]]) -> Iterator[Page]:
+def screen(browser: Browser, product: Product, signed_in: list[dict[str, Any]]) -> Iterator[Page]:
     """The administrator's watched page, on a desk."""
     context = browser.new_context(viewport={"width": WIDTHS[-1], "height": HEIGHT})
     context.add_cookies(signed_in)  # type: ignore[arg-type]

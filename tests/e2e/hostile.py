@@ -21,6 +21,13 @@ CORPUS: Final = {
     "address": "javascript:window.pwned=1//<base href=//pwned.example>",
     "format": "%s%n%(name)s\\x3cscript\\x3e&lt;b&gt;&#x3c;img src=/pwned/ onerror=pwned&#x3e;\u2028\u2029",
 }
+MIXTURES: Final = {
+    "markup": ("breakout", "markup", "htmx", "template", "format"),
+    "odd": ("ansi", "bidi", "nul", "zalgo"),
+    "address": ("address",),
+}
+TEXTS: Final = {name: " ".join(CORPUS[each] for each in parts) for name, parts in MIXTURES.items()}
+"""The corpus in as few texts as harm each page in every way: a step with one of them in every field does what five would."""
 NAME: Final = 150
 LONG_LINE: Final = 5_000_000
 COLLECTION: Final = "Corpus"
@@ -48,7 +55,7 @@ def recorded(client: httpx.Client) -> dict[str, str]:
     hostile.send("/collections", {"name": COLLECTION})
     frames = [
         {"text": f"{text} The fee is 3 euros.", "title": text, "uri": text, "metadata": {text: [text]}}
-        for text in CORPUS.values()
+        for text in TEXTS.values()
     ]
     hostile.send(f"/collections/{COLLECTION}/put", {"frames": frames})
     everything = " ".join(CORPUS.values())
@@ -58,13 +65,13 @@ def recorded(client: httpx.Client) -> dict[str, str]:
         "agent": everything[:NAME],
         "user": everything[:NAME],
         "collection": COLLECTION,
-        "metadata": {text: text for text in CORPUS.values()},
-        "tags": [text[:NAME] for text in CORPUS.values()],
+        "metadata": {text: text for text in TEXTS.values()},
+        "tags": [text[:NAME] for text in TEXTS.values()],
     }
     session = hostile.send("/sessions", start)["id"]
-    actions = [action(text, kind) for text in CORPUS.values() for kind in ("ask", "tool_call")]
+    actions = [action(text, kind) for text in TEXTS.values() for kind in ("ask", "tool_call")]
     hostile.send("/sessions/hostile/actions", {"actions": actions})
-    for sequence, text in enumerate(CORPUS.values(), 1):
+    for sequence, text in enumerate(TEXTS.values(), 1):
         hostile.send("/sessions/hostile/notes", {"sequence": sequence, "text": text})
     hostile.send("/sessions/hostile/ask", {"question": f"What is the fee? {everything}"})
     line = {"kind": "tool_result", "input": "x" * LONG_LINE, "output": "<b>" * 1000 + "y" * 2_000_000}

@@ -1,0 +1,43 @@
+"""A running product: where it is, and how a program and a person come into one of its projects."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.embedded.machine import Machine
+
+
+@dataclass(kw_only=True)
+class Product:
+    """One project of a running product: its key, and its administrator's one-time link."""
+
+    home: Path
+    url: str
+    key: str
+    sign_in_link: str
+
+    def cookies(self) -> list[dict[str, Any]]:
+        """Use the link; the cookies of the administrator's browser."""
+        with httpx.Client(timeout=60) as client:
+            page = client.get(self.sign_in_link).text
+            token = page.split('name="csrfmiddlewaretoken" value="')[1].partition('"')[0]
+            client.post(self.sign_in_link, data={"csrfmiddlewaretoken": token})
+            return [{"name": name, "value": value, "url": self.url} for name, value in client.cookies.items()]
+
+
+class OwnProduct(Product):
+    """The first project of a product that its test alone uses, and may kill."""
+
+    def __init__(self, machine: Machine) -> None:
+        link = re.search(r"http://\S+/sign-in/\S+", machine.output)
+        assert link is not None
+        super().__init__(
+            home=machine.home,
+            url=f"http://127.0.0.1:{machine.port}",
+            key=(machine.home / "local-key").read_text().strip(),
+            sign_in_link=link.group(),
+        )
+        self.machine = machine
