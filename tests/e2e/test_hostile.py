@@ -8,8 +8,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.conftest import Product, Watched
 from tests.e2e.hostile import COLLECTION, CORPUS, MIXTURES, TEXTS, recorded
+from tests.e2e.product import Product, Watched
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Product
+from tests.e2e.product import Product
 
 pytestmark = pytest.mark.browser
 Record = Callable[..., None]

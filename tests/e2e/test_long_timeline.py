@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.conftest import Product
+from tests.e2e.product import Product
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser

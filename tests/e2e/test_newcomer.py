@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.conftest import Product
+from tests.e2e.product import Product
 from tests.verifier.bundles import document, packed, unpacked
 
 pytestmark = pytest.mark.browser

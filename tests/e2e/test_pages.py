@@ -8,8 +8,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import Product
 from tests.e2e.looking import PICTURES, look, look_at_it
+from tests.e2e.product import Product
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser

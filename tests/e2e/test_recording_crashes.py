@@ -21,8 +21,8 @@ import pytest
 
 from tests.crash_figures import remark
 from tests.e2e import writer
-from tests.e2e.conftest import Product
 from tests.e2e.database import Database
+from tests.e2e.product import Product
 from tests.e2e.writer import whole_lines
 from tests.embedded.machine import Machine
 from tests.waiting import wait_until

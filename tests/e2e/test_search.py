@@ -2,7 +2,7 @@
 
 import httpx
 
-from tests.e2e.conftest import Product
+from tests.e2e.product import Product
 from tests.waiting import wait_until
 
 

@@ -1,20 +1,13 @@
-"""A data folder that was used before, for each test, and machines that are stopped in the end."""
+"""Machines that are stopped in the end."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
 
 type Start = Callable[..., Machine]
-
-
-@pytest.fixture
-def home(used_home: Path, tmp_path: Path) -> Path:
-    """A copy for one test of what one `make up` left when it was asked to stop."""
-    return copied(used_home, tmp_path / "home")
 
 
 @pytest.fixture

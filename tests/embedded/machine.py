@@ -73,11 +73,16 @@ class Machine:
 
     def processes(self) -> dict[int, str]:
         """Every process that works in the home or names it, with its command line."""
-        return {pid: line for pid, folder, line in all_processes() if str(self.home) in f"{folder} {line}"}
+        return processes_of(self.home)
 
     def the(self, pattern: str) -> int:
         """The first process whose command line matches."""
         return min(pid for pid, line in self.processes().items() if re.search(pattern, line))
+
+
+def processes_of(home: Path) -> dict[int, str]:
+    """Every process that works in the home or names it, with its command line."""
+    return {pid: line for pid, folder, line in all_processes() if str(home) in f"{folder} {line}"}
 
 
 def all_processes() -> list[tuple[int, str, str]]:

@@ -7,7 +7,6 @@ import sys
 import pytest
 
 LOOK = """
-import django; django.setup()
 import psycopg
 from django.conf import settings
 from django.db import connection

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import signal
 import socket
 import subprocess
@@ -11,56 +12,86 @@ import termios
 from contextlib import suppress
 from pathlib import Path
 
-import psycopg
+import pytest
 
 from tests.embedded.conftest import Start
 from tests.embedded.homes import copied
-from tests.embedded.machine import PATIENCE, UP, Machine, free_port, up_environment
+from tests.embedded.machine import PATIENCE, UP, Machine, free_port, processes_of, up_environment
 from tests.waiting import wait_until
 from timemachine.core.pure.home import RunningServer
 
 
-def test_a_first_start_serves_pages_and_says_where_everything_is(tmp_path: Path, start: Start) -> None:
-    machine = start(tmp_path / "home").ready()
-    assert machine.page() < 500
-    assert f"http://127.0.0.1:{machine.port}/" in machine.output
-    assert f"Data               {machine.home}\n" in machine.output
-    assert (machine.home / "logs" / "worker.log").exists()
-    assert (machine.home / "secret-key").stat().st_mode & 0o777 == 0o600
+@pytest.fixture(scope="module")
+def home(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what one `make up` left when it was asked to stop, which every test leaves so that the next start works.
+
+    Its name is too long and odd for the address of a socket.
+    """
+    folder = tmp_path_factory.mktemp("homes") / ("a folder, with 'odd' letters äöü " * 4)
+    folder.mkdir()
+    return copied(used_home, folder / "home")
 
 
-def test_a_second_start_says_that_one_is_running(home: Path, start: Start) -> None:
+def test_a_first_start_says_where_everything_is(used_home: Path) -> None:
+    output = used_home.with_name("used-home.said").read_text()
+    assert re.search(r"http://127\.0\.0\.1:\d+/\n", output)
+    assert f"Data               {used_home}.new\n" in output
+    assert (used_home / "logs" / "worker.log").exists()
+    assert (used_home / "secret-key").stat().st_mode & 0o777 == 0o600
+
+
+def test_while_it_runs_a_second_start_is_refused_and_what_dies_is_started_again(
+    home: Path, start: Start
+) -> None:
     machine = start(home).ready()
+    assert machine.page() < 500
     second = start(home)
     assert second.process.wait(PATIENCE) == 1
     assert second.output == (
         f"Time Machine is already running: process {machine.process.pid}, http://127.0.0.1:{machine.port}/. "
         "`make link` prints a new sign-in link; Ctrl-C where it runs stops it.\n"
     )
+    _web_server_is_started_again(machine)
+    sockets = Path(_note(machine).database_url.split("@")[1].split("/")[0].replace("%2F", "/"))
+    assert sockets.exists()
+    assert machine.end() == 0
+    assert not sockets.exists()
+
+
+def _web_server_is_started_again(machine: Machine) -> None:
+    killed = machine.the(r"-m granian")
+    os.kill(killed, signal.SIGKILL)
+    output = machine.wait_for("The web server was killed by the signal SIGKILL (9) and restarts in 1 s.")
+    assert f"Its last messages are in {machine.home / 'logs' / 'web.log'}." in output
+    wait_until(
+        lambda: any("-m granian" in line for pid, line in machine.processes().items() if pid != killed)
+    )
+    wait_until(lambda: _answers(machine))
+
+
+def test_whatever_was_killed_everything_ends_and_the_next_start_heals(home: Path, start: Start) -> None:
+    machine = start(home).ready()
+    machine.end(signal.SIGKILL)
+    wait_until(lambda: not machine.processes())
+    assert (home / "server.json").exists()
+
+    machine = start(home).ready()
     assert machine.page() < 500
+    for pid in (machine.process.pid, *machine.processes()):
+        with suppress(ProcessLookupError):  # one that was about to end anyway
+            os.kill(pid, signal.SIGKILL)
+
+    machine = start(home).ready()
+    assert machine.page() < 500
+    os.kill(machine.the(r"/postgres -D"), signal.SIGKILL)
+    assert machine.process.wait(PATIENCE) == 1
+    assert "Postgres exited" in machine.output
+    wait_until(lambda: not machine.processes())
 
 
-def test_a_stop_leaves_no_process_and_no_note_and_touches_nothing_else(home: Path, start: Start) -> None:
+def test_closing_the_terminal_stops_everything_and_touches_nothing_else(home: Path) -> None:
     (home / "work").mkdir(exist_ok=True)
     bystander = subprocess.Popen(["sleep", "60"], cwd=home / "work")
-    machine = start(home).ready()
-    assert _note(machine).pid == machine.process.pid
-    assert machine.end(signal.SIGTERM) == 0
-    assert set(machine.processes()) == {bystander.pid}
-    assert not (home / "server.json").exists()
-    assert machine.output.endswith("Everything has stopped.\n")
-    bystander.kill()
-    bystander.wait()
-
-
-def test_ctrl_c_while_it_starts_leaves_no_process(home: Path, start: Start) -> None:
-    machine = start(home)
-    wait_until(lambda: any("django prepare" in line for line in machine.processes().values()))
-    assert machine.end(signal.SIGINT) == 0
-    assert machine.processes() == {}
-
-
-def test_closing_the_terminal_stops_everything(home: Path) -> None:
     terminal, inner = pty.openpty()
     process = subprocess.Popen(
         UP,
@@ -72,71 +103,24 @@ def test_closing_the_terminal_stops_everything(home: Path) -> None:
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  # there are no threads here
     )
     os.close(inner)
-    said = b""
-    while b"Ctrl-C stops" not in said:
-        said += os.read(terminal, 1000)
+    output = b""
+    while b"Ctrl-C stops" not in output:
+        output += os.read(terminal, 1000)
+    assert json.loads((home / "server.json").read_text())["pid"] == process.pid
     os.close(terminal)
     assert process.wait(PATIENCE) == 0
+    assert set(processes_of(home)) == {bystander.pid}
     assert not (home / "server.json").exists()
+    bystander.kill()
+    bystander.wait()
 
 
-def test_after_kill_9_everything_ends_and_the_next_start_heals(home: Path, start: Start) -> None:
-    machine = start(home).ready()
-    machine.end(signal.SIGKILL)
-    wait_until(lambda: not machine.processes())
-    assert (home / "server.json").exists()
-    assert start(home).ready().page() < 500
-
-
-def test_after_kill_9_of_every_process_the_next_start_heals_at_once(home: Path, start: Start) -> None:
-    machine = start(home).ready()
-    for pid in (machine.process.pid, *machine.processes()):
-        with suppress(ProcessLookupError):  # one that was about to end anyway
-            os.kill(pid, signal.SIGKILL)
-    assert start(home).ready().page() < 500
-
-
-def test_a_program_that_dies_is_started_again(home: Path, start: Start) -> None:
-    machine = start(home).ready()
-    killed = machine.the(r"-m granian")
-    os.kill(killed, signal.SIGKILL)
-    said = machine.wait_for("The web server was killed by the signal SIGKILL (9) and restarts in 1 s.")
-    assert f"Its last messages are in {home / 'logs' / 'web.log'}." in said
-    wait_until(
-        lambda: any("-m granian" in line for pid, line in machine.processes().items() if pid != killed)
-    )
-    wait_until(lambda: _answers(machine))
-
-
-def test_without_its_postgres_everything_stops_and_says_so(home: Path, start: Start) -> None:
-    machine = start(home).ready()
-    os.kill(machine.the(r"/postgres -D"), signal.SIGKILL)
-    assert machine.process.wait(PATIENCE) == 1
-    assert "Postgres exited" in machine.output
-    wait_until(lambda: not machine.processes())
-
-
-def test_a_home_with_a_long_and_odd_name_works(used_home: Path, tmp_path: Path, start: Start) -> None:
-    home = tmp_path / ("a folder, with 'odd' letters äöü " * 4) / "home"
-    home.parent.mkdir()
-    machine = start(copied(used_home, home)).ready()
-    assert machine.page() < 500
-    sockets = Path(_note(machine).database_url.split("@")[1].split("/")[0].replace("%2F", "/"))
-    assert sockets.exists()
-    machine.end()
-    assert not sockets.exists()
-
-
-def test_a_database_elsewhere_is_used_and_none_is_started(tmp_path: Path, start: Start) -> None:
-    server = os.environ["DATABASE_URL"].rsplit("/", 1)[0]
-    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
-        connection.execute("CREATE DATABASE elsewhere")
-    machine = start(tmp_path / "home", DATABASE_URL=f"{server}/elsewhere").ready()
-    assert machine.page() < 500
-    assert not (machine.home / "postgres").exists()
-    assert machine.end() == 0
-    with psycopg.connect(f"{server}/elsewhere") as connection:
-        assert connection.execute("SELECT to_regclass('pgmq.meta') IS NOT NULL").fetchone() == (True,)
+def test_ctrl_c_while_it_starts_leaves_no_process(home: Path, start: Start) -> None:
+    machine = start(home)
+    wait_until(lambda: any("django prepare" in line for line in machine.processes().values()))
+    assert machine.end(signal.SIGINT) == 0
+    assert machine.processes() == {}
+    assert machine.output.endswith("Everything has stopped.\n")
 
 
 def test_a_database_that_is_not_there_is_one_sentence(tmp_path: Path, start: Start) -> None:
