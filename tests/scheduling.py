@@ -8,24 +8,31 @@ from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
 LONG: Final = (
-    "tests/embedded/test_up.py",
     "tests/test_migrations.py",
     "tests/e2e/test_pages.py",
-    "tests/e2e/test_files.py",
     "tests/e2e/test_hostile.py",
+    "tests/e2e/test_long_timeline.py",
+    "tests/e2e/test_session_views.py",
+    "tests/e2e/test_by_keyboard.py",
+    "tests/e2e/test_files.py",
+    "tests/e2e/test_live.py",
+    "tests/e2e/test_newcomer.py",
+    "tests/e2e/test_search.py",
+    "tests/embedded/test_up.py",
     "tests/e2e/test_worker_killed.py",
     "tests/e2e/test_crash_lab.py",
-    "tests/e2e/test_long_timeline.py",
-    "tests/e2e/test_live.py",
-    "tests/web/test_looks.py",
     "tests/e2e/test_with_a_model.py",
+    "tests/web/test_looks.py",
     "tests/web/test_query_counts.py",
     "tests/api/test_schema.py",
     "tests/governance/deletion/erasure/test_erasing.py",
     "tests/replay/suites/test_suites.py",
     "tests/recording/importing/test_exporting.py",
 )
-"""Files that take long. Started last, they would keep one worker busy while the others idle."""
+"""Files that take long. Started last, they would keep one worker busy while the others idle.
+
+Those that share a product stand together, so that it is started once.
+"""
 AT_A_TIME: Final = 2
 """How many files that start programs run at a time: each starts a database, a web server, a worker and a browser."""
 _STARTING: Final = re.compile(

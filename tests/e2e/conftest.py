@@ -35,15 +35,15 @@ def measured_elsewhere() -> Iterator[None]:
 def shared_product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProduct]:
     """The product that no test kills."""
     shared = SharedProduct(shared_folder(tmp_path_factory), used_home)
-    shared.use()
     yield shared
-    shared.leave()
+    shared.wait()
 
 
 @pytest.fixture(scope="module")
-def product(shared_product: SharedProduct) -> Product:
+def product(shared_product: SharedProduct) -> Iterator[Product]:
     """A project with nothing recorded yet, for the stories of one file."""
-    return shared_product.project()
+    with shared_product.project() as project:
+        yield project
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,15 @@
 """One product for all files of a run that only use it: each works in a project of its own, as an administrator of its own.
 
-The process that needs it first starts it, and stops it as soon as no other one uses it any more.
+The first file that needs it starts it, and the last one stops it: while it idles it takes a tenth of a core.
 """
 
-import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,45 +40,47 @@ print(json.dumps(made))
 
 
 class SharedProduct:
-    """The product that the processes of a run share. A note in their folder says where it is; who uses it holds a lock."""
+    """The product that the processes of a run share. A note in their folder says where it is and how many files use it."""
 
     def __init__(self, folder: Path, used_home: Path) -> None:
         self._home = folder / "shared-product"
         self._note = folder / "shared-product.json"
         self._used_home = used_home
-        self._machine: Machine | None = None
-        self._users = folder.joinpath("shared-product.users").open("w")
+        self._started: list[Machine] = []
 
-    def use(self) -> None:
-        """Start the product unless another process has."""
+    @contextmanager
+    def project(self) -> Iterator[Product]:
+        """A project in which nobody has recorded anything; the product runs until no project is used."""
         with self._noted() as note:
             if not note:
-                self._machine = Machine(copied(self._used_home, self._home), SWEEP_SECONDS="1").ready()
-                note |= {"port": self._machine.port, "projects": []}
-            fcntl.flock(self._users, fcntl.LOCK_SH)
-
-    def project(self) -> Product:
-        """A project in which nobody has recorded anything."""
-        with self._noted() as note:
-            url = f"http://127.0.0.1:{note['port']}"
+                self._start(note)
             note["projects"] = note["projects"] or self._new_projects()
             key, secret = note["projects"].pop()
-        return Product(home=self._home, url=url, key=key, sign_in_link=f"{url}/sign-in/{secret}/")
+            note["users"] += 1
+        url = f"http://127.0.0.1:{note['port']}"
+        yield Product(home=self._home, url=url, key=key, sign_in_link=f"{url}/sign-in/{secret}/")
+        with self._noted() as note:
+            note["users"] -= 1
+            if note["users"] == 0:
+                self._stop(note)
 
-    def leave(self) -> None:
-        """Let the product go; who started it waits for the others and stops it."""
-        if self._machine:
-            wait_until(partial(self._is_stopped, self._machine), LONGEST_FILE)
-        self._users.close()
+    def wait(self) -> None:
+        """Wait until what this process has started has stopped, whoever stopped it."""
+        for machine in self._started:
+            assert machine.process.wait(LONGEST_FILE) == 0
 
-    def _is_stopped(self, machine: Machine) -> bool:
-        with self._noted() as note, suppress(BlockingIOError):
-            fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            assert machine.end() == 0
-            note.clear()
-            self._home.rename(self._home.with_name(f"stopped-product-{os.getpid()}"))
-            return True
-        return False
+    def _start(self, note: dict[str, Any]) -> None:
+        machine = Machine(copied(self._used_home, self._home), SWEEP_SECONDS="2").ready()
+        self._started.append(machine)
+        note |= {"port": machine.port, "pid": machine.process.pid, "users": 0, "projects": []}
+
+    def _stop(self, note: dict[str, Any]) -> None:
+        """Stop it and lay its folder aside: it may be a child of another process."""
+        os.kill(note["pid"], signal.SIGTERM)
+        output = self._home.with_name(f"{self._home.name}.said")
+        wait_until(lambda: output.read_text().endswith("Everything has stopped.\n"))
+        self._home.rename(self._home.with_name(f"stopped-product-{note['pid']}"))
+        note.clear()
 
     @contextmanager
     def _noted(self) -> Iterator[dict[str, Any]]:

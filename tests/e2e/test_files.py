@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.looking import look
 from tests.e2e.product import Product
+from tests.e2e.replaying import client
 from tests.embedded.machine import processes_of
 from tests.text.documents.files import pdf
 from tests.waiting import wait_until
@@ -21,11 +22,6 @@ from tests.waiting import wait_until
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n```\nmake up\n```\n"
 RULES = [["Retention", "Invoices are kept for ten years."], ["Travel", "Tickets are booked in second class."]]
 LINES = 4_000
-
-
-def client(product: Product) -> httpx.Client:
-    headers = {"Authorization": f"Bearer {product.key}"}
-    return httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=30)
 
 
 @pytest.mark.browser
@@ -54,8 +50,9 @@ def test_a_refused_upload_is_looked_at_and_focused_without_a_script(
     browser: Browser, product: Product, signed_in: list[dict[str, Any]]
 ) -> None:
     with client(product) as api:
-        for number in range(60):
-            api.post("/collections/long/put", json={"text": f"Rule {number}.", "title": f"Rule {number}"})
+        rules = [{"text": f"Rule {number}.", "title": f"Rule {number}"} for number in range(60)]
+        api.post("/collections", json={"name": "long"})
+        api.post("/collections/long/put", json={"frames": rules}).raise_for_status()
     context = browser.new_context(viewport={"width": 900, "height": 600}, java_script_enabled=False)
     context.add_cookies(signed_in)  # type: ignore[arg-type]
     page = context.new_page()

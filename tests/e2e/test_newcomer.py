@@ -23,10 +23,19 @@ DOCUMENTS: Sequence[tuple[str, str]] = (
 
 
 def test_a_newcomer_records_replays_and_shares(
-    ada: Page, product: Product, browser: Browser, tmp_path: Path
+    page: Page, product: Product, browser: Browser, tmp_path: Path
 ) -> None:
+    # the one-time link, and a password of one's own
+    ada = page
+    ada.goto(product.sign_in_link)
+    ada.get_by_role("button").first.click()
+    ada.wait_for_url("**/welcome/**")
+    for field in ada.locator("input[type=password]").all():
+        field.fill("a long enough passphrase")
+    ada.locator("main button[type=submit]").click()
+
     # the empty state says what to do
-    ada.goto(product.url)
+    ada.wait_for_url(f"{product.url}/")
     expect(ada.get_by_role("heading", name="No sessions yet")).to_be_visible()
 
     # three documents

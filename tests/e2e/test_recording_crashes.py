@@ -22,7 +22,7 @@ import pytest
 from tests.crash_figures import remark
 from tests.e2e import writer
 from tests.e2e.database import Database
-from tests.e2e.product import Product
+from tests.e2e.product import OwnProduct
 from tests.e2e.writer import whole_lines
 from tests.embedded.machine import Machine
 from tests.waiting import wait_until
@@ -32,9 +32,9 @@ from timemachine.embedded import postgres
 from timemachine.embedded.data_folder import clear_socket_folder
 
 pytestmark = pytest.mark.crash
-WRITERS, RECORDERS, SENDERS = 32, 4, 3
 LONG = "CRASH_KILLS" in os.environ
-SECONDS = 30.0 if LONG else 6.0
+WRITERS, RECORDERS, SENDERS = 32 if LONG else 12, 4, 3
+SECONDS = 30.0 if LONG else 3.0
 STOPS = (signal.SIGQUIT, signal.SIGKILL) * 3 if LONG else (signal.SIGQUIT,)
 
 
@@ -48,15 +48,15 @@ def database(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
-def product(tmp_path_factory: pytest.TempPathFactory, database: Database) -> Iterator[Product]:
+def product(tmp_path_factory: pytest.TempPathFactory, database: Database) -> Iterator[OwnProduct]:
     home = tmp_path_factory.mktemp("product") / "home"
     machine = Machine(home, DATABASE_URL=database.cluster.url).ready()
-    yield Product(machine)
+    yield OwnProduct(machine)
     assert machine.end() == 0
 
 
 @pytest.fixture
-def api(product: Product) -> Iterator[httpx.Client]:
+def api(product: OwnProduct) -> Iterator[httpx.Client]:
     headers = {"Authorization": f"Bearer {product.key}"}
     with httpx.Client(base_url=product.url, headers=headers, timeout=60) as opened:
         yield opened
@@ -90,7 +90,7 @@ def recorded(api: httpx.Client, session: str) -> list[dict[str, Any]]:
 class Writers:
     """Processes that record into one session; each that is killed has a successor with the same notebook."""
 
-    def __init__(self, product: Product, session: str, folder: Path) -> None:
+    def __init__(self, product: OwnProduct, session: str, folder: Path) -> None:
         self._to = (product.url, product.key, session)
         self.notebooks = {f"w{number}": folder / f"w{number}" for number in range(WRITERS)}
         self._running = {name: self._begun(name) for name in self.notebooks}
@@ -125,7 +125,7 @@ class Writers:
 
 
 def test_writers_killed_at_random_leave_no_gap_and_no_duplicate_and_lose_nothing_acknowledged(
-    product: Product, api: httpx.Client, tmp_path: Path
+    product: OwnProduct, api: httpx.Client, tmp_path: Path
 ) -> None:
     many = f"many-{token_hex(3)}"
     assert api.post("/api/sessions", json={"name": "Many", "key": many}).status_code == 201
@@ -158,7 +158,7 @@ def test_writers_killed_at_random_leave_no_gap_and_no_duplicate_and_lose_nothing
 class Recorder:
     """A program that records into a session of its own until it is told to stop."""
 
-    def __init__(self, product: Product, name: str, folder: Path) -> None:
+    def __init__(self, product: OwnProduct, name: str, folder: Path) -> None:
         self._machine = TimeMachine(product.url, product.key, spool=folder / name, patience=90.0)
         self.name = name
         self.recorded = 0
@@ -175,7 +175,7 @@ class Recorder:
 class Sender:
     """An exporter of spans, one trace with several batches; what was acknowledged is counted."""
 
-    def __init__(self, product: Product, name: str) -> None:
+    def __init__(self, product: OwnProduct, name: str) -> None:
         self._product = product
         self.name = name
         self.acknowledged = 0
@@ -213,7 +213,7 @@ class Sender:
 
 
 def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
-    product: Product,
+    product: OwnProduct,
     api: httpx.Client,
     database: Database,
     tmp_path: Path,
@@ -260,7 +260,7 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
 
 
 def test_while_the_database_is_stopped_page_and_api_say_so_and_when_to_come_again(
-    product: Product, api: httpx.Client, database: Database
+    product: OwnProduct, api: httpx.Client, database: Database
 ) -> None:
     away = f"/api/sessions/away-{token_hex(3)}"
     api.post("/api/sessions", json={"name": "Away", "key": away.rpartition("/")[2]}).raise_for_status()

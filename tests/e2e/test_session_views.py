@@ -111,13 +111,13 @@ def test_the_compact_list_scrolls_through_the_session_and_never_grows(desk: Page
     desk.mouse.move(box["x"] + 50, box["y"] + 50)
 
     def scrolled_to_the_end() -> bool:
-        desk.mouse.wheel(0, 1_200)
+        desk.mouse.wheel(0, 2_400)
         desk.wait_for_timeout(60)
         assert desk.evaluate(NODES) <= MOST_NODES
         return int((desk.locator(".row").last.get_attribute("id") or "")[1:]) >= STEPS - 2
 
     def scrolled_to_the_start() -> bool:
-        desk.mouse.wheel(0, -1_200)
+        desk.mouse.wheel(0, -2_400)
         desk.wait_for_timeout(60)
         return desk.locator("#s1").count() == 1
 

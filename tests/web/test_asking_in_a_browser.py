@@ -11,9 +11,9 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from tests.builders import FACTS
-from tests.core.accounts.people import PASSWORD, member
 from tests.provider_failures import MODELS, as_vendors
 from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import chromium_of
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import NewFrame, get_or_create_collection, put_frames
 from timemachine.recording.sessions.commands import end_session, start_session
@@ -48,14 +48,10 @@ def page(
 ) -> Iterator[Page]:
     """The workbench, and nothing that went wrong on it."""
     settings.ALLOWED_HOSTS = ["localhost"]
-    member(project, "operator", "new@example.org")
-    context = chromium.new_context()
+    context = chromium_of(project, chromium, live_server)
     found, wrong = context.new_page(), list[str]()
     found.on("pageerror", lambda error: wrong.append(str(error)))
     found.goto(f"{live_server.url}/sessions/{session.id}/work/")
-    found.get_by_label("E-mail").fill("new@example.org")
-    found.get_by_label("Password").fill(PASSWORD)
-    found.get_by_role("button", name="Sign in").click()
     expect(found.get_by_label("Question or query")).to_be_visible()
     yield found
     assert wrong == []

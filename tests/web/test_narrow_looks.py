@@ -1,7 +1,5 @@
 """What is cut, hidden or broken where the screen is narrow, in a real browser."""
 
-from typing import Any
-
 import pytest
 from django.conf import settings as configured
 from playwright.sync_api import Browser
@@ -51,22 +49,22 @@ def erased(session: Session) -> None:
     erasing.work(erasing.confirm(found, reason="asked for", by="ada").id)
 
 
-@pytest.mark.parametrize("width", [360, 900, 1100])
 def test_the_title_of_a_session_is_read_beside_a_long_badge(
-    chromium: Browser, live_server: LiveServer, project: Project, cookie: str, width: int
+    chromium: Browser, live_server: LiveServer, project: Project, cookie: str
 ) -> None:
     erased(Session.objects.get(project=project, key="one"))
-    size: Any = {"width": width, "height": 800}
-    with opened(chromium, live_server, cookie, viewport=size) as page:
+    with opened(chromium, live_server, cookie) as page:
         page.goto(f"{live_server.url}/sessions/one/")
         assert "field erased, not checked" in page.locator(".timeline-head .where").inner_text()
-        title = page.locator(".timeline-head h1").bounding_box()
-        assert title is not None
-        assert title["width"] > 180
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for width in (360, 900, 1100):
+            page.set_viewport_size({"width": width, "height": 800})
+            title = page.locator(".timeline-head h1").bounding_box()
+            assert title is not None
+            assert title["width"] > 180
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_on_a_phone_recall_says_the_significance_and_the_list_what_is_held(
+def test_on_a_phone_significance_legal_holds_and_downloads_are_on_the_screen(
     chromium: Browser, live_server: LiveServer, project: Project, cookie: str
 ) -> None:
     place(project, reason="case 12", by="ada", sessions=[Session.objects.get(project=project, key="one")])
@@ -80,31 +78,24 @@ def test_on_a_phone_recall_says_the_significance_and_the_list_what_is_held(
         assert row is not None
         assert mark["x"] + mark["width"] <= row["x"] + row["width"]
         assert mark["width"] > 0
-
-
-@pytest.mark.parametrize("width", [900, 1440])
-def test_no_word_of_a_pattern_is_broken(
-    chromium: Browser, live_server: LiveServer, cookie: str, width: int
-) -> None:
-    size: Any = {"width": width, "height": 900}
-    with opened(chromium, live_server, cookie, viewport=size) as page:
-        page.goto(f"{live_server.url}/patterns/")
-        page.locator(".patterns a").first.click()
-        for agent in page.locator(".in-sessions td:nth-child(2) bdi").all():
-            assert agent.evaluate(LINES) == 1
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_on_a_phone_every_download_is_on_the_screen(
-    chromium: Browser, live_server: LiveServer, cookie: str
-) -> None:
-    with opened(chromium, live_server, cookie, viewport={"width": 360, "height": 780}) as page:
         page.goto(f"{live_server.url}/sessions/one/export/")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         for button in page.get_by_role("link", name="Download", exact=True).all():
-            place = button.bounding_box()
-            assert place is not None
-            assert place["x"] + place["width"] <= 360
+            place_of_button = button.bounding_box()
+            assert place_of_button is not None
+            assert place_of_button["x"] + place_of_button["width"] <= 360
+
+
+def test_no_word_of_a_pattern_is_broken(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
+    with opened(chromium, live_server, cookie) as page:
+        page.goto(f"{live_server.url}/patterns/")
+        page.locator(".patterns a").first.click()
+        page.locator(".in-sessions td:nth-child(2) bdi").first.wait_for()
+        for width in (900, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            for agent in page.locator(".in-sessions td:nth-child(2) bdi").all():
+                assert agent.evaluate(LINES) == 1
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_no_name_of_a_tool_is_broken_beside_a_recalled_turn(

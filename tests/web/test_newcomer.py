@@ -1,4 +1,4 @@
-"""A newcomer in a real browser: from nothing to the timeline of a first session."""
+"""A newcomer whose browser runs no scripts: from nothing to the timeline of a first session. With scripts: tests/e2e/test_newcomer.py."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,13 +14,12 @@ from timemachine.recording.sessions.models import Session
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("scripts", [True, False], ids=["with_scripts", "without"])
-def test_a_newcomer_comes_from_nothing_to_a_timeline(
-    chromium: Browser, live_server: LiveServer, project: Project, settings: Settings, scripts: bool
+def test_a_newcomer_without_scripts_comes_from_nothing_to_a_timeline(
+    chromium: Browser, live_server: LiveServer, project: Project, settings: Settings
 ) -> None:
     settings.ALLOWED_HOSTS = ["localhost"]
     member(project, "operator", "new@example.org")
-    context = chromium.new_context(java_script_enabled=scripts)
+    context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)

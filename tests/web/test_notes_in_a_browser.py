@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from tests.core.accounts.people import PASSWORD, member
+from tests.web.people import chromium_of
 from tests.web.timelines import recorded, story
 from timemachine.core.accounts.models import Project
 from timemachine.recording.annotations.notes.commands import add
@@ -19,16 +19,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def page(chromium: Browser, live_server: LiveServer, project: Project, settings: Settings) -> Iterator[Page]:
     """The second step of a session, in a low window."""
     settings.ALLOWED_HOSTS = ["localhost"]
-    member(project, "operator", "new@example.org")
     session = recorded(project, story())
     for number in range(12):
         add(session, 2, f"Note {number + 1}.", by="anna@example.org")
-    context = chromium.new_context(viewport={"width": 1200, "height": 600})
+    context = chromium_of(project, chromium, live_server, viewport={"width": 1200, "height": 600})
     found = context.new_page()
     found.goto(f"{live_server.url}/sessions/s/?step=2")
-    found.get_by_label("E-mail").fill("new@example.org")
-    found.get_by_label("Password").fill(PASSWORD)
-    found.get_by_role("button", name="Sign in").click()
     expect(found.locator("#step")).to_be_visible()
     found.wait_for_load_state()  # a key that comes before the scripts is a key without them
     yield found

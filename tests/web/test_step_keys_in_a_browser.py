@@ -9,7 +9,7 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from tests.builders import recorded_session
-from tests.core.accounts.people import PASSWORD, member
+from tests.web.people import chromium_of
 from timemachine.core.accounts.models import Project
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -19,16 +19,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def page(chromium: Browser, live_server: LiveServer, project: Project, settings: Settings) -> Iterator[Page]:
     """The second step of a session, for somebody who may record."""
     settings.ALLOWED_HOSTS = ["localhost"]
-    member(project, "operator", "new@example.org")
     recorded_session(project, key="s")
-    context = chromium.new_context(
-        viewport={"width": 1440, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
+    context = chromium_of(
+        project,
+        chromium,
+        live_server,
+        viewport={"width": 1440, "height": 900},
+        permissions=["clipboard-read", "clipboard-write"],
     )
     found = context.new_page()
     found.goto(f"{live_server.url}/sessions/s/?step=2")
-    found.get_by_label("E-mail").fill("new@example.org")
-    found.get_by_label("Password").fill(PASSWORD)
-    found.get_by_role("button", name="Sign in").click()
     expect(found.locator("#step")).to_be_visible()
     found.wait_for_load_state()
     yield found
@@ -60,7 +60,9 @@ def test_b_pins_a_step_and_d_compares_every_other_with_it_and_goes_back(page: Pa
     expect(page).not_to_have_url(re.compile("pin="))
 
 
-def test_y_copies_the_permanent_link_of_the_step_and_says_so(page: Page) -> None:
+def test_y_copies_the_permanent_link_of_the_step_or_leads_to_it_where_the_clipboard_is_closed(
+    page: Page,
+) -> None:
     page.keyboard.press("J")
     expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
     page.keyboard.press("y")
@@ -68,24 +70,13 @@ def test_y_copies_the_permanent_link_of_the_step_and_says_so(page: Page) -> None
     expect(page.get_by_role("link", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert re.fullmatch(r"http://localhost:\d+/sessions/[0-9a-f-]{36}/\?step=4", copied)
-    page.goto(copied)
-    expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
-
-
-def test_where_the_clipboard_is_closed_the_link_leads_to_the_address(page: Page) -> None:
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('closed')); }")
     page.keyboard.press("y")
-    page.wait_for_url(re.compile(r"/sessions/[0-9a-f-]{36}/\?step=2$"))
-
-
-def test_r_leads_to_the_replay_form_with_the_step_as_its_beginning(page: Page) -> None:
-    page.keyboard.press("J")
+    page.wait_for_url(copied)
     expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
-    page.keyboard.press("r")
-    expect(page.get_by_label("From step")).to_have_value("4")
 
 
-def test_the_list_of_keys_names_every_key_that_a_step_answers_to(page: Page) -> None:
+def test_the_list_of_keys_names_every_key_of_a_step_and_r_leads_to_its_replay(page: Page) -> None:
     keys = {
         key
         for written in page.evaluate("[...document.querySelectorAll('[data-key]')].map(e => e.dataset.key)")
@@ -94,6 +85,11 @@ def test_the_list_of_keys_names_every_key_that_a_step_answers_to(page: Page) -> 
     page.keyboard.press("?")
     listed = set(page.locator("#keys dt kbd").all_inner_texts())
     assert keys - listed - {"2", "3", "4"} == set()
+    page.keyboard.press("Escape")
+    page.keyboard.press("J")
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
+    page.keyboard.press("r")
+    expect(page.get_by_label("From step")).to_have_value("4")
 
 
 def test_escape_leaves_a_field_as_it_was_and_gives_the_keys_back(page: Page) -> None:

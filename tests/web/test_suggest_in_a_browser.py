@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from tests.core.accounts.people import PASSWORD, member
 from tests.e2e.looking import AXE
+from tests.web.people import chromium_of
 from tests.web.timelines import recorded, story
 from timemachine.core.accounts.models import Project
 
@@ -20,14 +20,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def page(chromium: Browser, live_server: LiveServer, project: Project, settings: Settings) -> Iterator[Page]:
     """A timeline."""
     settings.ALLOWED_HOSTS = ["localhost"]
-    member(project, "operator", "new@example.org")
     recorded(project, story())
-    context = chromium.new_context()
+    context = chromium_of(project, chromium, live_server)
     found = context.new_page()
     found.goto(f"{live_server.url}/sessions/s/")
-    found.get_by_label("E-mail").fill("new@example.org")
-    found.get_by_label("Password").fill(PASSWORD)
-    found.get_by_role("button", name="Sign in").click()
     expect(found.locator("#step")).to_be_visible()
     found.wait_for_load_state()  # a key that comes before the scripts is a key without them
     yield found

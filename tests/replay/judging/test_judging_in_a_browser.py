@@ -8,10 +8,10 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from tests.core.accounts.people import PASSWORD, member
 from tests.replay.judging.opinions import ASK, MODEL, opinion
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.conftest import chromium  # noqa: F401  # a fixture
+from tests.web.people import chromium_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.judging.models import Judgement
 
@@ -27,14 +27,10 @@ def page(
 ) -> Iterator[Page]:
     """The step, with the form of the judge filled in; nothing goes wrong on it."""
     settings.ALLOWED_HOSTS = ["localhost"]
-    member(session.project, "operator", "new@example.org")
-    context = chromium.new_context()
+    context = chromium_of(session.project, chromium, live_server)
     found, wrong = context.new_page(), list[str]()
     found.on("pageerror", lambda error: wrong.append(str(error)))
     found.goto(f"{live_server.url}/sessions/{session.id}/?step={ASK}")
-    found.get_by_label("E-mail").fill("new@example.org")
-    found.get_by_label("Password").fill(PASSWORD)
-    found.get_by_role("button", name="Sign in").click()
     found.get_by_text("Let a model judge this answer").click()
     found.get_by_label("Or another model").fill(MODEL)
     yield found
