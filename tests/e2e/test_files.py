@@ -21,7 +21,7 @@ from tests.waiting import wait_until
 
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n```\nmake up\n```\n"
 RULES = [["Retention", "Invoices are kept for ten years."], ["Travel", "Tickets are booked in second class."]]
-LINES = 4_000
+LINES = 12_000
 
 
 @pytest.mark.browser
@@ -143,7 +143,7 @@ def test_the_bar_of_a_long_import_says_how_far_it_is_and_makes_way_for_the_accou
 def transcript(lines: int) -> bytes:
     """A session as Claude Code writes it, too large to be imported while its sender waits."""
     shared = {"type": "user", "sessionId": "long-import", "timestamp": "2026-11-20T10:00:00Z"}
-    said = ({"role": "user", "content": f"line {number} " + "x" * 1_100} for number in range(lines))
+    said = ({"role": "user", "content": f"line {number} " + "x" * 300} for number in range(lines))
     each = (json.dumps({**shared, "uuid": f"u{number}", "message": one}) for number, one in enumerate(said))
     return "\n".join(each).encode()
 
