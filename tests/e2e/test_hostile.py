@@ -8,8 +8,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.e2e.conftest import Watched
 from tests.e2e.hostile import COLLECTION, CORPUS, MIXTURES, TEXTS, recorded
-from tests.e2e.product import Product, Watched
+from tests.e2e.product import Product
 
 pytestmark = pytest.mark.browser
 
