@@ -74,6 +74,24 @@ def stranger(other_project: Project) -> Program:
     return program(other_project)
 
 
+@pytest.fixture(scope="session")
+def document() -> Any:
+    """The OpenAPI document, which takes a second to make."""
+    return Client().get("/api/openapi.json").json()
+
+
+@pytest.fixture(scope="module")
+def shared_api(shared_rows: None) -> Program:
+    """A key of a project that is made once for the tests of a file."""
+    return program(Project.objects.create(name="Prüfung"))
+
+
+@pytest.fixture(scope="module")
+def shared_session(shared_api: Program) -> str:
+    """A session of that project."""
+    return begun(shared_api)
+
+
 PASSAGES = [
     {"title": "Retention", "text": "Invoices are kept for ten years.", "uri": "a"},
     {"title": "Travel", "text": "Train tickets are booked in second class.", "metadata": {"seite": 3}},
@@ -82,6 +100,11 @@ PASSAGES = [
 
 @pytest.fixture
 def session(api: Program) -> str:
+    return begun(api)
+
+
+def begun(api: Program) -> str:
+    """The id of a new session `run-1` over a collection."""
     api.post("/collections/handbook/put", {"frames": PASSAGES})
     return str(
         api.post("/sessions", {"name": "Lauf ä", "collection": "handbook", "key": "run-1"}).json()["id"]

@@ -2,12 +2,12 @@
 
 import inspect
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, get_type_hints
 
 import pytest
-from django.test import Client
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tests.answer_validation import conforms, held, typed_responses
 from tests.api.conftest import Program
@@ -34,12 +34,6 @@ FILES: dict[tuple[str, str], set[str]] = {
 
 STORED = {"StoredOptions"}
 """Schemas of what is returned as it was stored, perhaps by another version."""
-
-
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    found: dict[str, Any] = Client().get("/api/openapi.json").json()
-    return found
 
 
 def answers_in(document: dict[str, Any]) -> Iterator[tuple[str, str, str, str, Any]]:
@@ -92,6 +86,18 @@ def test_every_operation_names_its_refusals(document: dict[str, Any]) -> None:
             assert {"401", "403", "default"} <= set(answers), (method, path)
             assert ("404" in answers) == ("{" in path), (method, path)
             assert all(each["content"] for each in answers.values()), (method, path)
+
+
+def test_no_two_schemas_have_the_same_name(document: dict[str, Any]) -> None:
+    defined = {(each.__module__, each.__name__) for each in _subclasses(BaseModel)}
+    named = Counter(name for module, name in defined if module.startswith("timemachine."))
+    assert [name for name in document["components"]["schemas"] if named[name] > 1] == []
+
+
+def _subclasses(of: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for each in of.__subclasses__():
+        yield each
+        yield from _subclasses(each)
 
 
 def test_every_document_says_all_its_fields(document: dict[str, Any]) -> None:

@@ -213,6 +213,6 @@ def test_lists_ask_no_more_queries_for_more_rows(api: Program) -> None:
 
     put_file(api, "0.md", GUIDE.encode())
     before = [queries(path) for path in ("/collections/docs/frames", "/collections/docs/sources")]
-    for number in range(1, 6):
+    for number in (1, 2):
         put_file(api, f"{number}.md", GUIDE.encode())
     assert [queries(path) for path in ("/collections/docs/frames", "/collections/docs/sources")] == before

@@ -4,6 +4,19 @@ import pytest
 
 from tests.api.conftest import Program
 
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def api(shared_api: Program) -> Program:
+    """Made once: each test takes its own changes back."""
+    return shared_api
+
+
+@pytest.fixture(scope="module")
+def session(shared_session: str) -> str:
+    return shared_session
+
 
 @pytest.mark.parametrize(
     ("path", "names"),

@@ -1,5 +1,7 @@
 """Answers are grounded without a session; and what the API says of models and of itself."""
 
+from typing import Any
+
 import pytest
 
 from tests.api.conftest import Program
@@ -62,7 +64,6 @@ def test_models_say_why_they_cannot_be_used(api: Program, monkeypatch: pytest.Mo
     assert "OPENAI_API_KEY" in models["openai"]["why_not"]
 
 
-def test_the_documentation_of_the_api_is_there(api: Program) -> None:
-    described = api.client.get("/api/openapi.json").json()["paths"]
-    assert "/api/sessions/{session_id}/actions" in described
+def test_the_documentation_of_the_api_is_there(api: Program, document: dict[str, Any]) -> None:
+    assert "/api/sessions/{session_id}/actions" in document["paths"]
     assert api.client.get("/api/docs").status_code == 200

@@ -12,6 +12,7 @@ from tests.api.conftest import Program
 from timemachine.knowledge.models import Collection
 from timemachine.recording.sessions.models import Session
 
+pytestmark = pytest.mark.django_db
 PAGED = [
     "/sessions",
     "/sessions/run-1/actions",
@@ -33,7 +34,13 @@ def place(value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def api(shared_api: Program) -> Program:
+    """Made once: each test takes its own changes back."""
+    return shared_api
+
+
+@pytest.fixture(scope="module")
 def session(api: Program) -> str:
     """A session with one ask, over a collection."""
     api.post("/collections/handbook/put", {"text": "Invoices are kept for ten years."})
@@ -43,12 +50,8 @@ def session(api: Program) -> str:
 
 
 @pytest.fixture
-def paged(request: pytest.FixtureRequest, api: Program, path: str) -> str:
+def paged(api: Program, session: str, path: str) -> str:
     """The path of a list, with what it lists the parts of."""
-    if "run-1" in path or "REPLAY" in path:
-        session = request.getfixturevalue("session")
-    else:
-        api.post("/collections", {"name": "handbook"})
     if "REPLAY" not in path:
         return path
     replay = api.post(f"/sessions/{session}/replays", {}).json()["replay_id"]

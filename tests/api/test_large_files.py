@@ -16,15 +16,15 @@ from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.exporting import export_session
 from timemachine.recording.importing.models import FileImport, FilePart
 from timemachine.recording.importing.pure.formats.timemachine import FORMAT, VERSION
-from timemachine.recording.importing.worker import work
+from timemachine.recording.importing.worker import PART_BYTES, work
 from timemachine.recording.sessions.models import Action, Session
 
 pytestmark = pytest.mark.django_db
-OVER_64_MB = 70 * 1024 * 1024
+MIB = 1024 * 1024
 SENT: dict[str, Any] = {"content_type": "application/octet-stream"}
 
 
-def own_export(size: int, each: int = 7 * 1024 * 1024) -> bytes:
+def own_export(size: int, each: int) -> bytes:
     """An export of our own, of messages that have so many bytes together."""
     actions = [
         {
@@ -47,9 +47,12 @@ def operator(project: Project) -> Client:
     return client
 
 
-def test_an_export_of_more_than_64_mb_comes_back_over_the_api(api: Program, project: Project) -> None:
-    file = own_export(OVER_64_MB)
-    assert len(file) > 64 * 1024 * 1024
+def test_an_export_that_is_larger_than_a_request_may_be_comes_back_over_the_api(
+    api: Program, settings: Settings
+) -> None:
+    settings.MAX_REQUEST_BYTES = MIB
+    file = own_export(10 * MIB, MIB)
+    assert len(file) > 2 * PART_BYTES
     begun = api.client.post("/api/import", file, headers=api._headers, **SENT)
     assert begun.status_code == 202
     found = FileImport.objects.get()

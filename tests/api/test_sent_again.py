@@ -50,10 +50,10 @@ def test_what_is_sent_again_is_recorded_once_and_answered_as_it_was(
 
 @pytest.mark.parametrize("what", BODIES)
 @pytest.mark.django_db(transaction=True)
-def test_fifty_at_once_are_one_record_with_one_answer(api: Program, session: str, what: str) -> None:
+def test_many_at_once_are_one_record_with_one_answer(api: Program, session: str, what: str) -> None:
     path = f"/sessions/{session}/{what}"
     with ThreadPoolExecutor(max_workers=10) as pool:
-        asked = [in_a_thread(pool, lambda: sent(api, path, BODIES[what])) for _ in range(50)]
+        asked = [in_a_thread(pool, lambda: sent(api, path, BODIES[what])) for _ in range(15)]
         answers = [each.result() for each in asked]
     assert len({json.dumps(each, sort_keys=True) for each in answers}) == 1
     assert answers[0][0] in (200, 201)
@@ -174,9 +174,8 @@ def test_a_key_that_is_empty_or_too_long_is_refused_with_what_to_do(
 
 
 def test_the_document_says_which_operations_know_the_key_and_others_refuse_it(
-    api: Program, session: str
+    api: Program, session: str, document: dict[str, Any]
 ) -> None:
-    document = api.get("/openapi.json").json()
     knowing = {
         path.rsplit("/", 1)[-1]
         for path, operations in document["paths"].items()
