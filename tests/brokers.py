@@ -1,7 +1,12 @@
 """Use another broker in the process of a test, and read or run what is queued."""
 
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from typing import Any
+
+from django.db import connection
 
 from timemachine.config.celery import app as queue
 from timemachine.core.jobs import Job
@@ -26,6 +31,30 @@ def received() -> list[tuple[str, list[str]]]:
             message.ack()
             found.append((message.headers["task"].rpartition(".")[2], message.payload[0]))
         return found
+
+
+@contextmanager
+def tending(look: Callable[[], None]) -> Generator[None]:
+    """Call `look` in a thread, at first, whenever something is enqueued in memory, and twice a second, as something may be due later."""
+    stop = threading.Event()
+
+    def tend() -> None:
+        seen, looked_at = -1, 0.0
+        with queue.connection_for_read() as broker, broker.SimpleQueue("celery") as waiting:
+            while not stop.wait(0.02):
+                size = waiting.qsize()
+                if size != seen or time.monotonic() - looked_at > 0.5:
+                    look()
+                    seen, looked_at = size, time.monotonic()
+        connection.close()
+
+    thread = threading.Thread(target=tend)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def run(job: Job, *ids: Any) -> None:

@@ -1,14 +1,12 @@
 """A real server with a project of its own, and the command that talks to it."""
 
-import threading
-import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
+from tests.brokers import tending
 from tests.cli.terminal import Here, Terminal
 from tests.measuring import programs_unmeasured
 from timemachine.core.accounts.commands.keys import make_api_key
@@ -59,24 +57,17 @@ def tm(
 @pytest.fixture
 def worker(tm: Here) -> Generator[None]:  # it works on what is in that database
     """Somebody who works on replays and files while the command waits for them."""
-    stop = threading.Event()
 
-    def tend() -> None:
-        while not stop.is_set():
-            for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
-                work(replay_id, "test")
-                settle_run_of(replay_id)
-            for sweep_id in Sweep.objects.filter(status="queued").values_list("id", flat=True):
-                measure(sweep_id)
-            for intake_id in Intake.objects.filter(status="waiting").values_list("id", flat=True):
-                put_file(intake_id)
-            for import_id in FileImport.objects.filter(status="waiting").values_list("id", flat=True):
-                import_file(import_id)
-            time.sleep(0.02)  # nothing wakes it up: it looks again and again
-        connection.close()
+    def look() -> None:
+        for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
+            work(replay_id, "test")
+            settle_run_of(replay_id)
+        for sweep_id in Sweep.objects.filter(status="queued").values_list("id", flat=True):
+            measure(sweep_id)
+        for intake_id in Intake.objects.filter(status="waiting").values_list("id", flat=True):
+            put_file(intake_id)
+        for import_id in FileImport.objects.filter(status="waiting").values_list("id", flat=True):
+            import_file(import_id)
 
-    thread = threading.Thread(target=tend)
-    thread.start()
-    yield
-    stop.set()
-    thread.join()
+    with tending(look):
+        yield

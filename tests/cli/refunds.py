@@ -1,9 +1,12 @@
 """A small recording that replays are made of in a terminal."""
 
-import json
-
 from tests.cli.terminal import Here
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection
+from timemachine.knowledge.find import Query
+from timemachine.recording.answering import commands as answering
+from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 PASSAGES = [
     (
@@ -17,22 +20,11 @@ PASSAGES = [
 
 def refunds(tm: Here) -> Session:
     """A session with an ask, a checkpoint and a find, ended."""
-    lines = "\n".join(
-        json.dumps({"title": title, "text": text}, ensure_ascii=False) for title, text in PASSAGES
-    )
-    tm.json("put", "handbook", tm.file("handbook.jsonl", lines))
-    tm.json("session", "start", "handbook", "--name", "Rückgabe", "--key", "s1")
-    tm.json(
-        "ask",
-        "handbook",
-        "--question",
-        "When are refunds paid?",
-        "--use-model",
-        "local:extractive-1",
-        "--session",
-        "s1",
-    )
-    tm.json("session", "checkpoint", "s1", "--name", "answered")
-    tm.json("find", "handbook", "--query", "How long is the guarantee?", "--session", "s1", "--top-k", "2")
-    tm.json("session", "end", "s1")
-    return Session.objects.get()
+    collection = get_or_create_collection(tm.project, "handbook", by="test")
+    answering.put(collection, [NewFrame(title=title, text=text) for title, text in PASSAGES], by="test")
+    session = start_session(tm.project, name="Rückgabe", by="test", collection=collection, key="s1")
+    asked = Query(text="When are refunds paid?")
+    answering.ask(tm.project, collection, asked, use_model="local:extractive-1", session=session)
+    append(session.id, [ActionDraft(kind="checkpoint", name="answered", output={"messages": []})])
+    answering.find(collection, Query(text="How long is the guarantee?", top_k=2), session=session)
+    return end_session(session.id)

@@ -1,13 +1,11 @@
 """`reembed`: asked for, watched to its end, refused in one line."""
 
 import json
-import threading
-import time
 from collections.abc import Generator
 
 import pytest
-from django.db import connection
 
+from tests.brokers import tending
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.jobs.registry import overdue
@@ -26,20 +24,13 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
 @pytest.fixture
 def embedder(tm: Here) -> Generator[None]:
     """Somebody who makes vectors while the command waits for them."""
-    stop = threading.Event()
 
-    def tend() -> None:
-        while not stop.is_set():
-            for collection_id in overdue(embed_backlog, at_start=True):
-                embedding_backlog.embed_missing(collection_id)
-            time.sleep(0.02)  # nothing wakes it up: it looks again and again
-        connection.close()
+    def look() -> None:
+        for collection_id in overdue(embed_backlog, at_start=True):
+            embedding_backlog.embed_missing(collection_id)
 
-    thread = threading.Thread(target=tend)
-    thread.start()
-    yield
-    stop.set()
-    thread.join()
+    with tending(look):
+        yield
 
 
 @pytest.fixture

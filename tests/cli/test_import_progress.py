@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.terminal import Here
 
-LINES = 6_000
+LINES = 2_000
 
 
 def long_file(tm: Here) -> str:
@@ -22,7 +22,7 @@ def long_file(tm: Here) -> str:
                 "uuid": f"u{number}",
                 "sessionId": "3f1d2c4b-0000-4000-8000-00000000000b",
                 "timestamp": "2026-11-20T10:00:00Z",
-                "message": {"role": "user", "content": f"line {number} " + "x" * 200},
+                "message": {"role": "user", "content": f"line {number} " + "x" * 500},
             }
         )
         for number in range(LINES)

@@ -1,5 +1,6 @@
 """session replay, against a real server and somebody who works on replays."""
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -119,23 +120,18 @@ def test_the_collection_as_it_was_brings_what_was_recorded(tm: Here, recorded: S
     assert done["verdicts"] == {"identical": 1}
 
 
-@pytest.mark.parametrize(
-    ("words", "sequences"),
-    [
+def test_parts_of_a_session_can_be_left_out(tm: Here, recorded: Session) -> None:
+    for words, sequences in (
         ((), [1, 4]),
         (("--skip-asks",), [4]),
         (("--skip-finds",), [1]),
         (("--from-checkpoint", "answered"), [4]),
         (("--from-checkpoint", "3"), [4]),
-    ],
-)
-def test_parts_of_a_session_can_be_left_out(
-    words: tuple[str, ...], sequences: list[int], tm: Here, recorded: Session
-) -> None:
-    done = tm.json("session", "replay", str(recorded.id), *words)
-    kept = Replay.objects.get(id=done["id"]).steps.order_by("sequence")
-    assert list(kept.values_list("sequence", flat=True)) == sequences
-    assert done["status"] == "done"
+    ):
+        done = tm.json("session", "replay", str(recorded.id), *words)
+        kept = Replay.objects.get(id=done["id"]).steps.order_by("sequence")
+        assert list(kept.values_list("sequence", flat=True)) == sequences
+        assert done["status"] == "done"
 
 
 def test_the_document_is_the_replay_as_the_api_gives_it(tm: Here, recorded: Session) -> None:
@@ -158,28 +154,15 @@ def test_what_became_of_a_frame_since_is_told_beside_its_hash(tm: Here, recorded
     assert "  context         verified" in out
 
 
-@pytest.mark.parametrize(
-    ("condition", "says"),
-    [("identical", "identical in 1 step"), ("verified", "verified in 2 steps"), ("same", "same in 2 steps")],
-)
-def test_a_condition_that_holds_ends_with_three_and_says_which(
-    condition: str, says: str, tm: Here, recorded: Session
-) -> None:
-    for as_json in ((), ("--json",)):
-        ran = tm.run(
-            "session",
-            "replay",
-            "s1",
-            "--fail-on",
-            "error",
-            "--fail-on",
-            condition,
-            "--as-of",
-            "recorded",
-            *as_json,
-        )
-        assert (ran.code, ran.err) == (3, f"--fail-on: {says}.\n")
-        assert ran.out != ""
+def test_conditions_that_hold_end_with_three_and_are_named(tm: Here, recorded: Session) -> None:
+    replay = ("session", "replay", "s1", "--as-of", "recorded", "--fail-on", "error", "--fail-on", "verified")
+    ran = tm.run(*replay, "--fail-on", "identical", "--fail-on", "same")
+    says = "verified in 2 steps; identical in 1 step; same in 2 steps"
+    assert (ran.code, ran.err) == (3, f"--fail-on: {says}.\n")
+    assert ran.out != ""
+    document = tm.run(*replay, "--json")
+    assert (document.code, document.err) == (3, "--fail-on: verified in 2 steps.\n")
+    assert json.loads(document.out)["status"] == "done"
 
 
 def test_conditions_that_do_not_hold_end_with_zero(tm: Here, recorded: Session) -> None:

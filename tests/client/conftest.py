@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
+from tests.brokers import tending
 from tests.client.gate import Gate
 from tests.client.spools import refused, waiting
 from timemachine.client import TimeMachine
@@ -92,18 +91,12 @@ def served(
 @pytest.fixture
 def worker(served: Served) -> Generator[None]:
     """Somebody who works on replays, and forgets what shall be forgotten."""
-    stop = threading.Event()
 
-    def tend() -> None:
-        while not stop.wait(0.02):
-            for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
-                work(replay_id, "test")
-            for forgetting_id in BulkDeletion.objects.filter(status=RUNNING).values_list("id", flat=True):
-                forget(forgetting_id)
-        connection.close()
+    def look() -> None:
+        for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
+            work(replay_id, "test")
+        for forgetting_id in BulkDeletion.objects.filter(status=RUNNING).values_list("id", flat=True):
+            forget(forgetting_id)
 
-    thread = threading.Thread(target=tend)
-    thread.start()
-    yield
-    stop.set()
-    thread.join()
+    with tending(look):
+        yield
