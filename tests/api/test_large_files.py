@@ -50,7 +50,7 @@ def operator(project: Project) -> Client:
 def test_an_export_that_is_larger_than_a_request_may_be_comes_back_over_the_api(
     api: Program, settings: Settings
 ) -> None:
-    settings.MAX_REQUEST_BYTES = MIB
+    settings.MAX_REQUEST_BYTES = 2 * MIB
     file = own_export(10 * MIB, MIB)
     assert len(file) > 2 * PART_BYTES
     begun = api.client.post("/api/import", file, headers=api._headers, **SENT)
