@@ -59,7 +59,7 @@ class Recording(threading.Thread):
 
 
 def test_what_another_thread_records_during_a_close_stands_in_a_spool(tmp_path: Path) -> None:
-    for run in range(15):
+    for run in range(4):
         folder = tmp_path / str(run)
         tm = TimeMachine(NOBODY, "tmk_x", spool=folder, patience=0.01)
         thread = Recording(tm.session("Closed", end=False))
@@ -81,7 +81,7 @@ def test_what_is_recorded_as_the_last_of_a_process_stands_in_a_spool(tmp_path: P
 
 def test_nothing_that_another_thread_records_comes_behind_the_end(tmp_path: Path) -> None:
     tm = TimeMachine(NOBODY, "tmk_x", spool=tmp_path, patience=0.001)
-    for _ in range(50):
+    for _ in range(15):
         s = tm.session("Ended")
         threads = [Recording(s, pause=0.0) for _ in range(2)]
         for thread in threads:
@@ -92,9 +92,9 @@ def test_nothing_that_another_thread_records_comes_behind_the_end(tmp_path: Path
     tm.close()
     lines = waiting(tmp_path)
     ends = [number for number, line in enumerate(lines) if line.startswith(b"!end 20")]
-    assert len(ends) == 50
+    assert len(ends) == 15
     assert ends[-1] == len(lines) - 1
-    assert len({json.loads(line)["id"].partition(":")[0] for line in lines if not is_end(line)}) <= 50
+    assert len({json.loads(line)["id"].partition(":")[0] for line in lines if not is_end(line)}) <= 15
 
 
 def test_nothing_is_delivered_while_what_a_close_left_waits(served: Served) -> None:

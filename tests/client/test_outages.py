@@ -40,7 +40,7 @@ time.sleep(60)
 """
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None)
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None)
 @given(
     batches=st.lists(st.integers(1, 40), min_size=1, max_size=5),
     fates=st.lists(st.sampled_from(["passes", "no request", "no answer"]), max_size=12),
@@ -82,7 +82,7 @@ def test_a_server_that_is_taken_away_and_brought_back_misses_nothing(served: Ser
     thread = threading.Thread(target=coming_and_going)
     thread.start()
     with tm.session("Coming and going", key="going") as s:
-        for number in range(3_000):
+        for number in range(1_000):
             s.record("agent", number)
             if number % 100 == 0:
                 time.sleep(0.01)
@@ -90,7 +90,7 @@ def test_a_server_that_is_taken_away_and_brought_back_misses_nothing(served: Ser
         thread.join()
         served.gate.open()
         assert s.flush(30)
-    assert served.outputs("going") == list(range(3_000))
+    assert served.outputs("going") == list(range(1_000))
 
 
 def test_what_a_killed_process_recorded_is_delivered_by_the_next(served: Served) -> None:

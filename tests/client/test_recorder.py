@@ -3,20 +3,15 @@
 import asyncio
 import dataclasses
 import datetime as dt
-import logging
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from tests.client.conftest import Served
-from tests.client.spools import recorded_before
 from tests.waiting import wait_until
-from timemachine.client import TimeMachine
 from timemachine.client.errors import NotRecorded
-from timemachine.client.recording.lines import line_of
 from timemachine.core.payloads.queries import value
 from timemachine.recording.sessions.models import Session
 
@@ -258,32 +253,6 @@ def test_a_session_of_a_program_that_awaits(served: Served) -> None:
         assert kinds == ["message", "tool_call", "put", "find"]
 
 
-def test_eight_threads_record_into_one_session(served: Served) -> None:
-    with served.machine().session("Threads", key="threads") as s:
-
-        def work(thread: int) -> None:
-            for number in range(50):
-                s.record("agent", [thread, number])
-
-        threads = [threading.Thread(target=work, args=(thread,)) for thread in range(8)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
-    found = served.outputs("threads")
-    assert len(found) == 400
-    for thread in range(8):
-        assert [number for each, number in found if each == thread] == list(range(50))
-
-
-def test_a_session_that_is_left_open_is_added_to_by_its_key(served: Served) -> None:
-    for number in range(2):
-        with served.machine().session("Days", key="days", end=False) as s:
-            s.record("user", number)
-    assert served.outputs("days") == [0, 1]
-    assert Session.objects.get(key="days").status == "recording"
-
-
 def test_a_checkpoint_is_set_every_so_many_actions(served: Served) -> None:
     said: list[str] = []
 
@@ -316,103 +285,6 @@ def test_a_state_function_that_fails_takes_nothing_with_it(served: Served) -> No
     strict = served.machine(strict=True)
     with strict.session("S", key="s2", checkpoint_every=1, state=state) as s, pytest.raises(NotRecorded):
         s.record("agent", 1)
-
-
-def test_strict_raises_what_is_only_logged_else(served: Served) -> None:
-    strict = served.machine(strict=True, patience=0.3)
-    with pytest.raises(NotRecorded, match="invalid"):
-        strict.session("x", key="no key!")
-    with pytest.raises(NotRecorded, match="capture"):
-        strict.session("x", capture={"everything"})
-    with pytest.raises(NotRecorded, match="name"):
-        strict.session(" ")
-    s = strict.session("Strict", key="strict")
-    with pytest.raises(NotRecorded, match="narrator"):
-        s.record("narrator", "x")
-    s.flush()
-    served.gate.shut()
-    s.record("user", "y")
-    with pytest.raises(NotRecorded, match="waits in the spool"):
-        s.flush(0.3)
-    with pytest.raises(NotRecorded):
-        strict.flush(0.1)
-    with pytest.raises(NotRecorded):
-        s.end()
-    with pytest.raises(NotRecorded, match="has ended"):
-        s.record("user", "z")
-    strict.close()
-
-
-def test_an_agent_never_hears_of_a_server_that_is_away(
-    served: Served, caplog: pytest.LogCaptureFixture
-) -> None:
-    served.gate.shut()
-    tm = served.machine(patience=86_400.0)
-    with tm.session("Away", key="away") as s:
-        s.record("user", "x")
-    assert tm.close() is False
-    assert len([each for each in caplog.records if each.levelno >= logging.WARNING]) >= 1
-    secret = served.key.split("_", 2)[2]
-    assert secret not in caplog.text
-    spooled = b"".join(path.read_bytes() for path in served.spool.iterdir())
-    assert spooled
-    assert secret.encode() not in spooled
-    served.gate.open()
-    later = served.machine()
-    later.deliver_spooled()
-    assert served.outputs("away") == ["x"]
-    wait_until(lambda: served.spooled() == [])
-
-
-def test_without_any_server_what_is_recorded_waits(
-    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.delenv("TIMEMACHINE_URL", raising=False)
-    monkeypatch.setenv("TIMEMACHINE_HOME", str(served.spool / "nothing"))
-    tm = TimeMachine(spool=served.spool, patience=0.2)
-    with tm.session("Nowhere", key="nowhere") as s:
-        s.record("user", "x")
-    tm.close()
-    assert "No server is running on this machine" in caplog.text
-    assert served.machine().deliver_spooled()
-    assert served.outputs("nowhere") == ["x"]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"metadata": {"a": float("nan"), "at": dt.datetime(2026, 11, 1, tzinfo=dt.UTC), "id": UUID(int=1)}},
-        {"metadata": "words"},
-        {"key": 5},
-        {"tags": 5},
-        {"tags": "one"},
-        {"agent": 7},
-        {"parent": ("first", 9)},
-    ],
-)
-def test_whatever_is_said_of_a_session_it_records_and_keeps_no_other_waiting(
-    served: Served, given: dict[str, Any]
-) -> None:
-    tm = served.machine()
-    with tm.session("Odd", **given) as s:
-        s.record("user", 1)
-    with tm.session("Next", key="next") as s:
-        s.record("user", 2)
-    tm.close()
-    assert served.outputs("next") == [2]
-    assert Session.objects.filter(project=served.project).count() == 2
-    wait_until(lambda: served.spooled() == [])
-
-
-def test_a_session_that_cannot_be_sent_keeps_no_other_waiting(served: Served) -> None:
-    session = {"name": "Old", "key": "old", "metadata": {"a": float("nan")}}
-    recorded_before(served.spool, "old", line_of({"id": "1", "kind": "event", "name": "a"}), session=session)
-    tm = served.machine(patience=0.5)
-    with tm.session("Next", key="next") as s:
-        s.record("user", 2)
-        assert s.flush(10)
-    assert served.outputs("next") == [2]
-    tm.close()
 
 
 def test_a_function_that_asks_a_model_is_recorded_with_what_its_answer_says_of_it(served: Served) -> None:

@@ -1,5 +1,6 @@
 """Bundles made once by the product: of a session that was sealed twice, of its audit replay, of a comparison over it, and of the project's log."""
 
+import pickle
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -8,6 +9,7 @@ from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.builders import compared, recorded_session, replayed
+from tests.locking import one_at_a_time, shared_folder
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log import keys
@@ -31,7 +33,19 @@ class Made:
 
 
 @pytest.fixture(scope="session")
-def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
+def made(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Made:
+    """The bundles, made once for all processes of a run."""
+    kept = shared_folder(tmp_path_factory) / "bundles"
+    with one_at_a_time(kept.with_suffix(".lock")):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(_made(django_db_blocker)))
+        found: Made = pickle.loads(kept.read_bytes())
+    return found
+
+
+def _made(django_db_blocker: DjangoDbBlocker) -> Made:
     """The bundles; nothing of what they were made from stays."""
     with django_db_blocker.unblock(), transaction.atomic():
         project = Project.objects.create(name="Prüfung")

@@ -32,13 +32,10 @@ def with_large(files: Files, name: str, chunk: bytes, times: int, target: Path) 
 
 
 def test_a_long_line_takes_time_in_proportion_to_its_length(made: Made, tmp_path: Path) -> None:
-    took = []
-    for mib in (16, 128):
-        path = with_large(unpacked(made.session), "payloads.jsonl", b"x" * MIB, mib, tmp_path / f"{mib}.zip")
-        began = process_time()
-        tm_verify.verify(path, made.key)
-        took.append(process_time() - began)
-    assert took[1] < 5, took  # where each chunk was put behind all before it, eleven seconds
+    path = with_large(unpacked(made.session), "payloads.jsonl", b"x" * MIB, 128, tmp_path / "x.zip")
+    began = process_time()
+    tm_verify.verify(path, made.key)
+    assert process_time() - began < 5  # where each chunk was put behind all before it, eleven seconds
 
 
 def test_a_line_is_whole_however_it_is_cut_into_chunks(
@@ -73,14 +70,14 @@ def test_what_unpacks_to_more_than_is_ever_packed_so_tightly_is_no_bundle(
 
 
 def test_texts_that_repeat_each_other_are_packed_less_tightly_than_that(tmp_path: Path) -> None:
-    """As a bundle holds them: a salt before each text, here of an agent that gives the same answer of 16 KiB ten thousand times."""
+    """As a bundle holds them: a salt before each text, here of an agent that gives the same answer of 16 KiB a thousand times."""
     answer = " ".join(f"line {number} of the same log" for number in range(600))[:16_384]
     with (tmp_path / "x.zip").open("wb") as target:
         zipped = Zipped(target)
         with zipped.file("session/disclosed.jsonl") as file:
             file.lines(
                 json.dumps({"index": index, "fields": {"output": [os.urandom(16).hex(), answer]}}).encode()
-                for index in range(10_000)
+                for index in range(1_000)
             )
         zipped.close()
     with zipfile.ZipFile(tmp_path / "x.zip") as opened:
@@ -88,9 +85,13 @@ def test_texts_that_repeat_each_other_are_packed_less_tightly_than_that(tmp_path
     assert size / (tmp_path / "x.zip").stat().st_size < tm_verify.MOST_INFLATED
 
 
-@pytest.mark.parametrize("line", [b"{}\n", b"\n"])
 @pytest.mark.parametrize(
-    "name", ["session/records.jsonl", "session/disclosed.jsonl", "session/checkpoints.jsonl"]
+    ("name", "line"),
+    [
+        ("session/records.jsonl", b"\n"),
+        ("session/disclosed.jsonl", b"{}\n"),
+        ("session/checkpoints.jsonl", b"\n"),
+    ],
 )
 def test_after_so_many_faults_it_stops_and_says_so(
     made: Made,
