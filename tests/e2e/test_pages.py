@@ -8,9 +8,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.demo import demo_of, pages
 from tests.e2e.looking import PICTURES, look, look_at_it
 from tests.e2e.product import Product
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -71,7 +71,6 @@ GALLERY = {
     "retention": "Retention",
     "hold": "Legal hold",
 }
-CHATS = '{"messages": [{"role": "user", "content": "Who is 7?"}, {"role": "assistant", "content": "Zoë."}]}\n{half\n'
 PHONE = 360
 NARROWEST = 320
 SCROLLING = (
@@ -110,103 +109,7 @@ def api(product: Product) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def demo(api: httpx.Client) -> dict[str, Any]:
-    """The demo, replayed to its end."""
-    made: dict[str, Any] = api.post("/demo").json()
-    grid = {"top_k": [4, 16]}
-    made["sweep"] = api.post(f"/sessions/{made['session']['id']}/sweeps", json=grid).json()["sweep_id"]
-    trial = {"frames": [12, 3]}
-    made["trial"] = api.post(f"/sessions/{made['session']['id']}/actions/2/trials", json=trial).json()[
-        "replay_id"
-    ]
-    for sequence, text in ((2, "The fee is in no passage: it is at rank 12."), (5, "Ask the desk.")):
-        note = {"sequence": sequence, "text": text}
-        assert api.post(f"/sessions/{made['session']['id']}/notes", json=note).status_code == 201
-    jobs = [f"/replays/{each}" for each in (*(one["id"] for one in made["replays"]), made["trial"])]
-    jobs.append(f"/sweeps/{made['sweep']}")
-    wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs))
-    session = made["session"]["id"]
-    kept_and_deleted(api)
-    held = api.post("/sessions", json={"name": "Held", "key": "held"}).raise_for_status().json()
-    made["hold"] = (
-        api.post("/holds", json={"sessions": [held["id"]], "reason": "the lawsuit of May"})
-        .raise_for_status()
-        .json()["id"]
-    )
-    made["forgetting"] = (
-        api.post("/forgettings", json={"filter": {"named": "held"}}).raise_for_status().json()["id"]
-    )
-    api.post(
-        "/retention", json={"days": 90, "agent": "nobody", "reason": "a bot for tests"}
-    ).raise_for_status()
-    made["erasure"] = api.post(
-        f"/sessions/{session}/erasures", json={"fields": ["output"], "steps": [2]}
-    ).json()["id"]
-    kept = api.post("/import?later=true&filename=chats.jsonl", content=CHATS.encode()).json()["import_id"]
-    wait_until(lambda: api.get(f"/imports/{kept}").json()["status"] == "done")
-    made["import"] = kept
-    made["pattern"] = pattern_of_two_sessions(api)
-    return made | {"comparison": compared(api, session), "suite": suite_of_two_runs(api, session)}
-
-
-def kept_and_deleted(api: httpx.Client) -> None:
-    """A session under legal hold, one with a turn that was deleted, and one that was deleted whole."""
-    turn = {"kind": "message", "role": "user", "output": "The gate stayed shut."}
-    for key in ("kept", "gate-gone", "all-gone"):
-        api.post("/sessions", json={"name": f"Talk, {key}", "key": key}).raise_for_status()
-        api.post(f"/sessions/{key}/actions", json=turn).raise_for_status()
-    reason = {"reason": "asked for"}
-    api.post("/holds", json={"sessions": ["kept"], **reason}).raise_for_status()
-    api.request("DELETE", "/sessions/gate-gone/actions/1", json=reason).raise_for_status()
-    api.request("DELETE", "/sessions/all-gone", json=reason).raise_for_status()
-
-
-def pattern_of_two_sessions(api: httpx.Client) -> str:
-    """An error that came in two sessions, which a rule found; its address."""
-    api.post("/patterns/rules", json={"sessions": 2, "window": "week"})
-    wrong = {"kind": "tool_result", "tool": "pay", "output": "Error: the gate did not open in time"}
-    solved = {"kind": "message", "output": "Restart its controller.", "significance": "solution"}
-    for number in range(2):
-        session = api.post("/sessions", json={"name": f"Gate {number}", "key": f"gate-{number}"}).json()["id"]
-        api.post(f"/sessions/{session}/actions", json={"actions": [wrong, solved][: 2 - number]})
-    wait_until(lambda: len(api.get("/patterns/alerts").json()["items"]) == 1)
-    return str(api.get("/patterns", params={"q": "gate"}).json()["items"][0]["address"])
-
-
-def suite_of_two_runs(api: httpx.Client, session: str) -> str:
-    """A suite that ran twice, the second time with another model; its address."""
-    body = {
-        "name": "Nightly",
-        "sessions": [session],
-        "options": {"audit": True, "reason": "Regression"},
-        "use_models": ["local:extractive-1"],
-        "fail_on": ["worse"],
-        "schedule": "daily 02:30 Europe/Berlin",
-    }
-    address = f"/suites/{api.post('/suites', json=body).json()['id']}"
-    for model in ("local:extractive-1", "local:extractive-5"):
-        api.patch(address, json={"use_models": [model]})
-        api.post(f"{address}/runs", json={})
-        wait_until(lambda: api.get(f"{address}/runs/latest").json()["status"] == "done")
-    return address
-
-
-def compared(api: httpx.Client, session: str) -> dict[str, Any]:
-    """A comparison of two models over the session, to its end, with a mark, and one of its cells."""
-    arms = [{"model": "local:extractive-1"}, {"model": "local:extractive-5"}]
-    body = {"sessions": [session], "arms": arms, "reason": "Which says enough?", "noise_floor": True}
-    address = f"/comparisons/{api.post('/comparisons', json=body).json()['comparison_id']}"
-    wait_until(lambda: api.get(address).json()["status"] == "done")
-    asked = api.get(f"{address}/cells").json()["items"][0]
-    mark = {
-        "session": session,
-        "sequence": asked["sequence"],
-        "arm": 2,
-        "verdict": "worse",
-        "note": "Wanders.",
-    }
-    assert api.post(f"{address}/marks", json=mark).status_code == 201
-    found: dict[str, Any] = api.get(address).json()
-    return found
+    return demo_of(api)
 
 
 def test_the_empty_pages_are_sound(screen: Page, product: Product) -> None:
@@ -228,103 +131,6 @@ def test_every_page_is_sound(screen: Page, product: Product, demo: dict[str, Any
         if name in OF_TABLES:
             faults += [f"{name}: {cell} is beside the screen" for cell in screen.evaluate(BESIDE, PHONE)]
     assert faults == []
-
-
-def pages(demo: dict[str, Any]) -> dict[str, str]:
-    """The addresses of the pages, with the demo in them."""
-    session = f"/sessions/{demo['session']['id']}"
-    debug, audit = (f"/replays/{each['id']}" for each in demo["replays"])
-    both = f"a={demo['session']['id']}&b={demo['replays'][0]['id']}"
-    return {
-        "sessions": "/",
-        "timeline": f"{session}/?step=2",
-        "timeline-state": f"{session}/?step=8&tab=state",
-        "timeline-diff": f"{session}/?step=8&tab=diff",
-        "timeline-context": f"{session}/?step=2&tab=context",
-        "timeline-raw": f"{session}/?step=2&tab=raw",
-        "timeline-replayed": f"{session}/?step=2&replay={demo['replays'][1]['id']}",
-        "timeline-table": f"{session}/?step=2&view=table",
-        "timeline-compact": f"{session}/?step=2&view=compact",
-        "timeline-documents": f"{session}/?step=2&view=raw",
-        "totals": f"{session}/totals/?by=tool",
-        "notes": f"{session}/notes/",
-        "work": f"{session}/work/",
-        "launch": f"{session}/replay/?from=4",
-        "where": f"{session}/where/?frame=12",
-        "trial": f"{session}/steps/2/trial/",
-        "tried": f"/replays/{demo['trial']}/steps/2/",
-        "new-sweep": f"{session}/sweep/",
-        "sweep": f"/sweeps/{demo['sweep']}/",
-        "debug-replay": f"{debug}/",
-        "debug-step": f"{debug}/steps/2/",
-        "audit-replay": f"{audit}/",
-        "audit-step": f"{audit}/steps/2/",
-        "compare": f"/compare/?{both}",
-        "compare-steps": f"/compare/steps/?{both}&left=2&right=2",
-        "compare-choose": f"/compare/?a={demo['session']['id']}",
-        "comparisons": "/comparisons/",
-        "new-comparison": f"/comparisons/new/?session={demo['session']['id']}",
-        "comparison": f"/comparisons/{demo['comparison']['id']}/?show=changed&against=1",
-        "export": f"{session}/export/",
-        "branches": f"{session}/branches/",
-        "significance": f"{session}/significance/",
-        "transcript": f"{session}/transcript/",
-        "transcript-in-part": f"{session}/transcript/?significance=solution&min_importance=0.9",
-        "transcript-wrong": f"{session}/transcript/?budget=much",
-        "search": "/search/?q=fee",
-        "search-empty": "/search/",
-        "search-wrong": "/search/?q=-not",
-        "recall": "/recall/?q=which+fee+was+it+today%3F",
-        "recall-around": "/recall/?q=which+fee+was+it%3F&around=1&kind=ask",
-        "recall-empty": "/recall/",
-        "recall-wrong": "/recall/?q=fee&time_zone=Mars",
-        "sessions-wrong": "/?min_cost=much",
-        "patterns": "/patterns/",
-        "pattern": demo["pattern"],
-        "met-step": "/sessions/gate-1/?step=1",
-        "suites": "/suites/",
-        "new-suite": "/suites/new/",
-        "suite": f"{demo['suite']}/",
-        "suite-edit": f"{demo['suite']}/edit/",
-        "suite-run": f"{demo['suite']}/runs/2/",
-        "suite-delete": f"{demo['suite']}/delete/",
-        "costs": "/costs/",
-        "costs-wrong-day": "/costs/?since=yesterday",
-        "collections": "/collections/",
-        "collection": "/collections/demo: card desk handbook/",
-        "collection-found": "/collections/demo: card desk handbook/?q=fee&adaptive=on&relative=0.2",
-        "comparison-judge": f"/comparisons/{demo['comparison']['id']}/?judge=nobody:x",
-        "frame": "/collections/demo: card desk handbook/frames/12/",
-        "new-session": "/sessions/new/",
-        "import": "/import/",
-        "file-import": f"/imports/{demo['import']}/",
-        "evidence": f"{session}/evidence/",
-        "delete-session": f"{session}/delete/",
-        "erase-fields": f"{session}/erase-fields/?step=2",
-        "erasure": f"/erasures/{demo['erasure']}/",
-        "delete-turn": f"{session}/steps/2/delete/",
-        "delete-turn-gone": "/sessions/gate-gone/steps/1/delete/",
-        "timeline-turn-gone": "/sessions/gate-gone/?step=1&tab=state",
-        "session-gone": "/sessions/all-gone/",
-        "delete-session-held": "/sessions/kept/delete/",
-        "session-hold": f"{session}/hold/",
-        "retention": "/settings/retention/",
-        "training": "/training/?form=dpo&what=chain",
-        "training-wrong": "/training/?shares=1",
-        "place-hold": "/holds/new/?status=ended",
-        "hold": f"/holds/{demo['hold']}/",
-        "forgetting": f"/forgettings/{demo['forgetting']}/",
-        "replay-evidence": f"/replays/{demo['trial']}/evidence/",
-        "share": f"{session}/share/",
-        "shares": "/shares/",
-        "share-policy": "/settings/sharing/",
-        "revoke-all": "/shares/revoke/",
-        "settings": "/settings/",
-        "evidence-key": "/settings/evidence-key/",
-        "models": "/settings/models/",
-        "redaction": "/settings/redaction/",
-        "new-redaction": "/settings/redaction/new/",
-    }
 
 
 @pytest.fixture
