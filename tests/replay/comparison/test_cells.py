@@ -23,6 +23,7 @@ def test_the_noise_floor_run_is_no_run_of_its_variant() -> None:
     run, noise = Cell(arm=1), Cell(arm=1, repeat=0)
     assert ask(run, noise).cells(1) == [run]
     assert ask(run, noise).noise(1) == [noise]
+    assert ask(run, noise).answers == [Cell(arm=0), noise, run]
 
 
 @pytest.mark.parametrize(
