@@ -3,8 +3,8 @@
     python -m clients.generate_python           writes timemachine/client/generated/
     python -m clients.generate_python --check   exits with 1 if what is there is out of date
 
-`types.py` has a TypedDict for each schema, `resources.py` a class for each resource with a method for each operation. The methods are
-named in `clients/python_methods.toml`.
+`types.py` has a TypedDict for each schema, `resources.py` a class for each resource with a method for each operation, and those that
+read all pages of a list or wait for work to finish. The methods are named in `clients/python_methods.toml`.
 """
 
 import json
@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -137,6 +137,11 @@ class Argument:
     """What a part of the path names."""
 
     @property
+    def as_required(self) -> str:
+        """The argument without a default."""
+        return f"{self.name}: {self.type}"
+
+    @property
     def as_optional(self) -> str:
         """The argument with the default None."""
         kind = self.type if self.type == "Any" or self.type.endswith("None") else f"{self.type} | None"
@@ -155,7 +160,9 @@ class Method:
             (each for each in self._body.get("anyOf", [self._body]) if "$ref" in each), {}
         )
         self._arguments = [*self._parameters(node, types), *self._fields(types)]
-        answers = [types.of_answer(each) for each in _answers(node)]
+        self._answers = _answers(node)
+        self._schemas = types.schemas
+        answers = [types.of_answer(each) for each in self._answers]
         self._is_file = not answers
         self._result = " | ".join(dict.fromkeys(answers)) or "Mapping[str, str]"
 
@@ -168,6 +175,27 @@ class Method:
             yield f"        return {call}"
         else:
             yield f"        found: {self._result} = {call}\n        return found"
+
+    def every_item(self, name: str, with_: Sequence[str], about: str) -> Iterator[str]:
+        """The method that yields the items of all pages of the list; `with_` are the optional arguments that it takes."""
+        page = self._schemas[_name(self._answers[0])]
+        item = _name(page["properties"]["items"]["items"])
+        optional = [each for each in self._arguments if each.name in with_]
+        taken = [each.as_required for each in self._at("path")] + [each.as_optional for each in optional]
+        given = [each.name for each in self._at("path")] + [f"{each.name}={each.name}" for each in optional]
+        yield f"    def {name}({', '.join(['self', *taken])}) -> Iterator[types.{item}]:"
+        yield f'        """{about}"""'
+        call = f"self.{self.name}({', '.join([*given, 'limit=LARGEST_PAGE', 'after=after'])})"
+        yield f"        return every(lambda after: {call})"
+
+    def until_finished(self, name: str) -> Iterator[str]:
+        """The method that repeats the request until the work is finished."""
+        (what,) = self._at("path")
+        seen = f"seen: Callable[[{self._result}], None] = lambda _: None"
+        yield f"    def {name}(self, {what.as_required}, {seen}) -> {self._result}:"
+        yield f'        """Wait for the {what.noun} and return it; calls `seen` with each state."""'
+        look = f"lambda: self.{self.name}({what.name})"
+        yield f'        return wait({look}, lambda found: found["status"] in FINISHED, seen)'
 
     def _parameters(self, node: Node, types: Types) -> Iterator[Argument]:
         parts = self.path.split("/")
@@ -205,7 +233,7 @@ class Method:
 
     def _signature(self) -> Iterator[str]:
         yield "self"
-        yield from (f"{each.name}: {each.type}" for each in self._arguments if each.required)
+        yield from (each.as_required for each in self._arguments if each.required)
         if self._is_file:
             yield "target: Path"
         if self._changes_what_is_given:
@@ -245,7 +273,12 @@ def modules(document: Node) -> dict[str, str]:
         for verb, node in verbs.items()
     }
     resources = tomllib.loads(METHODS.read_text(encoding="utf-8"))
-    named = {each for methods in resources.values() for name, each in methods.items() if name != "about"}
+    named = {
+        each
+        for methods in resources.values()
+        for name, each in methods.items()
+        if name != "about" and isinstance(each, str)
+    }
     if missing := operations.keys() - named - BY_HAND:
         sys.exit(f"Name the method of {', '.join(sorted(missing))} in {METHODS.relative_to(ROOT)}.")
     if unknown := named - operations.keys():
@@ -255,18 +288,29 @@ def modules(document: Node) -> dict[str, str]:
     lines = [
         f'"""The resources of the API, with a method for each request. {_HEADER}"""\n',
         "from __future__ import annotations\n",
-        "from collections.abc import Mapping, Sequence",
+        "from collections.abc import Callable, Iterator, Mapping, Sequence",
         "from pathlib import Path",
         "from typing import TYPE_CHECKING, Any, Unpack\n",
-        "from timemachine.client.connection import Resource, given, segment\n",
+        "from timemachine.client.connection import Resource, given, segment",
+        "from timemachine.client.pages import LARGEST_PAGE, every",
+        "from timemachine.client.waiting import FINISHED, wait\n",
         "if TYPE_CHECKING:  # creating hundreds of types takes time that a command does not have",
         "    from timemachine.client.generated import types",
         "    from timemachine.core.pure.json_types import JsonObject\n\n",
     ]
     for resource, methods in resources.items():
         lines += [f"class {resource}(Resource):", f'    """{methods.pop("about")}"""\n']
-        for name, operation in methods.items():
-            lines += [*Method(name, operation, operations[operation], types).source(), ""]
+        requests: dict[str, Method] = {}
+        for name, entry in methods.items():
+            match entry:
+                case {"every": of, "about": about}:
+                    source = requests[of].every_item(name, entry.get("with", ()), about)
+                case {"until_finished": of}:
+                    source = requests[of].until_finished(name)
+                case operation:
+                    requests[name] = Method(name, operation, operations[operation], types)
+                    source = requests[name].source()
+            lines += [*source, ""]
     for operation in BY_HAND:
         types.of_answer(operations[operation]["responses"])
     package = f'"""The requests of the API and the types of its answers. {_HEADER}"""\n'

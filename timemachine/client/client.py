@@ -10,7 +10,7 @@ from timemachine.client.generated import resources
 from timemachine.client.pages import LARGEST_PAGE, whole
 from timemachine.client.resources.collections import Asks, Collections
 from timemachine.client.resources.deletions import Deletions, Evidence
-from timemachine.client.resources.replays import Comparisons, Judgements, Replays, Suites, Sweeps
+from timemachine.client.resources.replays import Comparisons, Judgements, Suites
 from timemachine.client.resources.sessions import Patterns, Sessions, Training
 from timemachine.client.server import Server
 from timemachine.client.waiting import FINISHED, wait
@@ -32,10 +32,10 @@ class Client(resources.Root):
         self.sessions = Sessions(self.connection)
         self.collections = Collections(self.connection)
         self.asks = Asks(self.connection)
-        self.replays = Replays(self.connection)
+        self.replays = resources.Replays(self.connection)
         self.comparisons = Comparisons(self.connection)
         self.suites = Suites(self.connection)
-        self.sweeps = Sweeps(self.connection)
+        self.sweeps = resources.Sweeps(self.connection)
         self.shares = resources.Shares(self.connection)
         self.redactions = resources.Redactions(self.connection)
         self.evidence = Evidence(self.connection)

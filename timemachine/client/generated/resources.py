@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from timemachine.client.connection import Resource, given, segment
+from timemachine.client.pages import LARGEST_PAGE, every
+from timemachine.client.waiting import FINISHED, wait
 
 if TYPE_CHECKING:  # creating hundreds of types takes time that a command does not have
     from timemachine.client.generated import types
@@ -807,6 +809,10 @@ class Sessions(Resource):
         )
         return found
 
+    def actions(self, session: str) -> Iterator[types.ActionOut]:
+        """Every action of the session in order, with its complete content."""
+        return every(lambda after: self._actions(session, limit=LARGEST_PAGE, after=after))
+
     def _transcript(
         self,
         session: str,
@@ -1064,6 +1070,10 @@ class Collections(Resource):
         """
         found: types.IntakeOut = self._connection.get(f"/api/intakes/{segment(intake, 'intake')}")
         return found
+
+    def wait(self, intake: str, seen: Callable[[types.IntakeOut], None] = lambda _: None) -> types.IntakeOut:
+        """Wait for the intake and return it; calls `seen` with each state."""
+        return wait(lambda: self.intake(intake), lambda found: found["status"] in FINISHED, seen)
 
     def embedding(self, name: str) -> types.EmbeddingOut:
         """How far a collection is embedded.
@@ -1534,6 +1544,10 @@ class Replays(Resource):
         found: types.ReplayOut = self._connection.get(f"/api/replays/{segment(replay, 'replay')}")
         return found
 
+    def wait(self, replay: str, seen: Callable[[types.ReplayOut], None] = lambda _: None) -> types.ReplayOut:
+        """Wait for the replay and return it; calls `seen` with each state."""
+        return wait(lambda: self.get(replay), lambda found: found["status"] in FINISHED, seen)
+
     def step(self, replay: str, sequence: int) -> types.ReplayStepOut:
         """One step of a replay.
 
@@ -1604,6 +1618,10 @@ class Replays(Resource):
         )
         return found
 
+    def steps(self, replay: str) -> Iterator[types.ReplayStepOut]:
+        """Every step of the replay, in the order of the recording."""
+        return every(lambda after: self._steps(replay, limit=LARGEST_PAGE, after=after))
+
 
 class Sweeps(Resource):
     """Launch and follow sweeps."""
@@ -1647,6 +1665,10 @@ class Sweeps(Resource):
         """
         found: types.SweepOut = self._connection.get(f"/api/sweeps/{segment(sweep, 'sweep')}")
         return found
+
+    def wait(self, sweep: str, seen: Callable[[types.SweepOut], None] = lambda _: None) -> types.SweepOut:
+        """Wait for the sweep and return it; calls `seen` with each state."""
+        return wait(lambda: self.get(sweep), lambda found: found["status"] in FINISHED, seen)
 
     def cancel(self, sweep: str) -> types.SweepOut:
         """Cancel a sweep.
@@ -1841,6 +1863,10 @@ class Comparisons(Resource):
         )
         return found
 
+    def cells(self, comparison: str) -> Iterator[types.AskCells]:
+        """Every ask with its answers."""
+        return every(lambda after: self._cells(comparison, limit=LARGEST_PAGE, after=after))
+
 
 class Suites(Resource):
     """Create, run and read replay suites; a suite is an id or a name."""
@@ -1924,6 +1950,10 @@ class Suites(Resource):
         found: types.SuitePage = self._connection.get("/api/suites", {"limit": limit, "after": after})
         return found
 
+    def every(self) -> Iterator[types.SuiteOut]:
+        """The suites by name, each with its latest run."""
+        return every(lambda after: self._page(limit=LARGEST_PAGE, after=after))
+
     def _runs(self, suite: str, *, limit: int | None = None, after: str | None = None) -> types.SuiteRunPage:
         """A suite's runs.
 
@@ -1933,6 +1963,10 @@ class Suites(Resource):
             f"/api/suites/{segment(suite, 'suite')}/runs", {"limit": limit, "after": after}
         )
         return found
+
+    def runs(self, suite: str) -> Iterator[types.SuiteRunOut]:
+        """The runs of a suite, newest first."""
+        return every(lambda after: self._runs(suite, limit=LARGEST_PAGE, after=after))
 
     def _get_run(self, suite: str, number: str) -> types.SuiteRunDetail:
         """One run.
@@ -2570,6 +2604,12 @@ class Deletions(Resource):
         found: types.DeletionOut = self._connection.get(f"/api/forgettings/{segment(deletion, 'deletion')}")
         return found
 
+    def wait(
+        self, deletion: str, seen: Callable[[types.DeletionOut], None] = lambda _: None
+    ) -> types.DeletionOut:
+        """Wait for the deletion and return it; calls `seen` with each state."""
+        return wait(lambda: self.get(deletion), lambda found: found["status"] in FINISHED, seen)
+
     def confirm(self, deletion: str, *, reason: str | None = None) -> types.DeletionOut:
         """Delete what was found.
 
@@ -2670,6 +2710,10 @@ class Deletions(Resource):
         found: types.DeletionPage = self._connection.get("/api/forgettings", {"limit": limit, "after": after})
         return found
 
+    def every(self) -> Iterator[types.DeletionOut]:
+        """Every bulk deletion, newest first."""
+        return every(lambda after: self._page(limit=LARGEST_PAGE, after=after))
+
     def _sessions(
         self, deletion: str, *, limit: int | None = None, after: str | None = None
     ) -> types.DeletionSessions:
@@ -2681,6 +2725,10 @@ class Deletions(Resource):
             f"/api/forgettings/{segment(deletion, 'deletion')}/sessions", {"limit": limit, "after": after}
         )
         return found
+
+    def sessions(self, deletion: str) -> Iterator[types.DeletionSession]:
+        """Each session of a bulk deletion with its state."""
+        return every(lambda after: self._sessions(deletion, limit=LARGEST_PAGE, after=after))
 
     def _hold(
         self,
@@ -2712,6 +2760,10 @@ class Deletions(Resource):
             "/api/holds", {"session": session, "limit": limit, "after": after}
         )
         return found
+
+    def holds(self, session: str | None = None) -> Iterator[types.HoldOut]:
+        """Every hold, newest first, including released ones; optionally only those of a session."""
+        return every(lambda after: self._holds(session=session, limit=LARGEST_PAGE, after=after))
 
 
 class Keys(Resource):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from timemachine.client import waiting
 from timemachine.client.connection import given, segment
 from timemachine.client.errors import Refused, Unreachable
 from timemachine.client.generated import resources
@@ -40,12 +39,6 @@ class Collections(resources.Collections):
             path, fields, (file.name, file.data)
         )
         return found
-
-    def wait(self, intake: str, seen: Callable[[types.IntakeOut], None] = lambda _: None) -> types.IntakeOut:
-        """Wait for the intake and return it; calls `seen` with each state."""
-        return waiting.wait(
-            lambda: self.intake(intake), lambda found: found["status"] in waiting.FINISHED, seen
-        )
 
     def find(
         self, name: str, *, session: str | None = None, **options: Unpack[types.FindIn]

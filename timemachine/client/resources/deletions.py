@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, cast, overload
 
 from timemachine.client.connection import given
 from timemachine.client.generated import resources
-from timemachine.client.pages import LARGEST_PAGE, every
-from timemachine.client.waiting import wait
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
-
-_FINISHED = ("done", "cancelled")
 
 
 class Deletable(TypedDict):
@@ -39,20 +34,6 @@ class Deletions(resources.Deletions):
         """Preview a bulk deletion: `sessions`, `turns`, and how many are `held`. `which` are the filters of `Sessions.page`, `named` and `older_than_days`."""
         return self._prepare(cast("types.SessionSelection", given(**which)))
 
-    def wait(
-        self, deletion: str, seen: Callable[[types.DeletionOut], None] = lambda _: None
-    ) -> types.DeletionOut:
-        """Wait for the deletion and return it; calls `seen` with each state."""
-        return wait(lambda: self.get(deletion), lambda found: found["status"] in _FINISHED, seen)
-
-    def sessions(self, deletion: str) -> Iterator[types.DeletionSession]:
-        """Each session of a bulk deletion with its state."""
-        return every(lambda after: self._sessions(deletion, limit=LARGEST_PAGE, after=after))
-
-    def every(self) -> Iterator[types.DeletionOut]:
-        """Every bulk deletion, newest first."""
-        return every(lambda after: self._page(limit=LARGEST_PAGE, after=after))
-
     @overload
     def hold(
         self,
@@ -73,10 +54,6 @@ class Deletions(resources.Deletions):
         """Place a legal hold on these sessions, or on all that match `which` now."""
         matching = cast("types.SessionSelection", given(**which)) if which else None
         return self._hold(reason=reason, sessions=sessions, filter=matching, dry_run=dry_run)
-
-    def holds(self, session: str | None = None) -> Iterator[types.HoldOut]:
-        """Every hold, newest first, including released ones; optionally only those of a session."""
-        return every(lambda after: self._holds(session=session, limit=LARGEST_PAGE, after=after))
 
 
 class Evidence(resources.Evidence):

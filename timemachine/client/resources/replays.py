@@ -1,4 +1,4 @@
-"""Replays, comparisons, suites, sweeps and judgements: wait for them and read the results."""
+"""Comparisons, suites and judgements: wait for them and read the results."""
 
 from __future__ import annotations
 
@@ -15,26 +15,6 @@ if TYPE_CHECKING:
 LATEST: Final = "latest"
 
 
-class Replays(resources.Replays):
-    """Launch, follow and read replays."""
-
-    def steps(self, replay: str) -> Iterator[types.ReplayStepOut]:
-        """Every step of the replay, in the order of the recording."""
-        return every(lambda after: self._steps(replay, limit=LARGEST_PAGE, after=after))
-
-    def wait(self, replay: str, seen: Callable[[types.ReplayOut], None] = lambda _: None) -> types.ReplayOut:
-        """Wait for the replay and return it; calls `seen` with each state."""
-        return wait(lambda: self.get(replay), lambda found: found["status"] in FINISHED, seen)
-
-
-class Sweeps(resources.Sweeps):
-    """Launch and follow sweeps."""
-
-    def wait(self, sweep: str, seen: Callable[[types.SweepOut], None] = lambda _: None) -> types.SweepOut:
-        """Wait for the sweep and return it; calls `seen` with each state."""
-        return wait(lambda: self.get(sweep), lambda found: found["status"] in FINISHED, seen)
-
-
 class Judgements(resources.Judgements):
     """Let a judge model check a recorded answer; a session is an id or a key."""
 
@@ -47,10 +27,6 @@ class Judgements(resources.Judgements):
 
 class Comparisons(resources.Comparisons):
     """Launch, follow and read comparisons; a session is an id or a key."""
-
-    def cells(self, comparison: str) -> Iterator[types.AskCells]:
-        """Every ask with its answers."""
-        return every(lambda after: self._cells(comparison, limit=LARGEST_PAGE, after=after))
 
     def wait_for_judges(
         self, comparison: str, seen: Callable[[types.ComparisonResults], None] = lambda _: None
@@ -83,14 +59,6 @@ class Comparisons(resources.Comparisons):
 
 class Suites(resources.Suites):
     """Create, run and read replay suites; a suite is an id or a name."""
-
-    def every(self) -> Iterator[types.SuiteOut]:
-        """The suites by name, each with its latest run."""
-        return every(lambda after: self._page(limit=LARGEST_PAGE, after=after))
-
-    def runs(self, suite: str) -> Iterator[types.SuiteRunOut]:
-        """The runs of a suite, newest first."""
-        return every(lambda after: self._runs(suite, limit=LARGEST_PAGE, after=after))
 
     def get_run(self, suite: str, number: int | str = LATEST) -> types.SuiteRunDetail:
         """The progress and the results of a run."""

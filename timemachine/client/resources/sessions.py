@@ -46,10 +46,6 @@ class Sessions(resources.Sessions):
         """Do `put`, `find` or `ask` in a session; the server records it."""
         return self._connection.post(f"/api/sessions/{segment(session, 'session')}/{verb}", body)
 
-    def actions(self, session: str) -> Iterator[types.ActionOut]:
-        """Every action of the session in order, with its complete content."""
-        return every(lambda after: self._actions(session, limit=LARGEST_PAGE, after=after))
-
     def transcript(
         self, session: str, *, form: str = "json", **filters: Any
     ) -> types.TranscriptOut | types.TranscriptMessages:
