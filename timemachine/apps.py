@@ -13,7 +13,7 @@ class TimeMachineConfig(AppConfig):
     def ready(self) -> None:
         """Register the system checks and signal receivers, and adapt database connections to vectors."""
         from timemachine.evidence import receivers  # noqa: F401
-        from timemachine.knowledge.prepared_statements import register_binary_vectors
+        from timemachine.knowledge.fields import register_binary_vectors
         from timemachine.llm import checks  # noqa: F401
 
         register_binary_vectors()

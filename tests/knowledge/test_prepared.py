@@ -6,9 +6,10 @@ import pytest
 from django.db import DataError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
-from timemachine.knowledge import collection_time, prepared_statements
+from timemachine.knowledge import collection_time
 from timemachine.knowledge.commands import NewFrame, create_collection, erase_collection, put_frames
 from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import Collection

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
 from timemachine.core.pure.errors import NotFound
@@ -18,7 +19,6 @@ from timemachine.evidence.sealing.previous_seals import PreviousSeal, previous_s
 from timemachine.evidence.sealing.repeated_steps import steps_repeated_by
 from timemachine.evidence.sealing.seals import replay_subject
 from timemachine.evidence.sealing.subjects import SessionSubject, Subject
-from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay

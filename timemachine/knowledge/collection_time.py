@@ -15,8 +15,8 @@ from uuid import UUID
 from django.db import OperationalError, connection
 from psycopg.errors import LockNotAvailable
 
+from timemachine.core import prepared_statements
 from timemachine.core.pure.errors import InvalidInput, NotFound, Unavailable
-from timemachine.knowledge import prepared_statements
 
 LONGEST_WAIT: Final = "10s"
 """How long a find waits for a put that has locked the collection."""

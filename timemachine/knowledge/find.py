@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from timemachine.core import prepared_statements
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import searchable
-from timemachine.knowledge import hnsw, prepared_statements, ranking
+from timemachine.knowledge import hnsw, ranking
 from timemachine.knowledge.collection_time import Moment, moment_when_locked, request_read_lock
 from timemachine.knowledge.cutting import CutRule, Ranking, best_first, cut
 from timemachine.knowledge.hit_rows import HitRow, MatchedTerms, read_hit_rows

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from timemachine.core import prepared_statements
 from timemachine.core.payloads.queries import text_of
 from timemachine.core.pure.errors import TooLarge
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import original, original_json
-from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.question import Question, Term
 
 

@@ -15,8 +15,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from timemachine.core import prepared_statements
 from timemachine.core.database import SqlParameters
-from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.fields import LEXEME_SPACE
 from timemachine.knowledge.pure.identifiers import identifiers

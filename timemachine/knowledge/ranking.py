@@ -10,8 +10,8 @@ from uuid import UUID
 
 from pgvector import HalfVector
 
+from timemachine.core import prepared_statements
 from timemachine.core.database import SqlParameters
-from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.question import QUOTED, Question
 

@@ -12,12 +12,12 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import TruncDate
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_field, parse_typed_start
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.postgres_text import is_plain
-from timemachine.knowledge import prepared_statements
 from timemachine.memory.patterns.models import (
     FEWEST_SESSIONS,
     PatternAlert,

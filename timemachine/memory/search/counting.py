@@ -12,8 +12,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from timemachine.core import prepared_statements
 from timemachine.core.database import SqlParameters
-from timemachine.knowledge import prepared_statements
 
 MANY: Final = 2_000
 """A word in this many steps or more is common; the exact number does not matter."""

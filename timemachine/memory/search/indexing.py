@@ -17,6 +17,7 @@ from uuid import UUID
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models import F, QuerySet, Sum
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import SqlParameters
 from timemachine.core.leases import holding, mark_enqueued
@@ -24,7 +25,6 @@ from timemachine.core.payloads.queries import Head, heads
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.postgres_text import searchable
-from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.embedding.table import WORDLLAMA, Vectors
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.knowledge.pure.identifiers import identifiers

@@ -12,9 +12,9 @@ from uuid import UUID
 
 from django.db import connection
 
+from timemachine.core import prepared_statements
 from timemachine.core.database import SqlParameters
 from timemachine.core.pure.errors import Unavailable
-from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.pure.cutoff import COSINE_FLOOR
 from timemachine.knowledge.pure.fusion import fuse

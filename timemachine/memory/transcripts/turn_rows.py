@@ -9,11 +9,11 @@ from itertools import batched
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from timemachine.core import prepared_statements
 from timemachine.core.database import SqlParameters
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.postgres_text import original
-from timemachine.knowledge import prepared_statements
 from timemachine.recording.annotations.significance.queries import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.sessions.pure.turn_text import Deleted, Turn
 

@@ -7,9 +7,9 @@ from uuid import UUID
 import psycopg
 from django.db import connection, transaction
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.postgres_text import storable
-from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.validation import LONGEST_WORD

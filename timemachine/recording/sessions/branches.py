@@ -12,9 +12,9 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import lock_until_commit
-from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.deletions import deleted_before
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of

@@ -11,13 +11,13 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import copy_rows
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import original, storable
-from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions import action_rows, idempotency
 from timemachine.recording.sessions.branches import Parent, link_waiting_branches, resolve_parent

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from timemachine.core import prepared_statements
 from timemachine.core.pure.errors import Conflict
-from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import HeldSession, Hold, Session
 
 IS_HELD: Final = Exists(HeldSession.objects.filter(session=OuterRef("pk"), released_at=None))

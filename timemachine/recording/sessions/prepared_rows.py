@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection, models
 
-from timemachine.knowledge import prepared_statements
+from timemachine.core import prepared_statements
 
 type Read = Callable[[Any], Any]
 

@@ -9,8 +9,8 @@ from typing import Final
 from django.db.models import BinaryField, Q
 from django.db.models.functions import Substr
 
+from timemachine.core import prepared_statements
 from timemachine.core.payloads.models import Payload
-from timemachine.knowledge import prepared_statements
 from timemachine.recording.annotations.significance.queries import COMPRESSED_NOW, IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import PARTIAL_TEXT

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from timemachine.core import prepared_statements
 from timemachine.core.database import row_of
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import dollars
-from timemachine.knowledge import prepared_statements
 from timemachine.llm.prices import price_if_known
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import TokenUsage

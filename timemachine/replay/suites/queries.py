@@ -9,12 +9,12 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.postgres_text import is_plain
-from timemachine.knowledge import prepared_statements
 from timemachine.memory.search.sessions import SessionQuery, sessions_matching
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
 from timemachine.core.pure.errors import NotFound
 from timemachine.evidence.models import ErasedField
 from timemachine.governance.deletion.erasure.models import DONE, Erasure
-from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of

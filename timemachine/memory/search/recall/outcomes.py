@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge import prepared_statements
 from timemachine.memory.search.index_rows import INDEX_ROW
 from timemachine.memory.search.recall.conditions import JOIN_SIGNIFICANCE, step_scope
 from timemachine.memory.search.recall.queries import RecalledTurn

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
-from timemachine.knowledge import prepared_statements
 from timemachine.memory.search.filters import MODES, check_choice, time_range
 from timemachine.recording.annotations.significance.queries import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.sessions.models import Session

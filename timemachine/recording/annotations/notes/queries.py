@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from timemachine.core import prepared_statements
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput, NotFound
-from timemachine.knowledge import prepared_statements
 from timemachine.recording.annotations.notes.models import LIVE, Note
 from timemachine.recording.sessions.models import Session
 

@@ -16,15 +16,7 @@ from typing import Any
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from pgvector import HalfVector
-from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
 from psycopg.errors import PipelineAborted
-
-
-def register_binary_vectors() -> None:
-    """Make new connections send a `HalfVector` in binary. Writing and reading it as text takes a tenth of a find."""
-    for dumper in (HalfVectorDumper, HalfVectorBinaryDumper):  # the one registered last wins
-        psycopg.adapters.register_dumper(HalfVector, dumper)
 
 
 @dataclass(frozen=True, slots=True)
