@@ -10,7 +10,7 @@ from timemachine.api.access import caller
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.memory.patterns import queries, rules
-from timemachine.memory.patterns.reader import count_unread
+from timemachine.memory.patterns.reader import BACKLOG
 from timemachine.memory.patterns.schemas import (
     PatternAlertOut,
     PatternAlerts,
@@ -53,7 +53,7 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | Simil
     return PatternPage.model_construct(
         items=[PatternOut.of(each, trends.get(each.id), solved.get(each.id)) for each in rows],
         next=place and paging.written([place]),
-        not_read=count_unread(project.id),
+        not_read=BACKLOG.count(project.id),
     )
 
 
@@ -150,5 +150,5 @@ def _similar(project: Project, asked: PatternsIn) -> SimilarPatterns:
     return SimilarPatterns.model_construct(
         items=[SimilarPattern.of_similar(each, trends.get(each.pattern.id)) for each in found],
         next=None,
-        not_read=count_unread(project.id),
+        not_read=BACKLOG.count(project.id),
     )

@@ -10,6 +10,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.governance.deletion.erasure.commands import delete_turn
 from timemachine.jobs.registry import overdue
+from timemachine.memory.backlog import Overtaken
 from timemachine.memory.patterns import clustering, reader
 from timemachine.memory.patterns.models import PatternReading, PatternStep, ReadSession, Wording
 from timemachine.memory.patterns.queries import resolutions_of
@@ -31,7 +32,7 @@ def test_the_same_error_in_two_sessions_is_a_pattern_and_in_one_it_is_none_yet(p
     assert told(project) == {}
     assert told(project, min_sessions=1) == {f"Error: {SHORT}": (2, 1)}
     session_of(project, failed(LONG))
-    assert reader.count_unread(project.id) == 1
+    assert reader.BACKLOG.count(project.id) == 1
     read(project)
     assert told(project) == {f"Error: {SHORT}": (3, 2)}
 
@@ -106,7 +107,7 @@ def test_a_project_is_not_enqueued_twice_nor_while_a_worker_has_it(project: Proj
     PatternReading.objects.update(enqueued_at=None, lease_until=now() + timedelta(seconds=9))
     assert overdue(read_patterns, at_start=True) == []
     assert not clustering.update_patterns(project.id)
-    assert reader.count_unread(project.id) == 1
+    assert reader.BACKLOG.count(project.id) == 1
     PatternReading.objects.update(lease_until=None)
     assert clustering.update_patterns(project.id, seconds=-1)
     read(project)
@@ -173,7 +174,7 @@ def test_who_read_a_text_before_it_was_erased_does_not_keep_it(project: Project)
     session = session_of(project, failed(f"the bird {BIRD} did not come home"))
     batch = reader._batch(project.id, session.id, reader.next_steps(session.id, 0), 0, 0)
     reader.reread_session(session)
-    with pytest.raises(reader._OvertakenError):
+    with pytest.raises(Overtaken):
         reader._store(batch)
     assert Wording.objects.count() == 0
 
@@ -254,5 +255,5 @@ def test_hostile_texts_are_read_too(project: Project) -> None:
             asked("?" * 5_000),
         )
     read(project)
-    assert reader.count_unread(project.id) == 0
+    assert reader.BACKLOG.count(project.id) == 0
     assert len(patterns(project)) >= 2

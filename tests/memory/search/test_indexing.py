@@ -69,7 +69,7 @@ def test_a_project_is_not_enqueued_twice_nor_while_a_worker_has_it(project: Proj
     assert overdue(index_steps) == [project.id]
     assert overdue(index_steps) == []
     Indexing.objects.update(enqueued_at=now() - timedelta(minutes=1))
-    assert indexing.is_due(project.id)
+    assert indexing.BACKLOG.is_due(project.id)
     Indexing.objects.update(enqueued_at=None, lease_until=now() + timedelta(seconds=9))
     assert overdue(index_steps, at_start=True) == []
     assert not indexing.index_new_steps(project.id)

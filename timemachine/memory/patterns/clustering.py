@@ -9,13 +9,14 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Q
 
 from timemachine.core.leases import holding
+from timemachine.memory.backlog import TURN_SECONDS
 from timemachine.memory.patterns import alerts
 from timemachine.memory.patterns.models import PatternReading
 from timemachine.memory.patterns.models import Wording as KeptWording
 from timemachine.memory.patterns.pure.grouping import grouped
 from timemachine.memory.patterns.pure.step_texts import KINDS
 from timemachine.memory.patterns.pure.wording import Wording
-from timemachine.memory.patterns.reader import TURN_SECONDS, lock_project, read_new_steps
+from timemachine.memory.patterns.reader import lock_project, read_new_steps
 
 _COUNT: Final = """
 UPDATE tm_wording AS counted

@@ -1,12 +1,9 @@
 """Read sessions for patterns: a worker reads them batch by batch, without blocking the recording.
 
-How far a session is read is a row (`ReadSession`) that is stored together with the result of each batch. So a
-worker may be killed at any time, or another may repeat a batch, and nothing is lost or duplicated. Writing
-wordings requires the project's lock, which the trigger that deletes wordings also takes; a worker waits less
-time for it than an erasure does.
+See `timemachine.memory.backlog`. Writing wordings requires the project's lock, which the trigger that deletes
+wordings also takes; a worker waits less time for it than an erasure does.
 """
 
-import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +11,20 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import IntegrityError, OperationalError, connection, transaction
-from django.db.models import F, QuerySet
+from django.db import connection, transaction
+from django.db.models import F
 
-from timemachine.core.leases import mark_enqueued
 from timemachine.core.payloads.queries import Head, heads
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.memory.backlog import (
+    Backlog,
+    Overtaken,
+    SessionBehind,
+    give_way_to_erasures,
+    store_if_current,
+)
 from timemachine.memory.patterns.models import PatternReading, PatternStep, ReadSession
 from timemachine.memory.patterns.models import Wording as KeptWording
 from timemachine.memory.patterns.pure.step_texts import ERROR, Kind, Step, error_or_question_of, failure_of
@@ -37,39 +40,27 @@ from timemachine.memory.patterns.solutions import (
 )
 from timemachine.recording.sessions.models import Action, Session
 
-log = logging.getLogger(__name__)
-
 BATCH: Final = 500
-WORTH_A_LOOK: Final = 100
-"""If fewer new steps than this were read, the rest waits for the next job, so that steps arriving one by one are
-read together.
-"""
 LONGEST: Final = 32 * 1024
 """How many bytes of an input or an output are read."""
-TURN_SECONDS: Final = 5.0
 _READ: Final = (
     "project_id", "sequence", "kind", "layer", "role", "name", "tool", "call_id", "significance", "error_type",
     "error_message", "input_id", "output_id", "started_at", "recorded_at",
 )  # fmt: skip
-_BEHIND: Final = """
-SELECT s.id, coalesce(r.read_through, 0), coalesce(r.begun, 0), s.last_sequence
-FROM tm_session s LEFT JOIN tm_read_session r ON r.session_id = s.id
-WHERE s.project_id = %s AND s.last_sequence > coalesce(r.read_through, 0) AND NOT s.id = ANY(%s)
-ORDER BY s.last_sequence - coalesce(r.read_through, 0), s.id LIMIT 100
-"""
-_PROJECTS_BEHIND: Final = """
-SELECT DISTINCT s.project_id FROM tm_session s LEFT JOIN tm_read_session r ON r.session_id = s.id
-WHERE s.last_sequence > coalesce(r.read_through, 0)
+_MORE_PROJECTS: Final = """
 UNION SELECT w.project_id FROM tm_wording w WHERE w.stale OR w.pattern_id IS NULL
 UNION SELECT r.project_id FROM tm_pattern_reading r WHERE r.regroup
 UNION SELECT r.project_id FROM tm_read_session r JOIN tm_weight_change c ON c.session_id = r.session_id
 WHERE c.at > r.began_at - interval '5 seconds'
 """
-_LACKING: Final = """
-SELECT coalesce(sum(s.last_sequence - coalesce(r.read_through, 0)), 0)::bigint
-FROM tm_session s LEFT JOIN tm_read_session r ON r.session_id = s.id
-WHERE s.project_id = %s AND s.last_sequence > coalesce(r.read_through, 0)
-"""
+BACKLOG: Final = Backlog(
+    work=PatternReading,
+    progress=ReadSession,
+    through="read_through",
+    restarts="begun",
+    more_projects=_MORE_PROJECTS,
+)
+"""The steps that are not read for patterns yet, and the projects with wordings to group or count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,48 +88,14 @@ class _Batch:
     solved: Mapping[int, Solution]
 
 
-class _OvertakenError(Exception):
-    """Another worker has read the same steps, or the reading was restarted."""
-
-
-def overdue() -> QuerySet[PatternReading]:
-    """Return the projects with something to read, group or count."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PROJECTS_BEHIND)
-        return PatternReading.of([project for (project,) in cursor])
-
-
-def is_due(project_id: UUID) -> bool:
-    """Return whether the reading of a project is to be enqueued."""
-    return bool(mark_enqueued(PatternReading.of([project_id])))
-
-
-def count_unread(project_id: UUID) -> int:
-    """Return how many steps of the project have not been read for patterns."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LACKING, [project_id])
-        return int(cursor.fetchone()[0])
-
-
 def read_new_steps(project_id: UUID, seconds: float) -> bool:
     """Read new steps of the project for about that many seconds. Return True if there is more to do now."""
     until = time.monotonic() + seconds
     for session in _weighed_since(project_id):
         reread_session(session)
-    left: set[UUID] = set()
-    new = WORTH_A_LOOK
-    while new >= WORTH_A_LOOK and (behind := _behind(project_id, left)):
-        new = 0
-        for session_id, at, begun, last in behind:
-            through: int | None = at
-            while through is not None and through < last:
-                if time.monotonic() > until:
-                    return True
-                before, through = through, _read_some(project_id, session_id, through, begun)
-                new += (through or before) - before
-            if through is None:
-                left.add(session_id)
-    return False
+    return BACKLOG.work_off(
+        project_id, until, lambda session, through: _read_some(project_id, session, through)
+    )
 
 
 @transaction.atomic
@@ -160,9 +117,8 @@ def lock_project(project_id: UUID) -> None:
     """Lock the project until this transaction ends. Raises `OperationalError` if an erasure holds the lock for
     more than a moment.
     """
+    give_way_to_erasures()
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("SET LOCAL lock_timeout = '300ms'")
         cursor.execute("SELECT tm_lock_wordings(%s)", [project_id])
 
 
@@ -199,27 +155,15 @@ def next_steps(session_id: UUID, after: int) -> list[Action]:
     return list(following.order_by("sequence").only(*_READ)[:BATCH])
 
 
-def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, int, int]]:
-    with connection.cursor() as cursor:
-        cursor.execute(_BEHIND, [project_id, list(left)])
-        return list(cursor.fetchall())
-
-
-def _read_some(project_id: UUID, session_id: UUID, after: int, begun: int) -> int | None:
-    """Read the next steps of a session. Return the last one read, or None if the session is being erased or
-    another worker was faster.
-    """
-    actions = next_steps(session_id, after)
+def _read_some(project_id: UUID, session: SessionBehind, after: int) -> int:
+    """Read the next steps of a session. Return how many; 0 if it is being erased or another worker was faster."""
+    actions = next_steps(session.id, after)
     if not actions:
-        return None
-    batch = _batch(project_id, session_id, actions, after, begun)
-    try:
-        _begin(batch)
-        _store(batch)
-    except (IntegrityError, OperationalError, _OvertakenError) as why:
-        log.info("steps of %s are read later: %s", session_id, why)
-        return None
-    return batch.through
+        return 0
+    batch = _batch(project_id, session.id, actions, after, session.restarts)
+    begun = ReadSession(session_id=session.id, project_id=project_id, began_at=now())
+    stored = store_if_current(begun, lambda: _store(batch))
+    return batch.through - after if stored else 0
 
 
 def _batch(project_id: UUID, session_id: UUID, actions: Sequence[Action], after: int, begun: int) -> _Batch:
@@ -280,15 +224,6 @@ def _value(head: Head | None) -> Any:
 
 
 @transaction.atomic
-def _begin(batch: _Batch) -> None:
-    """Create the session's row in its own transaction: it waits for an append, and no append waits for it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    begun = ReadSession(session_id=batch.session, project_id=batch.project, began_at=now())
-    ReadSession.objects.bulk_create([begun], ignore_conflicts=True)
-
-
-@transaction.atomic
 def _store(batch: _Batch) -> None:
     """Store the result of a batch and how far the session is read. Raises if it was erased or another worker was
     faster.
@@ -298,7 +233,7 @@ def _store(batch: _Batch) -> None:
         session_id=batch.session, read_through=batch.after, begun=batch.begun
     )
     if not unmoved.update(read_through=batch.through):
-        raise _OvertakenError
+        raise Overtaken
     kept = _store_wordings(batch)
     _delete_outdated(batch, kept)
     PatternStep.objects.bulk_create(

@@ -1,12 +1,9 @@
 """Index steps for search: a worker indexes them batch by batch, without blocking the recording.
 
-How far a session is indexed is a row (`IndexedSession`) that is stored together with each batch. So a worker
-may be killed at any time, or another may repeat a batch, and nothing is lost or duplicated. Texts are read and
-embedded outside any transaction, and the transaction that stores them locks nothing that an append waits for.
+Texts are read and embedded outside any transaction, see `timemachine.memory.backlog`.
 """
 
 import json
-import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +11,12 @@ from itertools import batched
 from typing import Final
 from uuid import UUID
 
-from django.db import IntegrityError, OperationalError, connection, transaction
-from django.db.models import F, QuerySet, Sum
+from django.db import connection, transaction
+from django.db.models import F, Sum
 
-from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import SqlParameters
-from timemachine.core.leases import holding, mark_enqueued
+from timemachine.core.leases import holding
 from timemachine.core.payloads.queries import Head, heads
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.errors import Unavailable
@@ -28,6 +24,13 @@ from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge.embedding.table import WORDLLAMA, Vectors
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.knowledge.pure.identifiers import identifiers
+from timemachine.memory.backlog import (
+    TURN_SECONDS,
+    Backlog,
+    Overtaken,
+    give_way_to_erasures,
+    store_if_current,
+)
 from timemachine.memory.search import counting, index_rows
 from timemachine.memory.search.models import (
     ActionIndexRow,
@@ -43,39 +46,15 @@ from timemachine.recording.sessions.pure.turn_text import LONGEST_COUNTED, Delet
 from timemachine.recording.sessions.pure.turn_text import text_of as text_of_turn
 from timemachine.text.redaction.pure.marks import DELETED_TURN
 
-log = logging.getLogger(__name__)
-
 MODEL: Final = WORDLLAMA
 """The embedding model of steps: local, so that recorded data stays on the machine, and fast."""
 BATCH: Final = 500
 BATCH_BYTES: Final = 16 * 1024 * 1024
-WORTH_A_LOOK: Final = 100
-"""If fewer new steps than this were indexed, the rest waits for the next job, so that steps arriving one by one
-are indexed together.
-"""
-TURN_SECONDS: Final = 5.0
-"""How long a job works on one project before it goes to the end of the queue."""
 LONGEST_NAME: Final = 16_384
 """How many characters of a label, name, tool or error are searchable."""
 
 _NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
 _TOLD: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
-_BEHIND: Final = """
-SELECT s.id, coalesce(i.indexed_through, 0), s.last_sequence
-FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
-WHERE s.project_id = %s AND s.last_sequence > coalesce(i.indexed_through, 0) AND NOT s.id = ANY(%s)
-ORDER BY s.last_sequence - coalesce(i.indexed_through, 0) LIMIT 100
-"""
-_PROJECTS_BEHIND: Final = """
-SELECT DISTINCT s.project_id
-FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
-WHERE s.last_sequence > coalesce(i.indexed_through, 0)
-"""
-_LACKING: Final = """
-SELECT coalesce(sum(s.last_sequence - coalesce(i.indexed_through, 0)), 0)::bigint
-FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
-WHERE s.project_id = %(project)s AND s.last_sequence > coalesce(i.indexed_through, 0)
-"""
 _KEEP_WORDS: Final = """
 INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut, tokens)
 SELECT given.action, %(project)s, %(session)s, given.sequence, given.kind,
@@ -105,43 +84,33 @@ class _Text:
     tokens: int | None
 
 
+BACKLOG: Final = Backlog(
+    work=Indexing, progress=IndexedSession, through="indexed_through", restarts="erasures"
+)
+"""The steps that are not searchable yet."""
 _OF_ACTION: Final = (ActionIndexRow, ActionMeaning, SearchedAction)
-
-
-class _OvertakenError(Exception):
-    """Another worker has indexed the same steps."""
 
 
 def count_not_indexed(project: Project) -> int:
     """Return how many steps of the project are not searchable yet."""
-    return int(prepared_statements.fetch_rows(_LACKING, {"project": project.id})[0][0])
+    return BACKLOG.count(project.id)
 
 
 def index_new_steps(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     """Index new steps of the project for about that many seconds. Return True if there is more to do now.
 
-    Safe to run twice, concurrently, and to be killed at any time. Sessions with the most steps go last, so that
-    an import delays nothing.
+    Safe to run twice, concurrently, and to be killed at any time.
     """
     more = False
     with holding(Indexing.of([project_id])) as lease:
         if lease is not None:
-            more = _index_until(project_id, time.monotonic() + seconds)
+            until = time.monotonic() + seconds
+            more = BACKLOG.work_off(
+                project_id, until, lambda session, through: index_some(project_id, session.id, through)
+            )
             if not more:
                 counting.update_word_counts(project_id)
     return more
-
-
-def overdue() -> QuerySet[Indexing]:
-    """Return the projects with steps that are not searchable yet."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PROJECTS_BEHIND)
-        return Indexing.of([project for (project,) in cursor])
-
-
-def is_due(project_id: UUID) -> bool:
-    """Return whether the indexing of a project is to be enqueued."""
-    return bool(mark_enqueued(Indexing.of([project_id])))
 
 
 def delete_index(project_id: UUID) -> None:
@@ -176,33 +145,6 @@ def reindex_steps(session: Session, sequences: Collection[int]) -> None:
         _keep_rows(session.project_id, session.id, texts, _embeddings(session.project_id, session.id, texts))
 
 
-def _index_until(project_id: UUID, until: float) -> bool:
-    """Return whether there is more to do now. What another worker holds is left to the sweep."""
-    left: set[UUID] = set()
-    new = WORTH_A_LOOK
-    while new >= WORTH_A_LOOK and (behind := _unindexed_sessions(project_id, left)):
-        new = 0
-        for session_id, through, last in behind:
-            at = through
-            while at < last:
-                if time.monotonic() > until:
-                    return True
-                indexed = index_some(project_id, session_id, at)
-                if not indexed:
-                    left.add(session_id)
-                    break
-                at += indexed
-            new += at - through
-    return False
-
-
-def _unindexed_sessions(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, int]]:
-    """Return the sessions with steps to index, their progress and their last step, those with the most steps last."""
-    with connection.cursor() as cursor:
-        cursor.execute(_BEHIND, [project_id, list(left)])
-        return [(session, through, last) for session, through, last in cursor]
-
-
 def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
     """Index the next steps of a session, at most `BATCH`. Return how many; 0 if it is being erased or another
     worker was faster.
@@ -214,21 +156,11 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
     wanted = actions.only("input_id", "output_id", *_NAMES, *_TOLD).order_by("sequence")
     texts = _texts(session_id, list(wanted))
     meanings = _embeddings(project_id, session_id, texts)
-    try:
-        _begin(project_id, session_id)
-        _store(project_id, session_id, texts, meanings, (through, last, erasures))
-    except (IntegrityError, OperationalError, _OvertakenError) as why:
-        log.info("steps of %s are left for later: %s", session_id, why)
-        return 0
-    return last - through
-
-
-@transaction.atomic
-def _begin(project_id: UUID, session_id: UUID) -> None:
-    """Create the session's row in its own transaction: it waits for an append, and no append waits for it."""
-    _check_at_once()
-    begun = IndexedSession(session_id=session_id, project_id=project_id)
-    IndexedSession.objects.bulk_create([begun], ignore_conflicts=True)
+    stored = store_if_current(
+        IndexedSession(session_id=session_id, project_id=project_id),
+        lambda: _store(project_id, session_id, texts, meanings, (through, last, erasures)),
+    )
+    return last - through if stored else 0
 
 
 def _end_of_batch(session_id: UUID, through: int) -> int | None:
@@ -312,17 +244,13 @@ def _store(
 ) -> None:
     """Store the rows of a batch and how far the session is indexed. Raises if steps were erased or another worker
     was faster.
-
-    An erasure must not fail because of this: it waits longer for the lock than this does.
     """
     through, last, erasures = batch
-    _check_at_once()
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL lock_timeout = '300ms'")
+    give_way_to_erasures()
     _keep_rows(project_id, session_id, texts, meanings)
     unmoved = IndexedSession.objects.filter(session_id=session_id, indexed_through=through, erasures=erasures)
     if not unmoved.update(indexed_through=F("indexed_through") + (last - through)):
-        raise _OvertakenError
+        raise Overtaken
 
 
 def _keep_rows(
@@ -354,14 +282,6 @@ def _erasures(session_id: UUID) -> int:
     """Return how often steps of a session were rewritten so far."""
     found = IndexedSession.objects.filter(session_id=session_id).values_list("erasures", flat=True).first()
     return found or 0
-
-
-def _check_at_once() -> None:
-    """Check foreign keys of this transaction after each statement, not at its end, so that an erased reference is
-    noticed at once.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
 def _embed(texts: Sequence[str]) -> Vectors:

@@ -11,7 +11,7 @@ from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.numbers import counted
 from timemachine.memory.patterns import queries, rules
 from timemachine.memory.patterns.pure.step_texts import KINDS
-from timemachine.memory.patterns.reader import count_unread
+from timemachine.memory.patterns.reader import BACKLOG
 from timemachine.web.access import Access, get_view, post_view
 from timemachine.web.http import page, see_other
 from timemachine.web.insights.forms import RuleForm
@@ -111,7 +111,7 @@ def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: i
         "here": here,
         "after": after,
         "kinds": KINDS,
-        "not_read": count_unread(access.project.id),
+        "not_read": BACKLOG.count(access.project.id),
         "alerts": list(queries.alerts_of(access.project)[:SHOWN_ALERTS]),
         "rules": list(queries.rules_of(access.project)),
         "form": form or (_form(access) if access.may(OPERATOR) else None),
