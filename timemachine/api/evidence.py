@@ -180,11 +180,8 @@ def _seal(request: HttpRequest, of: str, id: str) -> SealOut:  # noqa: A002
 
 
 def _check(request: HttpRequest, of: str, id: str) -> Status[SealCheckOut]:  # noqa: A002
-    """Compare a small subject in the request, a large one in the background."""
     who = caller(request, "run")
-    seal = KINDS[of].sealed(KINDS[of].find(who.project, id)).seal
-    asked = commands.request_check(seal, by=who.by)
-    if seal is not None and commands.fits_in_a_request(seal):
-        return Status(202, SealCheckOut.of(commands.run_check(asked.id) or asked))
-    enqueue(check_seal, asked.id)
-    return Status(202, SealCheckOut.of(asked))
+    requested = commands.check(KINDS[of].sealed(KINDS[of].find(who.project, id)).seal, by=who.by)
+    if requested.finished_at is None:
+        enqueue(check_seal, requested.id)
+    return Status(202, SealCheckOut.of(requested))

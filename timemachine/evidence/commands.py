@@ -19,6 +19,16 @@ from timemachine.evidence.sealing.subjects import SessionSubject
 MOST_IN_A_REQUEST: Final = 2_000  # records
 
 
+def check(seal: Seal | None, *, by: str | None) -> SealCheck:
+    """Request a check, and run it at once if the seal is small; otherwise the caller enqueues it. Raises what
+    `request_check` raises.
+    """
+    requested = request_check(seal, by=by)
+    if seal is not None and fits_in_a_request(seal):
+        return run_check(requested.id) or requested
+    return requested
+
+
 @transaction.atomic
 def request_check(seal: Seal | None, *, by: str | None) -> SealCheck:
     """Return a check that waits or runs already, or a new one. Raises `Conflict` if nothing is sealed."""

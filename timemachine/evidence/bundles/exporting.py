@@ -31,7 +31,7 @@ from timemachine.evidence.sealing.disclosure import Discloses
 from timemachine.evidence.sealing.previous_seals import Reader
 from timemachine.evidence.sealing.repeated_steps import repeated_steps
 from timemachine.evidence.sealing.seals import replay_subject, seal_comparison, seal_replay, seal_session
-from timemachine.evidence.sealing.subjects import SessionSubject
+from timemachine.evidence.sealing.subjects import SessionSubject, Subject
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.queries import sessions_of
@@ -53,6 +53,17 @@ class Audience:
     described: Mapping[str, Any] | None = None
     link: Mapping[str, Any] | None = None
     reader: Reader | None = None
+
+    def part(self, subject: Subject, seal: Seal, size: int, shown: Sequence[int] | None = None) -> Part:
+        """Return the records of what is exported; recorded steps that it repeats are parts without a reader."""
+        return Part(
+            subject=subject,
+            seal=seal,
+            size=size,
+            shown=shown,
+            discloses=self.discloses,
+            reader=self.reader,
+        )
 
 
 PROJECT: Final = Audience()
@@ -86,22 +97,14 @@ def write_session(
     `Unavailable` if the key cannot be read.
     """
     seal = None if through is None else signed_session(session, through + 1)
-    seal = seal or seal_session(session.id)
-    if seal is None:
-        raise _deleted("session")
+    seal = _existing(seal or seal_session(session.id), "session")
     size = seal.size if through is None else through + 1
     if size < 2 or size > seal.size:  # noqa: PLR2004  # the session itself and a step
         raise Conflict("Nothing has been recorded yet, so there is no evidence.", code="nothing_to_prove")
 
     def plan() -> Plan:
-        current = _current(Session, session, "session")
-        part = Part(
-            subject=SessionSubject(current),
-            seal=seal,
-            size=size,
-            discloses=audience.discloses,
-            reader=audience.reader,
-        )
+        current = _current(session, "session")
+        part = audience.part(SessionSubject(current), seal, size)
         return [part], {"session": dict(audience.described or session_facts(current))}
 
     _write(target, plan, audience)
@@ -118,12 +121,10 @@ def write_replay(
 
     Raises `Conflict` while it is running, otherwise as `write_session` does.
     """
-    seal = signed_replay(replay) or seal_replay(replay.id)
-    if seal is None:
-        raise _deleted("replay")
+    seal = _existing(signed_replay(replay) or seal_replay(replay.id), "replay")
 
     def plan() -> Plan:
-        current = _current(Replay, replay, "replay")
+        current = _current(replay, "replay")
         subject = replay_subject(current)
         repeated_steps = sorted(subject.leaves)
         if not repeated_steps:
@@ -138,11 +139,7 @@ def write_replay(
             shown=[0, *repeated_steps],
             discloses=audience.discloses,
         )
-        own = Part(
-            subject=subject, seal=seal, size=seal.size, discloses=audience.discloses, reader=audience.reader
-        )
-        parts = [own, recorded]
-        return parts, {
+        return [audience.part(subject, seal, seal.size), recorded], {
             "session": dict(audience.described or session_facts(current.session)),
             "replay": str(current.id),
         }
@@ -162,12 +159,10 @@ def write_comparison(
 
     Raises `Conflict` while it is running, otherwise as `write_session` does.
     """
-    seal = signed_comparison(comparison, rows) or seal_comparison(comparison.id)
-    if seal is None:
-        raise _deleted("comparison")
+    seal = _existing(signed_comparison(comparison, rows) or seal_comparison(comparison.id), "comparison")
 
     def plan() -> Plan:
-        current = _current(Comparison, comparison, "comparison")
+        current = _current(comparison, "comparison")
         parts = _comparison_parts(current, seal, rows, audience)
         facts = audience.described or {
             "sessions": [session_facts(session) for session in sessions_of(current)]
@@ -190,16 +185,15 @@ def _write(target: IO[bytes], plan: Callable[[], Plan], audience: Audience) -> N
         bundle.write(target, parts, {**facts, "link": audience.link} if audience.link else facts)
 
 
-def _current[Row: (Session, Replay, Comparison)](kind: type[Row], row: Row, name: str) -> Row:
+def _current[Row: (Session, Replay, Comparison)](row: Row, name: str) -> Row:
     """Return the row as it is now. Raises `NotFound` if it was deleted."""
-    found = kind._default_manager.filter(pk=row.pk).first()  # noqa: SLF001  # the manager of any model
-    if found is None:
-        raise _deleted(name)
-    return found
+    return _existing(type(row)._base_manager.filter(pk=row.pk).first(), name)
 
 
-def _deleted(name: str) -> NotFound:
-    return NotFound(f"The {name} was deleted.", code=f"{name}_not_found")
+def _existing[Row](row: Row | None, name: str) -> Row:
+    if row is None:
+        raise NotFound(f"The {name} was deleted.", code=f"{name}_not_found")
+    return row
 
 
 def _comparison_parts(
@@ -217,14 +211,7 @@ def _comparison_parts(
         raise Conflict("This comparison has no answers, so there is no evidence.", code="nothing_to_prove")
     size = shown[-1] + 1
     is_complete = len(shown) == size - 1
-    part = Part(
-        subject=subject,
-        seal=seal,
-        size=size,
-        shown=None if is_complete else [0, *shown],
-        discloses=audience.discloses,
-        reader=audience.reader,
-    )
+    part = audience.part(subject, seal, size, None if is_complete else [0, *shown])
     return [part, *_recorded_parts(cells, audience.discloses)]
 
 

@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Model, QuerySet
 
 from timemachine.core.pure.errors import Conflict
 from timemachine.evidence.log.project_log import frontier_of
@@ -44,10 +46,7 @@ def seal_session(session_id: UUID) -> Seal | None:
     cannot be read: the commitments stay and are signed by the next call that can.
     """
 
-    def load() -> Subject | None:
-        session = Session.objects.select_related("project").filter(id=session_id).first()
-        return None if session is None else SessionSubject(session)
-
+    load = partial(_subject, Session.objects.filter(id=session_id), SessionSubject)
     return _seal_in_batches(load, [session_id])
 
 
@@ -58,15 +57,12 @@ def seal_replay(replay_id: UUID) -> Seal | None:
     Raises `Conflict` while it is running, `RecordMissing`, and `Unavailable` as `seal_session` does.
     """
 
-    def load() -> Subject | None:
-        replay = Replay.objects.select_related("project", "session").filter(id=replay_id).first()
-        return None if replay is None else replay_subject(replay)
-
     replay = Replay.objects.filter(id=replay_id).first()
     if replay is None or seal_session(replay.session_id) is None:
         return None
     if replay.finished_at is None:
         raise Conflict("This replay is still running. It is sealed when it finishes.", code="replay_running")
+    load = partial(_subject, Replay.objects.filter(id=replay_id).select_related("session"), replay_subject)
     return _seal_in_batches(load, [replay.session_id])
 
 
@@ -76,10 +72,6 @@ def seal_comparison(comparison_id: UUID) -> Seal | None:
     Raises `Conflict` while it is running, `RecordMissing`, and `Unavailable` as `seal_session` does. One that
     ran again gets another seal; the old one stays in the log.
     """
-
-    def load() -> ComparisonSubject | None:
-        comparison_row = Comparison.objects.select_related("project").filter(id=comparison_id).first()
-        return None if comparison_row is None else comparison_subject(comparison_row)
 
     comparison = Comparison.objects.select_related("project").filter(id=comparison_id).first()
     if comparison is None:
@@ -91,6 +83,7 @@ def seal_comparison(comparison_id: UUID) -> Seal | None:
     sessions = [session.id for session in sessions_of(comparison)]
     for each in sessions:
         seal_session(each)
+    load = partial(_subject, Comparison.objects.filter(id=comparison_id), comparison_subject)
     _store_results(load, sessions)
     return _seal_in_batches(load, sessions)
 
@@ -122,6 +115,12 @@ def locked_seals(session: Session) -> list[Seal]:
         | Seal.objects.filter(comparison__in=compared)
     )
     return list(seals.select_for_update(of=("self",)).order_by("id"))
+
+
+def _subject[Row: Model, Of: Subject](rows: QuerySet[Row], subject_of: Callable[[Row], Of]) -> Of | None:
+    """Return the only one of these rows as it is now; None if it was deleted."""
+    row = rows.all().select_related("project").first()
+    return None if row is None else subject_of(row)
 
 
 @transaction.atomic

@@ -64,12 +64,9 @@ def evidence(request: HttpRequest, access: Access, id: str, of: str) -> HttpResp
 def check(_request: HttpRequest, access: Access, id: str, of: str) -> HttpResponse:
     """Check the database against the seal: a small one in the request, a large one in the background."""
     thing = KINDS[of].find(access.project, id)
-    seal = KINDS[of].sealed(thing).seal
-    asked = commands.request_check(seal, by=access.user.email)
-    if seal is not None and commands.fits_in_a_request(seal):
-        commands.run_check(asked.id)
-    else:
-        enqueue(check_seal, asked.id)
+    requested = commands.check(KINDS[of].sealed(thing).seal, by=access.user.email)
+    if requested.finished_at is None:
+        enqueue(check_seal, requested.id)
     return see_other(f"{of}_evidence", thing.id)
 
 
