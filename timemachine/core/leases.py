@@ -114,12 +114,17 @@ class Lease[Row: Leased]:
 
     def release(self, **changes: Any) -> bool:
         """Update the row and release it. Return False, without a change, if the lease is lost."""
-        return bool(self.held().update(lease_token=None, lease_until=None, **changes))
+        return bool(clear(self.held(), **changes))
 
 
 def expiry() -> datetime:
     """Return when a lease that is taken or extended now expires."""
     return now() + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+def clear(rows: QuerySet[Any, Any], **changes: Any) -> int:
+    """Update these rows and end their leases, so that workers can no longer write to them. Return their number."""
+    return rows.update(lease_token=None, lease_until=None, **changes)
 
 
 def is_free() -> Q:

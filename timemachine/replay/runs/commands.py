@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
+from timemachine.core.leases import clear
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.ids import uuid7
@@ -218,9 +219,7 @@ def _cancel_open_steps(replay: Replay) -> None:
     # Rows locked by others are skipped: their workers run this too when they are done.
     ids = list(open_.select_for_update(skip_locked=True).order_by("id").values_list("id", flat=True))
     ReplayAttempt.objects.filter(step__in=ids, outcome=None).update(outcome="lost", finished_at=now())
-    replay.steps.filter(id__in=ids).update(
-        status="cancelled", finished_at=now(), lease_token=None, lease_until=None
-    )
+    clear(replay.steps.filter(id__in=ids), status="cancelled", finished_at=now())
 
 
 def _outcome(replay: Replay) -> str:
@@ -235,5 +234,5 @@ def _mark_lost(replays: QuerySet[Replay]) -> None:
     lost = ReplayStep.objects.filter(replay__in=replays, status="running", lease_until__lt=now())
     called = Q(attempts__outcome=None, attempts__call_intended_at__isnull=False)
     uncertain = list(lost.filter(called).values_list("id", flat=True))
-    lost.filter(id__in=uncertain).update(status="uncertain", lease_token=None, lease_until=None)
-    lost.update(status="waiting", lease_token=None, lease_until=None)
+    clear(lost.filter(id__in=uncertain), status="uncertain")
+    clear(lost, status="waiting")

@@ -26,6 +26,7 @@ from timemachine.core.leases import (
     LeaseLost,
     briefly,
     claim_facts,
+    clear,
     is_free,
 )
 from timemachine.core.pure.clock import now
@@ -218,12 +219,11 @@ def intend_call(lease: StepLease) -> None:
 def _give_up(steps: QuerySet[ReplayStep]) -> None:
     ids = list(steps.select_for_update(skip_locked=True).values_list("id", flat=True))
     ReplayAttempt.objects.filter(step__in=ids, outcome=None).update(outcome="lost", finished_at=now())
-    ReplayStep.objects.filter(id__in=ids).update(
+    clear(
+        ReplayStep.objects.filter(id__in=ids),
         status="failed",
         error_type="worker_lost",
         error_message=f"The worker stopped {MOST_ATTEMPTS} times at this step. It will not be retried.",
         verdict="error",
-        lease_token=None,
-        lease_until=None,
         finished_at=now(),
     )

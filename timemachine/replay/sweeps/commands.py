@@ -69,9 +69,8 @@ def cancel(sweep: Sweep) -> Sweep:
         raise Conflict(f"This sweep has already finished: {locked.status}.", code="sweep_over")
     locked.cancel_requested_at = now()
     locked.save(update_fields=["cancel_requested_at"])
-    locked.rows.exclude(status__in=TERMINAL_ROW_STATUSES).update(
-        status="cancelled", finished_at=now(), lease_token=None, lease_until=None
-    )
+    unfinished = locked.rows.exclude(status__in=TERMINAL_ROW_STATUSES)
+    leases.clear(unfinished, status="cancelled", finished_at=now())
     return finish_if_done(locked.id)
 
 
@@ -81,9 +80,8 @@ def claim(sweep_id: UUID) -> Lease[SweepRow] | None:
     _lock(Sweep.objects.filter(id=sweep_id))
     rows = SweepRow.objects.filter(sweep_id=sweep_id, status__in=("waiting", "running"))
     lost = "The worker stopped 3 times at this setting. It will not be retried."
-    rows.filter(leases.is_free(), attempts_made__gte=MOST_ATTEMPTS).update(
-        status="failed", error_message=lost, lease_token=None, lease_until=None, finished_at=now()
-    )
+    given_up = rows.filter(leases.is_free(), attempts_made__gte=MOST_ATTEMPTS)
+    leases.clear(given_up, status="failed", error_message=lost, finished_at=now())
     lease = leases.claim(rows.order_by("number"), status="running", attempts_made=F("attempts_made") + 1)
     if lease is not None:
         Sweep.objects.filter(id=sweep_id).update(status="running", revision=F("revision") + 1)
