@@ -8,12 +8,10 @@ from ninja import Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
-from timemachine.core.accounts.models import Project
-from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge
+from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import get_or_create_collection
-from timemachine.knowledge.models import Source
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.schemas.collections import SourceFrame, SourceFrames, SourceListed, SourcePage
 from timemachine.knowledge.sources import passages_of, source_of, sources_of
@@ -100,7 +98,7 @@ def source_frames(
     request: HttpRequest, name: str, source_id: str, limit: int = 50, after: str | None = None
 ) -> SourceFrames:
     """The current frames that are passages of the file, in the order in which they were put; the text of each is at /frames/{number}."""
-    found = passages_of(_source(caller(request, "read").project, name, source_id))
+    found = passages_of(source_of(caller(request, "read").project, name, source_id))
     if after is not None:
         found = found.filter(id__gt=paging.read(after, paging.number))
     rows = list(found[: paging.checked_limit(limit) + 1])
@@ -111,13 +109,6 @@ def source_frames(
 def read_intake(request: HttpRequest, intake_id: str) -> IntakeOut:
     """A file that a worker puts into a collection: `status` is waiting, running, done or failed, and `report` is the result."""
     return IntakeOut.of(intake_of(caller(request, "read").project, intake_id))
-
-
-def _source(project: Project, name: str, source_id: str) -> Source:
-    found = source_of(project, source_id)
-    if found.collection_id != collection_of(project, name).id:
-        raise NotFound("There is no such file in this collection.", code="source_not_found")
-    return found
 
 
 def _sent(request: HttpRequest, who: Caller) -> tuple[HandedIn, Session | None]:

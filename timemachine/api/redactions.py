@@ -5,8 +5,8 @@ from ninja import Router, Status
 
 from timemachine.api.access import Caller, caller
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.sessions.queries import action_of, session_of
-from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
+from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.timeline.schemas.actions import action_out
 from timemachine.text.redaction import commands
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
 from timemachine.text.redaction.pure.projection import redact_action
@@ -61,10 +61,8 @@ def test(request: HttpRequest, payload: RedactionTest) -> RedactedText | Redacte
         raise InvalidInput(
             "Send a `text`, or the `session` and `sequence` of a step.", code="invalid_field", field="text"
         )
-    session = session_of(who.project, payload.session)
-    sequence = action_of(session, payload.sequence).sequence
-    action = with_everything(session.actions.filter(sequence=sequence)).get()
-    step = redact_action(ActionOut.of(action).model_dump(), rules)
+    action = action_out(session_of(who.project, payload.session), payload.sequence)
+    step = redact_action(action.model_dump(), rules)
     return RedactedStep.model_construct(
         action=step.document, touched=list(step.touched), counts=counts_of(step.tally)
     )

@@ -12,14 +12,15 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import row_of
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of, file_content, text_sha256
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.schemas import Schema
 from timemachine.knowledge.collection_time import change_time
 from timemachine.knowledge.commands import NewFrame, lock_collection, passage_identity
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage, SourcePut
+from timemachine.knowledge.queries import collection_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,19 +127,17 @@ def _edited_passages() -> QuerySet[SourcePassage, Any]:
     return ended.filter(Exists(by_hand)).values("source")
 
 
-def source_of(project: Project, source_id: str) -> Source:
-    """Return the project's file with that id, its bytes and text deferred. Raises `NotFound`, also for a file of
-    another project.
-    """
-    wanted = uuid_of(source_id)
+def source_of(project: Project, collection: str, source_id: str) -> Source:
+    """Return the file with that id in the collection, its bytes and text deferred. Raises `NotFound`."""
     sources = (
         Source.objects.filter(project=project)
         .select_related("collection", "original", "text")
         .defer("original__data", "text__data")
     )
-    found = None if wanted is None else sources.filter(id=wanted).first()
-    if found is None:
-        raise NotFound("There is no such file in this project.", code="source_not_found")
+    missing = NotFound("There is no such file in this project.", code="source_not_found")
+    found = row_of(sources, source_id, missing)
+    if found.collection_id != collection_of(project, collection).id:
+        raise NotFound("There is no such file in this collection.", code="source_not_found")
     return found
 
 

@@ -14,6 +14,7 @@ from timemachine.llm.schemas import FailureOut, UsageOut
 from timemachine.recording.annotations.significance.queries import KEPT, InForce, in_force
 from timemachine.recording.sessions.models import Action, FrozenPassage, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
+from timemachine.recording.sessions.queries import action_of
 
 
 class HitOut(Schema):
@@ -213,6 +214,12 @@ def with_everything(actions: QuerySet[Action]) -> QuerySet[Action]:
     """Return the actions with everything that `ActionOut.of` reads: two queries for any number."""
     hits = Prefetch("hits", Hit.objects.select_related("payload").order_by("rank"))
     return actions.select_related("input", "output", "source").prefetch_related(hits)
+
+
+def action_out(session: Session, sequence: int) -> ActionOut:
+    """Return the session's action with that sequence as it was recorded. Raises `NotFound`."""
+    action = action_of(session, sequence)
+    return ActionOut.of(with_everything(session.actions.filter(sequence=action.sequence)).get())
 
 
 def with_significance(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:

@@ -7,9 +7,8 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
-from timemachine.core.accounts.models import OPERATOR, Project
+from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.payloads.queries import text
-from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.safe_text import shown
 from timemachine.knowledge.models import Collection, Source, SourcePassage
@@ -94,7 +93,7 @@ def dismiss_intake(request: HttpRequest, access: Access, id: str) -> HttpRespons
 @get_view(fresh=True)
 def source(request: HttpRequest, access: Access, name: str, id: str) -> HttpResponse:
     """`/collections/{name}/sources/{id}/`: the file's text; `frame` and `version` mark a passage in it, `at` is the position."""
-    found = _source(access.project, name, id)
+    found = source_of(access.project, name, id)
     place = _marked(found, request)
     window = _shown(text(found.text), place, request.GET.get("at", ""))
     current = found.passages.filter(frame__valid_until=None)
@@ -119,16 +118,9 @@ def source(request: HttpRequest, access: Access, name: str, id: str) -> HttpResp
 @get_view()
 def source_file(_request: HttpRequest, access: Access, name: str, id: str) -> HttpResponse:
     """Download the original file, in a way that no browser interprets."""
-    found = _source(access.project, name, id)
+    found = source_of(access.project, name, id)
     name = found.name.encode("utf-8", "replace").decode().replace("/", "_").replace("\\", "_") or "file"
     return download(bytes(found.original.data), name, "application/octet-stream")
-
-
-def _source(project: Project, name: str, source_id: str) -> Source:
-    found = source_of(project, source_id)
-    if found.collection_id != collection_of(project, name).id:
-        raise NotFound("There is no such file in this collection.", code="source_not_found")
-    return found
 
 
 def _marked(found: Source, request: HttpRequest) -> SourcePassage | None:

@@ -10,8 +10,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.queries import action_of, session_of
-from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
+from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.timeline.schemas.actions import action_out
 from timemachine.text.redaction import commands
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, Profile
 from timemachine.text.redaction.pure.projection import redact_action
@@ -127,14 +127,13 @@ def _tried(project: Project, said: Mapping[str, Any]) -> Outcome:
         counts = counts_of(tally_of(redacted.findings))
         return Outcome(profile=chosen, shown=excerpt(redacted.text, SHOWN), counts=counts)
     session = session_of(project, said["session"])
-    sequence = action_of(session, said["sequence"]).sequence
-    action = with_everything(session.actions.filter(sequence=sequence)).get()
-    found = redact_action(ActionOut.of(action).model_dump(), chosen.rules)
+    action = action_out(session, said["sequence"])
+    found = redact_action(action.model_dump(), chosen.rules)
     return Outcome(
         profile=chosen,
         shown=json_excerpt(found.document, SHOWN),
         counts=counts_of(found.tally),
         session=session,
-        step=sequence,
+        step=action.sequence,
         touched=found.touched,
     )
