@@ -259,10 +259,10 @@ def confirm_erasure(
 
 def done_or_enqueued(erasure: Erasure) -> Erasure:
     """The erasure after its next piece of work, if that is quick; otherwise it is enqueued."""
-    if erasure_commands.fits_in_a_request(erasure):
-        return erasure_commands.work(erasure.id) or erasure
-    enqueue(run_erasure, erasure.id)
-    return erasure
+    next_ = erasure_commands.work_if_short(erasure)
+    if next_.is_under_way:
+        enqueue(run_erasure, next_.id)
+    return next_
 
 
 rules = Router(tags=["forgetting"])

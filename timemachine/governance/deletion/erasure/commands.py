@@ -28,7 +28,7 @@ from timemachine.governance.deletion.erasure.before_after import (
     texts_to_erase,
     touched_steps,
 )
-from timemachine.governance.deletion.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
+from timemachine.governance.deletion.erasure.models import DONE, ERASING, FOUND, LOOKING, UNDER_WAY, Erasure
 from timemachine.governance.deletion.erasure.pure.repeats import quotes
 from timemachine.governance.deletion.erasure.pure.selection import Chosen, chosen_of
 from timemachine.memory.patterns.reader import reread_session
@@ -179,6 +179,11 @@ def fits_in_a_request(erasure: Erasure) -> bool:
     return erasure.session.last_sequence <= MOST_IN_A_REQUEST
 
 
+def work_if_short(erasure: Erasure) -> Erasure:
+    """Do what is next if the session is short. If the erasure is still under way then, the caller enqueues it."""
+    return (work(erasure.id) or erasure) if fits_in_a_request(erasure) else erasure
+
+
 def work(erasure_id: UUID) -> Erasure | None:
     """Scan or erase, whichever is next; None if the session was deleted. Safe to repeat and to kill."""
     with holding(overdue().filter(id=erasure_id)) as lease:
@@ -189,7 +194,7 @@ def work(erasure_id: UUID) -> Erasure | None:
 
 def overdue() -> QuerySet[Erasure]:
     """Return the erasures that wait to be scanned or done."""
-    return Erasure.objects.filter(status__in=(LOOKING, ERASING))
+    return Erasure.objects.filter(status__in=UNDER_WAY)
 
 
 def _do_next(lease: Lease[Erasure]) -> None:

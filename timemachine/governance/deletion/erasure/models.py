@@ -12,6 +12,7 @@ from timemachine.recording.sessions.models import Session
 
 LOOKING, FOUND, ERASING, DONE = "looking", "found", "erasing", "done"
 STATUSES = (LOOKING, FOUND, ERASING, DONE)
+UNDER_WAY = (LOOKING, ERASING)
 
 
 class Erasure(Leased, Enqueued):
@@ -51,5 +52,10 @@ class Erasure(Leased, Enqueued):
         ]
         indexes = [
             models.Index(fields=["session", "-id"], name="erasure_newest_first"),
-            models.Index(fields=["id"], condition=Q(status__in=(LOOKING, ERASING)), name="erasure_under_way"),
+            models.Index(fields=["id"], condition=Q(status__in=UNDER_WAY), name="erasure_under_way"),
         ]
+
+    @property
+    def is_under_way(self) -> bool:
+        """Return whether a worker has something to do: scan the session, or erase what was confirmed."""
+        return self.status in UNDER_WAY

@@ -13,7 +13,7 @@ from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.numbers import counted
 from timemachine.governance.deletion.erasure import commands
 from timemachine.governance.deletion.erasure.before_after import sample_of
-from timemachine.governance.deletion.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
+from timemachine.governance.deletion.erasure.models import DONE, FOUND, Erasure
 from timemachine.governance.deletion.erasure.queries import erasure_of, erasures_of
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue
@@ -132,10 +132,10 @@ def _prepared(access: Access, session: Session, form: FindingsForm | FieldsForm)
 
 def _next(made: Erasure) -> Erasure:
     """Run the next stage: short sessions in the request, long ones in the background."""
-    if commands.fits_in_a_request(made):
-        return commands.work(made.id) or made
-    enqueue(run_erasure, made.id)
-    return made
+    next_ = commands.work_if_short(made)
+    if next_.is_under_way:
+        enqueue(run_erasure, next_.id)
+    return next_
 
 
 def _page(request: HttpRequest, found: Erasure, form: ErasureReasonForm) -> HttpResponse:
@@ -147,7 +147,7 @@ def _page(request: HttpRequest, found: Erasure, form: ErasureReasonForm) -> Http
         erasure=found,
         session=found.session,
         content=found.result if found.status == DONE else found.preview,
-        waits=found.status in (LOOKING, ERASING),
+        waits=found.is_under_way,
         may_confirm=found.status == FOUND,
         done=found.status == DONE,
         sample=sample_of(found),
