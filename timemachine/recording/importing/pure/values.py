@@ -1,6 +1,7 @@
 """Read values from untrusted records: each is of the expected type, or None."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
@@ -185,6 +186,14 @@ def usage_of(
         reasoning_tokens=count_at(record, *reasoning),
     )
     return None if found == Usage() else found
+
+
+def with_cached_input(usage: Usage | None) -> Usage | None:
+    """Return the usage of a tool that does not include cached tokens in its input; we include them."""
+    if usage is None or usage.input_tokens is None:
+        return usage
+    cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
+    return replace(usage, input_tokens=usage.input_tokens + cached)
 
 
 def _without_offset(value: str) -> datetime | None:

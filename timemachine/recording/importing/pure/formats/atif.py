@@ -14,6 +14,7 @@ from timemachine.recording.importing.pure.drafts import (
     id_with_digest,
     link_results,
     session_draft,
+    system_event,
     tool_result,
 )
 from timemachine.recording.importing.pure.reader import Opening, Reader
@@ -200,13 +201,9 @@ def _rest(found: JsonObject, agent: JsonObject, actions: list[ActionDraft], ids:
     rest = {name: value for name, value in found.items() if name not in {"steps", "subagent_trajectories"}}
     final = record_at(found, "final_metrics")
     is_counted = any(action.usage or action.cost_usd is not None for action in actions)
-    return ActionDraft(
-        kind="event",
-        id=ids.claim(id_with_digest("trajectory", rest)),
-        layer="sys",
-        role="system",
+    return replace(
+        system_event("trajectory", ids.claim(id_with_digest("trajectory", rest)), rest, rest),
         agent=short_text_at(agent, "name"),
-        name="trajectory",
         usage=None
         if is_counted
         else usage_of(
@@ -216,6 +213,4 @@ def _rest(found: JsonObject, agent: JsonObject, actions: list[ActionDraft], ids:
             cached=["total_cached_tokens"],
         ),
         cost_usd=None if is_counted else dollars(final.get("total_cost_usd")),
-        output=rest,
-        source=rest,
     )

@@ -36,6 +36,7 @@ from timemachine.recording.importing.pure.values import (
     short_text_at,
     text_at,
     usage_of,
+    with_cached_input,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
@@ -104,19 +105,12 @@ def _session(sample: JsonObject, head: JsonObject, reader: Reader, attached: Att
     rest = {word: value for word, value in sample.items() if word not in {"messages", "events"}}
     failure = record_at(sample, "error")
     with_calls = any(action.kind == "llm_call" for action in actions)
-    end = ActionDraft(
-        kind="event",
-        id=ids.claim(id_with_digest("sample", rest)),
-        layer="sys",
-        role="system",
-        name="sample",
+    result = {word: rest[word] for word in ("target", "scores", "output") if word in rest}
+    end = replace(
+        system_event("sample", ids.claim(id_with_digest("sample", rest)), rest, attached.resolve(result)),
         usage=None if with_calls else _total_usage(record_at(sample, "model_usage")),
         error_type="sample_error" if failure else None,
         error_message=text_at(failure, "message"),
-        output=attached.resolve(
-            {word: rest[word] for word in ("target", "scores", "output") if word in rest}
-        ),
-        source=rest,
     )
     return session_draft(
         reader.key(recorded_key, sample),
@@ -287,11 +281,10 @@ def _usage(recorded: JsonObject) -> Usage | None:
         cache_write=["input_tokens_cache_write"],
         reasoning=["reasoning_tokens"],
     )
-    if found is None or found.input_tokens is None:
-        return found
-    cached = (found.cached_tokens or 0) + (found.cache_write_tokens or 0)
-    apart = found.total_tokens == found.input_tokens + cached + (found.output_tokens or 0)
-    return replace(found, input_tokens=found.input_tokens + cached) if apart else found
+    whole = with_cached_input(found)
+    if whole is None or whole.input_tokens is None:
+        return whole
+    return whole if whole.total_tokens == whole.input_tokens + (whole.output_tokens or 0) else found
 
 
 def _total_usage(by_model: JsonObject) -> Usage | None:

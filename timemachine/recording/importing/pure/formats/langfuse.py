@@ -20,7 +20,6 @@ from timemachine.recording.importing.pure.drafts import (
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
-    count_at,
     dollars,
     list_at,
     milliseconds_between,
@@ -28,6 +27,8 @@ from timemachine.recording.importing.pure.values import (
     record_at,
     short_text_at,
     text_at,
+    usage_of,
+    with_cached_input,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
@@ -192,16 +193,13 @@ def _annotation(record: JsonObject, trace: str | None, kind: str) -> ActionDraft
 
 def _usage(recorded: JsonObject) -> Usage | None:
     """Langfuse does not include cached tokens in `input` and names each kind separately; we include them."""
-    cached = count_at(recorded, "input_cached_tokens", "cache_read_input_tokens", "input_cache_read")
-    written = count_at(recorded, "cache_creation_input_tokens", "input_cache_creation")
-    fresh = count_at(recorded, "input", "promptTokens", "input_tokens")
-    read = None if fresh is None else fresh + (cached or 0) + (written or 0)
-    found = Usage(
-        input_tokens=read,
-        output_tokens=count_at(recorded, "output", "completionTokens", "output_tokens"),
-        total_tokens=count_at(recorded, "total", "totalTokens"),
-        cached_tokens=cached,
-        cache_write_tokens=written,
-        reasoning_tokens=count_at(recorded, "output_reasoning_tokens"),
+    found = usage_of(
+        recorded,
+        read=["input", "promptTokens", "input_tokens"],
+        written=["output", "completionTokens", "output_tokens"],
+        total=["total", "totalTokens"],
+        cached=["input_cached_tokens", "cache_read_input_tokens", "input_cache_read"],
+        cache_write=["cache_creation_input_tokens", "input_cache_creation"],
+        reasoning=["output_reasoning_tokens"],
     )
-    return None if found == Usage() else found
+    return with_cached_input(found)

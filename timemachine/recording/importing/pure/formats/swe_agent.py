@@ -13,7 +13,13 @@ from typing import Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.chat import chat_actions
-from timemachine.recording.importing.pure.drafts import Ids, session_draft, tool_call, tool_result
+from timemachine.recording.importing.pure.drafts import (
+    Ids,
+    session_draft,
+    system_event,
+    tool_call,
+    tool_result,
+)
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
@@ -168,18 +174,12 @@ def _end(found: JsonObject, ids: Ids) -> ActionDraft:
     status = text_at(info, "exit_status")
     failed = status is not None and not status.startswith("submitted")
     cost = stats.get("instance_cost", stats.get("total_cost"))
-    return ActionDraft(
-        kind="event",
-        id=ids.claim("end"),
-        layer="sys",
-        role="system",
+    return replace(
+        system_event("end", ids.claim("end"), source=rest, output=info or None),
         agent=_AGENT,
-        name="end",
         usage=usage_of(stats, read=["tokens_sent"], written=["tokens_received"]),
         cost_usd=dollars(cost),
         error_type=short_text_at(info, "exit_status") if failed else None,
-        output=info or None,
-        source=rest,
     )
 
 
