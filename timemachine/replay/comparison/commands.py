@@ -74,10 +74,7 @@ def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None 
         if new:
             _launch(made, plan)
         elif not _is_of(made, facts, plan):
-            raise Conflict(
-                "This form has already launched a different comparison. Send it again to launch this one as well.",
-                code="form_used",
-            )
+            raise replays.form_used("comparison")
     return made
 
 

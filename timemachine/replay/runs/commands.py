@@ -42,11 +42,16 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
         if new:
             _write_steps([(replay.id, plan)])
         elif replay.session_id != session.id or ReplayOptions(**replay.options) != plan.options:
-            raise Conflict(
-                "This form has already launched a different replay. Send it again to launch this one as well.",
-                code="form_used",
-            )
+            raise form_used("replay")
     return replay
+
+
+def form_used(what: str) -> Conflict:
+    """Return the error for a form that was sent again with other values after it had launched something."""
+    return Conflict(
+        f"This form has already launched a different {what}. Send it again to launch this one as well.",
+        code="form_used",
+    )
 
 
 @transaction.atomic

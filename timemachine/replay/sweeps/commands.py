@@ -13,6 +13,7 @@ from timemachine.core.pure.ids import uuid7
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.knowledge.vectors import stored_model_name
 from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.commands import form_used
 from timemachine.replay.runs.plan import steps_in
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.sweeps.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
@@ -54,10 +55,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
             ]
             SweepRow.objects.bulk_create(rows)
         elif sweep.session_id != session.id or sweep.grid != facts["grid"]:
-            raise Conflict(
-                "This form has already launched a different sweep. Send it again to launch this one as well.",
-                code="form_used",
-            )
+            raise form_used("sweep")
     return sweep
 
 
