@@ -1,6 +1,6 @@
 """Evidence over HTTP: seals, comparisons with the database, bundles, and the keys that sign."""
 
-from typing import Final
+from typing import Any, Final
 
 from django.http import FileResponse, HttpRequest
 from ninja import Router, Status
@@ -29,105 +29,60 @@ from timemachine.jobs.queue import enqueue
 
 router = Router(tags=["evidence"])
 _ZIP: Final = file_answer("application/zip")
+_BUNDLE: Final[dict[str, Any]] = {"tags": ["evidence"], "openapi_extra": _ZIP}
+_SEAL: Final[dict[str, Any]] = {"tags": ["evidence"], "response": SealOut, "exclude_unset": True}
+_CHECK: Final[dict[str, Any]] = _SEAL | {"response": {202: SealCheckOut}}
 
 
-@sessions_router.get(
-    "/{session_id}/evidence",
-    tags=["evidence"],
-    summary="The evidence of a session, a zip",
-    openapi_extra=_ZIP,
-)
+@sessions_router.get("/{session_id}/evidence", summary="The evidence of a session, a zip", **_BUNDLE)
 def of_session(request: HttpRequest, session_id: str) -> FileResponse:
     """Everything that was recorded, with what it takes to check it without this server: see README.txt in the zip."""
     return download_bundle(caller(request, "read").project, SESSION, session_id)
 
 
-@replays.get(
-    "/{replay_id}/evidence", tags=["evidence"], summary="The evidence of a replay, a zip", openapi_extra=_ZIP
-)
+@replays.get("/{replay_id}/evidence", summary="The evidence of a replay, a zip", **_BUNDLE)
 def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
     """A replay that is over, with the recorded steps that it repeats, and what it takes to check both without this server."""
     return download_bundle(caller(request, "read").project, REPLAY, replay_id)
 
 
-@comparisons.get(
-    "/{comparison_id}/evidence",
-    tags=["evidence"],
-    summary="The evidence of a comparison, a zip",
-    openapi_extra=_ZIP,
-)
+@comparisons.get("/{comparison_id}/evidence", summary="The evidence of a comparison, a zip", **_BUNDLE)
 def of_comparison(request: HttpRequest, comparison_id: str) -> FileResponse:
     """A comparison that is over: every cell, what the figures show, what was said of cells, and the recorded steps that they repeat."""
     return download_bundle(caller(request, "read").project, COMPARISON, comparison_id)
 
 
-@sessions_router.get(
-    "/{session_id}/seal",
-    tags=["evidence"],
-    response=SealOut,
-    summary="The seal of a session",
-    exclude_unset=True,
-)
+@sessions_router.get("/{session_id}/seal", summary="The seal of a session", **_SEAL)
 def seal_of_session(request: HttpRequest, session_id: str) -> SealOut:
     """How much of the session is sealed, by which key, and the result of the last check."""
     return _seal(request, SESSION, session_id)
 
 
-@replays.get(
-    "/{replay_id}/seal",
-    tags=["evidence"],
-    response=SealOut,
-    summary="The seal of a replay",
-    exclude_unset=True,
-)
+@replays.get("/{replay_id}/seal", summary="The seal of a replay", **_SEAL)
 def seal_of_replay(request: HttpRequest, replay_id: str) -> SealOut:
     """Whether its last run is sealed, by which key, and the result of the last check."""
     return _seal(request, REPLAY, replay_id)
 
 
-@comparisons.get(
-    "/{comparison_id}/seal",
-    tags=["evidence"],
-    response=SealOut,
-    summary="The seal of a comparison",
-    exclude_unset=True,
-)
+@comparisons.get("/{comparison_id}/seal", summary="The seal of a comparison", **_SEAL)
 def seal_of_comparison(request: HttpRequest, comparison_id: str) -> SealOut:
     """Whether its last run is sealed with all ratings, by which key, and the result of the last check."""
     return _seal(request, COMPARISON, comparison_id)
 
 
-@sessions_router.post(
-    "/{session_id}/seal/check",
-    tags=["evidence"],
-    response={202: SealCheckOut},
-    summary="Check a session's seal",
-    exclude_unset=True,
-)
+@sessions_router.post("/{session_id}/seal/check", summary="Check a session's seal", **_CHECK)
 def check_session(request: HttpRequest, session_id: str) -> Status[SealCheckOut]:
     """Compare the whole session in the database with its seal; a worker compares a long session."""
     return _check(request, SESSION, session_id)
 
 
-@replays.post(
-    "/{replay_id}/seal/check",
-    tags=["evidence"],
-    response={202: SealCheckOut},
-    summary="Check a replay's seal",
-    exclude_unset=True,
-)
+@replays.post("/{replay_id}/seal/check", summary="Check a replay's seal", **_CHECK)
 def check_replay(request: HttpRequest, replay_id: str) -> Status[SealCheckOut]:
     """Compare the whole replay in the database with its seal."""
     return _check(request, REPLAY, replay_id)
 
 
-@comparisons.post(
-    "/{comparison_id}/seal/check",
-    tags=["evidence"],
-    response={202: SealCheckOut},
-    summary="Check a comparison's seal",
-    exclude_unset=True,
-)
+@comparisons.post("/{comparison_id}/seal/check", summary="Check a comparison's seal", **_CHECK)
 def check_comparison(request: HttpRequest, comparison_id: str) -> Status[SealCheckOut]:
     """Compare the whole comparison in the database with its seal."""
     return _check(request, COMPARISON, comparison_id)
