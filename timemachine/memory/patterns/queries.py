@@ -98,15 +98,7 @@ def patterns_of(project: Project, asked: PatternFilter) -> QuerySet[Wording]:
 
 def patterns_after(found: QuerySet[Wording], place: str) -> QuerySet[Wording]:
     """Return the patterns after a place from `place_of`. Raises `InvalidInput` for any other text."""
-    written, _, row = place.partition(" ")
-    wanted = uuid_of(row)
-    try:
-        moment = datetime.fromisoformat(written)
-    except ValueError:
-        moment = None
-    if wanted is None or moment is None or moment.tzinfo is None:
-        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
-    return found.filter(Q(last_at__lt=moment) | Q(last_at=moment, id__lt=wanted))
+    return found.filter(_before(place, at="last_at", row_id="id"))
 
 
 def place_of(pattern: Wording) -> str:
@@ -198,8 +190,7 @@ def sessions_of(pattern: Wording, *, limit: int, after: str | None = None) -> li
         .order_by("-last", "-session")
     )
     if after is not None:
-        written, _, row = after.partition(" ")
-        found = found.filter(_before(written, row))
+        found = found.filter(_before(after, at="last", row_id="session"))
     rows = list(found[:limit])
     sessions = Session.objects.in_bulk([row["session"] for row in rows])
     solved = _first_solved(pattern, list(sessions))
@@ -316,7 +307,9 @@ def _invalid_choice(name: str, known: Collection[str]) -> InvalidInput:
     return InvalidInput(f"`{name}` is one of {', '.join(known)}.", code="invalid_field", field=name)
 
 
-def _before(written: str, row: str) -> Q:
+def _before(place: str, *, at: str, row_id: str) -> Q:
+    """Return the condition for what comes after a place in a list with the newest first."""
+    written, _, row = place.partition(" ")
     wanted = uuid_of(row)
     try:
         moment = datetime.fromisoformat(written)
@@ -324,7 +317,7 @@ def _before(written: str, row: str) -> Q:
         moment = None
     if wanted is None or moment is None or moment.tzinfo is None:
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
-    return Q(last__lt=moment) | Q(last=moment, session__lt=wanted)
+    return Q(**{f"{at}__lt": moment}) | Q(**{at: moment, f"{row_id}__lt": wanted})
 
 
 def _first_solved(pattern: Wording, sessions: Collection[UUID]) -> dict[UUID, Resolution]:
