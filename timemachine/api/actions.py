@@ -157,8 +157,10 @@ def changes(
     """Every change of a step's significance and importance, the latest first: to what (null: to what was recorded), by whom, when."""
     session = session_of(caller(request, "read").project, session_id)
     found = changes_before(session, None if after is None else paging.read(after, paging.identity))
-    shown = list(found[: paging.checked_limit(limit) + 1])
-    return paging.typed_page(SignificanceChanges, shown, limit, SignificanceChangeOut.of)
+    rows, following = paging.first_rows(found, limit)
+    return SignificanceChanges.model_construct(
+        items=[SignificanceChangeOut.of(each) for each in rows], next=following
+    )
 
 
 @sessions_router.get(
@@ -226,8 +228,8 @@ def list_notes(
     """The session's notes by their steps, of one step the earliest first."""
     session = session_of(caller(request, "read").project, session_id)
     found = notes_after(session, None if after is None else paging.read(after, paging.identity))
-    shown = found[: paging.checked_limit(limit) + 1]
-    return paging.typed_page(NotePage, list(shown), limit, NoteOut.of)
+    rows, following = paging.first_rows(found, limit)
+    return NotePage.model_construct(items=[NoteOut.of(each) for each in rows], next=following)
 
 
 @sessions_router.delete(f"{NOTES}/{{uuid:note_id}}", response=NoteDeleted, summary="Delete a note")

@@ -43,13 +43,11 @@ def make(request: HttpRequest, payload: CollectionIn) -> Status[CollectionOut]:
 
 
 @router.get("", response=CollectionPage, summary="List collections")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> CollectionPage:
+def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> CollectionPage:
     """The project's collections by name."""
     found = collections_of(caller(request, "read").project)
-    if after is not None:
-        found = found.filter(name__gt=paging.read(after, paging.name))
-    rows = list(found[: paging.checked_limit(limit) + 1])
-    return paging.typed_page(CollectionPage, rows, limit, CollectionOut.of, lambda each: [each.name])
+    rows, following = paging.ordered_rows(found, limit, after, "name", paging.name)
+    return CollectionPage.model_construct(items=[CollectionOut.of(each) for each in rows], next=following)
 
 
 @router.get("/{name}", response=CollectionOut, summary="One collection")
@@ -72,7 +70,7 @@ def frames(
 
 @router.get("/{name}/frames/{number}", response=FrameVersions, summary="Every version of a frame")
 def frame(
-    request: HttpRequest, name: str, number: int, limit: int = 50, after: str | None = None
+    request: HttpRequest, name: str, number: int, limit: int = paging.DEFAULT, after: str | None = None
 ) -> FrameVersions:
     """The versions of a frame, the first one first, in pages: `next` is null on the last.
 

@@ -97,14 +97,13 @@ def launched(project: Project, plan: Plan, by: str) -> Status[ComparisonLaunched
 
 
 @router.get("", response=ComparisonPage, summary="List comparisons")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> ComparisonPage:
+def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> ComparisonPage:
     """The project's comparisons, newest first."""
     found = queries.comparisons_of(caller(request, "read").project)
-    rows = paging.rows_before(found, limit, after)
+    rows, following = paging.ordered_rows(found, limit, after)
     progress = progress_of(rows)
-    return paging.typed_page(
-        ComparisonPage, rows, limit, lambda each: ComparisonOut.of(each, progress[each.id])
-    )
+    shown = [ComparisonOut.of(each, progress[each.id]) for each in rows]
+    return ComparisonPage.model_construct(items=shown, next=following)
 
 
 @router.get("/{comparison_id}", response=ComparisonResults, summary="One comparison")
@@ -124,7 +123,7 @@ def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> Comp
 
 @router.get("/{comparison_id}/cells", response=AskCellsPage, summary="A comparison's cells")
 def cells(
-    request: HttpRequest, comparison_id: str, limit: int = 50, after: str | None = None
+    request: HttpRequest, comparison_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> AskCellsPage:
     """The asks in their order, each with the figures of every answer, with marks and opinions."""
     of = queries.comparison_of(caller(request, "read").project, comparison_id)

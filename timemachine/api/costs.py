@@ -26,11 +26,10 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
     there is a filter.
     """
     project = caller(request, "read").project
-    size = paging.checked_limit(asked.limit)
     span = span_of(asked.since, asked.until, now().date())
     wanted = CostQuery(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
     found = costs(project, wanted, asked.by)
-    rows, following = paging.computed_rows(found.rows, asked.after, size)
+    rows, following = paging.computed_rows(found.rows, asked.limit, asked.after)
     return CostsOut.model_construct(
         since=span.since.isoformat(),
         until=span.until.isoformat(),

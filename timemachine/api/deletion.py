@@ -70,9 +70,10 @@ def make(request: HttpRequest, payload: DeletionIn) -> Status[DeletionOut]:
 def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> DeletionPage:
     """The project's bulk deletions, also those of retention rules, newest first, with what became of their sessions."""
     found = queries.bulk_deletions_of(caller(request, "read").project)
-    rows = paging.rows_before(found, limit, after)
+    rows, following = paging.ordered_rows(found, limit, after)
     outcomes = queries.outcomes_by_deletion(rows)
-    return paging.typed_page(DeletionPage, rows, limit, lambda each: DeletionOut.of(each, outcomes[each.id]))
+    shown = [DeletionOut.of(each, outcomes[each.id]) for each in rows]
+    return DeletionPage.model_construct(items=shown, next=following)
 
 
 @router.get("/{forgetting_id}", response=DeletionOut, summary="One deletion in bulk", exclude_unset=True)
@@ -89,18 +90,11 @@ def sessions(
 ) -> DeletionSessions:
     """Each session that was found, and what became of it."""
     project = caller(request, "read").project
-    begin = 0 if after is None else paging.read(after, paging.number)
-    rows = queries.sessions_of(
-        queries.bulk_deletion_of(project, forgetting_id), after=begin, most=paging.checked_limit(limit) + 1
-    )
+    found = queries.sessions_of(queries.bulk_deletion_of(project, forgetting_id))
+    rows, following = paging.ordered_rows(found, limit, after, "id", paging.number)
     there = queries.existing_sessions(rows, project)
-    return paging.typed_page(
-        DeletionSessions,
-        rows,
-        limit,
-        lambda each: DeletionSession.of(each, there.get(each.session)),
-        lambda each: [each.id],
-    )
+    shown = [DeletionSession.of(each, there.get(each.session)) for each in rows]
+    return DeletionSessions.model_construct(items=shown, next=following)
 
 
 @router.post(
@@ -165,16 +159,13 @@ def place_hold(request: HttpRequest, payload: HoldIn) -> Status[HoldPreview | Ho
 
 @holds.get("", response=HoldPage, summary="List legal holds", exclude_unset=True)
 def list_holds(
-    request: HttpRequest,
-    session: str = "",
-    limit: int = paging.DEFAULT,
-    after: str | None = None,
+    request: HttpRequest, session: str = "", limit: int = 50, after: str | None = None
 ) -> HoldPage:
     """The project's holds, also released ones, newest first; with `session`, those that it is or was under."""
     project = caller(request, "read").project
     found = queries.holds_over(session_of(project, session)) if session else queries.holds_of(project)
-    rows = paging.rows_before(found, limit, after)
-    return paging.typed_page(HoldPage, rows, limit, HoldOut.of)
+    rows, following = paging.ordered_rows(found, limit, after)
+    return HoldPage.model_construct(items=[HoldOut.of(each) for each in rows], next=following)
 
 
 @holds.get("/{hold_id}", response=HoldDetails, summary="One legal hold", exclude_unset=True)
@@ -232,9 +223,8 @@ def list_erasures(
 ) -> ErasurePage:
     """The erasures of a session, also those that were not confirmed, newest first."""
     session = session_of(caller(request, "read").project, session_id)
-    found = erasures_of(session, None if after is None else paging.read(after, paging.identity))
-    rows = list(found[: paging.checked_limit(limit) + 1])
-    return paging.typed_page(ErasurePage, rows, limit, ErasureOut.of)
+    rows, following = paging.ordered_rows(erasures_of(session), limit, after)
+    return ErasurePage.model_construct(items=[ErasureOut.of(each) for each in rows], next=following)
 
 
 @erasures.get("/{erasure_id}", response=ErasureOut, summary="One erasure", exclude_unset=True)

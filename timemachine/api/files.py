@@ -83,26 +83,26 @@ def put_file(request: HttpRequest, name: str) -> Status[FilePutOut | IntakeAccep
 
 
 @router.get("/{name}/sources", response=SourcePage, summary="List files")
-def sources(request: HttpRequest, name: str, limit: int = 50, after: str | None = None) -> SourcePage:
+def sources(
+    request: HttpRequest, name: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> SourcePage:
     """The files whose passages were put into the collection, newest first.
 
     `frames` is how many frames of a file are current, `edited` how many more were edited by hand since.
     """
     found = sources_of(collection_of(caller(request, "read").project, name)).select_related("collection")
-    rows = paging.rows_before(found, limit, after)
-    return paging.typed_page(SourcePage, rows, limit, SourceListed.of_row)
+    rows, following = paging.ordered_rows(found, limit, after)
+    return SourcePage.model_construct(items=[SourceListed.of_row(each) for each in rows], next=following)
 
 
 @router.get("/{name}/sources/{source_id}/frames", response=SourceFrames, summary="The frames of a file")
 def source_frames(
-    request: HttpRequest, name: str, source_id: str, limit: int = 50, after: str | None = None
+    request: HttpRequest, name: str, source_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> SourceFrames:
     """The current frames that are passages of the file, in the order in which they were put; the text of each is at /frames/{number}."""
     found = passages_of(source_of(caller(request, "read").project, name, source_id))
-    if after is not None:
-        found = found.filter(id__gt=paging.read(after, paging.number))
-    rows = list(found[: paging.checked_limit(limit) + 1])
-    return paging.typed_page(SourceFrames, rows, limit, SourceFrame.of, lambda each: [each.id])
+    rows, following = paging.ordered_rows(found, limit, after, "id", paging.number)
+    return SourceFrames.model_construct(items=[SourceFrame.of(each) for each in rows], next=following)
 
 
 @intakes.get("/{intake_id}", response=IntakeOut, summary="One intake")

@@ -5,7 +5,7 @@ import binascii
 import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db.models import Expression, F, Model, OuterRef, QuerySet, Subquery, Sum
@@ -14,7 +14,6 @@ from django.db.models.functions import Coalesce
 from timemachine.core.pure.content import parse_json, sha256_hex
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
-from timemachine.core.pure.schemas import Page, Schema
 from timemachine.recording.sessions.models import Hit
 from timemachine.replay.runs.models import ReplayHit
 
@@ -30,31 +29,6 @@ def checked_limit(limit: int) -> int:
     return limit
 
 
-def by_id(row: Any) -> list[Any]:
-    """The place of a row in a list that is in the order of ids."""
-    return [str(row.id)]
-
-
-def typed_page[Row, Item: Schema, Shown: Page[Any]](
-    kind: type[Shown],
-    found: Sequence[Row],
-    limit: int,
-    show: Callable[[Row], Item],
-    place: Callable[[Row], list[Any]] = by_id,
-) -> Shown:
-    """One page of a list of which one row more than the limit was fetched."""
-    shown = found[:limit]
-    following = written(place(shown[-1])) if len(found) > limit else None
-    return cast("Shown", kind.model_construct(items=[show(row) for row in shown], next=following))
-
-
-def rows_before[Row: Model](found: QuerySet[Row], limit: int, after: str | None) -> list[Row]:
-    """The rows of one page, and one more, of a list that has the newest ids first."""
-    if after is not None:
-        found = found.filter(id__lt=read(after, identity))
-    return list(found[: checked_limit(limit) + 1])
-
-
 class Valued(Protocol):
     """A row of what was added up, known by what it is of: a recorded name, a day, or None."""
 
@@ -63,12 +37,13 @@ class Valued(Protocol):
 
 
 def computed_rows[R: Valued](
-    rows: Sequence[R], after: str | None, limit: int
+    rows: Sequence[R], limit: int, after: str | None
 ) -> tuple[Sequence[R], str | None]:
     """The rows of one page, of rows that are computed whole, in their order of now, and its `next`. Raises `InvalidInput` if the row that `after` names is gone."""
     begin = 0 if after is None else _behind(read(after, name), rows)
-    shown = rows[begin : begin + limit]
-    more = len(rows) > begin + limit
+    end = begin + checked_limit(limit)
+    shown = rows[begin:end]
+    more = len(rows) > end
     return shown, written([_digest(shown[-1])]) if more else None
 
 
@@ -124,6 +99,36 @@ def name(part: Any) -> str:
 def identity(part: Any) -> UUID:
     """A UUID. Raises `ValueError`."""
     return UUID(part if isinstance(part, str) else "")
+
+
+def ordered_rows[Row: Model](
+    found: QuerySet[Row],
+    limit: int,
+    after: str | None,
+    order: str = "-id",
+    kind: Callable[[Any], object] = identity,
+) -> tuple[list[Row], str | None]:
+    """The rows of one page of a list that is in the order of this field, and its `next`. Raises `InvalidInput`.
+
+    `kind` is that of the field's values.
+    """
+    field = order.removeprefix("-")
+    if after is not None:
+        beyond = "lt" if order.startswith("-") else "gt"
+        found = found.filter(**{f"{field}__{beyond}": read(after, kind)})
+    return first_rows(found, limit, field)
+
+
+def first_rows[Row: Model](
+    found: QuerySet[Row], limit: int, field: str = "id"
+) -> tuple[list[Row], str | None]:
+    """The first rows of a list, and the `next` of their page, which names the last by this field."""
+    rows = list(found[: checked_limit(limit) + 1])
+    shown = rows[:limit]
+    if len(rows) == len(shown):
+        return shown, None
+    place = getattr(shown[-1], field)
+    return shown, written([str(place) if isinstance(place, UUID) else place])
 
 
 def _behind(digest: str, rows: Sequence[Valued]) -> int:

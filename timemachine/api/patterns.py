@@ -61,8 +61,8 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | Simil
 def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> PatternAlerts:
     """Patterns that met a rule, each once per window, the latest first."""
     found = queries.alerts_of(caller(request, "read").project)
-    rows = paging.rows_before(found, limit, after)
-    return paging.typed_page(PatternAlerts, rows, limit, PatternAlertOut.of)
+    rows, following = paging.ordered_rows(found, limit, after)
+    return PatternAlerts.model_construct(items=[PatternAlertOut.of(each) for each in rows], next=following)
 
 
 @router.post("/alerts/{alert_id}/seen", response=PatternAlertOut, summary="Put an alert aside")

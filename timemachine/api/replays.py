@@ -92,8 +92,7 @@ def index(
     found = Replay.objects.filter(project=project).order_by("-id")  # a UUIDv7 begins with its time
     if session is not None:
         found = found.filter(session=session_of(project, session))
-    rows = paging.rows_before(found, limit, after)
-    return _page(rows, limit)
+    return _page(*paging.ordered_rows(found, limit, after))
 
 
 @router.get("/{replay_id}", response=ReplayOut, summary="One replay")
@@ -103,7 +102,9 @@ def read(request: HttpRequest, replay_id: str) -> ReplayOut:
 
 
 @router.get("/{replay_id}/steps", response=ReplayStepPage, by_alias=True, summary="A replay's steps")
-def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | None = None) -> ReplayStepPage:
+def steps(
+    request: HttpRequest, replay_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> ReplayStepPage:
     """The steps in the order of the recording."""
     found = steps_of(replay_of(caller(request, "read").project, replay_id))
     rows, following = paging.sized_rows(found, limit, after, "sequence", paging.size_of_replay_step())
@@ -152,14 +153,17 @@ def try_again(
 
 @sessions_router.get(TRIALS, tags=["replays"], response=ReplayPage, summary="The trials of one step")
 def trials(
-    request: HttpRequest, session_id: str, sequence: int, limit: int = 50, after: str | None = None
+    request: HttpRequest,
+    session_id: str,
+    sequence: int,
+    limit: int = paging.DEFAULT,
+    after: str | None = None,
 ) -> ReplayPage:
     """The trials of this step, newest first, each a replay of it."""
     session = session_of(caller(request, "read").project, session_id)
     found = trials_of(session, step_to_try(session, sequence).sequence)
-    if after is not None:
-        found = found.filter(replay_id__lt=paging.read(after, paging.identity))
-    return _page([each.replay for each in found[: paging.checked_limit(limit) + 1]], limit)
+    rows, following = paging.ordered_rows(found, limit, after, "-replay_id")
+    return _page([each.replay for each in rows], following)
 
 
 @sessions_router.get(
@@ -181,9 +185,10 @@ def where_is_it(
     return rank_page(session, frame=frame, text=text, after=after, limit=limit)
 
 
-def _page(found: Sequence[Replay], limit: int) -> ReplayPage:
-    counts = tallies(found)
-    return paging.typed_page(ReplayPage, found, limit, lambda each: ReplayOut.of(each, counts[each.id]))
+def _page(rows: Sequence[Replay], following: str | None) -> ReplayPage:
+    counts = tallies(rows)
+    shown = [ReplayOut.of(each, counts[each.id]) for each in rows]
+    return ReplayPage.model_construct(items=shown, next=following)
 
 
 def _after(session: Session, name: int | str | None) -> int | None:
@@ -227,12 +232,12 @@ def launch_sweep(request: HttpRequest, session_id: str, payload: SweepIn) -> Sta
     "/{session_id}/sweeps", tags=["sweeps"], response=SweepPage, summary="The sweeps of a session"
 )
 def list_sweeps(
-    request: HttpRequest, session_id: str, limit: int = 50, after: str | None = None
+    request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> SweepPage:
     """The sweeps of the session, newest first."""
     found = sweeps_of(session_of(caller(request, "read").project, session_id)).prefetch_related("rows")
-    rows = paging.rows_before(found, limit, after)
-    return paging.typed_page(SweepPage, rows, limit, SweepOut.of)
+    rows, following = paging.ordered_rows(found, limit, after)
+    return SweepPage.model_construct(items=[SweepOut.of(each) for each in rows], next=following)
 
 
 @sweeps.get("/{sweep_id}", response=SweepOut, summary="One sweep")

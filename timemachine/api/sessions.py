@@ -187,10 +187,9 @@ def totals(request: HttpRequest, session_id: str, asked: Query[TotalsFilter]) ->
     that of the whole time, 0 to 1. A row of null is for the steps that name none; its `filter` shows only them. Costs leave the `unknown_cost_calls` out.
     """
     session = session_of(caller(request, "read").project, session_id)
-    size = paging.checked_limit(asked.limit)
     shown = parse(asked.filter)
     found = totals_by(session, asked.by, shown)
-    lines, following = paging.computed_rows(found.lines, asked.after, size)
+    lines, following = paging.computed_rows(found.lines, asked.limit, asked.after)
     return TotalsOut.of(session, shown, found, [line_of(line, asked.by, shown) for line in lines], following)
 
 

@@ -1,7 +1,6 @@
 """Share links over HTTP: make, list, revoke, see who came."""
 
 from dataclasses import replace
-from functools import partial
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -53,13 +52,14 @@ def preview(request: HttpRequest, payload: ShareIn) -> SharePreview:
 
 
 @router.get("", response=SharePage, summary="List share links")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> SharePage:
+def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> SharePage:
     """The project's links, newest first, without their secrets."""
     project = caller(request, "share").project
     found = queries.links_of(project).order_by("-id")  # a UUIDv7 begins with its time
-    rows = paging.rows_before(found, limit, after)
+    rows, following = paging.ordered_rows(found, limit, after)
     forbidden = queries.policy_of(project).forbidden
-    return paging.typed_page(SharePage, rows, limit, partial(ShareOut.of, forbidden=forbidden))
+    shown = [ShareOut.of(each, forbidden=forbidden) for each in rows]
+    return SharePage.model_construct(items=shown, next=following)
 
 
 @router.get("/policy", response=SharePolicyOut, summary="What the project allows of share links")
@@ -78,7 +78,7 @@ def change_policy(request: HttpRequest, payload: SharePolicyIn) -> SharePolicyOu
 
 
 @router.get("/policy/changes", response=LogPage, summary="Who changed what the project allows of share links")
-def policy_log(request: HttpRequest, limit: int = 50, after: str | None = None) -> LogPage:
+def policy_log(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> LogPage:
     """The log of the policy, newest first, as a chain of hashes."""
     project = caller(request, "share").project
     return _log_page(project, queries.policy_changes(project), limit, after)
@@ -92,7 +92,9 @@ def revoke(request: HttpRequest, share_id: str) -> ShareOut:
 
 
 @router.get("/{share_id}/opens", response=LogPage, summary="Who opened a share link")
-def opens(request: HttpRequest, share_id: str, limit: int = 50, after: str | None = None) -> LogPage:
+def opens(
+    request: HttpRequest, share_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> LogPage:
     """The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found."""
     link = queries.link_of(caller(request, "share").project, share_id)
     return _log_page(link, queries.openings_of(link), limit, after)
@@ -108,12 +110,7 @@ def _target_and_terms(who: Caller, payload: ShareIn) -> tuple[queries.Shareable,
 def _log_page(
     owner: ShareLink | Project, lines: QuerySet[ShareOpening], limit: int, after: str | None
 ) -> LogPage:
-    if after is not None:
-        lines = lines.filter(sequence__lt=paging.read(after, paging.number))
-    rows = list(lines[: paging.checked_limit(limit) + 1])
-    shown = rows[:limit]
+    rows, following = paging.ordered_rows(lines, limit, after, "-sequence", paging.number)
     return LogPage.model_construct(
-        items=[LogLine.from_attributes(line) for line in shown],
-        next=paging.written([shown[-1].sequence]) if len(rows) > limit else None,
-        log=log.checked(owner),
+        items=[LogLine.from_attributes(line) for line in rows], next=following, log=log.checked(owner)
     )

@@ -55,18 +55,15 @@ def create(request: HttpRequest, payload: SuiteIn) -> Status[SuiteOut]:
 
 
 @router.get("", response=SuitePage, summary="List suites")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> SuitePage:
+def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> SuitePage:
     """The project's suites by name, each with its latest run."""
-    found = queries.suites_of(caller(request, "read").project)
-    if after is not None:
-        found = found.filter(name__gt=paging.read(after, paging.name))
-    rows = list(found.prefetch_related("sessions__session")[: paging.checked_limit(limit) + 1])
+    found = queries.suites_of(caller(request, "read").project).prefetch_related("sessions__session")
+    rows, following = paging.ordered_rows(found, limit, after, "name", paging.name)
     latest = queries.latest_runs(rows)
     counts = queries.counts_of(list(latest.values()))
-    shown = {suite_id: SuiteRunOut.of(run, counts[run.id]) for suite_id, run in latest.items()}
-    return paging.typed_page(
-        SuitePage, rows, limit, lambda each: SuiteOut.of(each, shown.get(each.id)), lambda each: [each.name]
-    )
+    runs = {suite_id: SuiteRunOut.of(run, counts[run.id]) for suite_id, run in latest.items()}
+    shown = [SuiteOut.of(each, runs.get(each.id)) for each in rows]
+    return SuitePage.model_construct(items=shown, next=following)
 
 
 @router.get("/{suite_id}", response=SuiteDetail, summary="One suite")
@@ -121,20 +118,15 @@ def estimate(request: HttpRequest, suite_id: str) -> Estimates:
 
 
 @router.get("/{suite_id}/runs", response=SuiteRunPage, summary="A suite's runs")
-def runs(request: HttpRequest, suite_id: str, limit: int = 50, after: str | None = None) -> SuiteRunPage:
+def runs(
+    request: HttpRequest, suite_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> SuiteRunPage:
     """The runs of a suite, the latest first."""
     found = queries.runs_of(queries.suite_of(caller(request, "read").project, suite_id))
-    if after is not None:
-        found = found.filter(number__lt=min(paging.read(after, paging.number), 2**31 - 1))
-    rows = list(found[: paging.checked_limit(limit) + 1])
+    rows, following = paging.ordered_rows(found, limit, after, "-number", paging.number)
     counts = queries.counts_of(rows)
-    return paging.typed_page(
-        SuiteRunPage,
-        rows,
-        limit,
-        lambda each: SuiteRunOut.of(each, counts[each.id]),
-        lambda each: [each.number],
-    )
+    shown = [SuiteRunOut.of(each, counts[each.id]) for each in rows]
+    return SuiteRunPage.model_construct(items=shown, next=following)
 
 
 @router.get("/{suite_id}/runs/{number}", response=SuiteRunDetail, summary="One run")

@@ -45,10 +45,9 @@ class ErasedParts:
         return self.answer or self.passages > 0 or self.found
 
 
-def erasures_of(session: Session, after: UUID | None = None) -> QuerySet[Erasure]:
-    """Return the erasures of a session, newest first; those after one of them if given."""
-    found = Erasure.objects.filter(session=session).select_related("session").order_by("-id")
-    return found if after is None else found.filter(id__lt=after)
+def erasures_of(session: Session) -> QuerySet[Erasure]:
+    """Return the erasures of a session, newest first."""
+    return Erasure.objects.filter(session=session).select_related("session").order_by("-id")
 
 
 def done_of(session: Session) -> QuerySet[Erasure]:

@@ -197,9 +197,9 @@ def single_deletions(project: Project, most: int = SHOWN) -> list[SingleDeletion
     return sorted(found, key=attrgetter("at"), reverse=True)[:most]
 
 
-def sessions_of(found: BulkDeletion, *, after: int = 0, most: int = SHOWN) -> list[BulkDeletionSession]:
-    """Return some of its sessions in order, after one of them."""
-    return list(found.sessions.filter(id__gt=after).order_by("id")[:most])
+def sessions_of(found: BulkDeletion) -> QuerySet[BulkDeletionSession]:
+    """Return its sessions in order."""
+    return found.sessions.order_by("id")
 
 
 def existing_sessions(rows: Iterable[BulkDeletionSession], project: Project) -> dict[UUID, Session]:

@@ -151,7 +151,7 @@ def _deletion_page(
     request: HttpRequest, access: Access, found: models.BulkDeletion, form: ReasonForm
 ) -> HttpResponse:
     outcome = queries.outcomes_by_deletion([found])[found.id]
-    rows = queries.sessions_of(found)
+    rows = list(queries.sessions_of(found)[: queries.SHOWN])
     there = queries.existing_sessions(rows, access.project)
     on_hold = held_among(there)
     is_found = found.status == models.FOUND
