@@ -21,7 +21,7 @@ from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log import anchors, project_log
 from timemachine.evidence.log.anchors import anchors_of, key_for_witness, set_anchor
 from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, AnchorReceipt
-from timemachine.evidence.pure.note import known_size
+from timemachine.evidence.pure.checkpoint import known_size
 from timemachine.evidence.pure.timestamping import timestamp_of
 from timemachine.evidence.sealing import seals
 from timemachine.evidence.tasks import send_anchor

@@ -18,7 +18,7 @@ from timemachine.evidence import commands
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import LogEntry, Seal, SealedRecord, SealedResults
 from timemachine.evidence.queries import sealed_comparison
-from timemachine.evidence.sealing import comparison_results, due, seals, session_deletion
+from timemachine.evidence.sealing import comparison_records, due, seals, session_deletion
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison import results
 from timemachine.replay.comparison.commands import mark, retry
@@ -175,7 +175,7 @@ def test_a_results_copy_counts_where_the_program_computes_other_figures_now(
     assert faults(comparison) == []
     tamper("UPDATE tm_sealed_results SET content = '{}'", [])
     assert [index for index, _ in faults(comparison)] == [7]
-    monkeypatch.setattr(comparison_results, "FORM", comparison_results.FORM + 1)
+    monkeypatch.setattr(comparison_records, "FORM", comparison_records.FORM + 1)
     seals.seal_comparison(comparison.id)
     assert SealedResults.objects.count() == 2
     assert sealed_comparison(comparison).records == 9

@@ -81,7 +81,7 @@ def test_a_model_that_is_not_offered_is_refused_at_its_field(admin: Client, data
 
 def test_a_server_out_of_reach_is_told_at_its_field(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setattr("timemachine.llm.openai_embeddings.sleep", lambda _: None)
+    monkeypatch.setattr("timemachine.llm.embedding_server.sleep", lambda _: None)
     answer = admin.post(f"{PAGE}embedding/", {"model": "wordllama", "server_model": "nomic"})
     assert answer.status_code == 502
     assert "server:nomic cannot be reached" in answer.content.decode()

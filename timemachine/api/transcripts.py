@@ -8,7 +8,6 @@ from timemachine.api.openapi import JSON, file_answer
 from timemachine.api.sessions import router as sessions_router
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.tasks import embed_backlog
-from timemachine.memory.transcripts.compressing import compression_effect
 from timemachine.memory.transcripts.options import turn_filter
 from timemachine.memory.transcripts.rendering import streamed
 from timemachine.memory.transcripts.schemas import (
@@ -21,7 +20,7 @@ from timemachine.memory.transcripts.schemas import (
     TranscriptOut,
 )
 from timemachine.memory.transcripts.summarising import summaries_of, summarise
-from timemachine.memory.transcripts.transcript import transcript_of
+from timemachine.memory.transcripts.transcript import compression_effect, transcript_of
 from timemachine.recording.annotations.significance import compression
 from timemachine.recording.annotations.significance.queries import compression_of, compressions_of
 from timemachine.recording.annotations.significance.schemas import (

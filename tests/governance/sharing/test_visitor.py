@@ -2,7 +2,7 @@
 
 import pytest
 
-from timemachine.governance.sharing.pure.visitor import browser_family, network_of, visitor
+from timemachine.governance.sharing.pure.log_line import browser_family, network_of, visitor
 
 MOZILLA = "Mozilla/5.0 (X11; Linux x86_64)"
 CHROME = f"{MOZILLA} AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"

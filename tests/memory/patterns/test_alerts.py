@@ -14,7 +14,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.registry import overdue
 from timemachine.memory.patterns import alerts
 from timemachine.memory.patterns.models import PatternAlert, PatternRule
-from timemachine.memory.patterns.pure.windows import window_of
+from timemachine.memory.patterns.pure.trend import window_of
 from timemachine.memory.patterns.queries import alerts_of, count_unseen_alerts
 from timemachine.memory.patterns.rules import create_rule
 from timemachine.memory.tasks import send_pattern_alert

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.memory.patterns.pure.retries import changed_between
-from timemachine.memory.patterns.pure.trend import DAYS, WEEKS, trend
-from timemachine.memory.patterns.pure.windows import window_of
+from timemachine.memory.patterns.pure.trend import DAYS, WEEKS, trend, window_of
 
 BOOKING = {"user": "ada", "flight": "HAT1", "bags": 1, "payment": 255}
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
 from timemachine.client.connection import given, segment
 from timemachine.client.errors import Refused, Unreachable
 from timemachine.client.generated import resources
-from timemachine.client.sent_file import SentFile
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
     from timemachine.core.pure.json_types import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentFile:
+    """The name and bytes of a file for `put`, and optionally its title and source."""
+
+    name: str
+    data: bytes
+    title: str | None = None
+    uri: str | None = None
+    replace: bool = False
 
 
 def ignore(_: str) -> None:

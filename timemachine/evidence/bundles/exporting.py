@@ -18,7 +18,7 @@ from timemachine.evidence.bundles.bundle import Part
 from timemachine.evidence.models import EvidenceLog, Seal
 from timemachine.evidence.pure import checkpoint
 from timemachine.evidence.queries import seal_of
-from timemachine.evidence.sealing import comparison_results
+from timemachine.evidence.sealing import comparison_records
 from timemachine.evidence.sealing.checkpoints import (
     ErasedMeanwhile,
     ensure_signed_at,
@@ -282,5 +282,5 @@ def signed_comparison(comparison: Comparison, rows: AbstractSet[str] | None) -> 
     if seal is None or seal.signed_size != seal.size:
         return None
     current = comparison_subject(comparison).rows
-    wanted = {*current, name_of(RESULTS, comparison_results.FORM)} if rows is None else rows
+    wanted = {*current, name_of(RESULTS, comparison_records.FORM)} if rows is None else rows
     return seal if wanted <= set(current[: seal.size - 1]) else None

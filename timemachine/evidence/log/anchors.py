@@ -28,8 +28,13 @@ from timemachine.evidence.models import (
     SealCheckpoint,
 )
 from timemachine.evidence.pure import timestamping
-from timemachine.evidence.pure.checkpoint import log_origin
-from timemachine.evidence.pure.note import add_checkpoint, known_size, signed_note, verifier_key
+from timemachine.evidence.pure.checkpoint import (
+    add_checkpoint,
+    known_size,
+    log_origin,
+    signed_note,
+    verifier_key,
+)
 from timemachine.evidence.pure.timestamping import QUERY_TYPE
 from timemachine.evidence.pure.tree import Tree
 from timemachine.llm.outbound_posts import Answer, Unreachable, checked_address, post

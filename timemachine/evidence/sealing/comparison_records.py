@@ -6,12 +6,14 @@ verdict is based on, what happened to the frames), `grounding`, `output`, and `h
 each passage that was found again. A mark or an opinion names its cell by the cell's record.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core.pure.clock import written
-from timemachine.evidence.models import SealedRecord
+from timemachine.core.pure.content import canonical_json
+from timemachine.evidence.models import Seal, SealedRecord, SealedResults
 from timemachine.evidence.pure.record import (
     Field,
     Record,
@@ -25,9 +27,12 @@ from timemachine.evidence.pure.record import (
     value_field,
 )
 from timemachine.evidence.sealing import replay_records
-from timemachine.evidence.sealing.comparison_results import results_now
 from timemachine.evidence.sealing.replay_records import RECORD_LINK
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.progress import progress_of
+from timemachine.replay.comparison.pure import findings
+from timemachine.replay.comparison.pure.findings import Findings
+from timemachine.replay.comparison.results import current_results, stored_findings
 from timemachine.replay.runs.costs import NO_SPENDING, Spending, spending_by
 from timemachine.replay.runs.models import ReplayAttempt, ReplayStep
 
@@ -179,3 +184,36 @@ def _opinion(row: Mapping[str, Any], places: Places) -> Fields:
 
 
 _READERS: Final[Mapping[str, Any]] = {CELL: _cells, RESULTS: _results, MARK: _marks, OPINION: _opinions}
+
+
+FORM: Final = findings.FORM
+"""The form of the results. A later version may compute them in another one; those are sealed as well, after the earlier ones."""
+
+
+def figures(found: Findings) -> bytes:
+    """Return columns, pairs of columns and noise floors as the bytes that are committed to."""
+    return canonical_json(
+        {
+            "columns": [each.model_dump() for each in found.columns],
+            "pairs": [each.as_json() for each in found.pairs],
+            "noise": [each.as_json() for each in found.noise],
+        }
+    )
+
+
+def computed(comparison: Comparison) -> str:
+    """Return the results of a finished comparison, computing them if necessary."""
+    found = current_results(comparison, progress_of([comparison])[comparison.id]).findings
+    if found is None:
+        raise LookupError(f"nothing was computed of the comparison {comparison.pk}")
+    return figures(found).decode("ascii")
+
+
+def results_now(comparison: Comparison, forms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield the results in these forms: as the page shows them now, or else as stored with the seal."""
+    newest = Seal.objects.filter(comparison=comparison).order_by("-generation").first()
+    found = stored_findings(comparison, progress_of([comparison])[comparison.id])
+    shown = None if found is None else figures(found)
+    for each in SealedResults.objects.filter(seal=newest, form__in=forms):
+        live = shown if each.form == FORM else None
+        yield str(each.form), live or canonical_json(json.loads(each.content))

@@ -16,7 +16,7 @@ from timemachine.evidence.pure import checkpoint
 from timemachine.evidence.pure.envelope import SALT_BYTES, Place, commitment, envelope
 from timemachine.evidence.pure.record import Record
 from timemachine.evidence.pure.tree import leaf_hash
-from timemachine.evidence.sealing import checkpoints, comparison_results
+from timemachine.evidence.sealing import checkpoints, comparison_records
 from timemachine.evidence.sealing.comparison_subject import (
     ComparisonSubject,
     comparison_subject,
@@ -126,13 +126,13 @@ def _subject[Row: Model, Of: Subject](rows: QuerySet[Row], subject_of: Callable[
 @transaction.atomic
 def _store_results(load: Callable[[], ComparisonSubject | None], sessions: Sequence[UUID]) -> None:
     lock_against_erasure(sessions)
-    subject, form = load(), comparison_results.FORM
+    subject, form = load(), comparison_records.FORM
     if subject is None:
         return
     of_it = SealedResults.objects.filter(seal__comparison=subject.thing, seal__generation=subject.generation)
     if of_it.filter(form=form).exists():
         return
-    content = comparison_results.computed(subject.thing)
+    content = comparison_records.computed(subject.thing)
     SealedResults.objects.get_or_create(seal=_locked_seal(subject), form=form, defaults={"content": content})
 
 

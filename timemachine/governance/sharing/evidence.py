@@ -19,8 +19,7 @@ from typing import IO, Any, Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.pure.record import Field, Record
-from timemachine.evidence.sealing.comparison_records import CELL, MARK, OPINION, RESULTS, name_of
-from timemachine.evidence.sealing.comparison_results import FORM
+from timemachine.evidence.sealing.comparison_records import CELL, FORM, MARK, OPINION, RESULTS, name_of
 from timemachine.evidence.sealing.comparison_subject import comparison_subject, run_ended_at
 from timemachine.evidence.sealing.disclosure import Discloses
 from timemachine.evidence.sealing.previous_seals import Reader

@@ -21,9 +21,16 @@ from timemachine.evidence.log import access
 from timemachine.evidence.log.access import Head
 from timemachine.evidence.models import AccessHead
 from timemachine.governance.sharing.models import ShareLink, ShareOpening, SharePolicy
-from timemachine.governance.sharing.pure.log_line import Line, LogBreak, first_break, line_bytes, sha256_of
+from timemachine.governance.sharing.pure.log_line import (
+    NOBODY,
+    Line,
+    LogBreak,
+    Visitor,
+    first_break,
+    line_bytes,
+    sha256_of,
+)
 from timemachine.governance.sharing.pure.token import link_not_valid
-from timemachine.governance.sharing.pure.visitor import NOBODY, Visitor
 
 CREATED, ENDED, POLICY = "created", "ended", "policy"
 OPENED, DOWNLOADED = "opened", "downloaded"

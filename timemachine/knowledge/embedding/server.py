@@ -117,7 +117,7 @@ def _embed_by_halves(name: str, windows: Sequence[str]) -> Vectors:
 
 
 def _embeddings(name: str, texts: Sequence[str]) -> Vectors:
-    from timemachine.llm.openai_embeddings import embeddings  # importing its HTTP client takes half a second
+    from timemachine.llm.embedding_server import embeddings  # importing its HTTP client takes half a second
 
     return np.array(embeddings(name_without_dimensions(name).removeprefix(PREFIX), texts), dtype=np.float32)
 

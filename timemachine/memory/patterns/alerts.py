@@ -18,7 +18,7 @@ from timemachine.core.leases import Lease, holding
 from timemachine.core.pure.clock import now, written
 from timemachine.llm.outbound_posts import Unreachable, post
 from timemachine.memory.patterns.models import PatternAlert, PatternRule
-from timemachine.memory.patterns.pure.windows import window_of
+from timemachine.memory.patterns.pure.trend import window_of
 
 LONGEST_WAIT: Final = timedelta(hours=1)
 MOST_ATTEMPTS: Final = 30

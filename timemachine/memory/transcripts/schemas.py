@@ -8,10 +8,9 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.llm.schemas import CallUsageOut, FailureOut
-from timemachine.memory.transcripts.compressing import Effect
 from timemachine.memory.transcripts.options import MOST_TOKENS
 from timemachine.memory.transcripts.summarising import EXTRACTIVE
-from timemachine.memory.transcripts.transcript import Transcript, TurnFilter
+from timemachine.memory.transcripts.transcript import Effect, Transcript, TurnFilter
 from timemachine.recording.annotations.significance.models import Compression, CompressionChange, Rule
 from timemachine.recording.annotations.significance.schemas import CompressionChangeOut
 from timemachine.recording.answering.models import SessionSummary

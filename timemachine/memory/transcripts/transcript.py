@@ -22,7 +22,12 @@ from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.memory.transcripts.pure.selection import Candidate, fitting, gaps
 from timemachine.memory.transcripts.turn_rows import Row, TurnCounts, rows, turn_counts
-from timemachine.recording.annotations.significance.queries import IMPORTANCE, KEPT, SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import (
+    IMPORTANCE,
+    KEPT,
+    SIGNIFICANCE,
+    compression_of,
+)
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.turn_text import (
@@ -274,3 +279,26 @@ def _erased(session: Session) -> Conflict:
         f"The session {session.key} was deleted while it was told; what was told is not whole.",
         code="erased_meanwhile",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """The effect of compression: turns that keep their importance, turns that fall to 0.30, and whether some
+    tokens are estimated.
+    """
+
+    kept: Amount
+    falls: Amount
+    estimated: bool
+
+
+def compression_effect(session: Session) -> Effect:
+    """Return the effect of compressing the session now, or of its compression. Turns recorded after the
+    compression keep their importance.
+    """
+    now = compression_of(session)
+    found = transcript_of(session, TurnFilter(staying=session.last_sequence if now is None else now.through))
+    falls = Amount(
+        turns=found.recorded.turns - found.kept.turns, tokens=found.recorded.tokens - found.kept.tokens
+    )
+    return Effect(kept=found.kept, falls=falls, estimated=found.estimated)

@@ -19,8 +19,8 @@ from timemachine.core.pure.throttle import Limit, origin_of, seconds_to_wait
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
 from timemachine.governance.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss
+from timemachine.governance.sharing.pure.log_line import Visitor, visitor
 from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
-from timemachine.governance.sharing.pure.visitor import Visitor, visitor
 
 GRANT_LIFETIME: Final = timedelta(hours=12)
 MISSES: Final = Limit(most=10, window=timedelta(minutes=1))

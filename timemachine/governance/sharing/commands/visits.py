@@ -19,8 +19,8 @@ from timemachine.core.pure.throttle import Limit, seconds_to_wait, seconds_until
 from timemachine.governance.sharing import log
 from timemachine.governance.sharing.log import DOWNLOADED
 from timemachine.governance.sharing.models import ShareGrant, ShareLink
+from timemachine.governance.sharing.pure.log_line import visitor
 from timemachine.governance.sharing.pure.token import link_not_valid
-from timemachine.governance.sharing.pure.visitor import visitor
 from timemachine.governance.sharing.queries import grant_of
 from timemachine.governance.sharing.scope import Scope
 

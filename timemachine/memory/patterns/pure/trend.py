@@ -1,8 +1,8 @@
-"""How often a pattern occurred per day or week. Pure."""
+"""How often a pattern occurred per day or week, and the windows in which a rule counts. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final, Literal
 
 from timemachine.core.pure.numbers import counted
@@ -73,3 +73,15 @@ def written(day: date) -> str:
 
 def _monday(day: date) -> date:
     return day - timedelta(days=day.weekday())
+
+
+def window_of(moment: datetime, window: str) -> tuple[datetime, datetime]:
+    """Return the begin and the end of the calendar day, week (from Monday) or month, in UTC, that contains the moment."""
+    day = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if window == "day":
+        return day, day + timedelta(days=1)
+    if window == "week":
+        begin = day - timedelta(days=day.weekday())
+        return begin, begin + timedelta(days=7)
+    begin = day.replace(day=1)
+    return begin, (begin + timedelta(days=32)).replace(day=1)

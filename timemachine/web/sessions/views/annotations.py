@@ -14,10 +14,10 @@ from timemachine.core.pure.numbers import money, whole_number
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.queries import model_choices
-from timemachine.memory.transcripts.compressing import compression_effect
 from timemachine.memory.transcripts.proposing import accept, decline, proposals_for
 from timemachine.memory.transcripts.summarising import EXTRACTIVE, summaries_of
 from timemachine.memory.transcripts.summarising import summarise as summed_up
+from timemachine.memory.transcripts.transcript import compression_effect
 from timemachine.recording.annotations.notes.commands import delete as take_away
 from timemachine.recording.annotations.notes.models import Note
 from timemachine.recording.annotations.notes.queries import note_of, notes_after

@@ -6,9 +6,9 @@ import pytest
 
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.pure.errors import ModelFailed, Unavailable
-from timemachine.llm import openai_embeddings
+from timemachine.llm import embedding_server
 from timemachine.llm.checks import check_base_urls
-from timemachine.llm.openai_embeddings import embeddings
+from timemachine.llm.embedding_server import embeddings
 from timemachine.llm.pure.catalogue import Connection, ModelName
 from timemachine.llm.pure.completion import ModelRequest
 
@@ -27,7 +27,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long each repetition would have waited; the tests do not."""
     waited: list[float] = []
-    monkeypatch.setattr(openai_embeddings, "sleep", waited.append)
+    monkeypatch.setattr(embedding_server, "sleep", waited.append)
     return waited
 
 
@@ -100,7 +100,7 @@ def test_vectors_that_do_not_fit_the_texts_are_refused(body: object, why: str) -
         messages=(),
     )
     with pytest.raises(ModelFailed, match=why):
-        openai_embeddings._vectors(request, body)
+        embedding_server._vectors(request, body)
 
 
 def test_a_server_out_of_reach_is_told_without_its_address(
