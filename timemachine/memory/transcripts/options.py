@@ -27,10 +27,10 @@ def turn_filter(
     Synonyms of a role, such as `assistant`, become the role that is recorded.
     """
     return TurnFilter(
-        significances=_known("significance", significance, SIGNIFICANCES),
-        roles=_known("role", role, ROLES, SAME_ROLE),
-        kinds=_known("kind", kind, KINDS),
-        tags=_apart(tag),
+        significance=_known("significance", significance, SIGNIFICANCES),
+        role=_known("role", role, ROLES, SAME_ROLE),
+        kind=_known("kind", kind, KINDS),
+        tag=_apart(tag),
         min_importance=_importance(min_importance),
         budget=_budget(budget),
     )

@@ -10,7 +10,7 @@ from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.llm.schemas import CallUsageOut, FailureOut
 from timemachine.memory.transcripts.options import MOST_TOKENS
 from timemachine.memory.transcripts.summarising import EXTRACTIVE
-from timemachine.memory.transcripts.transcript import Effect, Transcript, TurnFilter
+from timemachine.memory.transcripts.transcript import AmountOut, Effect, Transcript
 from timemachine.recording.annotations.significance.models import Compression, CompressionChange, Rule
 from timemachine.recording.annotations.significance.schemas import CompressionChangeOut
 from timemachine.recording.answering.models import SessionSummary
@@ -59,13 +59,6 @@ class TranscriptFilters(Schema):
     min_importance: float | None
     budget: int | None
 
-    @classmethod
-    def of(cls, asked: TurnFilter) -> "TranscriptFilters":
-        """The filters."""
-        return cls.from_attributes(
-            asked, significance=asked.significances, role=asked.roles, kind=asked.kinds, tag=asked.tags
-        )
-
 
 class TurnCount(Schema):
     """How many turns a transcript has, of how many recorded."""
@@ -97,7 +90,7 @@ class TranscriptHead(Schema):
         return cls.model_construct(
             session=TranscriptSession.of(found.session),
             through_sequence=found.through,
-            asked=TranscriptFilters.of(found.asked),
+            asked=TranscriptFilters.from_attributes(found.asked),
             turns=TurnCount.model_construct(kept=found.kept.turns, recorded=found.recorded.turns),
             tokens=TokenCount.model_construct(
                 kept=found.kept.tokens,
@@ -220,13 +213,6 @@ class ProposalPage(Page[ProposalOut]):
 
     read: int
     recorded: int
-
-
-class AmountOut(Schema):
-    """Turns and their tokens."""
-
-    turns: int
-    tokens: int
 
 
 class CompressionOut(Schema):

@@ -19,6 +19,7 @@ from django.db.models.functions import Coalesce
 from timemachine.core.database import snapshot
 from timemachine.core.pure.errors import Conflict, Unavailable
 from timemachine.core.pure.postgres_text import storable
+from timemachine.core.pure.schemas import Schema
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.memory.transcripts.pure.selection import Candidate, fitting, gaps
 from timemachine.memory.transcripts.turn_rows import Row, TurnCounts, rows, turn_counts
@@ -62,10 +63,10 @@ class TurnFilter:
     `staying`: only turns that keep their importance when the steps up to this one are compressed.
     """
 
-    significances: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    significance: tuple[str, ...] = ()
+    role: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    tag: tuple[str, ...] = ()
     min_importance: float | None = None
     budget: int | None = None
     staying: int | None = None
@@ -74,22 +75,18 @@ class TurnFilter:
     def condition(self) -> Q:
         """Return the condition on actions that have `weighed` and `now_significance`."""
         found = Q()
-        for name, wanted in (
-            ("now_significance", self.significances),
-            ("role", self.roles),
-            ("kind", self.kinds),
-        ):
-            found &= Q(**{f"{name}__in": wanted}) if wanted else Q()
-        found &= Q(tags__overlap=[storable(tag) for tag in self.tags]) if self.tags else Q()
+        found &= Q(now_significance__in=self.significance) if self.significance else Q()
+        found &= Q(role__in=self.role) if self.role else Q()
+        found &= Q(kind__in=self.kind) if self.kind else Q()
+        found &= Q(tags__overlap=[storable(tag) for tag in self.tag]) if self.tag else Q()
         if self.staying is not None:
             weighty = Q(now_significance__in=KEPT) | Q(weight__importance__isnull=False)
             found &= weighty | Q(sequence__gt=self.staying)
         return found & (Q() if self.min_importance is None else Q(weighed__gte=self.min_importance))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amount:
-    """A number of turns and a number of tokens."""
+class AmountOut(Schema):
+    """Turns and their tokens."""
 
     turns: int
     tokens: int
@@ -123,8 +120,8 @@ class Transcript:
     session: Session
     asked: TurnFilter
     through: int
-    kept: Amount
-    recorded: Amount
+    kept: AmountOut
+    recorded: AmountOut
     marks: int
     estimated: bool
     sequences: Sequence[int] | None = field(repr=False)
@@ -193,7 +190,9 @@ def _transcript(
     chosen: Sequence[Candidate] | None,
 ) -> Transcript:
     through = session.last_sequence
-    recorded = Amount(turns=known.turns, tokens=known.tokens + sum(missing.tokens.values()))
+    recorded = AmountOut.model_construct(
+        turns=known.turns, tokens=known.tokens + sum(missing.tokens.values())
+    )
     sequences = None if chosen is None else [turn.sequence for turn in chosen]
     return Transcript(
         session=session,
@@ -219,8 +218,8 @@ def _notices(session: Session, deleted: Sequence[int]) -> int:
     return sum(_tokens(paragraph(text_of(row.turn))) for row in told)
 
 
-def _amount(turns: Sequence[Candidate]) -> Amount:
-    return Amount(turns=len(turns), tokens=sum(turn.tokens for turn in turns))
+def _amount(turns: Sequence[Candidate]) -> AmountOut:
+    return AmountOut.model_construct(turns=len(turns), tokens=sum(turn.tokens for turn in turns))
 
 
 def _chosen(
@@ -287,8 +286,8 @@ class Effect:
     tokens are estimated.
     """
 
-    kept: Amount
-    falls: Amount
+    kept: AmountOut
+    falls: AmountOut
     estimated: bool
 
 
@@ -298,7 +297,7 @@ def compression_effect(session: Session) -> Effect:
     """
     now = compression_of(session)
     found = transcript_of(session, TurnFilter(staying=session.last_sequence if now is None else now.through))
-    falls = Amount(
+    falls = AmountOut.model_construct(
         turns=found.recorded.turns - found.kept.turns, tokens=found.recorded.tokens - found.kept.tokens
     )
     return Effect(kept=found.kept, falls=falls, estimated=found.estimated)

@@ -66,7 +66,7 @@ def transcript(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     wrong, asked = None, TurnFilter()
     try:
         asked = turn_filter(**here)
-        here["role"] = ",".join(asked.roles)
+        here["role"] = ",".join(asked.role)
         after = _after(request)
     except InvalidInput as why:
         wrong, asked, after = why, TurnFilter(), 0
