@@ -278,7 +278,7 @@ def _recorded_frames(step: AnyStep, answers: Answers | SharedReplayStep) -> list
 
 def _recorded_frame(step: AnyStep, frame: Mapping[str, Any], titles: dict[int, str]) -> RecordedFrame:
     name = _name(frame["frame"])
-    now, fate = _now(step, _key(frame), frame["rank"])
+    now, fate = _in_other_list(step, _key(frame), frame["rank"], alone="lost", end="to")
     return RecordedFrame(
         rank=frame["rank"],
         title=titles.get(frame["rank"], "untitled"),
@@ -295,27 +295,26 @@ def _key(frame: Mapping[str, Any]) -> Any:
     return frame["frame"] if frame["frame"] is not None else frame["sha256"] or f"rank {frame['rank']}"
 
 
-def _now(step: AnyStep, frame: Any, rank: int) -> tuple[str, str]:
+def _in_other_list(step: AnyStep, frame: Any, rank: int, *, alone: str, end: str) -> tuple[str, str]:
+    """Return the place of a frame in the other list, in words, and what became of it; `alone` if it is not there."""
     retrieval = step.retrieval or {}
-    if frame in retrieval.get("lost", []):
-        return "lost", "lost"
+    if frame in retrieval.get(alone, []):
+        return alone, alone
     for move in retrieval.get("moved", []):
         if move["frame"] == frame:
-            return f"rank {move['to']}", "moved"
+            return f"rank {move[end]}", "moved"
     return f"rank {rank}", "same"
 
 
 def _found_frame(step: AnyStep, hit: SharedFrame) -> ReplayedFrame:
-    retrieval, name = step.retrieval or {}, _name(hit.frame)
-    key = _found_key(hit)
-    then, fate = f"rank {hit.rank}", "same"
-    if key in retrieval.get("gained", []):
-        then, fate = "gained", "gained"
-    for move in retrieval.get("moved", []):
-        if move["frame"] == key:
-            then, fate = f"rank {move['from']}", "moved"
+    then, fate = _in_other_list(step, _found_key(hit), hit.rank, alone="gained", end="from")
     return ReplayedFrame(
-        rank=hit.rank, title=hit.title or "untitled", name=name, score=hit.score, then=then, fate=fate
+        rank=hit.rank,
+        title=hit.title or "untitled",
+        name=_name(hit.frame),
+        score=hit.score,
+        then=then,
+        fate=fate,
     )
 
 
