@@ -68,7 +68,7 @@ def test_what_belongs_into_the_body_and_stands_in_the_address_is_told_so(api: Pr
     refused = api.delete("/sessions/run-1?reason=asked")
     assert (refused.status_code, refused.json()["message"]) == (
         422,
-        '`reason` belongs into the body, as JSON: {"reason": …}; it is no parameter of the address.',
+        '`reason` belongs in the body, as JSON: {"reason": …}; it is not a query parameter.',
     )
     assert api.get("/sessions/run-1").status_code == 200
     assert api.delete_for("/sessions/run-1", {"reason": "asked"}).status_code == 200

@@ -1,1 +1,1 @@
-"""The door for programs: JSON over HTTP."""
+"""The JSON API over HTTP."""

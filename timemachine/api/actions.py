@@ -1,4 +1,4 @@
-"""The actions of a session over HTTP: append, list, read, delete; how much they matter, and what rules propose."""
+"""The actions of a session over HTTP: append, list, read and delete; significance, suggestions and notes."""
 
 from uuid import UUID
 
@@ -95,7 +95,7 @@ def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) ->
 def read(request: HttpRequest, session_id: str, sequence: int) -> ActionOut:
     """One action, whole; `erased` lists its fields that were erased, if any.
 
-    Its significance and importance are those in force; if somebody changed them, `recorded` says what was recorded.
+    Its significance and importance are those in force; if they were changed, `recorded` has the recorded ones.
     """
     return _action(session_of(caller(request, "read").project, session_id), sequence)
 
@@ -125,10 +125,14 @@ def delete(
 
 
 @sessions_router.patch(
-    ONE, tags=["memory"], response=ActionOut, summary="Say how much an action matters", exclude_unset=True
+    ONE,
+    tags=["memory"],
+    response=ActionOut,
+    summary="Change the significance of an action",
+    exclude_unset=True,
 )
 def change(request: HttpRequest, session_id: str, sequence: int, payload: SignificanceIn) -> ActionOut:
-    """Change the significance or the importance of an action without changing the record or its seal. Who changed what is kept.
+    """Change the significance or the importance of an action without changing the record or its seal. The change is stored with its author.
 
     The answer is the action with what is in force, and `recorded`.
     """
@@ -149,7 +153,7 @@ def change(request: HttpRequest, session_id: str, sequence: int, payload: Signif
     "/{session_id}/weights",
     tags=["memory"],
     response=SignificanceChanges,
-    summary="What was changed of what matters",
+    summary="Changes of significance in a session",
 )
 def changes(
     request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
@@ -164,10 +168,13 @@ def changes(
 
 
 @sessions_router.get(
-    "/{session_id}/proposals", tags=["memory"], response=ProposalPage, summary="What rules propose"
+    "/{session_id}/proposals",
+    tags=["memory"],
+    response=ProposalPage,
+    summary="List suggestions for significance",
 )
 def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
-    """The significance that rules propose for steps to which nobody gave one, each with its rule and its reason.
+    """The significance that rules suggest for steps without one, each with its rule and its reason.
 
     The rules: `first_error`, `error_gone` (what the agent did last before a call that had failed succeeded and failed no more), and by wording
     `decision`, `hypothesis`, `root_cause`, `solved`. `read` is how many steps were looked at, the first of the session.
@@ -184,11 +191,11 @@ def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
     "/{session_id}/proposals",
     tags=["memory"],
     response=ActionOut,
-    summary="Accept or decline a proposal",
+    summary="Accept or dismiss a suggestion",
     exclude_unset=True,
 )
 def answer(request: HttpRequest, session_id: str, payload: ProposalAnswer) -> ActionOut:
-    """With `accept` the step gets the significance that is proposed; without it, the proposal is not made again. The answer is the action."""
+    """With `accept` the step gets the suggested significance; without it, the suggestion is dismissed permanently. The answer is the action."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     (accept if payload.accept else decline)(session, payload.sequence, payload.rule, by=who.by)
@@ -196,7 +203,7 @@ def answer(request: HttpRequest, session_id: str, payload: ProposalAnswer) -> Ac
 
 
 def _action(session: Session, sequence: int) -> ActionOut:
-    """One action with what is in force for it and what was erased of it. Raises `NotFound`."""
+    """Return an action with its current significance and its erased fields. Raises `NotFound`."""
     row = action_of(session, sequence)
     whole = with_everything(Action.objects.filter(id=row.id)).get()
     (found,) = as_given(session, [ActionOut.of(whole)])
@@ -215,7 +222,7 @@ NOTES = "/{session_id}/notes"
 
 @sessions_router.post(NOTES, response={201: NoteOut}, summary="Pin a note to a step")
 def add_note(request: HttpRequest, session_id: str, payload: NoteIn) -> Status[NoteOut]:
-    """A sentence of 1 to 2,000 characters beside a step; the recorded session is not changed."""
+    """Add a note of 1 to 2,000 characters to a step; the recorded session is not changed."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     return Status(201, NoteOut.of(notes.add(session, payload.sequence, payload.text, by=who.by)))
@@ -225,7 +232,7 @@ def add_note(request: HttpRequest, session_id: str, payload: NoteIn) -> Status[N
 def list_notes(
     request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> NotePage:
-    """The session's notes by their steps, of one step the earliest first."""
+    """The session's notes in the order of their steps, and the notes of one step oldest first."""
     session = session_of(caller(request, "read").project, session_id)
     found = notes_after(session, None if after is None else paging.read(after, paging.identity))
     rows, following = paging.first_rows(found, limit)
@@ -234,7 +241,7 @@ def list_notes(
 
 @sessions_router.delete(f"{NOTES}/{{uuid:note_id}}", response=NoteDeleted, summary="Delete a note")
 def delete_note(request: HttpRequest, session_id: str, note_id: UUID) -> NoteDeleted:
-    """Take a note's text away; who deleted it and when is kept. A key may delete what it wrote itself, one with `admin` any note."""
+    """Delete a note's text; who deleted it and when is stored. A key can delete its own notes, a key with `admin` any note."""
     who = caller(request, "record")
     note = note_of(session_of(who.project, session_id), note_id)
     deleted = notes.delete(note, by=who.by, administers="admin" in who.key.scopes)

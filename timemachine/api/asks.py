@@ -1,4 +1,4 @@
-"""Put, find and ask over HTTP: inside a session, which records them; asks that are running, and cancelling one."""
+"""Put, find and ask over HTTP: inside a session, which records them; list and cancel running asks; the answer cache."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -140,7 +140,7 @@ def ask(
     return _keyed_ask_response(request, who.project, payload, make, session, idempotency_key)
 
 
-@router.get("", response=AsksUnderWay, summary="List asks under way")
+@router.get("", response=AsksUnderWay, summary="List running asks")
 def index(request: HttpRequest) -> AsksUnderWay:
     """The project's asks whose model has not answered yet, the oldest first."""
     found = asks_of(caller(request, "read").project).select_related("session")[:MOST_LISTED]
@@ -161,7 +161,7 @@ def ask_response(
     make: Callable[[AskObserver], AskDone],
     session: Session | None = None,
 ) -> AskOut | StreamingHttpResponse:
-    """The answer to an ask: its document, or events if the request wants those."""
+    """Return the answer to an ask: a document, or events if the request accepts them."""
     if _wants_events(request, payload):
         events = after_start(ask_events(project, payload.question, make, session=session))
         return StreamingHttpResponse(map(_event, events), headers=_HEADERS, content_type=MEDIA_TYPE)
@@ -178,7 +178,7 @@ def _keyed_ask_response(
     session: Session,
     key: str | None,
 ) -> AskOut | StreamingHttpResponse:
-    """The answer to an ask of a session; if its `Idempotency-Key` came before, the answer that was given then."""
+    """The answer to an ask of a session; if its `Idempotency-Key` was used before, the stored answer."""
     if key is None:
         return ask_response(request, project, payload, make, session)
     claim = claim_key(session, key, request_hash(request))

@@ -35,9 +35,9 @@ router = Router(tags=["collections"])
 SHOWN_FILES: Final = 200
 
 
-@router.post("", response={201: CollectionOut}, summary="Make a collection")
+@router.post("", response={201: CollectionOut}, summary="Create a collection")
 def make(request: HttpRequest, payload: CollectionIn) -> Status[CollectionOut]:
-    """A new, empty collection."""
+    """Create an empty collection."""
     who = caller(request, "record")
     return Status(201, CollectionOut.of(commands.create_collection(who.project, payload.name, by=who.by)))
 

@@ -1,4 +1,4 @@
-"""Comparisons over HTTP: launch, follow, cancel, try again, read cell by cell, mark, take all of it along."""
+"""Comparisons over HTTP: launch, follow, cancel, retry, read cell by cell, rate, judge, export."""
 
 from typing import Literal
 from uuid import UUID
@@ -60,7 +60,7 @@ def launch(request: HttpRequest, payload: ComparisonIn) -> Status[ComparisonLaun
 
 @router.post("/estimate", response=VariantEstimates, summary="What a comparison would cost")
 def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> VariantEstimates:
-    """About what the same request would cost if it launched a comparison, arm by arm, over all its runs; nobody is asked."""
+    """The estimated cost of the comparison that the same request would launch, by arm, for all its runs. No model is called."""
     project = caller(request, "run").project
     plan = commands.checked(project, _plan(project, payload))
     found = zip(names(plan.arms), estimates(plan), strict=True)
@@ -84,7 +84,7 @@ def _plan(project: Project, payload: ComparisonIn) -> Plan:
 
 
 def launched(project: Project, plan: Plan, by: str) -> Status[ComparisonLaunched]:
-    """The comparison and its replays, launched."""
+    """Return the launched comparison and its replays."""
     made = commands.create(project, plan, by=by)
     ids = [each.id for each in queries.replays_of(made)]
     enqueue(run_replay, *ids)
@@ -108,10 +108,10 @@ def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None =
 
 @router.get("/{comparison_id}", response=ComparisonResults, summary="One comparison")
 def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> ComparisonResults:
-    """How far a comparison is, and once it is over what its columns come to and what each two of them show.
+    """The progress of a comparison and, once it has finished, the totals of its columns and the result of each pair of them.
 
-    `results.state` is `not_yet` while it runs (unless `so_far` asks for what there is), `under_way` while a worker computes what is
-    shown, or shows an older one; `current`; or `failed`.
+    `results.state` is `not_yet` while it runs (unless `so_far` requests interim results), `under_way` while a worker computes
+    them (older ones are shown in the meantime), `current`, or `failed`.
     """
     found = queries.comparison_of(caller(request, "read").project, comparison_id)
     progress = progress_of([found])[found.id]
@@ -125,7 +125,7 @@ def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> Comp
 def cells(
     request: HttpRequest, comparison_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> AskCellsPage:
-    """The asks in their order, each with the figures of every answer, with marks and opinions."""
+    """The asks in order, each with the metrics of every answer, its ratings and the verdicts of judge models."""
     of = queries.comparison_of(caller(request, "read").project, comparison_id)
     kept = results_of(of, progress_of([of])[of.id])
     current = kept.findings is not None and kept.state == "current"
@@ -142,7 +142,7 @@ def cells(
 @router.get(
     "/{comparison_id}/export",
     response=ComparisonFile,
-    summary="All of a comparison",
+    summary="Export a comparison",
     openapi_extra=file_answer("text/csv"),
 )
 def export(request: HttpRequest, comparison_id: str, format: str = "json") -> HttpResponse:  # noqa: A002  # the parameter's name
@@ -158,7 +158,7 @@ def export(request: HttpRequest, comparison_id: str, format: str = "json") -> Ht
 
 @router.post("/{comparison_id}/cancel", response=ComparisonOut, summary="Cancel a comparison")
 def cancel(request: HttpRequest, comparison_id: str) -> ComparisonOut:
-    """Stop every replay of it: what waits is not begun, and calls under way are ended within some seconds."""
+    """Stop all its replays: waiting calls do not start, and running calls end within some seconds."""
     who = caller(request, "run")
     found = queries.comparison_of(who.project, comparison_id)
     commands.cancel(found, by=who.by)
@@ -168,18 +168,18 @@ def cancel(request: HttpRequest, comparison_id: str) -> ComparisonOut:
 @router.post(
     "/{comparison_id}/retry",
     response={202: ComparisonOut},
-    summary="Ask failed and cancelled answers again",
+    summary="Retry failed and cancelled answers",
 )
 def retry(request: HttpRequest, comparison_id: str) -> Status[ComparisonOut]:
-    """Ask again what failed or was cancelled, once the comparison is over."""
+    """Ask again for failed and cancelled answers, once the comparison has finished."""
     found = queries.comparison_of(caller(request, "run").project, comparison_id)
     enqueue(run_replay, *commands.retry(found))
     return Status(202, ComparisonOut.of(found, progress_of([found])[found.id]))
 
 
-@router.post("/{comparison_id}/marks", response={201: MarkOut}, summary="Mark a cell")
+@router.post("/{comparison_id}/marks", response={201: MarkOut}, summary="Rate a cell")
 def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[MarkOut]:
-    """Say of an answer that it is `equivalent` to the recorded one, `contradicts` it, is `better` or `worse`; or `withdrawn`."""
+    """Rate an answer against the recorded one: `equivalent`, `contradicts`, `better` or `worse`; `withdrawn` removes a rating."""
     who = caller(request, "run")
     found = queries.comparison_of(who.project, comparison_id)
     step = queries.step_at(
@@ -196,7 +196,7 @@ def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[Ma
     "/{comparison_id}/judgements", response={202: JudgeQueued}, summary="Let a model judge the cells"
 )
 def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Status[JudgeQueued]:
-    """Ask a model about every changed cell, or about one, twice each with the answers the other way round; it costs what the model costs.
+    """Ask a model about every changed cell, or about one, each twice with the answers swapped. The calls are paid.
 
     What it says is its opinion, stands with the cells, and is never part of a verdict. It is asked in the background.
     """
@@ -213,28 +213,28 @@ def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Stat
     summary="What judging the cells would cost",
 )
 def estimate(request: HttpRequest, comparison_id: str, payload: Query[OpinionsIn]) -> JudgeEstimateOut:
-    """About so many tokens and US dollars for what `judgements` would ask; `cost_usd` is null where the price is unknown. Nothing is asked."""
+    """The estimated tokens and US dollars of the calls that `judgements` would make; `cost_usd` is null if the price is unknown. No model is called."""
     who = caller(request, "read")
     found = queries.comparison_of(who.project, comparison_id)
     return judge_estimate(found, payload.model, _step(who.project, found, payload))
 
 
-@router.post("/{comparison_id}/judgements/cancel", response=JudgesCancelled, summary="Ask no further judge")
+@router.post("/{comparison_id}/judgements/cancel", response=JudgesCancelled, summary="Cancel the judging")
 def cancel_judgements(request: HttpRequest, comparison_id: str) -> JudgesCancelled:
-    """Cancel what was not asked yet, and end the calls that are made now: those may be billed."""
+    """Cancel the waiting calls and end the running ones. The running ones may be billed."""
     cells = cancel_judges(queries.comparison_of(caller(request, "run").project, comparison_id))
     return JudgesCancelled.model_construct(cells=cells)
 
 
 @router.get("/{comparison_id}/judgements/{uuid:opinion_id}", response=OpinionDetail, summary="One opinion")
 def opinion(request: HttpRequest, comparison_id: str, opinion_id: UUID) -> OpinionDetail:
-    """What a judge said of a cell, with the messages that were sent and its raw answers."""
+    """A judge model's verdict on a cell, with the messages that were sent and its raw answers."""
     found = queries.comparison_of(caller(request, "read").project, comparison_id)
     return OpinionDetail.of(queries.opinion_of(found, opinion_id))
 
 
 def _step(project: Project, found: Comparison, payload: OpinionsIn) -> int | None:
-    """The step of the cell that is named; None for all of them."""
+    """Return the step of the named cell; None for all cells."""
     if payload.session is None:
         return None
     if payload.sequence is None or payload.arm is None:

@@ -16,9 +16,9 @@ SMALL: Final = 64 * 1024
 """Spans in at most this many bytes mostly wait for those of others, and hold no connection to the database while they do."""
 AT_ONCE: Final = 5
 SMALL_AT_ONCE: Final = 10
-"""Of the twenty threads of a server process; the others are left to people."""
+"""Threads of the twenty of a server process; the others are reserved for people."""
 PATIENCE: Final = 2.0
-"""Seconds that a request waits for a free place: fifty that arrive together are no reason to refuse any."""
+"""Seconds that a request waits for a free place: fifty that arrive together are all served."""
 _places: Final = BoundedSemaphore(AT_ONCE)
 _places_of_small: Final = BoundedSemaphore(SMALL_AT_ONCE)
 
@@ -32,7 +32,7 @@ def place(*, small: bool = False) -> Iterator[None]:
     places = _places_of_small if small else _places
     if not places.acquire(timeout=PATIENCE):
         raise TooManyRequests(
-            "More is being recorded than this server can take at once, and nothing of this was; send it again in a second.",
+            "The server is busy and did not record this request. Send it again in a second.",
             code="busy",
             retry_after_seconds=1,
         )
@@ -43,7 +43,7 @@ def place(*, small: bool = False) -> Iterator[None]:
 
 
 def limited(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """An operation that records, and is refused before its body is parsed if there is no place."""
+    """Mark an operation as recording: without a free place it is refused before its body is parsed."""
 
     @wraps(run)
     def within(request: HttpRequest, **named: Any) -> HttpResponse:

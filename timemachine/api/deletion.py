@@ -53,7 +53,7 @@ router = Router(tags=["forgetting"])
 @router.post(
     "",
     response={201: DeletionOut},
-    summary="See what a deletion in bulk would take away",
+    summary="Prepare a bulk deletion",
     exclude_unset=True,
 )
 def make(request: HttpRequest, payload: DeletionIn) -> Status[DeletionOut]:
@@ -66,9 +66,9 @@ def make(request: HttpRequest, payload: DeletionIn) -> Status[DeletionOut]:
     return Status(201, _deletion(commands.prepare(who.project, payload.filter.checked(), by=who.by)))
 
 
-@router.get("", response=DeletionPage, summary="List deletions in bulk", exclude_unset=True)
+@router.get("", response=DeletionPage, summary="List bulk deletions", exclude_unset=True)
 def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> DeletionPage:
-    """The project's bulk deletions, also those of retention rules, newest first, with what became of their sessions."""
+    """The project's bulk deletions, also those of retention rules, newest first, with the results for their sessions."""
     found = queries.bulk_deletions_of(caller(request, "read").project)
     rows, following = paging.ordered_rows(found, limit, after)
     outcomes = queries.outcomes_by_deletion(rows)
@@ -88,7 +88,7 @@ def read(request: HttpRequest, forgetting_id: str) -> DeletionOut:
 def sessions(
     request: HttpRequest, forgetting_id: str, limit: int = paging.DEFAULT, after: str | None = None
 ) -> DeletionSessions:
-    """Each session that was found, and what became of it."""
+    """Each session that was found, and its result."""
     project = caller(request, "read").project
     found = queries.sessions_of(queries.bulk_deletion_of(project, forgetting_id))
     rows, following = paging.ordered_rows(found, limit, after, "id", paging.number)
@@ -114,7 +114,7 @@ def confirm(request: HttpRequest, forgetting_id: str, payload: DeletionConfirmat
 
 
 @router.post(
-    "/{forgetting_id}/cancel", response=DeletionOut, summary="Call a deletion in bulk off", exclude_unset=True
+    "/{forgetting_id}/cancel", response=DeletionOut, summary="Cancel a bulk deletion", exclude_unset=True
 )
 def cancel(request: HttpRequest, forgetting_id: str) -> DeletionOut:
     """Delete none of the sessions that still wait; deleted sessions stay deleted."""
@@ -137,7 +137,7 @@ holds = Router(tags=["forgetting"])
 
 @holds.post("", response={200: HoldPreview, 201: HoldOut}, summary="Place a legal hold", exclude_unset=True)
 def place_hold(request: HttpRequest, payload: HoldIn) -> Status[HoldPreview | HoldOut]:
-    """Hold `sessions`, or all that match the `filter` now: nothing of them can be deleted or erased until they are released.
+    """Hold `sessions`, or all that match the `filter` now: they cannot be deleted or erased, in part or completely, until they are released.
 
     It needs a `reason`; the project's log keeps it, with who and when. With `dry_run`, the answer is how many sessions and steps it would cover.
     """
@@ -191,7 +191,7 @@ erasures = Router(tags=["erasures"])
     "/{session_id}/erasures",
     tags=["erasures"],
     response={202: ErasureOut},
-    summary="See what an erasure would take away",
+    summary="Prepare an erasure",
     exclude_unset=True,
 )
 def prepare_erasure(request: HttpRequest, session_id: str, payload: ErasureIn) -> Status[ErasureOut]:
@@ -234,7 +234,7 @@ def read_erasure(request: HttpRequest, erasure_id: str) -> ErasureOut:
 
 
 @erasures.post(
-    "/{erasure_id}/confirm", response={202: ErasureOut}, summary="Erase for good", exclude_unset=True
+    "/{erasure_id}/confirm", response={202: ErasureOut}, summary="Confirm an erasure", exclude_unset=True
 )
 def confirm_erasure(
     request: HttpRequest, erasure_id: UUID, payload: ErasureConfirmation
@@ -260,7 +260,7 @@ rules = Router(tags=["forgetting"])
 
 @rules.get("", response=RetentionRules, summary="Retention rules")
 def list_rules(request: HttpRequest) -> RetentionRules:
-    """The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept for good."""
+    """The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept permanently."""
     rules = list(queries.rules_of(caller(request, "read").project))
     items = [RetentionRuleOut.of(rule, queries.amount_of(queries.due_by(rule, rules))) for rule in rules]
     return RetentionRules.model_construct(items=items, floor=FLOOR)
@@ -268,9 +268,9 @@ def list_rules(request: HttpRequest) -> RetentionRules:
 
 @rules.post("", response={200: RetentionPreview, 201: RetentionRuleOut}, summary="Set a retention rule")
 def set_rule(request: HttpRequest, payload: RetentionRuleIn) -> Status[RetentionPreview | RetentionRuleOut]:
-    """Keep the sessions of an `agent`, with a `tag`, both, or all others for `days` after the last recording in them; null for good.
+    """Keep the sessions of an `agent`, with a `tag`, both, or all others for `days` after the last recording in them; null keeps them permanently.
 
-    If several rules cover a session, the most specific holds: a tag and an agent, a tag, an agent, all; of equals, the one that keeps longer.
+    If several rules cover a session, the most specific applies: a tag and an agent, a tag, an agent, all; among equals, the one that keeps longer.
     Fewer than 183 days need a `reason`. With `dry_run`, nothing is set, and the answer says what the rule would delete today (`due`), when the
     first session that is not held is or was old enough (`first`), and which rule it would replace (`replaces`). Setting the same rule again
     changes nothing.
@@ -286,6 +286,6 @@ def set_rule(request: HttpRequest, payload: RetentionRuleIn) -> Status[Retention
 
 @rules.delete("/{rule_id}", response=RetentionRuleOut, summary="Remove a retention rule")
 def remove_rule(request: HttpRequest, rule_id: str) -> RetentionRuleOut:
-    """Remove a rule. Sessions that no other rule covers are then kept for good."""
+    """Remove a rule. Sessions that no other rule covers are then kept permanently."""
     who = caller(request, "admin")
     return RetentionRuleOut.of(retention.remove_rule(queries.rule_of(who.project, rule_id), by=who.by))

@@ -79,32 +79,30 @@ def install(api: NinjaAPI) -> None:
 
 
 class ApiErrors:
-    """Middleware: what Django itself refuses under `/api/`, an address or a method that there is not, is told in the API's form, too."""
+    """Middleware: give the API's form to errors that Django itself raises under `/api/`, such as an unknown address or method."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        told_by_us = response.status_code < _ERRORS or "json" in response.get("Content-Type", "")
-        if told_by_us or not request.path_info.startswith(_UNDER):
+        has_our_form = response.status_code < _ERRORS or "json" in response.get("Content-Type", "")
+        if has_our_form or not request.path_info.startswith(_UNDER):
             return response
-        told = refusal(_refused_by_django(request, response))
+        answer = refusal(_refused_by_django(request, response))
         if "Allow" in response:
-            told["Allow"] = response["Allow"]
-        return told
+            answer["Allow"] = response["Allow"]
+        return answer
 
 
 def _refused_by_django(request: HttpRequest, response: HttpResponseBase) -> TimeMachineError:
     if response.status_code == MethodNotAllowed.status:
-        return MethodNotAllowed(
-            f"{request.method} is nothing that can be done here; do one of: {response['Allow']}."
-        )
+        return MethodNotAllowed(f"{request.method} is not supported here. Use one of: {response['Allow']}.")
     if response.status_code == NotFound.status:
         return _no_address()
     if response.status_code < _FAULTS:
         return _NotUnderstood(
-            "The server could not read this request; check its address, its fields and its headers."
+            "The server could not read this request. Check its address, fields and headers."
         )
     return _fault()
 
@@ -113,7 +111,7 @@ def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpRespon
     if isinstance(error, HttpError) and isinstance(error.__cause__, TimeMachineError | SuspiciousOperation):
         error = error.__cause__  # ninja wraps what reading the body raised
     if isinstance(error, SuspiciousOperation) and not isinstance(error, RequestDataTooBig):
-        error = HttpError(400, "The server could not read this request; send fewer or smaller fields.")
+        error = HttpError(400, "The server could not read this request. Send fewer or smaller fields.")
     if isinstance(error, HttpError) and not isinstance(error, AuthenticationError):
         facts = {"code": "invalid_request", "message": str(error), "facts": {}}
         return api.create_response(request, facts, status=error.status_code)
@@ -121,7 +119,7 @@ def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpRespon
 
 
 def refusal(error: TimeMachineError) -> HttpResponse:
-    """The error as an answer, with the header that says when to come again, where it knows."""
+    """Return the error as a response, with `Retry-After` if it says when to try again."""
     response = JsonResponse(error.as_json(), status=error.status, content_type=_JSON)
     wait = error.facts.get("retry_after_seconds")
     if wait is not None and isfinite(wait):
@@ -133,12 +131,12 @@ def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
     if isinstance(error, TimeMachineError):
         return error if error.code != "session_deleted" or _may_read(request) else _only_deleted(error)
     if isinstance(error, AuthenticationError):
-        return NotSignedIn("Send a key: Authorization: Bearer tmk_…; make one under Settings.")
+        return NotSignedIn("Send an API key: Authorization: Bearer tmk_…. Create one under Settings.")
     if isinstance(error, ValidationError):
         return _invalid(error)
     if isinstance(error, RequestDataTooBig):
         limit = settings.MAX_REQUEST_BYTES
-        return TooLarge(f"A request holds at most {limit:,} bytes; send this in several.", limit=limit)
+        return TooLarge(f"A request holds at most {limit:,} bytes. Split it into several.", limit=limit)
     if isinstance(error, Http404):
         return _no_address()
     return _failed(request, error)
@@ -150,9 +148,9 @@ def _may_read(request: HttpRequest) -> bool:
 
 
 def _only_deleted(error: TimeMachineError) -> NotFound:
-    """What a key is told of a deleted session that may not read who deleted it, and why."""
+    """Return the error without who deleted the session and why, for a key that cannot read."""
     return NotFound(
-        "This session was deleted; nothing is recorded in it.",
+        "This session was deleted. Nothing can be recorded in it.",
         code=error.code,
         session=error.facts["session"],
     )
@@ -162,7 +160,7 @@ def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
     if is_unavailable(error):
         log.warning("%s %s failed: %s", request.method, request.path, error)
         return Unavailable(
-            "The database does not answer, or others were in the way for too long; send it again.",
+            "The database is not responding or too busy. Send the request again.",
             code="database_away",
             retry_after_seconds=2,
         )
@@ -171,11 +169,11 @@ def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
 
 
 def _fault() -> TimeMachineError:
-    return TimeMachineError("This is a fault of ours; it is in the server's log.")
+    return TimeMachineError("Internal error. Details are in the server's log.")
 
 
 def _no_address() -> NotFound:
-    return NotFound("There is no such address in the API; /api/docs lists those there are.")
+    return NotFound("There is no such API endpoint. See /api/docs for the list.")
 
 
 def _invalid(error: ValidationError) -> InvalidInput:
@@ -217,11 +215,11 @@ _SAYS: Final = {
     "datetime_parsing": "it is a time, as 2026-11-23T18:00:00Z",
     "datetime_from_date_parsing": "it is a time, as 2026-11-23T18:00:00Z",
 }
-"""What a field has to be, by what is wrong with it. What is not here is told as pydantic says it, without its turns of phrase."""
+"""What a field has to be, by type of error. For other types, pydantic's message is used without its set phrases."""
 _THEIRS: Final = re.compile(r"Input should (?=be )|Value error, ")
 _WORD: Final = re.compile(r"'([^']*)'")
 _BEFORE_A_FIELD: Final = ({"body", "query", "path", "header"}, {"payload"})
-"""Where a field was sent, and what the operation calls what it was sent in: they stand before its name."""
+"""Parts of a location before the name of the field: where it was sent, and the parameter of the operation."""
 
 
 def _problem(found: Mapping[str, Any]) -> dict[str, str]:
@@ -237,13 +235,13 @@ def _problem(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _one_of(expected: str) -> str:
-    """The words that there are; an empty one asks for any, and needs not to be said."""
+    """Return the allowed words; the empty one, which means any, is left out."""
     words = [word for word in _WORD.findall(expected) if word]
     return f"it is {'one of ' if len(words) > 1 else ''}{', '.join(words)}"
 
 
 def _plain(value: Any) -> Any:
-    """A limit as it is written: 1 and not 1.0."""
+    """Return a limit as it is written: 1 and not 1.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

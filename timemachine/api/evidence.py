@@ -1,4 +1,4 @@
-"""Evidence over HTTP: seals, comparisons with the database, bundles, and the keys that sign."""
+"""Evidence over HTTP: seals, checks against the database, bundles, and signing keys."""
 
 from typing import Any, Final
 
@@ -36,19 +36,19 @@ _CHECK: Final[dict[str, Any]] = _SEAL | {"response": {202: SealCheckOut}}
 
 @sessions_router.get("/{session_id}/evidence", summary="The evidence of a session, a zip", **_BUNDLE)
 def of_session(request: HttpRequest, session_id: str) -> FileResponse:
-    """Everything that was recorded, with what it takes to check it without this server: see README.txt in the zip."""
+    """Everything that was recorded, and everything needed to check it without this server: see README.txt in the zip."""
     return download_bundle(caller(request, "read").project, SESSION, session_id)
 
 
 @replays.get("/{replay_id}/evidence", summary="The evidence of a replay, a zip", **_BUNDLE)
 def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
-    """A replay that is over, with the recorded steps that it repeats, and what it takes to check both without this server."""
+    """A finished replay with the recorded steps that it repeats, and everything needed to check both without this server."""
     return download_bundle(caller(request, "read").project, REPLAY, replay_id)
 
 
 @comparisons.get("/{comparison_id}/evidence", summary="The evidence of a comparison, a zip", **_BUNDLE)
 def of_comparison(request: HttpRequest, comparison_id: str) -> FileResponse:
-    """A comparison that is over: every cell, what the figures show, what was said of cells, and the recorded steps that they repeat."""
+    """A finished comparison: every cell, the statistics, ratings and judge verdicts, and the recorded steps that the cells repeat."""
     return download_bundle(caller(request, "read").project, COMPARISON, comparison_id)
 
 
@@ -72,30 +72,30 @@ def seal_of_comparison(request: HttpRequest, comparison_id: str) -> SealOut:
 
 @sessions_router.post("/{session_id}/seal/check", summary="Check a session's seal", **_CHECK)
 def check_session(request: HttpRequest, session_id: str) -> Status[SealCheckOut]:
-    """Compare the whole session in the database with its seal; a worker compares a long session."""
+    """Compare the complete session in the database with its seal; a worker compares a long session."""
     return _check(request, SESSION, session_id)
 
 
 @replays.post("/{replay_id}/seal/check", summary="Check a replay's seal", **_CHECK)
 def check_replay(request: HttpRequest, replay_id: str) -> Status[SealCheckOut]:
-    """Compare the whole replay in the database with its seal."""
+    """Compare the complete replay in the database with its seal."""
     return _check(request, REPLAY, replay_id)
 
 
 @comparisons.post("/{comparison_id}/seal/check", summary="Check a comparison's seal", **_CHECK)
 def check_comparison(request: HttpRequest, comparison_id: str) -> Status[SealCheckOut]:
-    """Compare the whole comparison in the database with its seal."""
+    """Compare the complete comparison in the database with its seal."""
     return _check(request, COMPARISON, comparison_id)
 
 
 @router.get("", summary="The evidence of a project's log, a zip", openapi_extra=_ZIP)
 def of_log(request: HttpRequest) -> FileResponse:
-    """Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named."""
+    """Every entry of the log with every root that was signed, and what of it is still there: a session that is missing is named."""
     project = caller(request, "admin").project
     return zip_response("evidence-log.zip", lambda target: log.write_log(target, project))
 
 
-@router.get("/checks/{check_id}", response=SealCheckOut, summary="What came of a check", exclude_unset=True)
+@router.get("/checks/{check_id}", response=SealCheckOut, summary="The result of a check", exclude_unset=True)
 def read_check(request: HttpRequest, check_id: str) -> SealCheckOut:
     """`result` is `intact`, `altered` with each problem, or null while the check runs."""
     return SealCheckOut.of(check_of(caller(request, "read").project, check_id))
@@ -103,27 +103,27 @@ def read_check(request: HttpRequest, check_id: str) -> SealCheckOut:
 
 @router.get("/keys", response=SigningKeys, summary="The keys that sign evidence")
 def list_keys(request: HttpRequest) -> SigningKeys:
-    """The project's public keys, the one in use first. There are none until something is sealed."""
+    """The project's public keys, the one in use first. The list is empty until something is sealed."""
     found = keys_of(caller(request, "read").project)
     return SigningKeys.model_construct(items=[SigningKeyOut.of(each) for each in found], next=None)
 
 
 @router.post("/keys", response={201: SigningKeyOut}, summary="Replace the key that signs evidence")
 def replace_key(request: HttpRequest) -> Status[SigningKeyOut]:
-    """Sign with a new key from now on; the log names it in an entry that the previous key signs."""
+    """Start to sign with a new key; the log names it in an entry that the previous key signs."""
     who = caller(request, "admin")
     return Status(201, SigningKeyOut.of(project_log.replace_key(who.project, by=who.by)))
 
 
-@router.get("/anchors", response=AnchorsOut, summary="Who outside is told of the log")
+@router.get("/anchors", response=AnchorsOut, summary="The witness and timestamp authority of the log")
 def read_anchors(request: HttpRequest) -> AnchorsOut:
     """The witness and the timestamp authority, how much of the log they have and since when, or the last error; null if there is none."""
     return AnchorsOut.of(caller(request, "read").project)
 
 
-@router.patch("/anchors", response=AnchorsOut, summary="Set who outside is told of the log")
+@router.patch("/anchors", response=AnchorsOut, summary="Set the witness and timestamp authority of the log")
 def set_anchors(request: HttpRequest, payload: AnchorsIn) -> AnchorsOut:
-    """A different address starts again from the first entry, an empty one removes it, and one that is left out stays."""
+    """A new address starts again from the first entry, an empty one removes it, and one that is left out is not changed."""
     who = caller(request, "admin")
     for kind, url in payload.model_dump(exclude_none=True).items():
         anchors.set_anchor(who.project, kind, url, by=who.by)

@@ -61,7 +61,7 @@ _FORM: Final[JsonObject] = {
 def put_file(request: HttpRequest, name: str) -> Status[FilePutOut | IntakeAccepted]:
     """Put the passages of a text, Markdown, HTML, PDF or JSONL file into a collection. The collection is created if it does not exist.
 
-    A small file is put at once (201, with the result for each passage). A worker puts a PDF, a file over 256 KB, and a file whose `uri`
+    A small file is put immediately (201, with the result for each passage). A worker puts a PDF, a file over 256 KB, and a file whose `uri`
     an earlier unfinished file has (202 with `intake_id`; follow it at /api/intakes/{id}): files with the same `uri` are put in the order
     in which they came.
 
@@ -112,10 +112,10 @@ def read_intake(request: HttpRequest, intake_id: str) -> IntakeOut:
 
 
 def _sent(request: HttpRequest, who: Caller) -> tuple[HandedIn, Session | None]:
-    """The file and the session of the form. Raises `TooLarge` before anything is read, `InvalidInput`, `NotFound`."""
+    """Return the file and the session of the form. Raises `TooLarge` before anything is read, `InvalidInput`, `NotFound`."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_REQUEST_BYTES:
         raise TooLarge(
-            f"A request holds at most {settings.MAX_REQUEST_BYTES:,} bytes; split the file.",
+            f"A request holds at most {settings.MAX_REQUEST_BYTES:,} bytes. Split the file.",
             limit=settings.MAX_REQUEST_BYTES,
         )
     unknown = sorted({*request.POST, *request.FILES} - set(FIELDS))

@@ -34,11 +34,11 @@ router = Router(tags=["judge"])
 
 @router.post("", response=GroundingOut | GroundingPage, summary="Ground an answer")
 def ground(request: HttpRequest, payload: GroundIn) -> GroundingOut | GroundingPage:
-    """How far an answer is supported by its context, sentence by sentence; for `items`, a list of that in their order.
+    """How far an answer is supported by its context, sentence by sentence; for `items`, a list of results in their order.
 
-    Of an answer at most 20,000 characters and 500 sentences are read, of each passage 20,000 characters, of all passages together
-    100,000 and 2,500 sentences. `unread_characters` says how many were left; an answer with such a rest is never HIGH. A
-    request has at most 200 items with 1,000 passages each, and 120,000 characters that are to be read.
+    At most 20,000 characters and 500 sentences of an answer are read, 20,000 characters of each passage, and 100,000 characters and
+    2,500 sentences of all passages together. `unread_characters` is how many were not read; such an answer is never HIGH. A
+    request has at most 200 items with 1,000 passages each, and 120,000 characters to read.
     """
     caller(request, "read")
     answers = payload.answers()
@@ -49,7 +49,7 @@ def ground(request: HttpRequest, payload: GroundIn) -> GroundingOut | GroundingP
 
 @sessions_router.post(PATH, response={201: JudgementOut}, summary="Let a model judge an answer")
 def make(request: HttpRequest, session_id: str, sequence: int, payload: JudgementIn) -> Status[JudgementOut]:
-    """Ask a model which sentences of a recorded answer the recorded passages support. It costs what the model costs.
+    """Ask a model which sentences of a recorded answer the recorded passages support. The call is paid.
 
     The answer comes when the model has answered. A model that fails, or answers what cannot be read, makes a judgement whose
     `state` is `failed` and whose `error` says why. The recorded session is not changed.
@@ -70,14 +70,14 @@ def index(request: HttpRequest, session_id: str, sequence: int) -> JudgementPage
 
 @sessions_router.get(f"{PATH}/estimate", response=JudgementEstimate, summary="What a judgement would cost")
 def estimate(request: HttpRequest, session_id: str, sequence: int, model: str) -> JudgementEstimate:
-    """About what it costs to let this model judge the step; nothing is asked."""
+    """The estimated cost of letting this model judge the step. No model is called."""
     action = _action(caller(request, "read").project, session_id, sequence)
     return estimate_of(action, model)
 
 
 @sessions_router.get(f"{PATH}/{{uuid:judgement_id}}", response=JudgementDetail, summary="One judgement")
 def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> JudgementDetail:
-    """One judgement with the messages that were sent, whole."""
+    """One judgement, with the complete messages that were sent."""
     action = _action(caller(request, "read").project, session_id, sequence)
     return JudgementDetail.of(judgement_of(action, judgement_id), action)
 
@@ -86,7 +86,7 @@ def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUI
     f"{PATH}/{{uuid:judgement_id}}/cancel", response=CancelOut, summary="Cancel a judgement"
 )
 def cancel_judgement(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> CancelOut:
-    """End a running judgement, even while its provider is silent; it says then that it was cancelled. It may have been billed."""
+    """End a running judgement, even while its provider is silent. It may have been billed."""
     action = _action(caller(request, "run").project, session_id, sequence)
     cancel(judgement_of(action, judgement_id))
     return CancelOut.model_construct(id=str(judgement_id), cancel_wanted=True)
@@ -101,7 +101,7 @@ def _refuse_too_much(answers: Sequence[AnswerIn]) -> None:
     if asked > bounds.REQUEST:
         raise TooLarge(
             f"The answers and passages of one request hold at most {bounds.REQUEST:,} characters; these hold {asked:,}. "
-            "Send fewer items at once.",
+            "Send fewer items per request.",
             limit=bounds.REQUEST,
             characters=asked,
         )

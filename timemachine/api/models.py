@@ -1,4 +1,4 @@
-"""Models over HTTP: which there are and what they cost, the project's own keys and servers, a test of one."""
+"""Models over HTTP: the list with prices, the project's own keys and servers, a test of one."""
 
 from django.http import HttpRequest
 from ninja import Router, Status
@@ -28,7 +28,7 @@ router = Router(tags=["models"])
 
 @router.get("", response=OfferPage, summary="List models")
 def index(request: HttpRequest) -> OfferPage:
-    """What the project is offered: each name's default model, whether it can be used here, where its key comes from, its prices."""
+    """The project's providers: the default model of each name, whether it can be used here, where its key comes from, its prices."""
     project = caller(request, "read").project
     offers = offers_of(project.id, last_answers(project.id))
     return OfferPage.model_construct(items=[OfferOut.of(each) for each in offers], next=None)
@@ -36,7 +36,7 @@ def index(request: HttpRequest) -> OfferPage:
 
 @router.post("/test", response=ModelTestOut, summary="Test a model")
 def test(request: HttpRequest, payload: ModelTestIn) -> ModelTestOut:
-    """Make one small call, which is paid for like any other; what came of it, also where that is a failure."""
+    """Make one small call, which is paid like any other. A failure is a result, too."""
     who = caller(request, "run")
     return ModelTestOut.of(try_model(who.project.id, payload.model, by=who.by))
 
@@ -73,7 +73,7 @@ def set_key(request: HttpRequest, provider: str, payload: ProviderKeyIn) -> Prov
     "/keys/{provider}", response=ProviderKeyOut, summary="Remove the project's own key for a provider"
 )
 def remove_key(request: HttpRequest, provider: str) -> ProviderKeyOut:
-    """Remove the key and its default model; the environment's holds again, where there is one."""
+    """Remove the key and its default model; the environment's key is used again, if there is one."""
     who = caller(request, "admin")
     commands.remove_key(who.project.id, provider, by=who.by)
     return _key_of(request, provider)

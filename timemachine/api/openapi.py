@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of answers: JSON or a file where it goes well, and one form for every refusal."""
+"""The responses in the OpenAPI document: JSON or a file for success, and one form for every error."""
 
 from typing import Any, Final
 
@@ -10,24 +10,24 @@ from timemachine.core.pure.json_types import JsonObject
 JSON: Final = "application/json"
 _READABLE: Final = {JSON, "text/event-stream"}
 _REFUSALS: Final = {
-    "401": "No key, or one that is not valid.",
-    "403": "The key may not do that: it lacks the scope.",
-    "404": "The project has nothing of that name.",
-    "413": "It is over a limit, which is named.",
-    "422": "What was sent cannot be used: the message says which part and what to send instead.",
-    "default": "Another refusal in the same form. 409 does not fit what stands already; 429 and 503 say in `Retry-After` when to come again.",
+    "401": "The key is missing or not valid.",
+    "403": "The key lacks the scope.",
+    "404": "The project has nothing with that name.",
+    "413": "The request exceeds a limit, which the message names.",
+    "422": "The request is not valid: the message says which part, and what to send instead.",
+    "default": "Another error in the same form. 409: a conflict with the current state; 429 and 503: try again after `Retry-After`.",
 }
 
 
 def file_answer(*media_types: str, status: int = 200) -> JsonObject:
-    """For `openapi_extra`: the answer is of one of these media types."""
+    """Return an `openapi_extra`: the response has one of these media types."""
     bytes_of_a_file = {"type": "string", "format": "binary"}
     content = {each: {"schema": {} if each in _READABLE else bytes_of_a_file} for each in media_types}
     return {"responses": {status: {"content": content}}}
 
 
 def with_refusals(document: JsonObject) -> JsonObject:
-    """The document, in which each operation names every answer that it can give."""
+    """Return the document, in which each operation names every possible response."""
     document["components"]["schemas"]["Error"] = TypeAdapter(Error).json_schema()
     for path, operations in document["paths"].items():
         for operation in operations.values():

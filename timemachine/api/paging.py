@@ -23,14 +23,14 @@ _LARGEST = 2**63 - 1
 
 
 def checked_limit(limit: int) -> int:
-    """The limit, if it lies between 1 and `MOST`."""
+    """Return the limit if it is between 1 and `MOST`."""
     if not 1 <= limit <= MOST:
-        raise InvalidInput(f"`limit` must lie between 1 and {MOST}.", code="invalid_field", field="limit")
+        raise InvalidInput(f"`limit` must be between 1 and {MOST}.", code="invalid_field", field="limit")
     return limit
 
 
 class Valued(Protocol):
-    """A row of what was added up, known by what it is of: a recorded name, a day, or None."""
+    """A row of sums, identified by its value: a recorded name, a day, or None."""
 
     @property
     def value(self) -> object: ...
@@ -136,41 +136,41 @@ def _behind(digest: str, rows: Sequence[Valued]) -> int:
         if _digest(row) == digest:
             return place
     raise InvalidInput(
-        "The row that `after` names is not there any more; begin without it.", code="unknown_after"
+        "The row that `after` names no longer exists. Start again without `after`.", code="unknown_after"
     )
 
 
 def _digest(row: Valued) -> str:
-    """A row by a digest of what it is of: recorded names may hold anything."""
+    """Return the place of a row, a digest of its value, because recorded names can contain anything."""
     return sha256_hex(repr(row.value).encode())
 
 
 def _fitting(sizes: Sequence[int]) -> int:
-    """How many of the rows one answer holds: all that fit into `PAGE_BYTES`, and always the first."""
+    """Return how many of the rows fit into `PAGE_BYTES`; always at least one."""
     fitting = [total for total in accumulate(sizes) if total <= PAGE_BYTES]
     return max(len(fitting), 1)
 
 
 def _unreadable() -> InvalidInput:
     return InvalidInput(
-        "`after` is not one that this list gave; take it from `next` of the page before.",
+        "`after` does not belong to this list. Use `next` of the previous page.",
         code="invalid_field",
         field="after",
     )
 
 
 def size_of_frame() -> Expression:
-    """The bytes of a frame's text."""
+    """Return the number of bytes of a frame's text."""
     return _payload_bytes("payload")
 
 
 def size_of_action() -> Expression:
-    """The bytes of an action's input, output and source, and of the passages that were found."""
+    """Return the number of bytes of an action's input, output, source and found passages."""
     return _payload_bytes("input", "output", "source") + _hits(Hit, "action")
 
 
 def size_of_replay_step() -> Expression:
-    """The bytes of what was recorded, of what the replay came to, and of the passages that it found."""
+    """Return the number of bytes of the recorded step, its new output and its found passages."""
     return _payload_bytes("action__input", "action__output", "output") + _hits(ReplayHit, "step")
 
 

@@ -35,9 +35,9 @@ router = Router(tags=["patterns"])
 
 @router.get("", response=PatternPage | SimilarPatterns, summary="List patterns")
 def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | SimilarPatterns:
-    """The errors and questions that several sessions have, the one that was seen last first; `q` is text of their wordings.
+    """The errors and questions that occur in several sessions, most recent first; `q` is text of their wordings.
 
-    `similar_to` (SESSION:STEP, which is read at once) or `text` lists instead the patterns that a step or a text is like, at most 10: `like` is
+    `similar_to` (SESSION:STEP, which is read immediately) or `text` lists instead the patterns that a step or a text is like, at most 10: `like` is
     `same` (same wording) or `alike` (same words), and `resolution` is what solved the pattern in another session, null if no step shows that.
     `not_read` is how many steps of the project have not been read for patterns yet.
     """
@@ -57,7 +57,7 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | Simil
     )
 
 
-@router.get("/alerts", response=PatternAlerts, summary="List what rules found")
+@router.get("/alerts", response=PatternAlerts, summary="List alerts")
 def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> PatternAlerts:
     """Patterns that met a rule, each once per window, the latest first."""
     found = queries.alerts_of(caller(request, "read").project)
@@ -65,7 +65,7 @@ def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None 
     return PatternAlerts.model_construct(items=[PatternAlertOut.of(each) for each in rows], next=following)
 
 
-@router.post("/alerts/{alert_id}/seen", response=PatternAlertOut, summary="Put an alert aside")
+@router.post("/alerts/{alert_id}/seen", response=PatternAlertOut, summary="Dismiss an alert")
 def seen(request: HttpRequest, alert_id: str) -> PatternAlertOut:
     """Mark an alert as seen: the navigation no longer shows it."""
     who = caller(request, "run")
@@ -79,11 +79,11 @@ def rule_index(request: HttpRequest) -> PatternRules:
     return PatternRules.model_construct(items=[PatternRuleOut.of(each) for each in found], next=None)
 
 
-@router.post("/rules", response={201: PatternRuleOut}, summary="Make a rule")
+@router.post("/rules", response={201: PatternRuleOut}, summary="Create a rule")
 def make_rule(request: HttpRequest, payload: PatternRuleIn) -> Status[PatternRuleOut]:
-    """Report patterns that so many sessions have in one day, week or month (of the calendar, in UTC).
+    """Report patterns that occur in at least this many sessions in one calendar day, week or month (UTC).
 
-    Patterns that already meet the rule in the current window are reported at once. A `url` is notified by POST with a pattern's address and
+    Patterns that already meet the rule in the current window are reported immediately. A `url` is notified by POST with a pattern's address and
     counts, never with recorded text; setting one needs the scope `admin`.
     """
     who = caller(request, "admin" if payload.url else "run")
@@ -127,7 +127,7 @@ def read(
 
 def _similar(project: Project, asked: PatternsIn) -> SimilarPatterns:
     if asked.similar_to and asked.text:
-        raise InvalidInput("Ask for `similar_to` or for `text`.", code="invalid_field", field="text")
+        raise InvalidInput("Use `similar_to` or `text`.", code="invalid_field", field="text")
     named = "text" if "text" in asked.model_fields_set else "similar_to"
     if not (asked.similar_to or asked.text.strip()):
         raise InvalidInput(

@@ -25,9 +25,9 @@ def project(request: HttpRequest) -> ProjectOut:
     return ProjectOut.from_attributes(who.project, scopes=who.key.scopes, version=version("timemachine"))
 
 
-@router.post("/keys", response={201: KeyCreated}, tags=["keys"], summary="Make a key")
+@router.post("/keys", response={201: KeyCreated}, tags=["keys"], summary="Create a key")
 def make_key(request: HttpRequest, payload: KeyIn) -> Status[KeyCreated]:
-    """A new key of this project; the key itself is in this answer and nowhere else."""
+    """Create an API key for this project. The key itself is only in this response."""
     owner = caller(request, "admin").project
     made, plain = make_api_key(
         owner, name=payload.name, scopes=payload.scopes, expires_at=payload.expires_at, by=None

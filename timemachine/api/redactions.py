@@ -1,4 +1,4 @@
-"""Redaction profiles over HTTP: make, list, change, retire, and see what one would withhold."""
+"""Redaction profiles over HTTP: create, list, change, retire and test."""
 
 from django.http import HttpRequest
 from ninja import Router, Status
@@ -29,9 +29,9 @@ from timemachine.text.redaction.schemas import (
 router = Router(tags=["redactions"])
 
 
-@router.post("", response={201: RedactionOut}, summary="Make a redaction profile")
+@router.post("", response={201: RedactionOut}, summary="Create a redaction profile")
 def make(request: HttpRequest, payload: RedactionIn) -> Status[RedactionOut]:
-    """A new profile, version 1. `rules` has `detect`, `phone_regions`, `patterns` (RE2) and `fields`."""
+    """Create a profile, version 1. `rules` has `detect`, `phone_regions`, `patterns` (RE2) and `fields`."""
     who = caller(request, "admin")
     made = commands.make_profile(who.project, payload.name, read_rules(payload.rules), by=who.by)
     return Status(201, RedactionOut.of(made))
@@ -39,7 +39,7 @@ def make(request: HttpRequest, payload: RedactionIn) -> Status[RedactionOut]:
 
 @router.get("", response=RedactionPage, summary="List redaction profiles")
 def index(request: HttpRequest) -> RedactionPage:
-    """What can be chosen: the profile that every project has, then the newest version of each of its own, by name."""
+    """The profiles that can be chosen: the built-in one, then the newest version of each of the project's own, by name."""
     own = profiles_of(caller(request, "read").project)
     items = [RedactionOut.built_in_profile(), *map(RedactionOut.of, own)]
     return RedactionPage.model_construct(items=items, next=None)
@@ -47,7 +47,7 @@ def index(request: HttpRequest) -> RedactionPage:
 
 @router.post("/test", response=RedactedText | RedactedStep, summary="What a profile would withhold")
 def test(request: HttpRequest, payload: RedactionTest) -> RedactedText | RedactedStep:
-    """The text, or the step of a session, as somebody would read it, with counts by rule. Nothing of it is kept."""
+    """The text, or the step of a session, as a reader would see it, with counts by rule. Nothing is stored."""
     who = caller(request, "read")
     rules = _rules(who, payload)
     if payload.text is not None:
@@ -79,7 +79,7 @@ def read(request: HttpRequest, redaction_id: str) -> RedactionOut:
 
 @router.patch("/{redaction_id}", response=RedactionOut, summary="Change a redaction profile")
 def change(request: HttpRequest, redaction_id: str, payload: RedactionChange) -> RedactionOut:
-    """The next version of a profile. What was made with an earlier version keeps it."""
+    """Create the next version of a profile. Existing uses keep their version."""
     who = caller(request, "admin")
     row = profile_row(who.project, redaction_id)
     return RedactionOut.of(commands.change_profile(row, read_rules(payload.rules), by=who.by))
@@ -87,7 +87,7 @@ def change(request: HttpRequest, redaction_id: str, payload: RedactionChange) ->
 
 @router.delete("/{redaction_id}", response=RedactionOut, summary="Retire a redaction profile")
 def retire(request: HttpRequest, redaction_id: str) -> RedactionOut:
-    """Take it out of what can be chosen. What was made with it keeps its rules."""
+    """Retire a profile, so that it cannot be chosen any more. Existing uses keep its rules."""
     who = caller(request, "admin")
     return RedactionOut.of(commands.retire_profile(profile_row(who.project, redaction_id), by=who.by))
 

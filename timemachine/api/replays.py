@@ -73,7 +73,7 @@ def launch(
     summary="What a replay would cost",
 )
 def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> Estimates:
-    """About what the same request would cost if it launched a replay, for each of its models; nobody is asked."""
+    """The estimated cost of the replay that the same request would launch, for each of its models. No model is called."""
     session = session_of(caller(request, "run").project, session_id)
     after = _after(session, payload.from_checkpoint)
     models: list[str | None] = [*payload.use_models] or [None]
@@ -118,7 +118,7 @@ def steps(
     summary="One step of a replay",
 )
 def step(request: HttpRequest, replay_id: str, sequence: int) -> ReplayStepOut:
-    """One step, whole."""
+    """One step with all its fields."""
     return ReplayStepOut.of(step_of(replay_of(caller(request, "read").project, replay_id), sequence))
 
 
@@ -129,7 +129,7 @@ def cancel(request: HttpRequest, replay_id: str) -> ReplayOut:
     return ReplayOut.of(commands.cancel(replay_of(who.project, replay_id), by=who.by))
 
 
-@router.post("/{replay_id}/retry", response={202: ReplayOut}, summary="Try failed steps again")
+@router.post("/{replay_id}/retry", response={202: ReplayOut}, summary="Retry failed steps")
 def retry(request: HttpRequest, replay_id: str) -> Status[ReplayOut]:
     """Run the failed and cancelled steps of a finished replay again."""
     replay = commands.retry(replay_of(caller(request, "run").project, replay_id))
@@ -196,12 +196,12 @@ def _after(session: Session, name: int | str | None) -> int | None:
 
 
 def _comparison(who: Caller, session: Session, payload: ReplayIn) -> Status[ComparisonLaunched]:
-    """The session's asks with each of the models, over the frozen context: only what every arm can share goes with it."""
+    """Compare the models on the session's asks over the frozen context; only options that every arm can share are used."""
     options = payload.options(model=None, after_sequence=_after(session, payload.from_checkpoint))
     refused = [name for name in NOT_COMPARED if getattr(options, name)]
     if refused:
         raise InvalidInput(
-            f"Several models are compared over all asks of a session, so {', '.join(f'`{each}`' for each in refused)} cannot go with "
+            f"Several models are compared over all asks of a session, so {', '.join(f'`{each}`' for each in refused)} cannot be combined with "
             "them; leave it out, or replay with one model.",
             code="not_compared",
             options=refused,

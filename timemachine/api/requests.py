@@ -23,8 +23,8 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias=KEY,
-        description="A text of your own, up to 2,000 bytes, that names this request: sent again under it, the same request is done once and gets the "
-        "same answer, and another one is refused (`idempotency_key_reused`).",
+        description="A text of your choice, up to 2,000 bytes, that identifies this request. Repeated with the same key, the request is done once and "
+        "gets the same answer. A different request with that key is refused (`idempotency_key_reused`).",
     ),
 ]
 
@@ -36,7 +36,7 @@ def once[Out: Schema](
     kind: type[Out],
     make: Callable[[], tuple[Out, list[int]]],
 ) -> Out:
-    """What `make` records and returns, done once if the request has a key; the same request gets the stored response afterwards."""
+    """Return what `make` records and returns, done once if the request has a key: the same request then gets the stored response."""
     if key is None:
         return make()[0]
 
@@ -49,13 +49,13 @@ def once[Out: Schema](
 
 
 def request_hash(request: HttpRequest) -> str:
-    """What distinguishes this request from others of its key: the operation and the body."""
+    """Return what distinguishes this request from others with its key: the operation and the body."""
     operation = request.path_info.rsplit("/", 1)[-1]
     return sha256_hex(operation.encode() + b"\n" + request.body)
 
 
 def known_parameters_only[**P, Answer](view: Callable[P, Answer]) -> Callable[P, Answer]:
-    """An operation that refuses query parameters that it does not have, and those that come twice, once it knows who asks.
+    """Let an operation refuse unknown and repeated query parameters, after authentication.
 
     A misspelt filter would otherwise match everything. An `Idempotency-Key` that it does not use is refused, too. Raises `InvalidInput`.
     """
@@ -102,11 +102,11 @@ def _check(unknown: list[str], known: list[str], sent: set[str]) -> None:
         return
     if unknown[0] in sent:
         raise InvalidInput(
-            f'`{unknown[0]}` belongs into the body, as JSON: {{"{unknown[0]}": …}}; it is no parameter of the address.',
+            f'`{unknown[0]}` belongs in the body, as JSON: {{"{unknown[0]}": …}}; it is not a query parameter.',
             code="invalid_request",
             fields=[each[:80] for each in unknown],
         )
-    there = f"there are {', '.join(known)}" if known else "this address has none"
+    there = f"there are {', '.join(known)}" if known else "this operation has none"
     raise InvalidInput(
         f"There is no parameter `{unknown[0][:80]}`; {there}.",
         code="invalid_request",
@@ -116,14 +116,14 @@ def _check(unknown: list[str], known: list[str], sent: set[str]) -> None:
 
 def _not_keyed() -> InvalidInput:
     return InvalidInput(
-        "An Idempotency-Key is looked at where a session is begun and where something is recorded into it, not here; leave the header out.",
+        "Only operations that start or record into a session use an Idempotency-Key. Leave the header out.",
         code="invalid_field",
         field=KEY,
     )
 
 
 class NotStored:
-    """Has nobody between here and the program keep an answer of the API: recorded texts, and keys and links that are told once."""
+    """Middleware: forbid caches to store API responses, which contain recorded texts, and keys and links that are shown only once."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -143,20 +143,20 @@ _PACKED: Final = frozenset({"", "identity", "gzip"})
 def body_of(request: HttpRequest) -> Iterator[bytes]:
     """The pieces of the body.
 
-    Raises `TooLarge` before anything is read, `InvalidInput` for a form (`unsupported_media_type`) and for a body that ends before it is whole
+    Raises `TooLarge` before anything is read, `InvalidInput` for a form (`unsupported_media_type`) and for a body that ends too early
     (`unreadable`).
     """
     if request.content_type == _FORM:
         raise Unsupported(
-            "This is a form, and the body has to be the file itself: with curl, `--data-binary @FILE` instead of `-F file=@FILE`."
+            "The body is a form, but must be the file itself: with curl, `--data-binary @FILE` instead of `-F file=@FILE`."
         )
     if request.headers.get("Content-Encoding", "").strip().lower() not in _PACKED:
         raise Unsupported(
-            "A file is taken as it is, or packed with gzip; send it without another Content-Encoding."
+            "Only gzip is supported as Content-Encoding. Send the file uncompressed or with gzip."
         )
     if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
         raise InvalidInput(
-            "The request does not say how long the file is; send it with a Content-Length: with curl, `--data-binary @FILE` instead of `-T -`.",
+            "The request has no Content-Length. Send one: with curl, `--data-binary @FILE` instead of `-T -`.",
             code="unreadable",
         )
     size = int(request.META.get("CONTENT_LENGTH") or 0)
@@ -175,5 +175,5 @@ def _pieces(request: HttpRequest, size: int) -> Iterator[bytes]:
         yield piece
     if left > 0:
         raise InvalidInput(
-            "The body ended before it was whole; nothing of it was kept. Send it again.", code="unreadable"
+            "The request body is incomplete. Nothing was stored. Send it again.", code="unreadable"
         )

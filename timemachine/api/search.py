@@ -39,10 +39,10 @@ def recall(request: HttpRequest, payload: RecallIn) -> RecallOut:
     A turn need not hold all of the words. Words of time ("last Tuesday", "in May", "last session") say which turns are looked at, in the
     `time_zone`; each item says in `times` what was read as which time, in UTC (of the `sessions` before: `relation`, whether within, before or after them), in `unread` what looks like a time but was not read as one, and why, and `looked_for` what is left; `time_words: false` reads none,
     `past_times: true` only those that look back ("last week", "2 days ago"), for a message that may plan as well as ask.
-    A query that names nothing to look for brings the most important turns of its time; `nothing` is why there are no results, null where there are. `around` adds so many turns before and behind each
+    A query that names nothing to look for brings the most important turns of its time; `nothing` is why there are no results, null where there are. `around` adds this many turns before and after each
     result, of each at most 8 KiB of its input, output and error, and says where one is `cut`; the queries, times the `limit`, times those turns
-    and the result itself are at most 1,000. With `budget` there is a `text` for a prompt, of at most so many tokens: the best turns, each with the
-    solution, breakthrough and decision behind it in its session; equal words of several sessions once. Where turns were found and none fits, `tokens.least` says how many tokens the shortest takes.
+    and the result itself are at most 1,000. With `budget` there is a `text` for a prompt, of at most this many tokens: the best turns, each with the
+    solution, breakthrough and decision that follow it in its session; equal words of several sessions once. Where turns were found and none fits, `tokens.least` says how many tokens the shortest takes.
     """
     project = caller(request, "read").project
     return RecallOut.of(recalled(project, payload.options()))

@@ -1,4 +1,4 @@
-"""Sessions over HTTP: start, list, read, change, end, delete; what they add up to, their branches and checkpoints."""
+"""Sessions over HTTP: start, list, read, change, end, delete; their totals, branches and checkpoints."""
 
 from typing import Any, cast
 
@@ -142,7 +142,7 @@ def end(request: HttpRequest, session_id: str, payload: SessionEnd | None = None
     return SessionOut.of(session_of(session.project, str(session.id)))
 
 
-@router.get("/{session_id}/branches", response=BranchesOut, summary="What branched from what")
+@router.get("/{session_id}/branches", response=BranchesOut, summary="List the branches of a session")
 def branches(request: HttpRequest, session_id: str) -> BranchesOut:
     """The session with all that it branched from and all that branched from those: each after its parent, `depth` below the first.
 
@@ -162,7 +162,7 @@ def state(request: HttpRequest, session_id: str, at: int) -> StateOut:
     return StateOut.of(found, _messages(session, at))
 
 
-@router.get("/{session_id}/summary", response=SummaryOut, summary="What a session adds up to")
+@router.get("/{session_id}/summary", response=SummaryOut, summary="Summarize a session")
 def summary(request: HttpRequest, session_id: str) -> SummaryOut:
     """Counts, tokens, cost, duration, iterations, tools, models and errors of a session.
 
@@ -179,7 +179,7 @@ def summary(request: HttpRequest, session_id: str) -> SummaryOut:
     )
 
 
-@router.get("/{session_id}/totals", response=TotalsOut, summary="What some steps of a session add up to")
+@router.get("/{session_id}/totals", response=TotalsOut, summary="The totals of a session's steps")
 def totals(request: HttpRequest, session_id: str, asked: Query[TotalsFilter]) -> TotalsOut:
     """Time, tokens, cost, calls and errors of the steps that `filter` shows (all without one), and the same by kind, tool, model or agent, the longest first.
 
@@ -242,7 +242,7 @@ def resume(request: HttpRequest, session_id: str, payload: ResumeIn) -> ResumedO
 
 @transaction.atomic
 def _started(who: Caller, payload: SessionIn) -> Session:
-    """The session, with its collection if that is new: both or neither."""
+    """Return the started session, with its collection if that is new: both or neither."""
     named = payload.collection
     return commands.start_session(
         who.project,
@@ -267,7 +267,7 @@ def _parent(project: Project, parent: ParentIn | None) -> tuple[Session, int] | 
 
 
 def _messages(session: Session, at: int) -> list[StateMessage]:
-    """Every message up to a step, whole. What tools and the system said to each other is not one."""
+    """Return the complete messages up to a step. What tools and the system said to each other is not one."""
     return [
         turn for row in conversation(actions_of(session).filter(sequence__lte=at)) for turn in _turns(row)
     ]
@@ -297,7 +297,7 @@ def export(
     session_id: str,
     format: str | None = None,  # noqa: A002  # the name is the contract's
 ) -> StreamingHttpResponse:
-    """The session as it stands at this moment, also while it is recorded: `Last-Sequence` is the last step in the file.
+    """The session as it is at this moment, also while it is recording: `Last-Sequence` is the last step in the file.
 
     `format` is `timemachine` (the default; importing it gives an equal session), `atif`, `otlp_json` or `zip`.
     """

@@ -1,4 +1,4 @@
-"""Share links over HTTP: make, list, revoke, see who came."""
+"""Share links over HTTP: create, list, revoke; the policy and the access log."""
 
 from dataclasses import replace
 
@@ -30,9 +30,9 @@ from timemachine.text.redaction.queries import profile_of
 router = Router(tags=["shares"])
 
 
-@router.post("", response={201: ShareCreated}, summary="Make a share link")
+@router.post("", response={201: ShareCreated}, summary="Create a share link")
 def make(request: HttpRequest, payload: ShareIn) -> Status[ShareCreated]:
-    """A new link; its address is in this answer and nowhere else."""
+    """Create a link. Its URL is only in this response."""
     who = caller(request, "share")
     target, chosen = _target_and_terms(who, payload)
     link, token = links.create_link(who.project, target, chosen, by=who.by)
@@ -42,7 +42,7 @@ def make(request: HttpRequest, payload: ShareIn) -> Status[ShareCreated]:
 
 @router.post("/preview", response=SharePreview, summary="What a share link would show and withhold")
 def preview(request: HttpRequest, payload: ShareIn) -> SharePreview:
-    """What the same body would make, checked as it would be; no link is made. At most 500 steps are read; `read` says how many were.
+    """What the link of the same request would show, with the same checks. No link is created. At most 500 steps are read; `read` says how many were.
 
     `counts` says by rule how often something is withheld, `first` how the first places would read. With `evidence_only` no step is read.
     """
@@ -62,22 +62,22 @@ def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None =
     return SharePage.model_construct(items=shown, next=following)
 
 
-@router.get("/policy", response=SharePolicyOut, summary="What the project allows of share links")
+@router.get("/policy", response=SharePolicyOut, summary="The policy for share links")
 def read_policy(request: HttpRequest) -> SharePolicyOut:
-    """Whether links are forbidden, need a passphrase, and how many days one may live; every change is a line of a log."""
+    """Whether links are forbidden, whether they need a passphrase, and their longest lifetime in days. Every change is logged."""
     return SharePolicyOut.from_attributes(queries.policy_of(caller(request, "share").project))
 
 
-@router.patch("/policy", response=SharePolicyOut, summary="Change what the project allows of share links")
+@router.patch("/policy", response=SharePolicyOut, summary="Change the policy for share links")
 def change_policy(request: HttpRequest, payload: SharePolicyIn) -> SharePolicyOut:
-    """What is left out stays. Where links are forbidden, those there are open for nobody, until they are allowed again."""
+    """What is left out is not changed. While links are forbidden, existing ones do not work."""
     who = caller(request, "admin")
     chosen = replace(queries.policy_of(who.project), **payload.model_dump(exclude_unset=True))
     links.set_policy(who.project, chosen, by=who.by)
     return SharePolicyOut.from_attributes(queries.policy_of(who.project))
 
 
-@router.get("/policy/changes", response=LogPage, summary="Who changed what the project allows of share links")
+@router.get("/policy/changes", response=LogPage, summary="Changes of the policy for share links")
 def policy_log(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> LogPage:
     """The log of the policy, newest first, as a chain of hashes."""
     project = caller(request, "share").project
@@ -86,15 +86,13 @@ def policy_log(request: HttpRequest, limit: int = paging.DEFAULT, after: str | N
 
 @router.delete("/{share_id}", response=ShareOut, summary="Revoke a share link")
 def revoke(request: HttpRequest, share_id: str) -> ShareOut:
-    """End a link for good, effective on the next request."""
+    """Revoke a link permanently, effective on the next request."""
     who = caller(request, "share")
     return ShareOut.of(links.revoke(queries.link_of(who.project, share_id), by=who.by))
 
 
-@router.get("/{share_id}/opens", response=LogPage, summary="Who opened a share link")
-def opens(
-    request: HttpRequest, share_id: str, limit: int = paging.DEFAULT, after: str | None = None
-) -> LogPage:
+@router.get("/{share_id}/opens", response=LogPage, summary="The access log of a share link")
+def opens(request: HttpRequest, share_id: str, limit: int = paging.DEFAULT, after: str | None = None) -> LogPage:
     """The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found."""
     link = queries.link_of(caller(request, "share").project, share_id)
     return _log_page(link, queries.openings_of(link), limit, after)

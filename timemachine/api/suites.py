@@ -1,4 +1,4 @@
-"""Replay suites over HTTP: make, edit, run, follow, read what changed since the last run."""
+"""Replay suites over HTTP: create, edit, run, follow, and read what changed since the last run."""
 
 from dataclasses import replace
 
@@ -38,9 +38,9 @@ router = Router(tags=["suites"])
 NULLABLE = ("schedule", "matching")
 
 
-@router.post("", response={201: SuiteOut}, summary="Make a suite")
+@router.post("", response={201: SuiteOut}, summary="Create a suite")
 def create(request: HttpRequest, payload: SuiteIn) -> Status[SuiteOut]:
-    """Keep a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule."""
+    """Store a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule."""
     who = caller(request, "run")
     plan = SuitePlan(
         name=payload.name,
@@ -74,7 +74,7 @@ def read(request: HttpRequest, suite_id: str) -> SuiteDetail:
 
 @router.patch("/{suite_id}", response=SuiteDetail, summary="Edit a suite")
 def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> SuiteDetail:
-    """Change what is sent; `options` are replaced whole. Earlier runs keep what they were asked."""
+    """Change the fields that are sent; `options` are replaced completely. Earlier runs keep their options."""
     who = caller(request, "run")
     suite = queries.suite_of(who.project, suite_id)
     given: JsonObject = {name: getattr(payload, name) for name in payload.model_fields_set}
@@ -112,7 +112,7 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
 
 @router.post("/{suite_id}/runs/estimate", response=Estimates, summary="What a run would cost")
 def estimate(request: HttpRequest, suite_id: str) -> Estimates:
-    """About what a run would cost if it were launched now, model by model; nobody is asked."""
+    """The estimated cost of a run launched now, by model. No model is called."""
     found = queries.estimates_of(queries.suite_of(caller(request, "run").project, suite_id))
     return Estimates.model_construct(estimates=found)
 
@@ -131,7 +131,7 @@ def runs(
 
 @router.get("/{suite_id}/runs/{number}", response=SuiteRunDetail, summary="One run")
 def read_run(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
-    """How far a run is (`latest` is one, too) and what it came to, with its replays and what was left out."""
+    """The progress of a run (a number or `latest`) and its results, with its replays and what was left out."""
     found = queries.run_of(queries.suite_of(caller(request, "read").project, suite_id), number)
     return _run(found)
 
@@ -145,7 +145,7 @@ def report(
     limit: int = 50,
     after: str | None = None,
 ) -> SuiteReport:
-    """Every step of the run beside the same step of the run before; `change` names one kind of change, or `changed` for all.
+    """Every step of the run next to the same step of the previous run; `change` names one kind of change, or `changed` for all.
 
     There is no report while the run is in progress. See the run for its progress.
     """
@@ -164,7 +164,7 @@ def report(
 
 @router.post("/{suite_id}/runs/{number}/cancel", response=SuiteRunDetail, summary="Cancel a run")
 def cancel(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
-    """Stop every replay of a run: calls under way are ended within some seconds, and may have been billed."""
+    """Stop every replay of a run: running calls end within some seconds, and may have been billed."""
     who = caller(request, "run")
     return _run(running.cancel(queries.run_of(queries.suite_of(who.project, suite_id), number), by=who.by))
 

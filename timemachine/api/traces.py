@@ -53,9 +53,7 @@ _CODES: Final = {400: 3, 401: 16, 403: 7, 404: 5, 413: 8, 415: 3, 429: 8, 503: 1
 def receive(request: HttpRequest) -> HttpResponse:
     """Record the spans of a request."""
     if request.method != "POST":
-        told = _refused(
-            MethodNotAllowed("Send spans here with POST, as an exporter of OTLP over HTTP does."), JSON
-        )
+        told = _refused(MethodNotAllowed("Send spans here with POST, as an OTLP/HTTP exporter does."), JSON)
         told["Allow"] = "POST"
         return told
     encoding = request.content_type
@@ -78,7 +76,7 @@ def receive(request: HttpRequest) -> HttpResponse:
             raise
         log.warning("spans could not be recorded: %s", why)
         return _refused(
-            Unavailable("The database does not answer; send it again.", retry_after_seconds=2), encoding
+            Unavailable("The database is not responding. Send it again.", retry_after_seconds=2), encoding
         )
     enqueue(index_steps, who.project.id)
     return _answered(done, encoding)
@@ -86,7 +84,7 @@ def receive(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 def only_traces(request: HttpRequest, signal: str) -> HttpResponse:
-    """Say what is taken, whatever is sent or asked for here."""
+    """Answer any request for logs or metrics: only traces are accepted."""
     why = NotFound(
         f"Nothing is taken at /v1/{signal[:40]}: send traces, with POST, to /v1/traces; there is no place for logs and metrics.",
         signal=signal[:40],
@@ -98,12 +96,12 @@ def _caller(request: HttpRequest) -> Caller:
     word, _, key = request.headers.get("Authorization", "").partition(" ")
     if word.lower() != "bearer" or not key:
         raise NotSignedIn(
-            "Send a key: OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20tmk_…; make one under Settings."
+            "Send an API key: OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20tmk_…. Create one under Settings."
         )
     who = Caller(key=authenticate_key(key.strip()))
     if "record" not in who.key.scopes:
         raise NotAllowed(
-            "This key may not record: make one with the scope `record` under Settings.", code="scope_missing"
+            "This key cannot record. Create one with the scope `record` under Settings.", code="scope_missing"
         )
     return who
 
@@ -140,7 +138,7 @@ class _Body:
         return True
 
     def unpacked(self, limit: int) -> bytes:
-        """All members of the body, one behind the other, as RFC 1952 allows. Raises `TooLarge`, and `InvalidInput` for a damaged one."""
+        """Return all members of the body, concatenated as RFC 1952 allows. Raises `TooLarge`, and `InvalidInput` for a damaged one."""
         if self.window is None:
             return self.sent
         found = bytearray()
@@ -151,31 +149,32 @@ class _Body:
             rest = _without_member(rest, found, self.window, limit)
         if rest:
             raise InvalidInput(
-                f"The body has more than {MOST_MEMBERS:,} packed members; pack it as one.", code="not_packed"
+                f"The body has more than {MOST_MEMBERS:,} compressed members. Compress it as one.",
+                code="not_packed",
             )
         return bytes(found)
 
 
 def _without_member(rest: memoryview, found: bytearray, window: int, limit: int) -> memoryview:
-    """Unpack the first member behind what was found; what is left after it."""
+    """Unpack the first member and return the remaining bytes."""
     unpacking = zlib.decompressobj(window)
     while rest:
         piece = rest[:_PIECE]
         try:
             found += unpacking.decompress(piece, limit + 1 - len(found))
         except zlib.error as why:
-            raise InvalidInput("The body is damaged: it cannot be unpacked.", code="not_packed") from why
+            raise InvalidInput("The body is damaged and cannot be decompressed.", code="not_packed") from why
         if len(found) > limit:
             raise _too_large(limit)
         rest = rest[len(piece) - len(unpacking.unused_data) :]
         if unpacking.eof:
             return rest
-    raise InvalidInput("The body is cut off: its packing does not end.", code="not_packed")
+    raise InvalidInput("The body is cut off: the compressed data does not end.", code="not_packed")
 
 
 def _too_large(limit: int) -> TooLarge:
     return TooLarge(
-        f"A request holds at most {limit:,} bytes, unpacked; send smaller batches.", limit_bytes=limit
+        f"A request holds at most {limit:,} bytes, decompressed. Send smaller batches.", limit_bytes=limit
     )
 
 

@@ -22,10 +22,10 @@ def pairs(request: HttpRequest, filters: Query[TrainingFilter]) -> StreamingHttp
     return streamed_pairs(caller(request, "read").project, filters.options())
 
 
-@router.get("/report", response=TrainingReport, summary="What training pairs there are, and what is left out")
+@router.get("/report", response=TrainingReport, summary="Count training pairs")
 def report(request: HttpRequest, filters: Query[TrainingFilter]) -> TrainingReport:
     """How many pairs and sessions each part has, by which rule attempts were rejected, what was withheld, what was left out and why, and the `first` pairs.
 
-    Sessions beyond what is read while somebody waits are `unread`: they are in the pairs, and in none of these numbers.
+    Sessions that would take too long to read are `unread`: they are in the pairs, but in none of these numbers.
     """
     return report_of(caller(request, "read").project, filters.options())

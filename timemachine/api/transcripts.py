@@ -43,7 +43,7 @@ MOST_HISTORY = 50
     "/{session_id}/transcript",
     tags=["memory"],
     response=TranscriptOut | TranscriptMessages,
-    summary="A session told again, in order",
+    summary="The transcript of a session",
     openapi_extra=file_answer(JSON, "text/plain; charset=utf-8"),
 )
 def transcript(
@@ -55,7 +55,7 @@ def transcript(
     `budget` is the maximum number of tokens: the most important turns that fit, in their order. `as` is `json` (the turns as they were
     recorded), `text` (for a prompt) or `messages` (for a chat model). The answer says how many turns and tokens of those recorded it has, and
     in `tokens.marks` how many more the marks in the text take, which are in the budget: `kept` and `marks` together are no more than it, except that if no
-    turn fits, the one mark that reports this stands alone. Marks show where turns are left out. If it cannot be sent to its end, its last line is `cut off`, with which no JSON is whole.
+    turn fits, the one mark that reports this is returned alone. Marks show where turns are left out. If it cannot be sent to its end, its last line is `cut off`, which makes JSON invalid.
     """
     session = session_of(caller(request, "read").project, session_id)
     return streamed(transcript_of(session, turn_filter(**wanted.model_dump(exclude={"form"}))), wanted.form)
@@ -69,8 +69,8 @@ def transcript(
     exclude_unset=True,
 )
 def summarise_session(request: HttpRequest, session_id: str, payload: SummaryIn) -> Status[SessionSummaryOut]:
-    """One frame that is found like any other, with the steps it cites. `local:extractive-5` quotes the most important turns; a named
-    model is given the turns that fit into 6,000 tokens, and costs what it costs. Made again, it is a new version of the same frame. It needs the scopes `run` and `record`.
+    """Create a frame that is searchable like any other, with the steps it cites. `local:extractive-5` quotes the most important turns; a named
+    model is given the turns that fit into 6,000 tokens; the call is paid. Repeated, it becomes a new version of the same frame. It needs the scopes `run` and `record`.
     """
     caller(request, "record")
     who = caller(request, "run")
@@ -98,7 +98,7 @@ def summaries(request: HttpRequest, session_id: str) -> SessionSummaries:
     COMPRESSION,
     tags=["memory"],
     response=CompressionOut,
-    summary="What compressing a session does, or did",
+    summary="The effect of compressing a session",
 )
 def read_compression(request: HttpRequest, session_id: str) -> CompressionOut:
     """How many turns and tokens stay and how many fall to an importance of 0.30, whether the session is compressed, and the history of that."""
@@ -121,16 +121,16 @@ def compress(request: HttpRequest, session_id: str) -> CompressionOut:
     COMPRESSION, tags=["memory"], response=CompressionOut, summary="Undo the compression of a session"
 )
 def undo(request: HttpRequest, session_id: str) -> CompressionOut:
-    """Every turn has its importance from before again. The project's rule leaves such a session alone afterwards."""
+    """Restore the previous importance of every turn. The project's rule leaves such a session alone afterwards."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     compression.undo(session, by=who.by)
     return _compression(session)
 
 
-@compressions.post("", response=CompressedOut, summary="Compress what is older")
+@compressions.post("", response=CompressedOut, summary="Compress older sessions")
 def compress_older(request: HttpRequest, payload: CompressOlderIn) -> CompressedOut:
-    """Compress every session of the project that ended this many days ago or more, except those whose compression somebody undid."""
+    """Compress every session of the project that ended this many days ago or more, except those whose compression was undone."""
     who = caller(request, "admin")
     if payload.preview:
         found = compression.older_than(who.project, payload.older_than_days)
@@ -139,15 +139,15 @@ def compress_older(request: HttpRequest, payload: CompressOlderIn) -> Compressed
     return CompressedOut.model_construct(sessions=done, compressed=True)
 
 
-@compressions.get("/rule", response=CompressionRuleOut, summary="The rule of the project")
+@compressions.get("/rule", response=CompressionRuleOut, summary="The compression rule of the project")
 def rule(request: HttpRequest) -> CompressionRuleOut:
     """How many days after their end the project's sessions are compressed; null for never."""
     return CompressionRuleOut.of(compression.rule_of(caller(request, "read").project))
 
 
-@compressions.put("/rule", response=CompressionRuleOut, summary="Set the rule of the project")
+@compressions.put("/rule", response=CompressionRuleOut, summary="Set the compression rule of the project")
 def set_rule(request: HttpRequest, payload: CompressionRuleIn) -> CompressionRuleOut:
-    """A worker applies it within the hour. What is compressed stays so when the rule is removed."""
+    """A worker applies it within the hour. Compressed sessions stay compressed when the rule is removed."""
     who = caller(request, "admin")
     compression.set_rule(who.project, payload.days, by=who.by)
     return CompressionRuleOut.of(compression.rule_of(who.project))

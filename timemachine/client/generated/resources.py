@@ -29,7 +29,7 @@ class Root(Resource):
     def models(self) -> types.OfferPage:
         """List models.
 
-        What the project is offered: each name's default model, whether it can be used here, where its key comes from, its prices.
+        The project's providers: the default model of each name, whether it can be used here, where its key comes from, its prices.
         """
         found: types.OfferPage = self._connection.get("/api/models")
         return found
@@ -37,7 +37,7 @@ class Root(Resource):
     def test_model(self, model: str) -> types.ModelTestOut:
         """Test a model.
 
-        Make one small call, which is paid for like any other; what came of it, also where that is a failure.
+        Make one small call, which is paid like any other. A failure is a result, too.
         """
         found: types.ModelTestOut = self._connection.post("/api/models/test", {"model": model})
         return found
@@ -73,7 +73,7 @@ class Root(Resource):
     def remove_model_key(self, provider: str) -> types.ProviderKeyOut:
         """Remove the project's own key for a provider.
 
-        Remove the key and its default model; the environment's holds again, where there is one.
+        Remove the key and its default model; the environment's key is used again, if there is one.
         """
         found: types.ProviderKeyOut = self._connection.delete(f"/api/models/keys/{segment(provider, 'key')}")
         return found
@@ -166,7 +166,7 @@ class Root(Resource):
 
         Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
 
-        `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` are over the calls that recorded how long they took, within 2.5 %, null
+        `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5 %, null
         without any. A session with several tags counts under each. `replays` is what replays cost on these days, which is not part of the totals; null if
         there is a filter.
         """
@@ -195,11 +195,11 @@ class Root(Resource):
     ) -> types.GroundingOut | types.GroundingPage:
         """Ground an answer.
 
-        How far an answer is supported by its context, sentence by sentence; for `items`, a list of that in their order.
+        How far an answer is supported by its context, sentence by sentence; for `items`, a list of results in their order.
 
-        Of an answer at most 20,000 characters and 500 sentences are read, of each passage 20,000 characters, of all passages together
-        100,000 and 2,500 sentences. `unread_characters` says how many were left; an answer with such a rest is never HIGH. A
-        request has at most 200 items with 1,000 passages each, and 120,000 characters that are to be read.
+        At most 20,000 characters and 500 sentences of an answer are read, 20,000 characters of each passage, and 100,000 characters and
+        2,500 sentences of all passages together. `unread_characters` is how many were not read; such an answer is never HIGH. A
+        request has at most 200 items with 1,000 passages each, and 120,000 characters to read.
         """
         found: types.GroundingOut | types.GroundingPage = self._connection.post(
             "/api/ground", given(answer=answer, context=context, items=items)
@@ -284,10 +284,10 @@ class Root(Resource):
         A turn need not hold all of the words. Words of time ("last Tuesday", "in May", "last session") say which turns are looked at, in the
         `time_zone`; each item says in `times` what was read as which time, in UTC (of the `sessions` before: `relation`, whether within, before or after them), in `unread` what looks like a time but was not read as one, and why, and `looked_for` what is left; `time_words: false` reads none,
         `past_times: true` only those that look back ("last week", "2 days ago"), for a message that may plan as well as ask.
-        A query that names nothing to look for brings the most important turns of its time; `nothing` is why there are no results, null where there are. `around` adds so many turns before and behind each
+        A query that names nothing to look for brings the most important turns of its time; `nothing` is why there are no results, null where there are. `around` adds this many turns before and after each
         result, of each at most 8 KiB of its input, output and error, and says where one is `cut`; the queries, times the `limit`, times those turns
-        and the result itself are at most 1,000. With `budget` there is a `text` for a prompt, of at most so many tokens: the best turns, each with the
-        solution, breakthrough and decision behind it in its session; equal words of several sessions once. Where turns were found and none fits, `tokens.least` says how many tokens the shortest takes.
+        and the result itself are at most 1,000. With `budget` there is a `text` for a prompt, of at most this many tokens: the best turns, each with the
+        solution, breakthrough and decision that follow it in its session; equal words of several sessions once. Where turns were found and none fits, `tokens.least` says how many tokens the shortest takes.
         """
         found: types.RecallOut = self._connection.post(
             "/api/recall",
@@ -453,7 +453,7 @@ class Sessions(Resource):
         return found
 
     def branches(self, session: str) -> types.BranchesOut:
-        """What branched from what.
+        """List the branches of a session.
 
         The session with all that it branched from and all that branched from those: each after its parent, `depth` below the first.
 
@@ -475,7 +475,7 @@ class Sessions(Resource):
         return found
 
     def summary(self, session: str) -> types.SummaryOut:
-        """What a session adds up to.
+        """Summarize a session.
 
         Counts, tokens, cost, duration, iterations, tools, models and errors of a session.
 
@@ -494,7 +494,7 @@ class Sessions(Resource):
         limit: int | None = None,
         after: str | None = None,
     ) -> types.TotalsOut:
-        """What some steps of a session add up to.
+        """The totals of a session's steps.
 
         Time, tokens, cost, calls and errors of the steps that `filter` shows (all without one), and the same by kind, tool, model or agent, the longest first.
 
@@ -556,7 +556,7 @@ class Sessions(Resource):
 
         One action, whole; `erased` lists its fields that were erased, if any.
 
-        Its significance and importance are those in force; if somebody changed them, `recorded` says what was recorded.
+        Its significance and importance are those in force; if they were changed, `recorded` has the recorded ones.
         """
         found: types.ActionOut = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}"
@@ -564,9 +564,9 @@ class Sessions(Resource):
         return found
 
     def weigh(self, session: str, sequence: int, **changes: Unpack[types.SignificanceIn]) -> types.ActionOut:
-        """Say how much an action matters.
+        """Change the significance of an action.
 
-        Change the significance or the importance of an action without changing the record or its seal. Who changed what is kept.
+        Change the significance or the importance of an action without changing the record or its seal. The change is stored with its author.
 
         The answer is the action with what is in force, and `recorded`.
         """
@@ -578,7 +578,7 @@ class Sessions(Resource):
     def significance_changes(
         self, session: str, *, limit: int | None = None, after: str | None = None
     ) -> types.SignificanceChanges:
-        """What was changed of what matters.
+        """Changes of significance in a session.
 
         Every change of a step's significance and importance, the latest first: to what (null: to what was recorded), by whom, when.
         """
@@ -588,9 +588,9 @@ class Sessions(Resource):
         return found
 
     def proposals(self, session: str) -> types.ProposalPage:
-        """What rules propose.
+        """List suggestions for significance.
 
-        The significance that rules propose for steps to which nobody gave one, each with its rule and its reason.
+        The significance that rules suggest for steps without one, each with its rule and its reason.
 
         The rules: `first_error`, `error_gone` (what the agent did last before a call that had failed succeeded and failed no more), and by wording
         `decision`, `hypothesis`, `root_cause`, `solved`. `read` is how many steps were looked at, the first of the session.
@@ -601,9 +601,9 @@ class Sessions(Resource):
         return found
 
     def answer(self, session: str, sequence: int, rule: str, accept: bool) -> types.ActionOut:
-        """Accept or decline a proposal.
+        """Accept or dismiss a suggestion.
 
-        With `accept` the step gets the significance that is proposed; without it, the proposal is not made again. The answer is the action.
+        With `accept` the step gets the suggested significance; without it, the suggestion is dismissed permanently. The answer is the action.
         """
         found: types.ActionOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/proposals",
@@ -616,8 +616,8 @@ class Sessions(Resource):
     ) -> types.SessionSummaryOut:
         """Put a summary of a session into a collection.
 
-        One frame that is found like any other, with the steps it cites. `local:extractive-5` quotes the most important turns; a named
-        model is given the turns that fit into 6,000 tokens, and costs what it costs. Made again, it is a new version of the same frame. It needs the scopes `run` and `record`.
+        Create a frame that is searchable like any other, with the steps it cites. `local:extractive-5` quotes the most important turns; a named
+        model is given the turns that fit into 6,000 tokens; the call is paid. Repeated, it becomes a new version of the same frame. It needs the scopes `run` and `record`.
         """
         found: types.SessionSummaryOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/summaries",
@@ -636,7 +636,7 @@ class Sessions(Resource):
         return found
 
     def compression(self, session: str) -> types.CompressionOut:
-        """What compressing a session does, or did.
+        """The effect of compressing a session.
 
         How many turns and tokens stay and how many fall to an importance of 0.30, whether the session is compressed, and the history of that.
         """
@@ -660,7 +660,7 @@ class Sessions(Resource):
     def undo_compression(self, session: str) -> types.CompressionOut:
         """Undo the compression of a session.
 
-        Every turn has its importance from before again. The project's rule leaves such a session alone afterwards.
+        Restore the previous importance of every turn. The project's rule leaves such a session alone afterwards.
         """
         found: types.CompressionOut = self._connection.delete(
             f"/api/sessions/{segment(session, 'session')}/compression"
@@ -668,9 +668,9 @@ class Sessions(Resource):
         return found
 
     def compress_older(self, days: int, *, preview: bool | None = None) -> types.CompressedOut:
-        """Compress what is older.
+        """Compress older sessions.
 
-        Compress every session of the project that ended this many days ago or more, except those whose compression somebody undid.
+        Compress every session of the project that ended this many days ago or more, except those whose compression was undone.
         """
         found: types.CompressedOut = self._connection.post(
             "/api/compressions", {"older_than_days": days} | given(preview=preview)
@@ -678,7 +678,7 @@ class Sessions(Resource):
         return found
 
     def read_compression_rule(self) -> types.CompressionRuleOut:
-        """The rule of the project.
+        """The compression rule of the project.
 
         How many days after their end the project's sessions are compressed; null for never.
         """
@@ -686,9 +686,9 @@ class Sessions(Resource):
         return found
 
     def compression_rule(self, days: int | None) -> types.CompressionRuleOut:
-        """Set the rule of the project.
+        """Set the compression rule of the project.
 
-        A worker applies it within the hour. What is compressed stays so when the rule is removed.
+        A worker applies it within the hour. Compressed sessions stay compressed when the rule is removed.
         """
         found: types.CompressionRuleOut = self._connection.put("/api/compressions/rule", {"days": days})
         return found
@@ -825,7 +825,7 @@ class Sessions(Resource):
         min_importance: float | None = None,
         budget: int | None = None,
     ) -> types.TranscriptOut | types.TranscriptMessages:
-        """A session told again, in order.
+        """The transcript of a session.
 
         Every turn in its order, at any length, or those that match: by significance, role, kind, tag, least importance. `assistant` and `model` are the
         role `agent`, `human` is `user` and `developer` is `system`.
@@ -833,7 +833,7 @@ class Sessions(Resource):
         `budget` is the maximum number of tokens: the most important turns that fit, in their order. `as` is `json` (the turns as they were
         recorded), `text` (for a prompt) or `messages` (for a chat model). The answer says how many turns and tokens of those recorded it has, and
         in `tokens.marks` how many more the marks in the text take, which are in the budget: `kept` and `marks` together are no more than it, except that if no
-        turn fits, the one mark that reports this stands alone. Marks show where turns are left out. If it cannot be sent to its end, its last line is `cut off`, with which no JSON is whole.
+        turn fits, the one mark that reports this is returned alone. Marks show where turns are left out. If it cannot be sent to its end, its last line is `cut off`, which makes JSON invalid.
         """
         found: types.TranscriptOut | types.TranscriptMessages = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/transcript",
@@ -852,7 +852,7 @@ class Sessions(Resource):
     def _export(self, session: str, target: Path, *, format: str | None = None) -> Mapping[str, str]:
         """A session as a file.
 
-        The session as it stands at this moment, also while it is recorded: `Last-Sequence` is the last step in the file.
+        The session as it is at this moment, also while it is recording: `Last-Sequence` is the last step in the file.
 
         `format` is `timemachine` (the default; importing it gives an equal session), `atif`, `otlp_json` or `zip`.
         """
@@ -884,7 +884,7 @@ class Notes(Resource):
     def add(self, session: str, sequence: int, text: str) -> types.NoteOut:
         """Pin a note to a step.
 
-        A sentence of 1 to 2,000 characters beside a step; the recorded session is not changed.
+        Add a note of 1 to 2,000 characters to a step; the recorded session is not changed.
         """
         found: types.NoteOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/notes", {"sequence": sequence, "text": text}
@@ -894,7 +894,7 @@ class Notes(Resource):
     def page(self, session: str, *, limit: int | None = None, after: str | None = None) -> types.NotePage:
         """The notes of a session.
 
-        The session's notes by their steps, of one step the earliest first.
+        The session's notes in the order of their steps, and the notes of one step oldest first.
         """
         found: types.NotePage = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/notes", {"limit": limit, "after": after}
@@ -904,7 +904,7 @@ class Notes(Resource):
     def delete(self, session: str, note: str) -> types.NoteDeleted:
         """Delete a note.
 
-        Take a note's text away; who deleted it and when is kept. A key may delete what it wrote itself, one with `admin` any note.
+        Delete a note's text; who deleted it and when is stored. A key can delete its own notes, a key with `admin` any note.
         """
         found: types.NoteDeleted = self._connection.delete(
             f"/api/sessions/{segment(session, 'session')}/notes/{segment(note, 'note')}"
@@ -918,7 +918,7 @@ class Judgements(Resource):
     def make(self, session: str, sequence: int, model: str) -> types.JudgementOut:
         """Let a model judge an answer.
 
-        Ask a model which sentences of a recorded answer the recorded passages support. It costs what the model costs.
+        Ask a model which sentences of a recorded answer the recorded passages support. The call is paid.
 
         The answer comes when the model has answered. A model that fails, or answers what cannot be read, makes a judgement whose
         `state` is `failed` and whose `error` says why. The recorded session is not changed.
@@ -941,7 +941,7 @@ class Judgements(Resource):
     def estimate(self, session: str, sequence: int, model: str) -> types.JudgementEstimate:
         """What a judgement would cost.
 
-        About what it costs to let this model judge the step; nothing is asked.
+        The estimated cost of letting this model judge the step. No model is called.
         """
         found: types.JudgementEstimate = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/judgements/estimate",
@@ -952,7 +952,7 @@ class Judgements(Resource):
     def get(self, session: str, sequence: int, judgement: str) -> types.JudgementDetail:
         """One judgement.
 
-        One judgement with the messages that were sent, whole.
+        One judgement, with the complete messages that were sent.
         """
         found: types.JudgementDetail = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/judgements/{segment(judgement, 'judgement')}"
@@ -962,7 +962,7 @@ class Judgements(Resource):
     def _cancel(self, session: str, sequence: int, judgement: str) -> types.CancelOut:
         """Cancel a judgement.
 
-        End a running judgement, even while its provider is silent; it says then that it was cancelled. It may have been billed.
+        End a running judgement, even while its provider is silent. It may have been billed.
         """
         found: types.CancelOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/judgements/{segment(judgement, 'judgement')}/cancel"
@@ -974,9 +974,9 @@ class Collections(Resource):
     """Put, find and ask; with a `session` (id or key) it is recorded there."""
 
     def create(self, name: str) -> types.CollectionOut:
-        """Make a collection.
+        """Create a collection.
 
-        A new, empty collection.
+        Create an empty collection.
         """
         found: types.CollectionOut = self._connection.post("/api/collections", {"name": name})
         return found
@@ -1338,7 +1338,7 @@ class Asks(Resource):
     """Stream answers, list running asks and cancel them."""
 
     def running(self) -> types.AsksUnderWay:
-        """List asks under way.
+        """List running asks.
 
         The project's asks whose model has not answered yet, the oldest first.
         """
@@ -1443,7 +1443,7 @@ class Replays(Resource):
     ) -> types.Estimates:
         """What a replay would cost.
 
-        About what the same request would cost if it launched a replay, for each of its models; nobody is asked.
+        The estimated cost of the replay that the same request would launch, for each of its models. No model is called.
         """
         found: types.Estimates = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/replays/estimate",
@@ -1551,7 +1551,7 @@ class Replays(Resource):
     def step(self, replay: str, sequence: int) -> types.ReplayStepOut:
         """One step of a replay.
 
-        One step, whole.
+        One step with all its fields.
         """
         found: types.ReplayStepOut = self._connection.get(
             f"/api/replays/{segment(replay, 'replay')}/steps/{sequence}"
@@ -1567,7 +1567,7 @@ class Replays(Resource):
         return found
 
     def retry(self, replay: str) -> types.ReplayOut:
-        """Try failed steps again.
+        """Retry failed steps.
 
         Run the failed and cancelled steps of a finished replay again.
         """
@@ -1715,7 +1715,7 @@ class Comparisons(Resource):
     ) -> types.VariantEstimates:
         """What a comparison would cost.
 
-        About what the same request would cost if it launched a comparison, arm by arm, over all its runs; nobody is asked.
+        The estimated cost of the comparison that the same request would launch, by arm, for all its runs. No model is called.
         """
         found: types.VariantEstimates = self._connection.post(
             "/api/comparisons/estimate",
@@ -1737,10 +1737,10 @@ class Comparisons(Resource):
     def get(self, comparison: str, *, so_far: bool | None = None) -> types.ComparisonResults:
         """One comparison.
 
-        How far a comparison is, and once it is over what its columns come to and what each two of them show.
+        The progress of a comparison and, once it has finished, the totals of its columns and the result of each pair of them.
 
-        `results.state` is `not_yet` while it runs (unless `so_far` asks for what there is), `under_way` while a worker computes what is
-        shown, or shows an older one; `current`; or `failed`.
+        `results.state` is `not_yet` while it runs (unless `so_far` requests interim results), `under_way` while a worker computes
+        them (older ones are shown in the meantime), `current`, or `failed`.
         """
         found: types.ComparisonResults = self._connection.get(
             f"/api/comparisons/{segment(comparison, 'comparison')}", {"so_far": so_far}
@@ -1750,7 +1750,7 @@ class Comparisons(Resource):
     def cancel(self, comparison: str) -> types.ComparisonOut:
         """Cancel a comparison.
 
-        Stop every replay of it: what waits is not begun, and calls under way are ended within some seconds.
+        Stop all its replays: waiting calls do not start, and running calls end within some seconds.
         """
         found: types.ComparisonOut = self._connection.post(
             f"/api/comparisons/{segment(comparison, 'comparison')}/cancel"
@@ -1758,9 +1758,9 @@ class Comparisons(Resource):
         return found
 
     def retry(self, comparison: str) -> types.ComparisonOut:
-        """Ask failed and cancelled answers again.
+        """Retry failed and cancelled answers.
 
-        Ask again what failed or was cancelled, once the comparison is over.
+        Ask again for failed and cancelled answers, once the comparison has finished.
         """
         found: types.ComparisonOut = self._connection.post(
             f"/api/comparisons/{segment(comparison, 'comparison')}/retry"
@@ -1778,9 +1778,9 @@ class Comparisons(Resource):
         run: int | None = None,
         note: str | None = None,
     ) -> types.MarkOut:
-        """Mark a cell.
+        """Rate a cell.
 
-        Say of an answer that it is `equivalent` to the recorded one, `contradicts` it, is `better` or `worse`; or `withdrawn`.
+        Rate an answer against the recorded one: `equivalent`, `contradicts`, `better` or `worse`; `withdrawn` removes a rating.
         """
         found: types.MarkOut = self._connection.post(
             f"/api/comparisons/{segment(comparison, 'comparison')}/marks",
@@ -1801,7 +1801,7 @@ class Comparisons(Resource):
     ) -> types.JudgeQueued:
         """Let a model judge the cells.
 
-        Ask a model about every changed cell, or about one, twice each with the answers the other way round; it costs what the model costs.
+        Ask a model about every changed cell, or about one, each twice with the answers swapped. The calls are paid.
 
         What it says is its opinion, stands with the cells, and is never part of a verdict. It is asked in the background.
         """
@@ -1823,7 +1823,7 @@ class Comparisons(Resource):
     ) -> types.JudgeEstimateOut:
         """What judging the cells would cost.
 
-        About so many tokens and US dollars for what `judgements` would ask; `cost_usd` is null where the price is unknown. Nothing is asked.
+        The estimated tokens and US dollars of the calls that `judgements` would make; `cost_usd` is null if the price is unknown. No model is called.
         """
         found: types.JudgeEstimateOut = self._connection.get(
             f"/api/comparisons/{segment(comparison, 'comparison')}/judgements/estimate",
@@ -1832,9 +1832,9 @@ class Comparisons(Resource):
         return found
 
     def cancel_judgements(self, comparison: str) -> types.JudgesCancelled:
-        """Ask no further judge.
+        """Cancel the judging.
 
-        Cancel what was not asked yet, and end the calls that are made now: those may be billed.
+        Cancel the waiting calls and end the running ones. The running ones may be billed.
         """
         found: types.JudgesCancelled = self._connection.post(
             f"/api/comparisons/{segment(comparison, 'comparison')}/judgements/cancel"
@@ -1844,7 +1844,7 @@ class Comparisons(Resource):
     def opinion(self, comparison: str, judgement: str) -> types.OpinionDetail:
         """One opinion.
 
-        What a judge said of a cell, with the messages that were sent and its raw answers.
+        A judge model's verdict on a cell, with the messages that were sent and its raw answers.
         """
         found: types.OpinionDetail = self._connection.get(
             f"/api/comparisons/{segment(comparison, 'comparison')}/judgements/{segment(judgement, 'judgement')}"
@@ -1856,7 +1856,7 @@ class Comparisons(Resource):
     ) -> types.AskCellsPage:
         """A comparison's cells.
 
-        The asks in their order, each with the figures of every answer, with marks and opinions.
+        The asks in order, each with the metrics of every answer, its ratings and the verdicts of judge models.
         """
         found: types.AskCellsPage = self._connection.get(
             f"/api/comparisons/{segment(comparison, 'comparison')}/cells", {"limit": limit, "after": after}
@@ -1882,9 +1882,9 @@ class Suites(Resource):
         fail_on: Sequence[str] | None = None,
         schedule: str | None = None,
     ) -> types.SuiteOut:
-        """Make a suite.
+        """Create a suite.
 
-        Keep a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule.
+        Store a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule.
         """
         found: types.SuiteOut = self._connection.post(
             "/api/suites",
@@ -1911,7 +1911,7 @@ class Suites(Resource):
     def edit(self, suite: str, **changes: Unpack[types.SuiteChange]) -> types.SuiteDetail:
         """Edit a suite.
 
-        Change what is sent; `options` are replaced whole. Earlier runs keep what they were asked.
+        Change the fields that are sent; `options` are replaced completely. Earlier runs keep their options.
         """
         found: types.SuiteDetail = self._connection.patch(f"/api/suites/{segment(suite, 'suite')}", changes)
         return found
@@ -1937,7 +1937,7 @@ class Suites(Resource):
     def estimate(self, suite: str) -> types.Estimates:
         """What a run would cost.
 
-        About what a run would cost if it were launched now, model by model; nobody is asked.
+        The estimated cost of a run launched now, by model. No model is called.
         """
         found: types.Estimates = self._connection.post(f"/api/suites/{segment(suite, 'suite')}/runs/estimate")
         return found
@@ -1971,7 +1971,7 @@ class Suites(Resource):
     def _get_run(self, suite: str, number: str) -> types.SuiteRunDetail:
         """One run.
 
-        How far a run is (`latest` is one, too) and what it came to, with its replays and what was left out.
+        The progress of a run (a number or `latest`) and its results, with its replays and what was left out.
         """
         found: types.SuiteRunDetail = self._connection.get(
             f"/api/suites/{segment(suite, 'suite')}/runs/{segment(number, 'run')}"
@@ -1989,7 +1989,7 @@ class Suites(Resource):
     ) -> types.SuiteReport:
         """What changed.
 
-        Every step of the run beside the same step of the run before; `change` names one kind of change, or `changed` for all.
+        Every step of the run next to the same step of the previous run; `change` names one kind of change, or `changed` for all.
 
         There is no report while the run is in progress. See the run for its progress.
         """
@@ -2002,7 +2002,7 @@ class Suites(Resource):
     def _cancel(self, suite: str, number: str) -> types.SuiteRunDetail:
         """Cancel a run.
 
-        Stop every replay of a run: calls under way are ended within some seconds, and may have been billed.
+        Stop every replay of a run: running calls end within some seconds, and may have been billed.
         """
         found: types.SuiteRunDetail = self._connection.post(
             f"/api/suites/{segment(suite, 'suite')}/runs/{segment(number, 'run')}/cancel"
@@ -2030,11 +2030,11 @@ class Patterns(Resource):
     def add_rule(
         self, sessions: int, window: str, *, kind: str | None = None, url: str | None = None
     ) -> types.PatternRuleOut:
-        """Make a rule.
+        """Create a rule.
 
-        Report patterns that so many sessions have in one day, week or month (of the calendar, in UTC).
+        Report patterns that occur in at least this many sessions in one calendar day, week or month (UTC).
 
-        Patterns that already meet the rule in the current window are reported at once. A `url` is notified by POST with a pattern's address and
+        Patterns that already meet the rule in the current window are reported immediately. A `url` is notified by POST with a pattern's address and
         counts, never with recorded text; setting one needs the scope `admin`.
         """
         found: types.PatternRuleOut = self._connection.post(
@@ -2053,7 +2053,7 @@ class Patterns(Resource):
         return found
 
     def alerts(self, *, limit: int | None = None, after: str | None = None) -> types.PatternAlerts:
-        """List what rules found.
+        """List alerts.
 
         Patterns that met a rule, each once per window, the latest first.
         """
@@ -2063,7 +2063,7 @@ class Patterns(Resource):
         return found
 
     def dismiss(self, alert: str) -> types.PatternAlertOut:
-        """Put an alert aside.
+        """Dismiss an alert.
 
         Mark an alert as seen: the navigation no longer shows it.
         """
@@ -2087,9 +2087,9 @@ class Patterns(Resource):
     ) -> types.PatternPage | types.SimilarPatterns:
         """List patterns.
 
-        The errors and questions that several sessions have, the one that was seen last first; `q` is text of their wordings.
+        The errors and questions that occur in several sessions, most recent first; `q` is text of their wordings.
 
-        `similar_to` (SESSION:STEP, which is read at once) or `text` lists instead the patterns that a step or a text is like, at most 10: `like` is
+        `similar_to` (SESSION:STEP, which is read immediately) or `text` lists instead the patterns that a step or a text is like, at most 10: `like` is
         `same` (same wording) or `alike` (same words), and `resolution` is what solved the pattern in another session, null if no step shows that.
         `not_read` is how many steps of the project have not been read for patterns yet.
         """
@@ -2181,11 +2181,11 @@ class Training(Resource):
         since: str | None = None,
         until: str | None = None,
     ) -> types.TrainingReport:
-        """What training pairs there are, and what is left out.
+        """Count training pairs.
 
         How many pairs and sessions each part has, by which rule attempts were rejected, what was withheld, what was left out and why, and the `first` pairs.
 
-        Sessions beyond what is read while somebody waits are `unread`: they are in the pairs, and in none of these numbers.
+        Sessions that would take too long to read are `unread`: they are in the pairs, but in none of these numbers.
         """
         found: types.TrainingReport = self._connection.get(
             "/api/training/report",
@@ -2223,9 +2223,9 @@ class Shares(Resource):
         redaction: str | None = None,
         label: str | None = None,
     ) -> types.ShareCreated:
-        """Make a share link.
+        """Create a share link.
 
-        A new link; its address is in this answer and nowhere else.
+        Create a link. Its URL is only in this response.
         """
         found: types.ShareCreated = self._connection.post(
             "/api/shares",
@@ -2257,7 +2257,7 @@ class Shares(Resource):
     ) -> types.SharePreview:
         """What a share link would show and withhold.
 
-        What the same body would make, checked as it would be; no link is made. At most 500 steps are read; `read` says how many were.
+        What the link of the same request would show, with the same checks. No link is created. At most 500 steps are read; `read` says how many were.
 
         `counts` says by rule how often something is withheld, `first` how the first places would read. With `evidence_only` no step is read.
         """
@@ -2287,13 +2287,13 @@ class Shares(Resource):
     def revoke(self, link: str) -> types.ShareOut:
         """Revoke a share link.
 
-        End a link for good, effective on the next request.
+        Revoke a link permanently, effective on the next request.
         """
         found: types.ShareOut = self._connection.delete(f"/api/shares/{segment(link, 'share link')}")
         return found
 
     def opens(self, link: str, *, limit: int | None = None, after: str | None = None) -> types.LogPage:
-        """Who opened a share link.
+        """The access log of a share link.
 
         The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found.
         """
@@ -2303,23 +2303,23 @@ class Shares(Resource):
         return found
 
     def policy(self) -> types.SharePolicyOut:
-        """What the project allows of share links.
+        """The policy for share links.
 
-        Whether links are forbidden, need a passphrase, and how many days one may live; every change is a line of a log.
+        Whether links are forbidden, whether they need a passphrase, and their longest lifetime in days. Every change is logged.
         """
         found: types.SharePolicyOut = self._connection.get("/api/shares/policy")
         return found
 
     def change_policy(self, **changes: Unpack[types.SharePolicyIn]) -> types.SharePolicyOut:
-        """Change what the project allows of share links.
+        """Change the policy for share links.
 
-        What is left out stays. Where links are forbidden, those there are open for nobody, until they are allowed again.
+        What is left out is not changed. While links are forbidden, existing ones do not work.
         """
         found: types.SharePolicyOut = self._connection.patch("/api/shares/policy", changes)
         return found
 
     def policy_changes(self, *, limit: int | None = None, after: str | None = None) -> types.LogPage:
-        """Who changed what the project allows of share links.
+        """Changes of the policy for share links.
 
         The log of the policy, newest first, as a chain of hashes.
         """
@@ -2333,9 +2333,9 @@ class Redactions(Resource):
     """Create, list, change, retire and test redaction profiles; a profile is an id or a name."""
 
     def create(self, name: str, rules: JsonObject) -> types.RedactionOut:
-        """Make a redaction profile.
+        """Create a redaction profile.
 
-        A new profile, version 1. `rules` has `detect`, `phone_regions`, `patterns` (RE2) and `fields`.
+        Create a profile, version 1. `rules` has `detect`, `phone_regions`, `patterns` (RE2) and `fields`.
         """
         found: types.RedactionOut = self._connection.post("/api/redactions", {"name": name, "rules": rules})
         return found
@@ -2343,7 +2343,7 @@ class Redactions(Resource):
     def list(self) -> types.RedactionPage:
         """List redaction profiles.
 
-        What can be chosen: the profile that every project has, then the newest version of each of its own, by name.
+        The profiles that can be chosen: the built-in one, then the newest version of each of the project's own, by name.
         """
         found: types.RedactionPage = self._connection.get("/api/redactions")
         return found
@@ -2361,7 +2361,7 @@ class Redactions(Resource):
     def change(self, profile: str, rules: JsonObject) -> types.RedactionOut:
         """Change a redaction profile.
 
-        The next version of a profile. What was made with an earlier version keeps it.
+        Create the next version of a profile. Existing uses keep their version.
         """
         found: types.RedactionOut = self._connection.patch(
             f"/api/redactions/{segment(profile, 'redaction profile')}", {"rules": rules}
@@ -2371,7 +2371,7 @@ class Redactions(Resource):
     def retire(self, profile: str) -> types.RedactionOut:
         """Retire a redaction profile.
 
-        Take it out of what can be chosen. What was made with it keeps its rules.
+        Retire a profile, so that it cannot be chosen any more. Existing uses keep its rules.
         """
         found: types.RedactionOut = self._connection.delete(
             f"/api/redactions/{segment(profile, 'redaction profile')}"
@@ -2389,7 +2389,7 @@ class Redactions(Resource):
     ) -> types.RedactedText | types.RedactedStep:
         """What a profile would withhold.
 
-        The text, or the step of a session, as somebody would read it, with counts by rule. Nothing of it is kept.
+        The text, or the step of a session, as a reader would see it, with counts by rule. Nothing is stored.
         """
         found: types.RedactedText | types.RedactedStep = self._connection.post(
             "/api/redactions/test",
@@ -2404,21 +2404,21 @@ class Evidence(Resource):
     def of_session(self, session: str, target: Path) -> Mapping[str, str]:
         """The evidence of a session, a zip.
 
-        Everything that was recorded, with what it takes to check it without this server: see README.txt in the zip.
+        Everything that was recorded, and everything needed to check it without this server: see README.txt in the zip.
         """
         return self._connection.download(f"/api/sessions/{segment(session, 'session')}/evidence", target)
 
     def of_replay(self, replay: str, target: Path) -> Mapping[str, str]:
         """The evidence of a replay, a zip.
 
-        A replay that is over, with the recorded steps that it repeats, and what it takes to check both without this server.
+        A finished replay with the recorded steps that it repeats, and everything needed to check both without this server.
         """
         return self._connection.download(f"/api/replays/{segment(replay, 'replay')}/evidence", target)
 
     def of_comparison(self, comparison: str, target: Path) -> Mapping[str, str]:
         """The evidence of a comparison, a zip.
 
-        A comparison that is over: every cell, what the figures show, what was said of cells, and the recorded steps that they repeat.
+        A finished comparison: every cell, the statistics, ratings and judge verdicts, and the recorded steps that the cells repeat.
         """
         return self._connection.download(
             f"/api/comparisons/{segment(comparison, 'comparison')}/evidence", target
@@ -2427,7 +2427,7 @@ class Evidence(Resource):
     def of_log(self, target: Path) -> Mapping[str, str]:
         """The evidence of a project's log, a zip.
 
-        Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named.
+        Every entry of the log with every root that was signed, and what of it is still there: a session that is missing is named.
         """
         return self._connection.download("/api/evidence", target)
 
@@ -2460,7 +2460,7 @@ class Evidence(Resource):
     def check_session(self, session: str) -> types.SealCheckOut:
         """Check a session's seal.
 
-        Compare the whole session in the database with its seal; a worker compares a long session.
+        Compare the complete session in the database with its seal; a worker compares a long session.
         """
         found: types.SealCheckOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/seal/check"
@@ -2470,7 +2470,7 @@ class Evidence(Resource):
     def check_replay(self, replay: str) -> types.SealCheckOut:
         """Check a replay's seal.
 
-        Compare the whole replay in the database with its seal.
+        Compare the complete replay in the database with its seal.
         """
         found: types.SealCheckOut = self._connection.post(
             f"/api/replays/{segment(replay, 'replay')}/seal/check"
@@ -2480,7 +2480,7 @@ class Evidence(Resource):
     def check_comparison(self, comparison: str) -> types.SealCheckOut:
         """Check a comparison's seal.
 
-        Compare the whole comparison in the database with its seal.
+        Compare the complete comparison in the database with its seal.
         """
         found: types.SealCheckOut = self._connection.post(
             f"/api/comparisons/{segment(comparison, 'comparison')}/seal/check"
@@ -2488,7 +2488,7 @@ class Evidence(Resource):
         return found
 
     def check(self, check: str) -> types.SealCheckOut:
-        """What came of a check.
+        """The result of a check.
 
         `result` is `intact`, `altered` with each problem, or null while the check runs.
         """
@@ -2498,7 +2498,7 @@ class Evidence(Resource):
     def keys(self) -> types.SigningKeys:
         """The keys that sign evidence.
 
-        The project's public keys, the one in use first. There are none until something is sealed.
+        The project's public keys, the one in use first. The list is empty until something is sealed.
         """
         found: types.SigningKeys = self._connection.get("/api/evidence/keys")
         return found
@@ -2506,13 +2506,13 @@ class Evidence(Resource):
     def replace_key(self) -> types.SigningKeyOut:
         """Replace the key that signs evidence.
 
-        Sign with a new key from now on; the log names it in an entry that the previous key signs.
+        Start to sign with a new key; the log names it in an entry that the previous key signs.
         """
         found: types.SigningKeyOut = self._connection.post("/api/evidence/keys")
         return found
 
     def anchors(self) -> types.AnchorsOut:
-        """Who outside is told of the log.
+        """The witness and timestamp authority of the log.
 
         The witness and the timestamp authority, how much of the log they have and since when, or the last error; null if there is none.
         """
@@ -2520,9 +2520,9 @@ class Evidence(Resource):
         return found
 
     def set_anchors(self, **changes: Unpack[types.AnchorsIn]) -> types.AnchorsOut:
-        """Set who outside is told of the log.
+        """Set the witness and timestamp authority of the log.
 
-        A different address starts again from the first entry, an empty one removes it, and one that is left out stays.
+        A new address starts again from the first entry, an empty one removes it, and one that is left out is not changed.
         """
         found: types.AnchorsOut = self._connection.patch("/api/evidence/anchors", changes)
         return found
@@ -2539,7 +2539,7 @@ class Erasures(Resource):
         fields: Sequence[str] | None = None,
         steps: Sequence[int] | None = None,
     ) -> types.ErasureOut:
-        """See what an erasure would take away.
+        """Prepare an erasure.
 
         Either `redaction`, a profile whose matches are to be erased, or `fields` by their paths (of `steps`, or of every step). Nothing is erased yet.
 
@@ -2570,7 +2570,7 @@ class Erasures(Resource):
         return found
 
     def confirm(self, erasure: str, reason: str) -> types.ErasureOut:
-        """Erase for good.
+        """Confirm an erasure.
 
         Erase what was found. This cannot be undone; the `reason` stays in the project's log.
         """
@@ -2621,7 +2621,7 @@ class Deletions(Resource):
         return found
 
     def cancel(self, deletion: str) -> types.DeletionOut:
-        """Call a deletion in bulk off.
+        """Cancel a bulk deletion.
 
         Delete none of the sessions that still wait; deleted sessions stay deleted.
         """
@@ -2653,7 +2653,7 @@ class Deletions(Resource):
     def rules(self) -> types.RetentionRules:
         """Retention rules.
 
-        The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept for good.
+        The project's rules, the most specific first, each with what it would delete now (`due`). Sessions that no rule covers are kept permanently.
         """
         found: types.RetentionRules = self._connection.get("/api/retention")
         return found
@@ -2669,9 +2669,9 @@ class Deletions(Resource):
     ) -> types.RetentionPreview | types.RetentionRuleOut:
         """Set a retention rule.
 
-        Keep the sessions of an `agent`, with a `tag`, both, or all others for `days` after the last recording in them; null for good.
+        Keep the sessions of an `agent`, with a `tag`, both, or all others for `days` after the last recording in them; null keeps them permanently.
 
-        If several rules cover a session, the most specific holds: a tag and an agent, a tag, an agent, all; of equals, the one that keeps longer.
+        If several rules cover a session, the most specific applies: a tag and an agent, a tag, an agent, all; among equals, the one that keeps longer.
         Fewer than 183 days need a `reason`. With `dry_run`, nothing is set, and the answer says what the rule would delete today (`due`), when the
         first session that is not held is or was old enough (`first`), and which rule it would replace (`replaces`). Setting the same rule again
         changes nothing.
@@ -2684,7 +2684,7 @@ class Deletions(Resource):
     def remove_rule(self, retention: str) -> types.RetentionRuleOut:
         """Remove a retention rule.
 
-        Remove a rule. Sessions that no other rule covers are then kept for good.
+        Remove a rule. Sessions that no other rule covers are then kept permanently.
         """
         found: types.RetentionRuleOut = self._connection.delete(
             f"/api/retention/{segment(retention, 'retention')}"
@@ -2692,7 +2692,7 @@ class Deletions(Resource):
         return found
 
     def _prepare(self, filter: types.SessionSelection) -> types.DeletionOut:
-        """See what a deletion in bulk would take away.
+        """Prepare a bulk deletion.
 
         Find the sessions that match the `filter` now. Nothing is deleted yet.
 
@@ -2703,9 +2703,9 @@ class Deletions(Resource):
         return found
 
     def _page(self, *, limit: int | None = None, after: str | None = None) -> types.DeletionPage:
-        """List deletions in bulk.
+        """List bulk deletions.
 
-        The project's bulk deletions, also those of retention rules, newest first, with what became of their sessions.
+        The project's bulk deletions, also those of retention rules, newest first, with the results for their sessions.
         """
         found: types.DeletionPage = self._connection.get("/api/forgettings", {"limit": limit, "after": after})
         return found
@@ -2719,7 +2719,7 @@ class Deletions(Resource):
     ) -> types.DeletionSessions:
         """The sessions of a deletion in bulk.
 
-        Each session that was found, and what became of it.
+        Each session that was found, and its result.
         """
         found: types.DeletionSessions = self._connection.get(
             f"/api/forgettings/{segment(deletion, 'deletion')}/sessions", {"limit": limit, "after": after}
@@ -2740,7 +2740,7 @@ class Deletions(Resource):
     ) -> types.HoldPreview | types.HoldOut:
         """Place a legal hold.
 
-        Hold `sessions`, or all that match the `filter` now: nothing of them can be deleted or erased until they are released.
+        Hold `sessions`, or all that match the `filter` now: they cannot be deleted or erased, in part or completely, until they are released.
 
         It needs a `reason`; the project's log keeps it, with who and when. With `dry_run`, the answer is how many sessions and steps it would cover.
         """
@@ -2770,9 +2770,9 @@ class Keys(Resource):
     """Create, list and revoke the API keys of the project. Requires the scope `admin`."""
 
     def create(self, name: str, scopes: Sequence[str], *, expires_at: str | None = None) -> types.KeyCreated:
-        """Make a key.
+        """Create a key.
 
-        A new key of this project; the key itself is in this answer and nowhere else.
+        Create an API key for this project. The key itself is only in this response.
         """
         found: types.KeyCreated = self._connection.post(
             "/api/keys", {"name": name, "scopes": scopes} | given(expires_at=expires_at)
