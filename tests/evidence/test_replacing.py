@@ -92,9 +92,9 @@ def test_what_was_done_to_the_entries_of_replaced_keys_is_found(project: Project
     entry = said["entries"][0]
     forged = entry["entry"].replace('"key":"ed25519:', '"key":"ed25519:0')
     for wrong, where, says in (
-        (5, "replaced.json", "This is no entry of a log."),
+        (5, "replaced.json", "This is not an entry of a log."),
         ({**said, "entries": [{**entry, "entry": forged}]}, "replaced.json 1", "is not in the log that was signed"),
-        ({**said, "entries": [{**entry, "path": 5}]}, "replaced.json", "This is no entry of a log."),
+        ({**said, "entries": [{**entry, "path": 5}]}, "replaced.json", "This is not an entry of a log."),
         (
             {"checkpoint": sealed["checkpoint"], "entries": [{name: sealed[name] for name in ("index", "entry", "path")}]},
             "replaced.json 0",

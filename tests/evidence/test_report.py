@@ -204,21 +204,21 @@ def test_the_readme_is_of_what_it_is_in_and_claims_nothing_that_nobody_measured(
     named = STATED | {"withholds": False}
     of_session = readme(named, KEY, About(sealed_by=KEY, erased=3, withheld=1_200))
     assert "its first 3 records (record 0 is the session itself)" in of_session
-    assert "Not told:         3 fields erased for good, 1,200 withheld" in of_session
-    assert "tombstones in erased.json say which" in of_session
-    assert "was replaced since" not in of_session
+    assert "Not disclosed:    3 fields erased permanently, 1,200 withheld" in of_session
+    assert "tombstones in erased.json\n  name the fields" in of_session
+    assert "has been replaced" not in of_session
     link = {"id": "abc", "evidence_only": True, "redaction": {"name": "Auditors", "version": 2}}
     about = About(sealed_by=KEY[:-1] + "1", erased=1, withheld=0, link=link, dated=True, replayed=True)
     of_link = readme(named | {"withholds": True, "state": "closed"}, KEY, about)
     for words in (
         "all of its 3 records",
         "what the share link abc shows",
-        "evidence alone",
+        "only the evidence",
         "Under the redaction profile Auditors, version 2",
-        "statement says how many",
+        "statement has their number",
         "That a replay shows why",
-        "was replaced since",
-        "1 field erased for good",
+        "has been replaced",
+        "1 field erased permanently",
     ):
         assert words in of_link
     plain = readme(named, KEY, About(sealed_by=KEY, erased=0, withheld=0))
@@ -230,7 +230,7 @@ def test_the_readme_is_of_what_it_is_in_and_claims_nothing_that_nobody_measured(
     assert "chain of certificates" not in of_log
     for text in (of_link, of_log_dated):
         assert "chain of certificates" in text
-        assert "That nothing came after" in text
+        assert "That nothing was recorded later" in text
         assert f"--key {KEY}" in text
         assert not re.search("quarter of an hour|published with each release|[{}]", text)
         assert max(map(len, text.splitlines())) <= 120

@@ -111,7 +111,7 @@ def test_what_is_stated_of_another_run_or_of_two_projects_is_named(made: Made, t
     for origin in ("timemachine/log", "timemachine/x/session/00000000-0000-0000-0000-000000000000/1/2"):
         files = unpacked(made.session)
         forged(partial(named, origin))(files)
-        with pytest.raises(tm_verify.Unreadable, match="has not the form"):
+        with pytest.raises(tm_verify.Unreadable, match="does not have the form"):
             tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
 
 
@@ -126,14 +126,14 @@ def test_it_says_how_much_is_shown_when_it_was_sealed_and_whether_more_may_come(
     replay, session = report["shown"]
     assert f"log {project_of(unpacked(made.replay))}/log\n" in out
     assert (
-        f"replay {replay['id']}: 5 of 5 records shown, sealed at {replay['sealed_at']}, no more was to come"
+        f"replay {replay['id']}: 5 of 5 records shown, sealed at {replay['sealed_at']}, no more can follow"
         in out
     )
     assert (
-        f"session {session['id']}: 5 of 8 records shown, sealed at {session['sealed_at']}, no more was to come"
+        f"session {session['id']}: 5 of 8 records shown, sealed at {session['sealed_at']}, no more can follow"
         in out
     )
-    assert "NOT PROVEN: That nothing came after" in out
+    assert "NOT PROVEN: That nothing was recorded later" in out
     path.write_bytes(made.log)
     assert tm_verify.main([str(path), "--key", made.key]) == 0
     assert "the log: 4 of 4 entries shown, sealed at 2" in capsys.readouterr().out

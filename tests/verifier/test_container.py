@@ -135,7 +135,7 @@ def test_hidden_bytes_are_counted_however_the_file_is_cut_into_chunks(
         monkeypatch.setattr(tm_verify, "CHUNK", size)
         report = tm_verify.verify(str(path), made.key)
         assert [each["says"] for each in report.problems] == [
-            "Behind its end stand 6 bytes, which no file and no signature covers."
+            "6 bytes follow its end, which no file and no signature covers."
         ]
 
 

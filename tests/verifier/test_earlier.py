@@ -113,7 +113,7 @@ def test_a_comparison_that_was_sealed_anew_says_so_and_by_which_entry(
     assert tm_verify.main([newer, "--older", older]) == 0
     said = capsys.readouterr().out
     assert "THE OLDER ONE IS AN EARLIER SEAL OF IT, IN THE SAME LOG" in said
-    assert f"was sealed anew after an erasure, as run 2, by log entry {made.entry};" in said
+    assert f"was resealed after an erasure, as run 2, by log entry {made.entry};" in said
     assert "EARLIER SEAL comparison" in said
     assert "replaced after an erasure at 2" in said
     assert f"ERASED (log entry {made.entry}) comparison" in said
@@ -141,20 +141,21 @@ def test_a_link_s_bundle_shows_the_seal_before_and_says_what_the_statement_alone
     assert report.older.holds is True
     assert f"by log entry {made.entry}" in (report.older.anew or "")
     assert any(
-        "the statement says so, and a link brings no tombstones" in each for each in report.not_checked
+        "only the statement reports this, because a link has no tombstones" in each
+        for each in report.not_checked
     )
     assert report.erasures == []
     told = unpacked(made.newer_link)
     assert b"asked for by the person" not in b"".join(told.values())
     assert b"ada@example.org" not in b"".join(told.values())
-    assert "Before it run 1 was sealed at" in told["README.txt"].decode()
-    assert "Before it run 1 was sealed at" in told["report.html"].decode()
+    assert "Before it, run 1 was sealed at" in told["README.txt"].decode()
+    assert "Before it, run 1 was sealed at" in told["report.html"].decode()
 
 
 def test_a_state_that_a_link_does_not_show_is_not_checked(made: Made, tmp_path: Path) -> None:
     report = compare(tmp_path, made.newer_link, made.marked)
     assert (report.problems, report.older and report.older.holds) == ([], None)
-    assert any("it does not show all of the seals before" in each for each in report.not_checked)
+    assert any("it does not show all of the earlier seals" in each for each in report.not_checked)
     assert any(
         line.startswith("THE OLDER ONE IS OF AN EARLIER SEAL, AND") for line in tm_verify.report_lines(report)
     )
@@ -216,13 +217,13 @@ def test_a_bundle_that_does_not_say_what_was_before_is_compared_in_part(made: Ma
     report = compare(tmp_path, made.newer, made.older, unsaid, without(EARLIER))
     assert report.older is not None
     assert "which this one does not say" in (report.older.anew or "")
-    assert any("it does not show the seals before" in each for each in report.not_checked)
+    assert any("it does not show the earlier seals" in each for each in report.not_checked)
 
 
 def test_an_older_one_that_shows_no_entry_of_its_own_is_compared_in_part(made: Made, tmp_path: Path) -> None:
     older = path_of(tmp_path, "older.zip", made.older, without("comparison/log.json"))
     report = tm_verify.verify(path_of(tmp_path, "newer.zip", made.newer), None, older)
-    assert any(each.startswith("Whether the older one's seal stands") for each in report.not_checked)
+    assert any(each.startswith("Whether the older one's seal is in the log") for each in report.not_checked)
 
 
 def other(change: Callable[[dict[str, object]], object], kind: str = "sealed") -> Change:

@@ -198,5 +198,5 @@ def test_a_slipped_in_key_signs_nothing_that_is_ambiguous(made: Made, tmp_path: 
         json.loads(files["statement.json"]), lambda said: said.replace(b'"files":', b'"files":{},"files":', 1)
     )
     files["statement.json"] = json.dumps(signed).encode()
-    with pytest.raises(tm_verify.Unreadable, match="has not the form"):
+    with pytest.raises(tm_verify.Unreadable, match="does not have the form"):
         tm_verify.verify(str(packed(files, tmp_path / "x.zip")))

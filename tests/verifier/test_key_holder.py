@@ -52,7 +52,7 @@ def says(**said: object) -> Any:
         ("session", (), "0–8."),
         ("session", (0, 1, 2, 3, 5, 6, 7, 8), " 4."),
         ("session", (0, 1, 2), " 3–8."),
-        ("session", range(9), "calls itself a part"),
+        ("session", range(9), "claims to be a part"),
         ("replay", (0, 2, 3, 4), " 1."),
         ("comparison", (0, 1, 4), " 2–3, 5–"),
     ],
@@ -176,13 +176,13 @@ def test_where_no_facts_are_told_the_kinds_and_the_order_of_a_replay_are_compare
     forger.seal(files, says(withholds=True))
     report = checked(files, tmp_path, forger)
     assert report.problems == []
-    assert any("4 records of the replay" in each and "not told" in each for each in report.not_checked)
+    assert any("4 records of the replay" in each and "not disclosed" in each for each in report.not_checked)
     kinds = {
         index: json.loads(line)["kind"].encode()
         for index, line in enumerate(whole["replay/records.jsonl"].splitlines())
     }
     swapped = {1: links[2], 2: links[1]}
-    for as_well, named in ((NO_OTHER, "something else"), ({1: kinds[2], 2: kinds[1]}, "behind record")):
+    for as_well, named in ((NO_OTHER, "something else"), ({1: kinds[2], 2: kinds[1]}, "after record")):
         sealed_again(files := dict(whole), "replay", forger, swapped, as_well)
         forger.seal(files, says(withholds=True))
         found = checked(files, tmp_path, forger).problems
@@ -211,8 +211,8 @@ def test_nobody_is_told_that_the_report_was_compared_with_the_records(made: Made
     files["report.html"] = b"<h1>The agent refused the order.</h1>"
     forger.seal(files)
     said = "\n".join(tm_verify.report_lines(checked(files, tmp_path, forger)))
-    assert "NOT PROVEN: That report.html, README.txt and what the statement says of names" in said
-    assert "That report.html, this text and what statement.json says of names" in files["README.txt"].decode()
+    assert "NOT PROVEN: That report.html, README.txt and the names in the statement" in said
+    assert "That report.html, this text and the names in statement.json" in files["README.txt"].decode()
 
 
 def test_a_key_that_is_said_to_be_another_one_is_named(made: Made, tmp_path: Path) -> None:

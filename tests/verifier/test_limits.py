@@ -108,7 +108,7 @@ def test_after_so_many_faults_it_stops_and_says_so(
         report = tm_verify.verify(path)
         assert (report.more, report.as_json()["stopped"]) == (900, report.stopped)
     assert tm_verify.main([path]) == 1
-    assert "STOPPED: It stopped after 1,000 faults; what follows was not checked." in capsys.readouterr().out
+    assert "STOPPED: It stopped after 1,000 faults. The rest was not checked." in capsys.readouterr().out
 
 
 def test_the_other_process_stops_too(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ def test_lines_that_are_right_and_written_otherwise_have_an_end(
     monkeypatch.setattr(tm_verify, "MOST_COUNTED", 5)
     report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
     assert report.stopped == (
-        "It stopped after 5 lines of session/disclosed.jsonl that are not as the product writes them."
+        "It stopped after 5 lines of session/disclosed.jsonl that are not in the form that the product writes."
     )
     assert report.as_json()["result"] == "failed"
 
@@ -167,4 +167,4 @@ def test_lines_that_are_no_entries_of_a_log_have_an_end(
     monkeypatch.setattr(tm_verify, "MOST_COUNTED", 1_000)
     path = with_large(unpacked(made.log), "log/entries.jsonl", b"\n" * 1_000, 100, tmp_path / "x.zip")
     report = tm_verify.verify(path)
-    assert report.stopped == "It stopped after 1,000 lines of log/entries.jsonl that are no entries."
+    assert report.stopped == "It stopped after 1,000 lines of log/entries.jsonl that are not entries."

@@ -64,7 +64,9 @@ def test_an_untouched_log_holds_together(made: Made, tmp_path: Path) -> None:
 
 def test_what_a_log_lists_as_there_is_the_word_of_the_server(made: Made, tmp_path: Path) -> None:
     report = tm_verify.verify(str(packed(unpacked(made.log), tmp_path / "x.zip")), made.key)
-    assert any("log/present.jsonl) is there: the server says so" in each for each in report.not_checked)
+    assert any(
+        "log/present.jsonl lists exists: only the server states this" in each for each in report.not_checked
+    )
 
 
 def test_a_state_of_another_log_is_named(made: Made, tmp_path: Path) -> None:
@@ -91,8 +93,8 @@ def test_the_log_says_which_key_was_replaced_by_which(made: Made, tmp_path: Path
         f"KEY REPLACED (log entry {found.entry}) {made.key} by {forger.key}, which the earlier one did not sign"
         in said
     )
-    assert "says by which key, under its signature" in said
-    assert f"the log: what was sealed then is signed by {made.key}, another key than the bundle's" in said
+    assert "names the new key, under the old one's signature" in said
+    assert f"the log: its seal is signed by {made.key}, another key than the bundle's" in said
 
 
 @pytest.mark.django_db
@@ -119,7 +121,7 @@ def test_a_key_that_signed_the_log_with_its_successor_vouches_for_it(
     report = tm_verify.verify(str(of_session), now_in_use)
     said = "\n".join(tm_verify.report_lines(report))
     assert report.problems == []
-    assert f"session {session.id}: what was sealed then is signed by {before}" in said
+    assert f"session {session.id}: its seal is signed by {before}" in said
     readme = unpacked(of_session.read_bytes())["README.txt"].decode()
     assert f"The seal is signed by: {before}" in " ".join(readme.split())
     assert f"This file is signed by: {now_in_use}" in " ".join(readme.split())
@@ -127,7 +129,7 @@ def test_a_key_that_signed_the_log_with_its_successor_vouches_for_it(
 
 def test_a_comparison_that_was_sealed_anew_is_not_told_as_erased() -> None:
     entry = {"entry": "erased", "of": "comparison", "id": "c1", "generation": 1, "sealed_anew": 2}
-    assert "comparison c1: sealed anew after an erasure, as run 2" in str(tm_verify.tombstone_of(3, entry))
+    assert "comparison c1: resealed after an erasure, as run 2" in str(tm_verify.tombstone_of(3, entry))
 
 
 @pytest.mark.django_db

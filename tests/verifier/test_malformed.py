@@ -37,8 +37,11 @@ NO_BUNDLE: Final[dict[str, tuple[Change, str]]] = {
         lambda files: files.update({"statement.json": b"{"}),
         "no readable statement.json",
     ),
-    "an empty statement": (lambda files: files.update({"statement.json": b"{}"}), "has not the form"),
-    "a statement without trees": (statement(lambda said: said["predicate"].pop("trees")), "has not the form"),
+    "an empty statement": (lambda files: files.update({"statement.json": b"{}"}), "does not have the form"),
+    "a statement without trees": (
+        statement(lambda said: said["predicate"].pop("trees")),
+        "does not have the form",
+    ),
     "another format": (
         statement(lambda said: said["predicate"].update(format="timemachine-evidence-9")),
         "timemachine-evidence-9",

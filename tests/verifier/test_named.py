@@ -131,7 +131,7 @@ def test_where_the_statement_s_signature_is_not_valid_no_key_is_called_another_o
     [
         ("withheld", "1 field withheld", "2 fields withheld"),
         ("proofs", "1 proof", "2 proofs"),
-        ("unfit_fields", "1 field that does not fit", "2 fields that do not fit"),
+        ("unfit_fields", "1 field that does not match", "2 fields that do not match"),
         ("erased_fields", "1 erased field", "2 erased fields"),
         ("sealed", "1 sealed", "2 sealed"),
     ],

@@ -58,7 +58,7 @@ def test_whatever_was_kept_is_looked_for_in_the_log(
 ) -> None:
     log, kept = written(tmp_path, log=made.log, kept=getattr(made, of))
     assert tm_verify.main([log, "--key", made.key, "--older", kept]) == 0
-    assert "THE OLDER ONE STANDS IN THIS LOG  it is signed by" in capsys.readouterr().out
+    assert "THE OLDER ONE IS IN THIS LOG  it is signed by" in capsys.readouterr().out
     report = tm_verify.verify(log, made.key, kept)
     assert report.checked["compared"] == (1 if "session" in of else 2)
     assert report.older is not None
@@ -81,7 +81,7 @@ def test_a_log_of_before_what_was_kept_is_refused(
 ) -> None:
     log, kept = written(tmp_path, log=made.older_log, kept=made.replay)
     assert tm_verify.main([log, "--older", kept]) == 2
-    assert "the log was put back to an earlier state" in capsys.readouterr().err
+    assert "the log was reset to an earlier state" in capsys.readouterr().err
 
 
 def test_what_was_kept_and_is_damaged_is_told_beside_the_log(made: Made, tmp_path: Path) -> None:
@@ -92,9 +92,7 @@ def test_what_was_kept_and_is_damaged_is_told_beside_the_log(made: Made, tmp_pat
     assert report.older is not None
     assert report.older.holds is None
     assert any(each["where"].startswith("older bundle: ") for each in report.problems)
-    assert "WHETHER THE OLDER ONE STANDS IN THIS LOG IS NOT SHOWN" in "\n".join(
-        tm_verify.report_lines(report)
-    )
+    assert "WHETHER THE OLDER ONE IS IN THIS LOG IS NOT SHOWN" in "\n".join(tm_verify.report_lines(report))
 
 
 def test_what_was_signed_later_with_fewer_records_is_a_fault(made: Made, tmp_path: Path) -> None:
@@ -130,7 +128,7 @@ def test_what_the_older_one_told_and_the_newer_does_not_is_said(
     report = tm_verify.verify(newer, made.key, older)
     assert report.missing == [("session record 3 input", "withheld")]
     assert tm_verify.main([newer, "--older", older]) == 1
-    assert "NO LONGER TOLD: session record 3 input (withheld)" in capsys.readouterr().out
+    assert "NO LONGER DISCLOSED: session record 3 input (withheld)" in capsys.readouterr().out
     assert tm_verify.verify(newer, made.key, newer).missing == []
     erased(files, 1, f"{project_of(files)}/log", field="output", line=2)
     again = tm_verify.verify(str(packed(files, tmp_path / "erased.zip")), made.key, older)
@@ -140,7 +138,7 @@ def test_what_the_older_one_told_and_the_newer_does_not_is_said(
     for number in range(2, 8):
         document("session/disclosed.jsonl", lambda line: line["fields"].clear(), number)(files)
     many = tm_verify.verify(str(packed(files, tmp_path / "many.zip")), made.key, older)
-    assert f"and {len(many.missing) - 20} more fields that the older one told; --json has all" in list(
+    assert f"and {len(many.missing) - 20} more fields that the older one disclosed; --json has all" in list(
         tm_verify.report_lines(many)
     )
 
@@ -292,14 +290,14 @@ def test_an_older_one_that_has_erased_what_this_one_tells_is_refused_and_less_to
     after = str(packed(files, tmp_path / "after.zip"))
     (before,) = written(tmp_path, before=made.session)
     with pytest.raises(
-        tm_verify.Unreadable, match="record 2 output, which was erased for good by the log that"
+        tm_verify.Unreadable, match="record 2 output, which was erased permanently according to the log of"
     ):
         tm_verify.verify(before, made.key, after)
     files = unpacked(made.session)
     document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
     report = tm_verify.verify(before, made.key, str(packed(files, tmp_path / "less.zip")))
     assert any(
-        "1 field of its session records is told in this one alone" in each for each in report.not_checked
+        "only this one discloses 1 field of its session records" in each for each in report.not_checked
     )
 
 
@@ -312,13 +310,13 @@ def test_what_does_not_fit_is_told_once_and_is_not_called_withheld(made: Made, t
     assert (of_it, report.checked["withheld"], report.checked["unfit_fields"]) == (["field"], 0, 1)
     assert report.missing == []
     said = list(tm_verify.report_lines(report))
-    assert any(line.endswith("; 1 field does not fit") for line in said)
+    assert any(line.endswith("; 1 field does not match") for line in said)
     assert any(line.startswith("THE OLDER ONE IS ITS BEGINNING AS FAR AS ITS RECORDS GO") for line in said)
     statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
     files["session/disclosed.jsonl"] = b"{" + files["session/disclosed.jsonl"]
     report = tm_verify.verify(str(packed(files, tmp_path / "y.zip")), made.key)
     assert (report.checked["withheld"], report.checked["unfit_fields"] > 1) == (0, True)
-    assert "fields that do not fit" in "\n".join(tm_verify.report_lines(report))
+    assert "fields that do not match" in "\n".join(tm_verify.report_lines(report))
     report = tm_verify.verify(older, made.key, str(tmp_path / "x.zip"))
     assert report.missing == []
 
@@ -329,7 +327,7 @@ def test_what_the_newer_one_does_not_show_is_no_matter_of_what_it_tells(made: Ma
     older = str(packed(files, tmp_path / "older.zip"))
     part = str(packed(cut(made, withholds=True), tmp_path / "part.zip"))
     report = tm_verify.verify(part, made.key, older)
-    assert not any("told in this one alone" in each for each in report.not_checked)
+    assert not any("only this one discloses" in each for each in report.not_checked)
 
 
 def test_what_is_missing_without_a_reason_is_a_fault_and_not_called_withheld(

@@ -79,9 +79,9 @@ def test_a_timestamp_whose_lengths_are_not_said_is_not_checked_and_no_fault(
     ("said", "problem", "told"),
     [
         (lambda state: answer(dates=state), None, "2026-11-23T11:15:00Z of the log with its first 1 entry ("),
-        (lambda state: answer(dates=state, algorithm=SHA_3), None, "of the log with its first 1 entry, by a hash that is not known here ("),
-        (lambda state: answer(dates=state + b" "), "It is of something else than timestamps/1.json.", None),
-        (lambda _state: b"nonsense", "It is no timestamp: it has not the form of one (RFC 3161).", None),
+        (lambda state: answer(dates=state, algorithm=SHA_3), None, "of the log with its first 1 entry, by an unknown hash algorithm ("),
+        (lambda state: answer(dates=state + b" "), "It does not date timestamps/1.json.", None),
+        (lambda _state: b"nonsense", "It does not have the form of a timestamp (RFC 3161).", None),
     ],
 )  # fmt: skip
 def test_a_timestamp_is_of_the_state_beside_it_or_a_fault(

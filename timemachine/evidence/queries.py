@@ -144,7 +144,7 @@ def keys_of(project: Project) -> Sequence[SigningKey]:
 
 
 def result_of(check: SealCheck) -> Result | None:
-    """`intact` where everything is as it was sealed, `altered` where something is not, None while nobody knows."""
+    """Return `intact` if everything is as it was sealed, `altered` if not, None while the check runs."""
     if check.finished_at is None:
         return None
     return "altered" if check.problems else "intact"

@@ -1,4 +1,4 @@
-"""The program with which somebody who need not trust us checks a bundle: one file, on Python's standard library alone."""
+"""The program that checks a bundle without trust in the server: one file that needs only Python's standard library."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -10,5 +10,5 @@ def program() -> bytes:
 
 
 def program_sha256() -> str:
-    """The SHA-256 of `program()`, in hex: by it whoever got the file elsewhere sees that it is the same one."""
+    """Return the SHA-256 of `program()` in hex, to compare with a copy from another source."""
     return sha256(program()).hexdigest()

@@ -92,43 +92,43 @@ AT = re.compile(r"[0-9A-Z:.+-]{10,40}")
 LEAST = 2  # records that evidence shows of a thing: the thing itself, and one more
 IN_PART = "comparison"  # of which a bundle may be evidence with records left out; a session is shown up to a step, a replay whole
 MOST_RANGES = 20  # of records that are left out, which are named
-OF_REPLAYS = "That a replay shows why the model answered as it did: providers change their models, and the same answer is no proof of a cause."
+OF_REPLAYS = "That a replay shows why the model answered as it did: providers change their models, and the same answer does not prove a cause."
 NOT_PROVEN = (
     "That the agent did what was recorded: hashes prove that nothing changed since it was sealed, not that what was sent was true.",
     "That this is the only history: who holds the signing key could seal another one. Compare a bundle that you kept: give it with --older.",
-    "That nothing came after: a bundle shows what was sealed up to the time that is named above, and what came later is not in it.",
-    "That report.html, README.txt and what the statement says of names and the like are right: they are signed, and not compared with the records.",
+    "That nothing was recorded later: a bundle shows what was sealed up to the time named above.",
+    "That report.html, README.txt and the names in the statement are right: they are signed, but not compared with the records.",
     "That a time is right: it is the server's clock, unless an independent timestamp is named above.",
     OF_REPLAYS,
 )
-SAID_OF_OLDER = {
+RESULT_OF_OLDER = {
     True: "THE OLDER ONE IS ITS BEGINNING",
     False: "THE OLDER ONE IS NOT ITS BEGINNING",
     None: "THE OLDER ONE WAS COMPARED IN PART",
 }
-SAID_OF_EARLIER = {
+RESULT_OF_EARLIER = {
     True: "THE OLDER ONE IS AN EARLIER SEAL OF IT, IN THE SAME LOG",
     False: "THE OLDER ONE IS NOT AN EARLIER SEAL OF IT",
     None: "THE OLDER ONE IS OF AN EARLIER SEAL, AND WAS COMPARED IN PART",
 }
-SAID_OF_LOG = {
-    True: "THE OLDER ONE STANDS IN THIS LOG",
-    False: "THE OLDER ONE DOES NOT STAND IN THIS LOG",
-    None: "WHETHER THE OLDER ONE STANDS IN THIS LOG IS NOT SHOWN",
+RESULT_OF_LOG = {
+    True: "THE OLDER ONE IS IN THIS LOG",
+    False: "THE OLDER ONE IS NOT IN THIS LOG",
+    None: "WHETHER THE OLDER ONE IS IN THIS LOG IS NOT SHOWN",
 }
 ONLY_RECORDS = " AS FAR AS ITS RECORDS GO"  # where something else is wrong
-TOLD_COUNTS = {"unfit_fields": "fields that do not fit", "withheld": "fields withheld"}
+COUNT_NAMES = {"unfit_fields": "fields that do not match", "withheld": "fields withheld"}
 ONE = re.compile(r"\b(file|signature|record|field|link|proof|line|state)s( that do)?\b")
-KEY_BESIDE = (
-    "That one signed some of what is in it. Where it was replaced since, KEY REPLACED, or the bundle of the project's log, says by which key, under its "
-    "signature: check that, and ask whoever gave you the fingerprint."
+OTHER_KEY = (
+    "That key signed some of the content. If it was replaced, KEY REPLACED or the bundle of the project's log names the new key, under the old one's "
+    "signature: check that, and ask the person who gave you the fingerprint."
 )
 HOW_THERE = (
-    "That what is listed as there (log/present.jsonl) is there: the server says so. Ask for its bundle, and give that with --older beside "
-    "this one."
+    "That what log/present.jsonl lists exists: only the server states this. Ask for the bundle of each, and give it with --older together "
+    "with this one."
 )
 PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-# How a zip is written (PKWARE's APPNOTE 6.3): before each file, in the directory, behind a file that was streamed, and at the end.
+# How a zip is written (PKWARE's APPNOTE 6.3): before each file, in the directory, after a streamed file, and at the end.
 LOCAL, CENTRAL = struct.Struct("<4s5H3L2H"), struct.Struct("<4s6H3L5H2L")
 END, END_64, FIND_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
 STREAMED, ZIP_64, IN_64 = 8, 1, 0xFFFFFFFF
@@ -146,7 +146,7 @@ DAMAGE = (
 )
 # DER, as far as a timestamp needs it, and the hashes that authorities take.
 SEQUENCE, OCTETS, OBJECT_ID, GENERALIZED_TIME, EXPLICIT = 0x30, 0x04, 0x06, 0x18, 0xA0
-LONG, SIZES = 0x80, range(1, 5)  # of a length that is written in so many bytes
+LONG, SIZES = 0x80, range(1, 5)  # a long length, and the possible numbers of its bytes
 _SHA_2 = bytes.fromhex("6086480165030402")
 IMPRINTS = {_SHA_2 + b"\1": "sha256", _SHA_2 + b"\2": "sha384", _SHA_2 + b"\3": "sha512"}
 WRONG_FORM = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
@@ -193,7 +193,7 @@ class ErasureCount(NamedTuple):
 class Tombstone(NamedTuple):
     """An erasure in the log: its entry, what was erased (`records` and their fields; None: everything), when, by whom and why, if recorded.
 
-    `anew` is the run as which a comparison was sealed anew, where only its seal was replaced; `turns` are the records that were deleted whole.
+    `anew` is the run as which a comparison was resealed, if only its seal was replaced; `turns` are the records that were deleted completely.
     """
 
     entry: int
@@ -209,13 +209,13 @@ class Tombstone(NamedTuple):
 
     def __str__(self) -> str:
         shown = [
-            f"{'turn' if index in self.turns else 'record'} {index}{' deleted whole' * (index in self.turns)} ({', '.join(names)})"
+            f"{'turn' if index in self.turns else 'record'} {index}{' deleted completely' * (index in self.turns)} ({', '.join(names)})"
             for index, names in (self.records or [])[:MOST_RECORDS]
         ]
         more = len(self.records or ()) - len(shown)
         what = "; ".join(shown + [f"and {more:,} more records"] * bool(more)) or "all of it"
         if self.anew is not None:
-            what = f"sealed anew after an erasure, as run {self.anew}"
+            what = f"resealed after an erasure, as run {self.anew}"
         said = [f"by {self.by}"] * bool(self.by) + [f"because: {self.reason}"] * bool(self.reason)
         return ", ".join([f"{self.of} {self.id}: {what}", f"at {self.at or 'an unknown time'}", *said])
 
@@ -245,8 +245,8 @@ class Earlier(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Whose run a tree is of, and what the log is shown to have of it and of the runs before: its entry, earlier states as entry and root by run and size,
-    and by which entry a run was sealed anew.
+    """The run of a tree, and what the log contains about it and earlier runs: its entry, earlier states as entry and root by run and size,
+    and the entry by which a run was resealed.
     """
 
     of: str
@@ -261,10 +261,10 @@ class Run(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """What the statement says of a tree; `complete` where every record of it is in the bundle, `withholds` where some fields may be untold.
+    """A tree in the statement; `complete` if the bundle has all its records, `withholds` if some fields may be withheld.
 
-    Its origin names its project and the run (`generation`) that it is of, and so the log into which it was entered. `erased` is what it
-    says was erased, where the bundle brings no tombstones.
+    Its origin names its project and run (`generation`), and so the log that contains it. `erased` is the stated number of erased
+    fields, if the bundle has no tombstones.
     """
 
     path: str
@@ -282,7 +282,7 @@ class Tree(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What the statement of a project's log says of it."""
+    """A project's log in the statement."""
 
     path: str
     origin: str
@@ -322,10 +322,10 @@ class DisclosedFields(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """What a bundle of before is of, whose key signed it, and whether it is the beginning of this one; None where not all can be compared.
+    """The subject and key of an older bundle, and whether it is the beginning of this one (`holds`); None if not all can be compared.
 
-    `anew` says why this one is of another run, where it is; `holds` then, whether the log of this one has the seal of that one. Where this
-    one is the log (`in_log`), `holds` says whether that one's seals stand in it.
+    `anew` is the reason if this one has another run; `holds` is then whether the log of this one has the seal of the older one. If this
+    one is the log (`in_log`), `holds` is whether it has the older one's seals.
     """
 
     subject: str | None
@@ -336,8 +336,8 @@ class Begin(NamedTuple):
 
 
 class Disclosure(NamedTuple):
-    """What the records of a tree are sealed with, what of it is not told, what is told and does not fit, what of the untold a tombstone names,
-    whether some may be withheld, and whether the statement says that some of it was erased, without a tombstone.
+    """The commitments of a tree's records, the undisclosed fields, the disclosed fields that do not match, the undisclosed fields that a
+    tombstone names, whether some may be withheld, and whether the statement reports erased fields without a tombstone.
     """
 
     sealed: Mapping[int, bytes] = MappingProxyType({})
@@ -349,7 +349,7 @@ class Disclosure(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """The leaf hashes of a tree by index, how many of them are signed under which root, what one is called, when it was signed, and what is told."""
+    """The leaf hashes of a tree by index, the signed number and root, the name of a record, the time of signing, and the disclosed fields."""
 
     found: Mapping[int, bytes]
     size: int
@@ -421,18 +421,20 @@ class Shown(NamedTuple):
 
     def __str__(self) -> str:
         name = "entries" if self.of == "log" else "records"
-        more = "more may come" if self.more_may_come else "no more was to come"
+        more = "more may come" if self.more_may_come else "no more can follow"
         more += (
-            f" or be there: this is a state of its first {self.size:,}"
+            f" or exist: this is a state of its first {self.size:,}"
             if self.more_may_come and self.part
             else ""
         )
         whose = "the log" if self.of == "log" else f"{self.of} {self.id}"
-        last = f", the last at {self.last_erased}" if self.last_erased else ""
-        gone = f"; {_fields(self.erased)} erased for good{last}" if self.erased else ""
-        kept = f"; {_fields(self.withheld)} withheld" if self.withheld else ""
-        wrong = f"; {_fields(self.unfit)} {'does' if self.unfit == 1 else 'do'} not fit" if self.unfit else ""
-        return f"{whose}: {self.records:,} of {self.size:,} {name} shown, sealed at {self.sealed_at}, {more}{gone}{kept}{wrong}"
+        last = f", most recently at {self.last_erased}" if self.last_erased else ""
+        erased = f"; {_fields(self.erased)} erased permanently{last}" if self.erased else ""
+        withheld = f"; {_fields(self.withheld)} withheld" if self.withheld else ""
+        wrong = (
+            f"; {_fields(self.unfit)} {'does' if self.unfit == 1 else 'do'} not match" if self.unfit else ""
+        )
+        return f"{whose}: {self.records:,} of {self.size:,} {name} shown, sealed at {self.sealed_at}, {more}{erased}{withheld}{wrong}"
 
 
 def _fields(number: int) -> str:
@@ -440,9 +442,9 @@ def _fields(number: int) -> str:
 
 
 class Dated(NamedTuple):
-    """A timestamp (RFC 3161): the log's signed state of so many entries was there by then, as its authority says; `file` has it.
+    """A timestamp (RFC 3161): according to its authority, the log's signed state with this many entries existed by then; `file` has it.
 
-    `compared` says whether it was found to be of that state: None where its hash is one that is not known here.
+    `compared` is whether it belongs to that state: None if its hash algorithm is unknown.
     """
 
     entries: int
@@ -451,7 +453,7 @@ class Dated(NamedTuple):
     compared: bool | None
 
     def __str__(self) -> str:
-        what = "" if self.compared else ", by a hash that is not known here"
+        what = "" if self.compared else ", by an unknown hash algorithm"
         return f"{self.at} of the log with its first {self.entries:,} {'entry' if self.entries == 1 else 'entries'}{what} ({self.file})"
 
 
@@ -505,7 +507,7 @@ class Report:
         else:
             self.more += 1
         if self.more + len(self.problems) >= MOST_COUNTED:
-            raise TooMuch(f"It stopped after {MOST_COUNTED:,} faults; what follows was not checked.")
+            raise TooMuch(f"It stopped after {MOST_COUNTED:,} faults. The rest was not checked.")
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON."""
@@ -690,28 +692,28 @@ def parsed(data: bytes | str) -> Any:
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands in it twice")
+        raise ValueError("it has a name twice")
     return found
 
 
 def whole(value: Any) -> int:
     """Check a number or position of records: an integer, not a bool. Raises `ValueError`."""
     if type(value) is not int or not 0 <= value < MOST:
-        raise ValueError("this is no whole number from 0 on")
+        raise ValueError("this is not a whole number from 0")
     return value
 
 
 def digits(written: str) -> int:
     """Parse an integer in its only form. Raises `ValueError`."""
     if not NUMBER.fullmatch(written):
-        raise ValueError("this is no whole number from 0 on")
+        raise ValueError("this is not a whole number from 0")
     return int(written)
 
 
 def text(value: Any, form: re.Pattern[str] | None = None) -> str:
     """Check a string, optionally against a pattern. Raises `ValueError`."""
     if type(value) is not str or (form and not form.fullmatch(value)):
-        raise ValueError("this is no text, or one of another form")
+        raise ValueError("this is not a text of the expected form")
     return value
 
 
@@ -719,21 +721,21 @@ def from_base64(value: Any) -> bytes:
     """Decode canonical base64. Raises `ValueError`."""
     data = base64.b64decode(text(value), validate=True)
     if base64.b64encode(data).decode() != value:
-        raise ValueError("there are bits in it that belong to no byte")
+        raise ValueError("it has surplus bits")
     return data
 
 
 def only(value: Any, *names: str) -> Any:
     """Check an object with exactly these names. Raises `ValueError`."""
     if type(value) is not dict or value.keys() != set(names):
-        raise ValueError("there is more in it, or less")
+        raise ValueError("it has unexpected or missing names")
     return value
 
 
 def hashes(value: Any) -> list[bytes]:
     """Parse a list of SHA-256 hashes. Raises `ValueError`."""
     if type(value) is not list:
-        raise ValueError("this is no list")
+        raise ValueError("this is not a list")
     return [bytes.fromhex(text(each, SHA256)) for each in value]
 
 
@@ -759,7 +761,7 @@ class Bundle:
                 _packed_as_ever(listed, os.fstat(file.fileno()).st_size)
                 self.members = Layout(file, report).members(listed, found.start_dir)
         except FileNotFoundError as why:
-            raise Unreadable("there is no such file") from why
+            raise Unreadable("the file does not exist") from why
         except DAMAGE as why:
             raise Unreadable(f"this is not a zip file that can be read: {why}") from why
         self.names = set(self.members)
@@ -801,7 +803,7 @@ class Bundle:
                     break
                 yield chunk
         if (size, checksum) != (member.size, member.checksum):
-            raise ValueError("it is not what its checksum says")
+            raise ValueError("its checksum does not match")
 
     def _inflated(self, file: IO[bytes], name: str) -> Iterator[bytes]:
         inflate = zlib.decompressobj(-zlib.MAX_WBITS)
@@ -816,9 +818,9 @@ class Bundle:
         yield inflate.flush()
         rest += len(inflate.unused_data)
         if not inflate.eof:
-            raise ValueError("it ends before its end")
+            raise ValueError("it is incomplete")
         if rest and name not in self.hashes:
-            self.report.problem("zip", name, f"Behind its end stand {rest} bytes, {NOBODY_S}.")
+            self.report.problem("zip", name, f"{rest} bytes follow its end, {NOBODY_S}.")
 
     def hash(self, name: str) -> str | None:
         """The SHA-256 of a file in hex; empty if it is damaged."""
@@ -888,7 +890,7 @@ class Layout:
 
     def _gap(self, at: int, begin: int, name: str) -> None:
         if begin > at:
-            says = f"{begin - at} bytes stand before it, {NOBODY_S}."
+            says = f"{begin - at} bytes precede it, {NOBODY_S}."
             self.report.problem("zip", name, says)
         elif begin < at:
             self.report.problem("zip", name, "It begins where another file has not ended.")
@@ -897,12 +899,10 @@ class Layout:
         """The fields of the next directory entry that the file's header repeats."""
         entry = CENTRAL.unpack(self.file.read(CENTRAL.size))
         name, extra, comment = (self.file.read(size) for size in entry[10:13])
-        values = [entry[8], entry[9], entry[16]].count(IN_64)  # that are too large to stand there
+        values = [entry[8], entry[9], entry[16]].count(IN_64)  # that are too large for their fields
         wanted = struct.pack("<2H", ZIP_64, 8 * values) if values else b""
         sound = (extra[:4], len(extra)) == (wanted, len(wanted) + 8 * values)
-        kind = stat.S_IFMT(
-            entry[15] >> 16
-        )  # a link or a folder would be unpacked as something else than what was signed
+        kind = stat.S_IFMT(entry[15] >> 16)  # a link or a folder would not be unpacked as what was signed
         if (
             name != each.filename.encode()
             or comment
@@ -910,7 +910,7 @@ class Layout:
             or entry[13]
             or kind not in {0, stat.S_IFREG}
         ):
-            says = f"The directory says more of it than belongs there, {NOBODY_S}."
+            says = f"The directory has extra data about it, {NOBODY_S}."
             self.report.problem("zip", each.filename, says)
         return (*entry[2:7], name)
 
@@ -925,7 +925,7 @@ class Layout:
         small = (wanted[0], IN_64, IN_64) if extra else wanted
         large = struct.pack("<2H2Q", ZIP_64, 16, *wanted[:0:-1]) if extra else b""
         if (*head[:9], name, extra) != (b"PK\x03\x04", *said[:-1], *small, said[-1], large):
-            says = "What stands before it is not what the directory of the zip says of it."
+            says = "Its header does not match the directory of the zip."
             self.report.problem("zip", each.filename, says)
         end = begin + each.compress_size
         return begin, end + (self._described(end, sizes) if streamed else 0)
@@ -967,7 +967,7 @@ def public_keys(found: Any, report: Report) -> dict[str, bytes]:
         known[fingerprint(public)] = public
         for name, true in (("fingerprint", fingerprint(public)), ("pem", pem(public))):
             if each.get(name, true) != true:
-                says = f"What is said to be its {name} is not: its fingerprint is {fingerprint(public)}."
+                says = f"Its stated {name} is wrong: its fingerprint is {fingerprint(public)}."
                 report.problem("key", f"{KEYS} key {number}", says)
     return known
 
@@ -983,12 +983,12 @@ def opened(
         key, raw = text(only(signature, "keyid", "sig")["keyid"]), from_base64(signature["sig"])
         encoded = b"DSSEv1 %d %b %d %b" % (len(kind.encode()), kind.encode(), len(payload), payload)
     except WRONG_FORM:
-        says = "There is no signed document here, or more in it than is signed."
+        says = "This is not a signed document, or it has unsigned content."
         report.problem("signature", where, says)
         return None
     if kind != wanted_type:
         report.problem(
-            "signature", where, f"Something of the type {kind!r} is signed here, not {wanted_type!r}."
+            "signature", where, f"A document of the type {kind!r} is signed here, not {wanted_type!r}."
         )
     elif key not in keys:
         report.problem("signature", where, f"It is signed by the key {key}, which is not in the bundle.")
@@ -1056,7 +1056,7 @@ def _read(path: str, wanted_key: str | None, found: BundleContent, helpers: list
     stated = _statement(bundle, keys, report, wanted_key)
     report.logs = sorted({tree.log for tree in stated.trees} | ({stated.log.origin} if stated.log else set()))
     if len(report.logs) > 1:
-        report.problem("statement", STATEMENT, "What is in it is of two projects.")
+        report.problem("statement", STATEMENT, "Its content belongs to two projects.")
     helpers += [_helped(bundle, tree) for tree in stated.trees]
     payloads = _payloads(bundle, report)
     records: dict[str, dict[int, Sealed]] = {}
@@ -1103,8 +1103,8 @@ def _read(path: str, wanted_key: str | None, found: BundleContent, helpers: list
 
 
 def _compare(older: BundleContent, newer: BundleContent, path: str, older_path: str) -> None:
-    """Whether every tree that is in both bundles begins, in the newer one, as it was in the older one. Raises `Unreadable` where they are
-    of two things, or the older one is the later.
+    """Check that every tree in both bundles begins in the newer one as it was in the older one. Raises `Unreadable` if they have
+    different subjects, or the older one is later.
     """
     report, same = newer.report, [origin for origin in newer.trees if origin in older.trees]
     if report.logs == [report.subject] == older.report.logs and older.report.subject != report.subject:
@@ -1134,8 +1134,8 @@ def _compare(older: BundleContent, newer: BundleContent, path: str, older_path: 
     if before.size > now.size and _moment(before.at) > _moment(now.at):
         raise Unreadable(
             f"it was signed at {now.at} with {now.size:,}, and {older_path}, which was given with --older, later, at {before.at}, "
-            f"with {before.size:,}: give them the other way round. If {path} was made after {older_path}, what it is of was put "
-            f"back to an earlier state."
+            f"with {before.size:,}: give them the other way round. If {path} was made after {older_path}, its subject was reset "
+            f"to an earlier state."
         )
     _compare_trees(older, newer, same, (path, older_path))
 
@@ -1191,7 +1191,7 @@ def _stands(
     if here is None and _moment(each.state.at) > _moment(log.at):
         raise Unreadable(
             f"it was signed at {log.at} with {log.size:,} entries, and {paths[1]}, which was given with --older, shows entry {each.entry:,}, at "
-            f"{each.state.at}: ask for the log again. If {paths[0]} was made after {paths[1]}, the log was put back to an earlier state."
+            f"{each.state.at}: ask for the log again. If {paths[0]} was made after {paths[1]}, the log was reset to an earlier state."
         )
     if here != each.leaf:
         there = "nothing" if here is None else "something else"
@@ -1199,7 +1199,7 @@ def _stands(
         report.problem("rewritten", f"log entry {each.entry}", says)
         return False
     if each.state.size in made and made[each.state.size] != each.state.root:
-        says = f"One of the first {each.state.size} is another one than when they were signed, by what the older bundle shows."
+        says = f"One of the first {each.state.size} differs from when they were signed, according to the older bundle."
         report.problem("rewritten", f"log entry {each.state.size - 1}", says)
         return False
     report.checked["compared"] += 1
@@ -1216,7 +1216,7 @@ def _runs(older: BundleContent, newer: BundleContent, path: str, older_path: str
     if before.run.generation > now.run.generation:
         raise Unreadable(
             f"it is of run {now.run.generation} of the {now.run.of} {now.run.id}, and {older_path}, which was given with --older, of run "
-            f"{before.run.generation}, which came after it: give them the other way round. If {path} was made after {older_path}, it was put back."
+            f"{before.run.generation}, which came after it: give them the other way round. If {path} was made after {older_path}, it was reset."
         )
     return before.run, now.run
 
@@ -1227,8 +1227,8 @@ def _why_anew(before: Run, now: Run) -> str:
     found = [each for each in now.earlier if each.generation == before.generation]
     entry = now.anew.get(before.generation, found[0].log_entry if found else None)
     if entry is not None:
-        return f"{name} was sealed anew after an erasure, as run {now.generation}, by log entry {entry}"
-    why = "ran again" if found else "ran again or was sealed anew, which this one does not say"
+        return f"{name} was resealed after an erasure, as run {now.generation}, by log entry {entry}"
+    why = "ran again" if found else "ran again or was resealed, which this one does not report"
     return f"{name} {why}: this is run {now.generation}, and the older one is of run {before.generation}"
 
 
@@ -1236,7 +1236,7 @@ def _in_its_log(older: Leaves, runs: tuple[Run, Run], report: Report) -> bool | 
     """Whether the log of the newer bundle contains the seal of the older one's earlier run; None if the newer one does not include it."""
     before, now = runs
     report.not_checked.append(
-        f"Which records of run {before.generation} there still are: run {now.generation} was sealed under other salts, so they cannot be compared one by one."
+        f"Which records of run {before.generation} still exist: run {now.generation} was sealed with other salts, so they cannot be compared one by one."
     )
     where = f"{now.of} log entry {'' if before.entry is None else before.entry}".rstrip()
     known = now.states.get((before.generation, older.size), ())
@@ -1248,10 +1248,10 @@ def _in_its_log(older: Leaves, runs: tuple[Run, Run], report: Report) -> bool | 
         report.problem("rewritten", where, says)
         return False
     if before.entry is None or now.withholds or not now.earlier:
-        says = f"Whether the older one's seal stands in the log of this one: it does not show {'all of ' if now.earlier else ''}the seals before."
+        says = f"Whether the older one's seal is in the log of this one: it does not show {'all of ' if now.earlier else ''}the earlier seals."
         report.not_checked.append(says)
         return None
-    says = f"It is missing: the older one shows there its seal of {older.size} records, and this one, which shows every seal before, has none of it."
+    says = f"It is missing: the older one shows there its seal of {older.size} records, and this one, which shows every earlier seal, does not have it."
     report.problem("rewritten", where, says)
     return False
 
@@ -1263,20 +1263,20 @@ def _moment(at: str) -> tuple[str, str]:
 
 def _made_before(older: Leaves, newer: Leaves, path: str, older_path: str, report: Report) -> None:
     """Check that the older bundle is older. Raises `Unreadable` if the newer one contains what had been erased by then."""
-    told = 0
+    count = 0
     for index, names in older.disclosure.untold.items():
         if index not in newer.disclosure.sealed:
             continue
         here = names - newer.disclosure.untold.get(index, set()) - newer.disclosure.unfit.get(index, set())
-        if gone := sorted(name for name in here if (index, name) in older.disclosure.erased):
+        if back := sorted(name for name in here if (index, name) in older.disclosure.erased):
             raise Unreadable(
-                f"it tells {newer.name} {index} {gone[0]}, which was erased for good by the log that {older_path} has, which was given with "
+                f"it discloses {newer.name} {index} {back[0]}, which was erased permanently according to the log of {older_path}, which was given with "
                 f"--older: give them the other way round. If {path} was made after {older_path}, what was erased is back."
             )
-        told += len(here)
-    if told:
+        count += len(here)
+    if count:
         report.not_checked.append(
-            f"Why the older one tells less: {_fields(told)} of its {newer.name}s {'is' if told == 1 else 'are'} told in this one alone."
+            f"Why the older one discloses less: only this one discloses {_fields(count)} of its {newer.name}s."
         )
     if older.at and _moment(older.at) > _moment(newer.at):
         report.not_checked.append(
@@ -1291,11 +1291,11 @@ def _no_longer_disclosed(older: Leaves, newer: Leaves) -> Iterator[tuple[str, st
     for index, names in now.untold.items():
         if index in before.sealed:
             sealed = {name.decode() for name, _ in PAIR.findall(before.sealed[index])}
-            told = sealed - before.untold.get(index, set()) - before.unfit.get(index, set())
-            for name in sorted(told & names):
+            disclosed = sealed - before.untold.get(index, set()) - before.unfit.get(index, set())
+            for name in sorted(disclosed & names):
                 if (index, name) in now.erased:
                     yield f"{newer.name} {index} {name}", "erased"
-                elif now.withholds:  # else it is a fault, and told as that
+                elif now.withholds:  # else it is a fault, and reported as one
                     yield f"{newer.name} {index} {name}", left
 
 
@@ -1305,7 +1305,7 @@ def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
     for index in both:
         if older.found[index] != newer.found[index]:
             report.problem(
-                "rewritten", f"{newer.name} {index}", "It is another one than in the older bundle."
+                "rewritten", f"{newer.name} {index}", "It differs from the one in the older bundle."
             )
             return False
     if newer.complete and older.size > newer.size and newer.disclosure.withholds:  # a link may show a part
@@ -1314,17 +1314,17 @@ def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
         report.not_checked.append(says)
         return None
     if newer.complete and older.size > newer.size:
-        says = f"It is missing: the older bundle goes on to {older.size}. They were taken out, or the two files are the other way round."
+        says = f"It is missing: the older bundle goes on to {older.size}. Records were removed, or the two files are the other way round."
         report.problem("rewritten", f"{newer.name} {newer.size}", says)
         return False
     report.checked["compared"] += len(both)
     most, other = (newer, older) if newer.complete else (older, newer)
-    begin = range(other.size if other.size <= len(most.found) else 0)  # what is stated may be any number
+    begin = range(other.size if other.size <= len(most.found) else 0)  # the stated size can be any number
     made = roots([most.found.get(index, b"") for index in begin], [other.size])
     same = other.size in made and made[other.size].hex() == other.root
     same = same or (older.size, older.root) == (newer.size, newer.root)
     if most.complete and other.size <= most.size and not same:
-        says = f"One of the {other.size} before it is another one than when they were signed."
+        says = f"One of the {other.size} before it differs from when they were signed."
         report.problem("rewritten", f"{newer.name} {other.size}", says)
         return False
     if not same or older.size > newer.size:
@@ -1341,11 +1341,11 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
     found = opened(signed, STATEMENT_TYPE, keys, report, STATEMENT)
     report.key = found[1] if found else None
     if found and wanted_key is None:
-        says = f"Whose key signed it: compare {found[1]} with the fingerprint that you got another way, or give it with --key."
+        says = f"Whose key signed it: compare {found[1]} with the fingerprint that you got from another source, or give it with --key."
         report.not_checked.append(says)
     elif found and found[1] != wanted_key:
         says = f"It is signed by the key {found[1]}, and not by {wanted_key}."
-        report.problem("key", STATEMENT, f"{says} {KEY_BESIDE}" if wanted_key in keys else says)
+        report.problem("key", STATEMENT, f"{says} {OTHER_KEY}" if wanted_key in keys else says)
     try:
         stated = parsed(found[0] if found else base64.b64decode(signed["payload"]))
         subject, predicate = stated["subject"][0], stated["predicate"]
@@ -1355,11 +1355,11 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
         form, root = predicate["format"], subject["digest"]["sha256"]
         files = {name: text(digest, SHA256) for name, digest in predicate["files"].items()}
         if len({tree.path for tree in trees} | ({log.path} if log else set())) != len(trees) + bool(log):
-            raise ValueError("two trees stand in one folder")
+            raise ValueError("two trees are in one folder")
         report.subject = text(subject["name"])
         wrong = root != first.root or report.subject != first.origin
     except WRONG_FORM as why:
-        raise Unreadable("its statement has not the form that this program knows") from why
+        raise Unreadable("its statement does not have the form that this program knows") from why
     if form != FORMAT:
         raise Unreadable(f"its format is {form!r}, and this program knows {FORMAT!r}")
     if wrong:
@@ -1371,11 +1371,11 @@ def _tree_of(said: Mapping[str, Any]) -> Tree:
     """Read a tree of the statement; an older server does not state whether it withholds fields."""
     complete, withholds = said["complete"], said.get("withholds", True)
     if type(complete) is not bool or type(withholds) is not bool:
-        raise ValueError("this is neither true nor false")
+        raise ValueError("this is not true or false")
     origin, of, id_ = text(said["origin"]), text(said["of"], KIND), text(said["id"], ID)
     named = ORIGIN.fullmatch(origin)
     if named is None or (named[2], named[3]) != (of, id_):
-        raise ValueError("its origin is of something else")
+        raise ValueError("its origin is something else")
     return Tree(
         path=text(said["path"], FOLDER),
         of=of,
@@ -1429,7 +1429,7 @@ def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
         if name not in here:
             report.problem("file", name, "The statement names this file, and it is not in the bundle.")
         elif name not in stated:
-            report.problem("file", name, "The statement does not name this file: somebody added it.")
+            report.problem("file", name, "The statement does not name this file: it was added.")
         elif (found := bundle.hash(name)) != stated[name]:
             if found:
                 report.problem("file", name, "The file is not the one that was signed: it was changed.")
@@ -1446,7 +1446,7 @@ def _payloads(bundle: Bundle, report: Report) -> dict[str, bytes]:
             data = base64.b64decode(found["base64"]) if "base64" in found else found["text"].encode()
             claimed, digest = text(found["sha256"], SHA256), sha256(data)
         except WRONG_FORM:
-            report.problem("payload", f"{PAYLOADS} line {number}", "This line is no payload.")
+            report.problem("payload", f"{PAYLOADS} line {number}", "This line is not a payload.")
             continue
         known[claimed] = digest
         if digest.hex() != claimed:
@@ -1460,7 +1460,7 @@ class Line(NamedTuple):
     """A line that names another predecessor than the line before it: that hash, and its own leaf hash with the correct predecessor."""
 
     prev: bytes
-    mended: bytes
+    leaf: bytes
 
 
 class Lines(NamedTuple):
@@ -1485,12 +1485,12 @@ def _records(bundle: Bundle, tree: Tree, report: Report) -> Lines:
         _, fields, id_, written_index, kind, links, of, prev = match.groups()
         index, leaf = int(written_index), sha(b"\x00" + line)
         if (id_, of) != whose:
-            says = f"It is a record of the {of.decode()} {id_.decode()}, and not of this {tree.of}."
+            says = f"It is a record of the {of.decode()} {id_.decode()}, not of this {tree.of}."
             report.problem("record", f"{tree.path} record {index}", says)
         if prev != previous:
             begin = match.start(8)
-            mended = sha(b"\x00" + line[:begin] + previous + line[begin + len(prev) :]).hexdigest()
-            unlinked[index] = Line(prev, mended.encode())
+            corrected = sha(b"\x00" + line[:begin] + previous + line[begin + len(prev) :]).hexdigest()
+            unlinked[index] = Line(prev, corrected.encode())
         record = Sealed(leaf.digest(), fields, links or b"", kind)
         if found.setdefault(index, record) is not record:
             doubles[len(order)] = record
@@ -1502,13 +1502,13 @@ def _records(bundle: Bundle, tree: Tree, report: Report) -> Lines:
 def _placed(
     tree: Tree, lines: Lines, order: Sequence[int], doubles: Mapping[int, Sealed], report: Report
 ) -> Lines:
-    """The records as they stand in order, once those are named that do not; of `doubles` another line has the index, too."""
+    """Return the records that are in order, and report the others; another line has the index of each of the `doubles`."""
     kept, found = _longest_ordered_run(order), lines.found
     found.update((order[at], record) for at, record in doubles.items() if at in kept)
     damaged = _misplaced(tree, order, kept, report)
     elsewhere = {*found}.difference(order[at] for at in kept) if damaged else ()
     for index in [each for each in elsewhere if each >= tree.size]:
-        del found[index]  # what stands in the place of another one and says so
+        del found[index]  # a record that claims the place of another one
     if tree.complete:
         damaged |= _gaps(tree, damaged.union(found), report)
     report.checked["records"] += len(found)
@@ -1556,18 +1556,18 @@ def _misplaced(tree: Tree, order: Sequence[int], kept: set[int], report: Report)
             before += 1
             damaged.add(before)
         if index >= 0 and before in damaged:
-            says = f"It was changed: {line.lower()} stands in its place, and says that it is record {index}."
+            says = f"It was changed: {line.lower()} replaces it and claims to be record {index}."
             report.problem("record", f"{tree.path} record {before}", says)
         elif index < 0:
             where = f"{tree.path} record {before}" if before in damaged else f"{tree.path} line {at + 1}"
             report.problem(
-                "record", where, f"{line} has not the form of a sealed record: it was changed or added."
+                "record", where, f"{line} does not have the form of a sealed record: it was changed or added."
             )
         elif index in placed:
             damaged.add(index)
             report.problem("order", where, f"{line} has it again: it was doubled.")
         else:
-            report.problem("order", where, f"It stands behind record {before}: it was moved.")
+            report.problem("order", where, f"It follows record {before}: it was moved.")
     return damaged
 
 
@@ -1585,22 +1585,20 @@ def _gaps(tree: Tree, there: set[int], report: Report) -> set[int]:
 
 
 def _chained(tree: Tree, lines: Lines, last: State | None, report: Report) -> set[int]:
-    """Name each record whose successor was sealed behind another one, or that names another one before it than its successor bears out."""
+    """Report each record whose successor was sealed after another one, or whose stated predecessor contradicts its successor."""
     changed, ends = set[int](), last.last.encode() if last else b""
     for index, line in sorted(lines.unlinked.items()):
         before = lines.found.get(index - 1)
         if index and (before is None or before.leaf.hex().encode() == line.prev):
             continue
         after = lines.unlinked.get(index + 1)
-        if index == 0 or line.mended == (after.prev if after else ends):
+        if index == 0 or line.leaf == (after.prev if after else ends):
             changed.add(index)
-            says = (
-                "It was changed: it names another record before it than the one behind which it was sealed."
-            )
+            says = "It was changed: it does not name the predecessor with which it was sealed."
             report.problem("chain", f"{tree.path} record {index}", says)
         elif index - 1 not in lines.damaged:
             changed.add(index - 1)
-            says = f"It was changed: record {index} was sealed behind another one."
+            says = f"It was changed: record {index} was sealed after another one."
             report.problem("chain", f"{tree.path} record {index - 1}", says)
     return changed
 
@@ -1608,12 +1606,12 @@ def _chained(tree: Tree, lines: Lines, last: State | None, report: Report) -> se
 def _states(
     bundle: Bundle, tree: Tree, lines: Lines, keys: Mapping[str, bytes], report: Report
 ) -> State | None:
-    """Compare the records with every signed checkpoint of their tree, and the last of these, which is given, with the statement and the log."""
+    """Compare the records with every signed checkpoint of their tree, and the last one with the statement and the log. Returns the last one."""
     stated = []
     for number, line in enumerate(bundle.lines(f"{tree.path}/checkpoints.jsonl"), start=1):
         found = _state(line, f"{tree.path} checkpoint {number}", keys, report)
         if found is not None and found.origin != tree.origin:
-            report.problem("checkpoint", found.where, f"It is of {found.origin}, and not of {tree.origin}.")
+            report.problem("checkpoint", found.where, f"It belongs to {found.origin}, not to {tree.origin}.")
         elif found is not None:
             stated.append(found)
     last = max(stated, key=lambda state: state.size, default=None)
@@ -1634,25 +1632,23 @@ def _states(
 
 
 def _left_out(tree: Tree, records: Mapping[int, Sealed], report: Report, *, is_subject: bool) -> None:
-    """Name the records that are not here where the statement says that not all are: those of what the bundle is of belong there, except where
-    it may withhold some of a comparison, and then nothing is said of them. Of what it repeats, the links say which belong there.
+    """Report missing records of a tree that the statement calls incomplete. The subject needs all its records, unless the bundle may withhold
+    some of a comparison, which are then not checked. For repeated sessions, the links determine which records are needed.
     """
     there = (
         tree.size if tree.complete else len(records)
-    )  # what is missing of a whole tree is told with its state
+    )  # missing records of a complete tree are reported with its state
     if there < LEAST or (not tree.complete and 0 not in records):
-        says = f"It shows nothing of the {tree.of}: record 0 and at least one more belong there."
+        says = f"It has no content of the {tree.of}: record 0 and at least one more are needed."
         report.problem("missing", f"{tree.path} records", says)
     if tree.complete or not is_subject:
         return
     left = _ranges(records, tree.size)
     if not tree.withholds or tree.of != IN_PART:
-        says = f"It is evidence of this {tree.of}, and leaves records of it out: {left}."
+        says = f"It is evidence of this {tree.of}, but leaves out records: {left}."
         report.problem("missing", f"{tree.path} records", says)
     else:
-        report.not_checked.append(
-            f"What the records of the {tree.of} {tree.id} say that are not shown: {left}."
-        )
+        report.not_checked.append(f"The records of the {tree.of} {tree.id} that are not shown: {left}.")
 
 
 def _ranges(records: Iterable[int], size: int) -> str:
@@ -1663,7 +1659,7 @@ def _ranges(records: Iterable[int], size: int) -> str:
             found.append(str(begin) if begin == index - 1 else f"{begin}–{index - 1}")
         begin = index + 1
     more = [f"and {len(found) - MOST_RANGES:,} more ranges"] if len(found) > MOST_RANGES else []
-    return ", ".join([*found[:MOST_RANGES], *more]) or "none, but it calls itself a part"
+    return ", ".join([*found[:MOST_RANGES], *more]) or "none, but it claims to be a part"
 
 
 def _state(line: bytes, where: str, keys: Mapping[str, bytes], report: Report) -> State | None:
@@ -1674,7 +1670,7 @@ def _state(line: bytes, where: str, keys: Mapping[str, bytes], report: Report) -
     found = opened(signed, CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(found[0], where) if found else None
     if found and state is None:
-        report.problem("checkpoint", where, "What is signed has not the form of a checkpoint.")
+        report.problem("checkpoint", where, "The signed document does not have the form of a checkpoint.")
     return state._replace(key=found[1]) if found and state else None
 
 
@@ -1689,7 +1685,7 @@ def _whole(
     """With all records: compute the tree at the size of each checkpoint, up to the first damaged record."""
     end = max(damaged.union(records), default=-1) + 1
     if end < last.size:
-        says = f"It is missing: the records end before it, and the signed checkpoint counts {last.size}."
+        says = f"It is missing: the records end before it, but the signed checkpoint counts {last.size}."
         report.problem("missing", f"{tree.path} record {end}", says)
     elif end > last.size:
         added = min(index for index in damaged.union(records) if index >= last.size)
@@ -1701,12 +1697,10 @@ def _whole(
         if made.get(state.size) == state.root:
             report.checked["proofs"] += 1
         elif 0 < state.size in made and in_order[state.size - 1].hex() != state.last:
-            says = f"It was changed: the signed checkpoint of {state.size} records ends in another one."
+            says = f"It was changed: the signed checkpoint of {state.size} records ends with another one."
             report.problem("chain", f"{tree.path} record {state.size - 1}", says)
         elif state.size in made:
-            says = (
-                f"The tree over the records has another root than the one that was signed for {state.size}."
-            )
+            says = f"The tree over the records does not have the root that was signed for {state.size}."
             report.problem("root", state.where, says)
 
 
@@ -1718,12 +1712,12 @@ def _paths(bundle: Bundle, tree: Tree, last: State, records: Mapping[int, Sealed
             found = parsed(line)
             index, steps = whole(found["index"]), hashes(found["path"])
         except WRONG_FORM:
-            report.problem("proof", f"{tree.path} proofs line {number}", "This line is no proof.")
+            report.problem("proof", f"{tree.path} proofs line {number}", "This line is not a proof.")
             continue
         shown.add(index)
         where = f"{tree.path} record {index}"
         if index not in records:
-            report.problem("missing", where, "There is a proof of this record, and the record is missing.")
+            report.problem("missing", where, "There is a proof of this record, but the record is missing.")
         elif root_by_path(records[index].leaf, index, last.size, steps) != last.root:
             report.problem(
                 "chain", where, "It is not in the tree that was signed: it or its proof was changed."
@@ -1746,7 +1740,7 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
         signed, entry = found["checkpoint"], parsed(line)
         about = (entry["of"], entry["id"], entry["generation"], entry["size"], entry["root"])
     except WRONG_FORM:
-        report.problem("log", where, "This is no entry of a log.")
+        report.problem("log", where, "This is not an entry of a log.")
         return
     signature = opened(signed, CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(signature[0], where) if signature else None
@@ -1782,7 +1776,7 @@ def _tombstones(
             line, index = each["entry"].encode(), whole(each["index"])
             steps, tombstone = hashes(each["path"]), tombstone_of(index, parsed(line))
         except WRONG_FORM:
-            report.problem("tombstone", where, "This is no entry of a log.")
+            report.problem("tombstone", where, "This is not an entry of a log.")
             continue
         if (tombstone.of, tombstone.id) != (tree.of, tree.id) or tombstone.records is None:
             report.problem("tombstone", f"{where} {index}", "The entry is about something else.")
@@ -1812,7 +1806,7 @@ def _earlier(
     for each in tree.earlier:
         report.earlier.append(each)
         if each.root not in [root for _, root in states.get((each.generation, each.size), ())]:
-            says = f"The statement names the seal of run {each.generation}, and no entry of the log shows it."
+            says = f"The statement names the seal of run {each.generation}, but no entry of the log shows it."
             report.problem("log", f"{tree.path} earlier seals", says)
         if each.because == ERASURE and each.log_entry != anew.get(each.generation):
             _not_by_tombstone(tree, each, report)
@@ -1831,25 +1825,25 @@ def _earlier_entry(
     """Put an entry of the log where it belongs: a signed state of an earlier run, or why there is another. Raises one of `WRONG_FORM`."""
     run = whole(entry["generation"])
     if (entry["of"], entry["id"]) != (tree.of, tree.id) or run >= tree.generation:
-        raise ValueError("it is of something else")
+        raise ValueError("it is about something else")
     if entry["entry"] == "sealed":
         state = index, text(entry["root"], SHA256)
         states.setdefault((run, whole(entry["size"])), []).append(state)
         return
     tombstone = tombstone_of(index, entry)
     if tombstone.anew is None:
-        raise ValueError("it is of something else")
+        raise ValueError("it is about something else")
     anew[run] = index
     report.erasures.append(tombstone)
 
 
 def _not_by_tombstone(tree: Tree, each: Earlier, report: Report) -> None:
-    """No entry of the log shows that a seal was replaced after an erasure: a link brings none, and nothing else lacks it."""
+    """Report that no entry of the log shows that a seal was replaced after an erasure. Only the bundle of a link may lack it."""
     if tree.withholds:
-        says = f"That run {each.generation} of the {tree.of} {tree.id} was sealed anew after an erasure: the statement says so, and a link brings no tombstones."
+        says = f"That run {each.generation} of the {tree.of} {tree.id} was resealed after an erasure: only the statement reports this, because a link has no tombstones."
         report.not_checked.append(says)
     else:
-        says = f"The statement says that run {each.generation} was sealed anew after an erasure, and no entry of the log shows it."
+        says = f"The statement says that run {each.generation} was resealed after an erasure, but no entry of the log shows it."
         report.problem("tombstone", f"{tree.path} earlier seals", says)
 
 
@@ -1875,12 +1869,12 @@ def _replacements(bundle: Bundle, stated: Stated, keys: Mapping[str, bytes], rep
     found = bundle.document(REPLACED)
     for said in found if stated.trees and isinstance(found, list) else ():
         if not isinstance(said, dict):
-            report.problem("key", REPLACED, "This is no entry of a log.")
+            report.problem("key", REPLACED, "This is not an entry of a log.")
             continue
         for index, entry, signed_by in _proven(said, stated.trees[0].log, keys, report, REPLACED):
             try:
                 if entry["entry"] != "key":
-                    raise ValueError("this entry is of something else")
+                    raise ValueError("this entry is about something else")
                 key, before = text(entry["key"]), text(entry["replaces"])
             except WRONG_FORM:
                 report.problem("key", f"{REPLACED} {index}", "The entry is about something else.")
@@ -1903,7 +1897,7 @@ def _proven(
             line, index, steps = each["entry"].encode(), whole(each["index"]), hashes(each["path"])
             entry = parsed(line)
         except WRONG_FORM:
-            report.problem("log", where, "This is no entry of a log.")
+            report.problem("log", where, "This is not an entry of a log.")
             continue
         if state is None or root_by_path(leaf_hash(line), index, state.size, steps) != state.root:
             report.problem("log", f"{where} {index}", "The entry is not in the log that was signed.")
@@ -1915,7 +1909,7 @@ def _proven(
 def tombstone_of(index: int, entry: Any) -> Tombstone:
     """Parse the log entry of an erasure. Raises one of `WRONG_FORM`."""
     if entry["entry"] not in ("erased", "erased_fields"):
-        raise ValueError("this entry is of something else")
+        raise ValueError("this entry is about something else")
     at, by, reason = ((text(entry[name]) if name in entry else None) for name in ("at", "by", "reason"))
     told = entry["records"] if entry["entry"] == "erased_fields" else None
     records = None if told is None else [(whole(at), list(map(text, names))) for at, names in told]
@@ -1928,15 +1922,15 @@ def tombstone_of(index: int, entry: Any) -> Tombstone:
 def _untold(
     tree: Tree,
     records: Mapping[int, Sealed],
-    not_told: tuple[Mapping[int, set[str]], Mapping[int, set[str]]],
+    undisclosed: tuple[Mapping[int, set[str]], Mapping[int, set[str]]],
     erased: Mapping[Field, str | None],
     report: Report,
 ) -> tuple[ErasureCount, int, int]:
-    """Count what is told and what is not: what does not fit, which was named; what was erased, where a tombstone says so, or else the
-    statement of a bundle that may withhold; else withheld, which is a fault where the statement says that nothing is, and does not fit.
+    """Count the undisclosed fields: erased, if a tombstone names them, or the statement of a bundle that may withhold; otherwise
+    withheld, which is a fault if the statement says that nothing is. The third number is of fields that do not match.
     """
-    untold, unfit = not_told
-    number, wrong = (sum(map(len, each.values())) for each in not_told)
+    untold, unfit = undisclosed
+    number, wrong = (sum(map(len, each.values())) for each in undisclosed)
     found = {each: at for each, at in erased.items() if each[1] in untold.get(each[0], ())}
     gone = ErasureCount(len(found), max((at for at in found.values() if at), default=None))
     if tree.withholds and tree.erased:
@@ -1952,7 +1946,7 @@ def _untold(
     for index in sorted(untold) if not tree.withholds else ():
         for name in sorted(untold[index]):
             if (index, name) not in found:
-                says = "It is not told, and no tombstone in the log says that it was erased."
+                says = "It is not disclosed, and no tombstone in the log says that it was erased."
                 report.problem("missing", f"{tree.path} record {index} {name}", says)
     return gone, withheld, wrong
 
@@ -1962,15 +1956,15 @@ def _stated(
 ) -> ErasureCount:
     """The erased fields according to the statement, which replaces tombstones in the bundle of a share link; at most the undisclosed ones."""
     untold, wrong = numbers
-    if untold < stated.fields <= untold + wrong:  # some of it was changed, which is told already
+    if untold < stated.fields <= untold + wrong:  # some of it was changed, which is already reported
         return stated._replace(fields=untold)
     if stated.fields > untold:
-        says = f"The statement says that {stated.fields} fields were erased, and {untold} are not told."
+        says = f"The statement says that {stated.fields} fields were erased, but {untold} are not disclosed."
         report.problem("statement", f"{tree.path} erased", says)
         return found
     if stated.fields <= found.fields:
         return found
-    says = f"That {stated.fields:,} fields of the {tree.of} {tree.id} were erased: the statement says so, and a link brings no tombstones."
+    says = f"That {stated.fields:,} fields of the {tree.of} {tree.id} were erased: only the statement reports this, because a link has no tombstones."
     report.not_checked.append(says)
     return stated
 
@@ -1981,7 +1975,7 @@ def _entries(bundle: Bundle, name: str) -> Iterator[bytes]:
     for line in bundle.lines(name):
         strange += len(line) < SHORTEST_ENTRY
         if strange >= MOST_COUNTED:
-            raise TooMuch(f"It stopped after {MOST_COUNTED:,} lines of {name} that are no entries.")
+            raise TooMuch(f"It stopped after {MOST_COUNTED:,} lines of {name} that are not entries.")
         yield line
 
 
@@ -1995,20 +1989,18 @@ def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Repo
         if found is not None and found.origin == log.origin:
             stated.append(found)
         elif found is not None:
-            report.problem("checkpoint", found.where, f"It is of {found.origin}, and not of {log.origin}.")
+            report.problem("checkpoint", found.where, f"It belongs to {found.origin}, not to {log.origin}.")
     leaves = [leaf_hash(line) for line in lines]
     made = roots(leaves, [state.size for state in stated])
     for state in stated:
         if made.get(state.size) == state.root:
             report.checked["proofs"] += 1
         else:
-            says = f"The first {state.size} entries have not the root that was signed: one was changed, added or taken out."
+            says = f"The first {state.size} entries do not have the root that was signed: one was changed, added or removed."
             report.problem("root", state.where, says)
     last = max(stated, key=lambda state: state.size, default=None)
     if last is None or (last.size, last.root.hex(), len(lines)) != (log.size, log.root, log.size):
-        report.problem(
-            "checkpoint", f"{log.path} checkpoints", "The log does not end where the statement says."
-        )
+        report.problem("checkpoint", f"{log.path} checkpoints", "The log does not end as the statement says.")
     if last:
         report.shown.append(
             Shown(
@@ -2025,7 +2017,7 @@ def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Repo
 def _replaced(lines: Sequence[bytes], stated: Sequence[State], report: Report) -> None:
     """The replaced keys with their successors, and whether the earlier key signed the log with that entry."""
     for index, line in enumerate(lines):
-        with suppress(*WRONG_FORM):  # told where what was sealed is looked for
+        with suppress(*WRONG_FORM):  # reported with the sealed entries
             entry = parsed(line)
             if entry["entry"] == "key":
                 key, before = text(entry["key"]), text(entry["replaces"])
@@ -2041,7 +2033,7 @@ def _signed_in_turn(stated: Sequence[State], report: Report) -> None:
     sound = {(state.size, state.root) for state in stated if state.size <= until.get(state.key or "", MOST)}
     for state in stated:
         if state.key not in known and report.key:
-            says = f"It is signed by {state.key}, which by this log was never a key of the project."
+            says = f"It is signed by {state.key}, which was never a key of the project according to this log."
             report.problem("key", state.where, says)
         elif (state.size, state.root) not in sound:
             says = f"It is signed by {state.key} alone, which was replaced by entry {until[state.key or '']} before."
@@ -2059,11 +2051,11 @@ def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report
             state = State(where, origin, digits(size), base64.b64decode(root, validate=True), "")
             taken[state] = (text(found["url"]), bool(text(found["answer"]).strip()))
         except WRONG_FORM:
-            report.problem("witness", where, "This line tells of nothing that a witness took.")
+            report.problem("witness", where, "This line is not a state that a witness received.")
     made = roots(leaves, [state.size for state in taken])
     for state, (url, cosigned) in taken.items():
         if (state.origin, state.root) != (log.origin, made.get(state.size)):
-            report.problem("witness", state.where, "A witness took another history than this one.")
+            report.problem("witness", state.where, "A witness received another history than this one.")
             continue
         report.checked["witnessed"] += 1
         answer = "its key tells whether it cosigned them" if cosigned else "it gave no cosignature"
@@ -2092,7 +2084,7 @@ def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
         state = f"timestamps/{match[1]}.json"
         dates = bundle.document(state)
         if dates is None or json.dumps(dates, sort_keys=True) not in states:
-            report.problem("timestamp", name, "What it dates is not among the signed states of the log.")
+            report.problem("timestamp", name, "The dated state is not among the signed states of the log.")
         else:
             dated.append(int(match[1]))
             _stamp(bundle, dated[-1], name, state, report)
@@ -2104,28 +2096,28 @@ def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
         )
         report.not_checked.append(
             f"The timestamps of {_counted(len(dated), 'states')} of the log: the authority's signature and chain of certificates, "
-            f"so whether the authority said so. For the newest: {command}"
+            f"and so whether the authority issued them. For the newest: {command}"
         )
 
 
 def _stamp(bundle: Bundle, entries: int, name: str, state: str, report: Report) -> None:
     answer, data = bundle.content(name), bundle.content(state)
     if answer is None or data is None:
-        return  # told with the files
+        return  # reported with the files
     try:
         algorithm, imprint, at = timestamp(answer)
     except Indefinite:
         report.not_checked.append(
-            f"{name}: it is written with lengths that are not said beforehand (BER), which this program does not read; OpenSSL does: "
+            f"{name}: it has elements of indefinite length (BER), which this program does not read; OpenSSL does: "
             f"openssl ts -verify -in {name} -data {state} -CAfile AUTHORITY.pem"
         )
         return
     except WRONG_FORM:
-        report.problem("timestamp", name, "It is no timestamp: it has not the form of one (RFC 3161).")
+        report.problem("timestamp", name, "It does not have the form of a timestamp (RFC 3161).")
         return
     known = IMPRINTS.get(algorithm)
     if known and hashlib.new(known, data).digest() != imprint:
-        report.problem("timestamp", name, f"It is of something else than {state}.")
+        report.problem("timestamp", name, f"It does not date {state}.")
         return
     report.dated.append(Dated(entries, at, name, True if known else None))
 
@@ -2143,10 +2135,10 @@ def timestamp(answer: bytes) -> tuple[bytes, bytes, str]:
         rb"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d(?:\.\d{1,9})?)Z", _content(at, GENERALIZED_TIME)
     )
     if when is None:
-        raise ValueError("it tells no time")
+        raise ValueError("it has no time")
     year, month, day, hour, minute, second = (each.decode() for each in when.groups())
-    told_at = f"{year}-{month}-{day}T{hour}:{minute}:{second}Z"
-    return _content(_within(algorithm, SEQUENCE)[0], OBJECT_ID), _content(digest, OCTETS), told_at
+    dated_at = f"{year}-{month}-{day}T{hour}:{minute}:{second}Z"
+    return _content(_within(algorithm, SEQUENCE)[0], OBJECT_ID), _content(digest, OCTETS), dated_at
 
 
 def _within(element: bytes, tag: int) -> list[bytes]:
@@ -2157,7 +2149,7 @@ def _within(element: bytes, tag: int) -> list[bytes]:
         found.append(content[begin : begin + head + length])
         begin += head + length
     if begin != len(content):
-        raise ValueError("it ends before its end")
+        raise ValueError("it is incomplete")
     return found
 
 
@@ -2176,7 +2168,7 @@ def _length(begin: bytes) -> tuple[int, int]:
     if first < LONG:
         return 2, first
     if first == LONG:
-        raise Indefinite("its length is not said beforehand")
+        raise Indefinite("its length is indefinite")
     many = first - LONG
     if many not in SIZES or len(begin) < 2 + many:
         raise ValueError("it has another form")
@@ -2190,10 +2182,10 @@ def _access(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) ->
         found = there.get(chain, [])
         for number, head in heads.items():
             if number > len(found):
-                says = f"The log committed to {number} lines of it, and {len(found)} are there."
+                says = f"The log committed to {number} lines of it, but it has {len(found)}."
                 report.problem("access", f"access log of {chain}", says)
             elif number and found[number - 1] != head:
-                says = "It or a line before it is not the one that the log committed to."
+                says = "It or an earlier line is not the one that the log committed to."
                 report.problem("access", f"access log of {chain} line {number}", says)
 
 
@@ -2201,7 +2193,7 @@ def _access_heads(lines: Sequence[bytes]) -> dict[str, dict[int, str]]:
     """The hash of the last line of each access log in the project's log."""
     heads: dict[str, dict[int, str]] = {}
     for line in lines:
-        with suppress(*WRONG_FORM):  # told where what was sealed is looked for
+        with suppress(*WRONG_FORM):  # reported with the sealed entries
             entry = parsed(line)
             if entry["entry"] == "access":
                 heads.setdefault(text(entry["chain"]), {})[whole(entry["lines"])] = text(entry["sha256"])
@@ -2222,11 +2214,13 @@ def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[st
                 text(found["previous_sha256"]),
             )
         except WRONG_FORM:
-            report.problem("access", f"{log.path} access line {number}", "This is no line of an access log.")
+            report.problem(
+                "access", f"{log.path} access line {number}", "This is not a line of an access log."
+            )
             continue
         hashes = there.setdefault(chain, [])
         if (sequence, previous) != (len(hashes) + 1, hashes[-1] if hashes else NO_RECORD):
-            says = "It does not follow the line before it: one was changed, put in or left out."
+            says = "It does not follow the line before it: one was changed, inserted or left out."
             report.problem("access", f"access log of {chain} line {sequence}", says)
         hashes.append(sha256(line).hex())
         report.checked["access_lines"] += 1
@@ -2241,14 +2235,14 @@ def _present(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -
     for name, state in sealed.items():
         where = f"{name[0]} {name[1]}"
         if name not in there:
-            report.problem("dropped", where, "It was sealed and never erased, and it is not there any more.")
+            report.problem("dropped", where, "It was sealed and never erased, but no longer exists.")
         elif there[name] != state:
-            says = f"It was sealed with {state[0]} records under another root than it has now."
+            says = f"It was sealed with {state[0]} records under another root than now."
             report.problem("changed", where, says)
         else:
             report.checked["sealed"] += 1
     for of, id_, _ in there.keys() - sealed.keys():
-        report.problem("log", f"{of} {id_}", "It is there, and the log does not say that it was sealed.")
+        report.problem("log", f"{of} {id_}", "It exists, but was not sealed according to the log.")
 
 
 def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, tuple[int, str]]:
@@ -2264,20 +2258,20 @@ def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, t
                 continue
             name = (text(entry["of"]), text(entry["id"]), whole(entry["generation"]))
             if kind in ("erased", "erased_fields"):
-                report.erasures.append(gone := tombstone_of(index, entry))
-                report.checked["erased_fields"] += sum(len(names) for _, names in gone.records or ())
+                report.erasures.append(erasure := tombstone_of(index, entry))
+                report.checked["erased_fields"] += sum(len(names) for _, names in erasure.records or ())
                 report.checked["erased"] += kind == "erased"
             if kind == "erased_fields":
                 continue
             state = (0, "") if kind == "erased" else (whole(entry["size"]), text(entry["root"]))
         except WRONG_FORM:
-            report.problem("log", where, "This is no entry of a log.")
+            report.problem("log", where, "This is not an entry of a log.")
             continue
         if kind == "erased":
             sealed.pop(name, None)
         elif known.setdefault((name, state[0]), state[1]) != state[1]:
             report.problem(
-                "changed", where, f"The same {state[0]} records were sealed before under another root."
+                "changed", where, f"The same {state[0]} records were sealed earlier under another root."
             )
         else:
             sealed[name] = max(sealed.get(name, state), state)
@@ -2293,7 +2287,7 @@ def _there(bundle: Bundle, log: Log, report: Report) -> dict[Name, tuple[int, st
             there[name] = (whole(found["size"]), text(found["root"]))
         except WRONG_FORM:
             report.problem(
-                "log", f"{log.path} present line {number}", "This line names nothing that is sealed."
+                "log", f"{log.path} present line {number}", "This line does not name anything sealed."
             )
     return there
 
@@ -2306,8 +2300,8 @@ def _disclosed(
     helper: Helper | None,
     report: Report,
 ) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
-    """Every field that is told is what was committed to, and told once; the names of the others, by record: those that are not told, and
-    those that are, or that cannot be read, and do not fit.
+    """Check that every disclosed field matches its commitment and is disclosed once. Returns the names of the other fields by record: the
+    undisclosed ones, and those that do not match or cannot be read.
     """
     name = f"{path}/disclosed.jsonl"
     made = helper.lines(bundle) if helper else None
@@ -2321,12 +2315,12 @@ def _disclosed(
             named |= {(index, each) for each in wrong}
             unclear = unclear or index < 0
             if 0 <= index <= said.doubtful[number] or index in known:
-                report.problem("order", where, "A record is told of twice, or behind a later one.")
+                report.problem("order", where, "A record is disclosed twice, or after a later one.")
             known.add(index)
             said.of_some.setdefault(index, set()).update(right)
     if len(said.doubtful) >= MOST_COUNTED:
         raise TooMuch(
-            f"It stopped after {MOST_COUNTED:,} lines of {name} that are not as the product writes them."
+            f"It stopped after {MOST_COUNTED:,} lines of {name} that are not in the form that the product writes."
         )
     unclear = unclear or bundle.hashes.get(name) == ""
     return _parted(_undisclosed_fields(records, said), named, known if unclear else records)
@@ -2391,7 +2385,7 @@ def _undisclosed_fields(records: Mapping[int, Sealed], disclosed: DisclosedField
     return untold
 
 
-# Objects as tuples of pairs, so that a name which stands there twice is not lost.
+# Objects as tuples of pairs, so that a repeated name is not lost.
 _decoded = json.JSONDecoder(object_pairs_hook=tuple).raw_decode
 UNCLEAR = b"-1 0  "
 TOLD = (tuple, int, tuple)
@@ -2399,8 +2393,8 @@ NOTHING = (-1, Sealed(b"", b"", b""))
 
 
 def committed(line: bytes) -> bytes:
-    """What a line that tells of a record comes to: its index, how many fields it tells, the commitments to them as an envelope writes
-    them, and the payloads that it names. Where it is not written as the product writes it, `UNCLEAR`: then it is read with more patience.
+    """Return what a disclosing line proves: its index, the number of fields, the commitments to them as an envelope writes
+    them, and the payloads that it names. `UNCLEAR` if it is not in the form that the product writes: then it is read more carefully.
     """
     made, needed, sha = list[str](), list[str](), hashlib.sha256
     try:
@@ -2410,7 +2404,7 @@ def committed(line: bytes) -> bytes:
         if first != "index" or second != "fields" or (type(found), type(index), type(fields)) != TOLD:
             return UNCLEAR
         for name, each in fields:
-            if len(each) == 2:  # noqa: PLR2004  # as below, and here because it is done a million times
+            if len(each) == 2:  # noqa: PLR2004  # as below; not a call, because this runs a million times
                 salt, told = each
                 commitment = sha(COMMITMENT_TAG + _bytes(salt) + sha(told.encode()).digest()).hexdigest()
             else:
@@ -2418,9 +2412,7 @@ def committed(line: bytes) -> bytes:
                 needed.append(payload)
             made.append(f'"{name}":"{commitment}"')
         pairs = ",".join(made)
-        if (
-            end != len(written) or " " in pairs or "\n" in pairs
-        ):  # what stands between the parts of what it comes to
+        if end != len(written) or " " in pairs or "\n" in pairs:  # the separators of the result
             return UNCLEAR
         return f"{index} {len(made)} {pairs} {','.join(needed)}".encode()
     except WRONG_FORM:
@@ -2435,7 +2427,7 @@ def _committed(each: Any) -> tuple[str, str]:
     else:
         salt, told, payload = each
         if told is not None or not SHA256.fullmatch(payload):
-            raise ValueError("there is a text beside a payload, or another name than a payload's")
+            raise ValueError("it has both a text and a payload, or the name of no payload")
         digest = bytes.fromhex(payload)
     return hashlib.sha256(COMMITMENT_TAG + bytes.fromhex(salt) + digest).hexdigest(), payload
 
@@ -2532,11 +2524,13 @@ def _one_by_one(
         if type(index) is not int or type(fields) is not dict:
             raise ValueError("another form")
     except WRONG_FORM:
-        report.problem("field", where, "This line tells of no record.")
+        report.problem("field", where, "This line does not disclose a record.")
         return -1, set(), set()
     record = records.get(index)
     if record is None:
-        report.problem("missing", f"{path} record {index}", "Its fields are told, and the record is missing.")
+        report.problem(
+            "missing", f"{path} record {index}", "Its fields are disclosed, but the record is missing."
+        )
         return index, set(), set()
     commitments = {name.decode(): value for name, value in PAIR.findall(record.fields)}
     right, wrong = set[str](), set[str]()
@@ -2554,7 +2548,7 @@ def _wrong_with(each: Any, payloads: Mapping[str, bytes], commitment: bytes | No
     try:
         made, payload = _committed(each)
     except WRONG_FORM:
-        return "It is not told in a form that can be checked."
+        return "It is not disclosed in a form that can be checked."
     if payload and payload not in payloads:
         return f"Its payload {payload} is not in the bundle."
     if made.encode() == commitment and (not payload or payloads[payload].hex() == payload):
@@ -2599,16 +2593,16 @@ def _links(
             silent += said.sequence is None
             if not record.links:
                 report.problem(
-                    "link", where, "It is a step of a replay, and names no record that it repeats."
+                    "link", where, "It is a step of a replay, but does not name the record that it repeats."
                 )
             for name, leaf in PAIR.findall(record.links):
                 step = _linked(where, name.decode(), known.get(leaf), said, report)
                 if _is_step(tree, index) and 0 <= step <= before:
-                    says = f"It repeats record {step} of the session behind record {before}: its link or its place is another one."
+                    says = f"It repeats record {step} of the session after record {before}: its link or its place is wrong."
                     report.problem("link", where, says)
                 before = max(before, step)
         if silent:
-            says = f"Which steps {silent:,} records of the {tree.of} {tree.id} say that they repeat: their facts are not told."
+            says = f"Which steps {silent:,} records of the {tree.of} {tree.id} repeat: their facts are not disclosed."
             report.not_checked.append(says)
 
 
@@ -2631,7 +2625,7 @@ def _linked(where: str, name: str, found: tuple[Tree, int, str] | None, said: Re
         (said.kind, kind),
     ):
         if wanted is not None and wanted != here:
-            says = f"It says that it repeats something else ({plain(wanted)}) than the record that it names: record {index} of the {there.of} {there.id}, {kind}."
+            says = f"It claims to repeat something else ({plain(wanted)}) than the record that it names: record {index} of the {there.of} {there.id}, {kind}."
             report.problem("link", where, says)
             return -1
     report.checked["links"] += 1
@@ -2651,7 +2645,7 @@ def _facts(bundle: Bundle, tree: Tree, linked: Sequence[int], disclosure: Disclo
     """The disclosed and correct facts of some records and of record 0."""
     wanted, found = {0, *linked} if linked else set(), dict[int, Any]()
     for line in bundle.lines(f"{tree.path}/disclosed.jsonl") if wanted else ():
-        with suppress(*WRONG_FORM):  # told where what is told is compared
+        with suppress(*WRONG_FORM):  # reported with the disclosed fields
             said = parsed(line)
             index = said["index"]
             left = disclosure.untold.get(index, set()) | disclosure.unfit.get(index, set())
@@ -2681,15 +2675,15 @@ def _report_lines(report: Report) -> Iterator[str]:
         yield f"and {len(report.dated) - MOST_DATED:,} earlier timestamps; --json has all"
     yield from _older(report)
     counts = [
-        _counted(count, TOLD_COUNTS.get(name, name.replace("_", " ")))
+        _counted(count, COUNT_NAMES.get(name, name.replace("_", " ")))
         for name, count in report.checked.items()
         if count
     ]
     yield "checked: " + ", ".join(counts)
     yield from _erased(report.erasures)
-    yield from (f"NO LONGER TOLD: {where} ({why})" for where, why in report.missing[:MOST_ERASURES])
+    yield from (f"NO LONGER DISCLOSED: {where} ({why})" for where, why in report.missing[:MOST_ERASURES])
     if len(report.missing) > MOST_ERASURES:
-        yield f"and {len(report.missing) - MOST_ERASURES:,} more fields that the older one told; --json has all"
+        yield f"and {len(report.missing) - MOST_ERASURES:,} more fields that the older one disclosed; --json has all"
     for each in report.problems:
         yield f"FAULT ({each['code']}) {each['where']}: {each['says']}"
     if report.more:
@@ -2713,16 +2707,16 @@ def _signed_by_others(report: Report) -> Iterator[str]:
     for shown in report.shown:
         if report.key and shown.signed_by not in {None, report.key}:
             whose = "the log" if shown.of == "log" else f"{shown.of} {shown.id}"
-            yield f"{whose}: what was sealed then is signed by {shown.signed_by}, another key than the bundle's"
+            yield f"{whose}: its seal is signed by {shown.signed_by}, another key than the bundle's"
 
 
 def _older(report: Report) -> Iterator[str]:
     older = report.older
     if older and older.anew:
-        yield f"{SAID_OF_EARLIER[older.holds]}  {older.anew}; the older one is signed by {older.key or 'no valid key'}"
+        yield f"{RESULT_OF_EARLIER[older.holds]}  {older.anew}; the older one is signed by {older.key or 'no valid key'}"
     elif older:
         some = ONLY_RECORDS if older.holds and report.failed else ""
-        said = SAID_OF_LOG if older.in_log else SAID_OF_OLDER
+        said = RESULT_OF_LOG if older.in_log else RESULT_OF_OLDER
         yield f"{said[older.holds]}{some}  it is signed by {older.key or 'no valid key'}"
 
 
@@ -2744,19 +2738,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Verify the bundle of the command line and return the exit code."""
     parser = Command(prog="tm_verify.py", description="Check an evidence bundle of Time Machine.")
     parser.add_argument("bundle", help="the zip file")
-    key_help = "the key that must have signed it; its fingerprint comes another way than the bundle"
+    key_help = "the key that must have signed it; get its fingerprint from another source than the bundle"
     parser.add_argument("--key", metavar="ed25519:FINGERPRINT", help=key_help)
-    older_help = "a bundle of the same that was kept from before: is it the beginning of this one? Beside a log any of its project: is it in the log?"
+    older_help = "an older bundle of the same subject: is it the beginning of this one? With a log, any bundle of its project: is it in the log?"
     parser.add_argument("--older", metavar="OLDER.zip", help=older_help)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument("--told", help=argparse.SUPPRESS)  # how this program starts itself to be quicker
+    parser.add_argument("--told", help=argparse.SUPPRESS)  # used when this program starts itself as a helper
     parser.add_argument("--turn", type=int, choices=range(TURNS), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
-    gc.disable()  # nothing here refers to itself, and looking for what does takes a tenth of the time
+    gc.disable()  # there are no reference cycles, and looking for them takes a tenth of the time
     if given.told is not None:
         return _help(given.bundle, given.told, given.turn)
     if given.key is not None and not is_fingerprint(given.key):
-        parser.error("--key is written ed25519: and 64 digits of 0-9 and a-f")
+        parser.error("--key has the form ed25519: and 64 digits of 0-9 and a-f")
     try:
         report = verify(given.bundle, given.key, given.older)
     except Unreadable as why:
@@ -2769,7 +2763,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _write(written: str) -> None:
-    encoding = sys.stdout.encoding or "ascii"  # of a terminal that may not have every letter
+    encoding = sys.stdout.encoding or "ascii"  # a terminal cannot print every character
     sys.stdout.write(
         written.replace("\x7f", "\\u007f").encode(encoding, "backslashreplace").decode(encoding) + "\n"
     )

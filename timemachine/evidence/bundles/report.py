@@ -1,7 +1,7 @@
 """`report.html` in a bundle: a page for reading and printing, with no script and nothing loaded from elsewhere.
 
 It is written from what the bundle discloses, so nothing withheld can be in it. Recorded text is made harmless here and escaped by the
-template. The page proves nothing by itself.
+template. The page alone proves nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -127,7 +127,7 @@ def log_report(log: Mapping[str, Any], about: Mapping[str, Any], key: str, entri
 
 
 def sentence(rows: Rows) -> str:
-    """Return what became of the steps of a replay or comparison, counted from what is disclosed."""
+    """Return the results of the steps of a replay or comparison, counted from the disclosed records."""
     statuses = ", ".join(times(count, name) for name, count in sorted(rows.statuses.items()))
     verdicts = ", ".join(times(count, name) for name, count in sorted(rows.verdicts.items()))
     noun = "answer" if rows.of == "comparison" else "step"

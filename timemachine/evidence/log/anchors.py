@@ -1,6 +1,6 @@
 """Reporting the log's growth: a witness gets each state with a proof, an authority timestamps it.
 
-Whoever has the signing key could write another history; what they recorded of this one reveals that.
+The owner of the signing key could write another history; what they recorded of this one reveals that.
 """
 
 import base64

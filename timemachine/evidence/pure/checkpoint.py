@@ -63,7 +63,7 @@ def verifier_key(name: str, public_key: bytes) -> str:
 
 
 def signed_note(text: str, name: str, public_key: bytes, signature: bytes) -> str:
-    """Return the note; `signature` is over the bytes of the text, which ends with a newline."""
+    """Return the note; `signature` signs the bytes of the text, which ends with a newline."""
     written = base64.b64encode(_key_hash(name, public_key) + signature).decode()
     return f"{text}\n{_DASH}{name} {written}\n"
 

@@ -45,7 +45,7 @@ class PublicSeal(Schema):
     sealed_at: str
     because: Literal["run_again", "erasure"]
     replaced_at: str | None
-    log_entry: int | None  # the entry of the project's log that says so
+    log_entry: int | None  # the entry of the project's log about the replacement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,8 @@ def test_the_verifier_names_what_was_erased_and_proves_the_rest(session: Session
     assert found["checked"]["withheld"] == 0
     readme = unpacked((tmp_path / "bundle.zip").read_bytes())["README.txt"].decode()
     assert (
-        f"Not told:         {found['checked']['erased_fields']} fields erased for good, 0 withheld" in readme
+        f"Not disclosed:    {found['checked']['erased_fields']} fields erased permanently, 0 withheld"
+        in readme
     )
     (shown,) = found["shown"]
     assert (shown["erased"], shown["withheld"]) == (found["checked"]["erased_fields"], 0)
@@ -96,14 +97,14 @@ def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why
     assert (shown.erased, shown.last_erased) == (gone["erased"], gone["last_erased"])
     assert shown.withheld == found.checked["withheld"] > 0
     said = "\n".join(tm_verify.report_lines(found))
-    assert f"{shown.erased} fields erased for good, the last at {shown.last_erased}" in said
+    assert f"{shown.erased} fields erased permanently, most recently at {shown.last_erased}" in said
     assert "NOT CHECKED: That" in said
     files = unpacked((tmp_path / "link.zip").read_bytes())
     assert f"{shown.erased} fields erased permanently, most recently at " in files["report.html"].decode()
     readme = files["README.txt"].decode()
     left = f"{shown.withheld - 1} withheld of what the link shows;"
-    assert f"{shown.erased} fields erased for good, {left}" in readme
-    assert "1 field that no link tells: who made it" in readme
+    assert f"{shown.erased} fields erased permanently, {left}" in readme
+    assert "1 field that no link shows: who made it" in readme
     for canary in (b"ada@example.org", b"asked for by the person"):
         assert canary not in b"".join(files.values())
     with_tombstones = files | {
