@@ -68,8 +68,8 @@ Timestamps
 An authority (RFC 3161) dated signed states of the log: N.tsr is its answer to
 the bytes of N.json. Such a timestamp shows that this state, and so every seal in it, existed by that time, but
 not when anything was recorded. tm_verify.py checks that the dated state is a signed state of this log and that
-the answer belongs to these bytes, and prints its time. It does not check the authority's signature or its chain
-of certificates. OpenSSL does, with the authority's own certificate, which you get from the authority:
+the answer belongs to these bytes, and prints its time. It does not check the authority's signature or its
+chain of certificates. OpenSSL does, with the authority's own certificate, which you get from the authority:
 
     openssl ts -verify -in timestamps/N.tsr -data timestamps/N.json -CAfile AUTHORITY.pem
 """
