@@ -82,7 +82,7 @@ def test_a_form_that_cannot_be_says_why_and_keeps_what_was_said(session: Session
     address = f"/sessions/{session.id}/share/"
     form = form_at(operator, address, label="für Zoë")
     for said, sentence in (
-        ({"until": "2020-01-01"}, "expired already"),
+        ({"until": "2020-01-01"}, "already have expired"),
         ({"until": "2999-01-01"}, "at most 366 days"),
         ({"max_opens": "0"}, "Maximum views must be 1 to 1,000,000"),
         ({"through_sequence": "7"}, "no step 7"),
@@ -112,7 +112,7 @@ def test_all_that_cannot_be_is_said_at_once_in_our_words(session: Session, opera
         "Maximum views must be 1 to",
         "The session has no step 99. Its last step is 6.",
         "The passphrase must have 4 to 1,000 characters",
-        "expired already",
+        "already have expired",
     ):
         assert sentence in page
     assert "novalidate" in page

@@ -31,7 +31,7 @@ from timemachine.governance.sharing.pure.terms import Policy, Terms
 from timemachine.governance.sharing.pure.token import new_token
 from timemachine.recording.sessions.deletions import erase_session
 
-SENTENCE = "There is no such link, or it is no longer valid. Ask whoever sent it for a new one."
+SENTENCE = "This link does not exist or is no longer valid. Ask the sender for a new one."
 DOOR, NOTHING = "share", "shared_nothing"
 PAGES = ("shared", "shared_step", "shared_cell")
 OF_DJANGO = {"request", "user", "perms", "messages", "csrf_token"}

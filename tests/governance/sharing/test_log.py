@@ -93,7 +93,7 @@ def test_whoever_tries_a_link_that_is_erased_meanwhile_is_told_what_everybody_is
     link: ShareLink, session: Session
 ) -> None:
     erase_session(session)
-    with pytest.raises(NotFound, match="no such link") as why, transaction.atomic():
+    with pytest.raises(NotFound, match="This link does not exist") as why, transaction.atomic():
         log.append(link, log.WRONG_SECRET)
     assert why.value.code == "share_link_not_valid"
     with pytest.raises(NotFound):

@@ -27,7 +27,7 @@ from timemachine.governance.sharing.queries import grant_of
 from timemachine.recording.sessions.models import Session
 
 ADDRESS = "203.0.113.77"
-SENTENCE = "There is no such link, or it is no longer valid. Ask whoever sent it for a new one."
+SENTENCE = "This link does not exist or is no longer valid. Ask the sender for a new one."
 
 
 def expire(link: ShareLink) -> None:

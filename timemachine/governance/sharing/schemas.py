@@ -31,7 +31,7 @@ class ShareIn(Strict):
 
 
 class SharePolicyIn(Strict):
-    """What to change in a project's policy for links; with `longest_days` null, a link may live as long as any."""
+    """What to change in a project's policy for links; with `longest_days` null, the general maximum applies."""
 
     forbidden: bool = False
     passphrase_required: bool = False
@@ -74,7 +74,7 @@ class ShareOut(Schema):
 
 
 class ShareCreated(ShareOut):
-    """A new share link. `url` holds its secret, which no other answer has."""
+    """A new share link. `url` contains its secret, which no other response has."""
 
     url: str
 
@@ -148,7 +148,7 @@ class SharePreview(Schema):
 
 
 class SharePolicyOut(Schema):
-    """Whether links are forbidden, need a passphrase or a profile, and for how many days one may live; null for the longest that any may."""
+    """Whether links are forbidden, need a passphrase or a profile, and the longest lifetime in days; null for the general maximum."""
 
     forbidden: bool
     passphrase_required: bool
@@ -171,7 +171,7 @@ class LogLine(Schema):
 
 
 class LogPage(Page[LogLine]):
-    """Lines of a log, newest first, and the check of the whole log."""
+    """Lines of a log, newest first, and the check of the complete log."""
 
     log: LogCheck
 

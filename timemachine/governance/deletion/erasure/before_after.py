@@ -129,7 +129,7 @@ def scan_of(session: Session, chosen: Chosen, *, among: Collection[int] | None =
 
 
 def extend_scan(session: Session, scan: Scan, *, after: int) -> bool:
-    """Also look for what repeats later steps. Return whether there is anything new to look for."""
+    """Also search for what repeats later steps. Return whether there is anything new to search for."""
     chosen = scan.chosen
     if chosen.looks_everywhere or all(path.of_session for path in chosen.rules.paths):
         return False
@@ -142,7 +142,7 @@ def extend_scan(session: Session, scan: Scan, *, after: int) -> bool:
 
 
 def _collect_repeats(scan: Scan, action: Action, seen: BeforeAfter) -> None:
-    """Add the texts of a step's selected fields and identical payloads to what is looked for.
+    """Add the texts of a step's selected fields and identical payloads to the texts to search for.
 
     For a deleted step this is only what the step itself says: not its tags and names, its passages or the
     conversation so far, which other steps contain as well.

@@ -269,7 +269,7 @@ def _locked(row: Erasure) -> Session:
 
 
 def _leave_tombstone(session: Session, sequence: int, *, by: str, reason: str, at: datetime) -> None:
-    """Store that the step was deleted, label it so in the timeline, and delete its later annotations.
+    """Store that the step was deleted, label it in the timeline, and delete its later annotations.
 
     Visitors of links can read the label, so it names neither the person nor the reason. Nothing depends on
     it: a step can be recorded with such a name.

@@ -50,7 +50,7 @@ class PlaceCount(Schema):
 
 
 class ErasureCounts(Schema):
-    """What an erasure takes away, in numbers and names; nothing of it quotes what is erased."""
+    """What an erasure removes, in numbers and names. Nothing here quotes what is erased."""
 
     steps: int
     first_steps: list[int]
@@ -81,7 +81,7 @@ class ErasureCounts(Schema):
 
 
 class ErasureOut(Schema):
-    """An erasure: what was chosen, what it would take away (`preview`), and what it took away (`result`)."""
+    """An erasure: what was chosen, what it would remove (`preview`), and what it removed (`result`)."""
 
     id: str
     session: str

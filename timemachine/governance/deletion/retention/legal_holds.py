@@ -39,11 +39,11 @@ def place(
     sessions: Sequence[Session] = (),
     which: SessionSelection | None = None,
 ) -> Hold:
-    """Place a hold on these sessions, or on all that match now: nothing of them can be deleted or erased.
+    """Place a hold on these sessions, or on all that match now. Nothing in these sessions can be deleted or erased.
 
     Raises `InvalidInput` without a reason, or if no session matches.
     """
-    checked = required_reason(reason, "why nothing of it may be deleted")
+    checked = required_reason(reason, "why the sessions must be kept")
     chosen = Session.objects.filter(pk__in=[each.pk for each in sessions], project=project)
     if which is not None:
         chosen = Session.objects.filter(pk__in=matching_sessions(project, which).order_by().values("pk"))
@@ -66,7 +66,7 @@ def release(hold: Hold, *, reason: str, by: str, sessions: Sequence[Session] = (
 
     Raises `InvalidInput` without a reason, `Conflict` if it was released before.
     """
-    checked = required_reason(reason, "why it need not be kept any more")
+    checked = required_reason(reason, "why the hold is no longer needed")
     locked = Hold.objects.select_for_update().get(pk=hold.pk)
     open_ = HeldSession.objects.filter(hold=locked, released_at=None)
     if sessions:

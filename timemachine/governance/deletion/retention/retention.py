@@ -102,7 +102,7 @@ def describe(rule: RetentionRule) -> str:
     with_tag = f" with tag {rule.tag}" if rule.tag else ""
     which = f"sessions{of}{with_tag}" if of or with_tag else "all other sessions"
     return f"{which}: " + (
-        "kept for good" if rule.days is None else f"deleted after {counted(rule.days, 'day')}"
+        "kept permanently" if rule.days is None else f"deleted after {counted(rule.days, 'day')}"
     )
 
 

@@ -52,15 +52,15 @@ class StateCounts(Schema):
     erased: int | None = None
     held: int | None = None
     changed: int | None = None  # they no longer match the filter, and stay
-    gone: int | None = None  # somebody else deleted them
+    gone: int | None = None  # someone else deleted them
     failed: int | None = None
 
 
 class DeletionOut(Schema):
-    """A bulk deletion: the sessions that it found, and what became of them.
+    """A bulk deletion: the sessions that it found, and what happened to them.
 
-    Of `held` sessions under legal hold nothing is deleted. `every` is whether it found all sessions of the project, null if that was not
-    looked up. Of `summarised` sessions a summary stays in a collection.
+    `held` sessions are under legal hold and stay. `every` is whether it found all sessions of the project, null if that was not
+    looked up. A summary of each of the `summarised` sessions stays in a collection.
     """
 
     id: str
@@ -205,7 +205,7 @@ class HoldPreview(SessionCounts):
 
 
 class RetentionRuleIn(Strict):
-    """How long the sessions of an agent, with a tag, both, or all others are kept: `days`, null for good. With `dry_run` nothing is set."""
+    """How long the sessions of an agent, with a tag, both, or all others are kept: `days`, null to keep them permanently. With `dry_run` nothing is set."""
 
     agent: str = ""
     tag: str = ""
@@ -215,7 +215,7 @@ class RetentionRuleIn(Strict):
 
 
 class RetentionRuleOut(Schema):
-    """A retention rule, also in words (`says`); `days` null keeps sessions for good. `early` is whether `days` is below the floor.
+    """A retention rule, also in words (`says`); `days` null keeps sessions permanently. `early` is whether `days` is below the floor.
 
     `due` is what the rule would delete now, null if that was not counted.
     """

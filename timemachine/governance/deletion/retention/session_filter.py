@@ -20,7 +20,7 @@ class SessionSelection(Strict):
     """Which sessions are meant: they must match every filter that is given.
 
     The filters are those of the list of sessions, and `named`, which is searched for in names and keys. With `older_than_days`, nothing was
-    recorded in a session for so many days.
+    recorded in a session for at least this many days.
     """
 
     q: str = ""

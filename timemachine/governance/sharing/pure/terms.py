@@ -63,7 +63,7 @@ def check_policy(policy: Policy) -> None:
     """Raise `InvalidInput` if the policy is invalid."""
     if policy.longest_days is not None and not 1 <= policy.longest_days <= LONGEST_DAYS:
         raise InvalidInput(
-            f"A link lives between 1 and {LONGEST_DAYS} days; leave it out for as long as any may.",
+            f"A link lives between 1 and {LONGEST_DAYS} days. Leave it out for the general maximum.",
             code="invalid_field",
             field="longest_days",
         )
@@ -73,7 +73,7 @@ def require_allowed(policy: Policy) -> None:
     """Raise `NotAllowed` if links are forbidden."""
     if policy.forbidden:
         raise NotAllowed(
-            "An administrator of this project has forbidden share links. Ask them to allow it under Settings, Sharing.",
+            "An administrator has turned off share links for this project. Ask them to allow links under Settings, Sharing.",
             code="sharing_forbidden",
         )
 
@@ -124,11 +124,13 @@ def check_end(expires_at: datetime | None, now: datetime, longest: timedelta) ->
     if expires_at is None:
         return
     if expires_at.tzinfo is None:
-        raise _invalid("expires_at", "The end of a link needs an offset; write it like 2026-12-04T09:00:00Z.")
+        raise _invalid(
+            "expires_at", "The end of a link needs a UTC offset, for example 2026-12-04T09:00:00Z."
+        )
     if expires_at <= now:
-        raise _invalid("expires_at", "The link would have expired already; choose a later end.")
+        raise _invalid("expires_at", "The link would already have expired. Choose a later end.")
     if expires_at > now + longest:
-        raise _invalid("expires_at", f"A link lives at most {longest.days} days here; choose an earlier end.")
+        raise _invalid("expires_at", f"A link lives at most {longest.days} days here. Choose an earlier end.")
 
 
 def _invalid(field: str, says: str) -> InvalidInput:

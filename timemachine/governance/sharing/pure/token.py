@@ -37,6 +37,6 @@ def parse_token(text: str) -> Token | None:
 def link_not_valid() -> NotFound:
     """Return the error for every link, or page of one, that shows nothing; only its owner can see why."""
     return NotFound(
-        "There is no such link, or it is no longer valid. Ask whoever sent it for a new one.",
+        "This link does not exist or is no longer valid. Ask the sender for a new one.",
         code="share_link_not_valid",
     )

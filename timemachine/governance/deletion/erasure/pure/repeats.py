@@ -11,7 +11,7 @@ from timemachine.text.redaction.pure.rules import Rules, Wordings
 NAME: Final = "repeated text"
 _LONGEST: Final = 1_000
 SHORTEST: Final = 3
-"""Fewest letters and digits of a text that is looked for; shorter ones are found everywhere."""
+"""Fewest letters and digits of a text to search for; shorter ones occur everywhere."""
 
 
 def lost_texts(before: Any, after: Any) -> Iterator[str]:
