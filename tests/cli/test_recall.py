@@ -77,7 +77,7 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
     told = tm.run("recall", "--query", "the gateway before the last 7 sessions, in 2027").out
     assert "is understood as the time before the sessions Run 5 (" in told
     assert ") and 2 more. Use --no-time-words" in told
-    assert "“in 2027” is not understood as a time (it lies in the future); searched as words." in told
+    assert "“in 2027” is not understood as a time (it is in the future); searched as words." in told
     told = tm.run("recall", "--query", "gateway last session", "--besides", session.key).out
     assert "the previous session, but there is none" in told
 

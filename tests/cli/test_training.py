@@ -26,7 +26,7 @@ def test_three_files_and_what_is_left_out(tm: Here, tmp_path: Path) -> None:
         0,
         "No pairs. No files were written. See the reasons below.",
     )
-    assert "no turn of it is a solution" in ran.out
+    assert "no turn is marked as a solution" in ran.out
     assert not target.exists()
     tm.run("session", "end", "s1")
     solved(tm)

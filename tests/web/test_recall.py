@@ -70,7 +70,7 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     told = words(viewer, "/recall/?q=gateway+since+the+last+session%3F")
     assert "since the last session means the time after the session Nightly" in told
     told = words(viewer, "/recall/?q=gateway+on+31+February")
-    assert "on 31 February is not understood as a time (there is no such day); searched as words." in told
+    assert "on 31 February is not understood as a time (this day does not exist); searched as words." in told
     told = words(viewer, "/recall/?q=gateway+in+the+last+three+sessions")
     assert "means the previous sessions (there is only 1), Nightly" in told
     session_of(project, said("The gateway is back."), name="Morning")

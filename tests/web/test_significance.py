@@ -119,9 +119,9 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
     assert "No suggestions." in page
     assert "step 2 breakthrough as suggested" in page
     operator.post(f"{PAGE}answer/", {"step": "2", "rule": "root_cause", "answer": "yes"})
-    assert "This proposal for step 2 was answered already:" in words(get(operator, PAGE))
+    assert "This suggestion for step 2 has already been accepted by" in words(get(operator, PAGE))
     operator.post(f"{PAGE}answer/", {"step": "1", "rule": "decision", "answer": "yes"})
-    assert "step 1 was answered already: " in words(get(operator, PAGE))
+    assert "step 1 has already been dismissed by " in words(get(operator, PAGE))
     operator.post(f"{PAGE}answer/", {"step": "2", "rule": "a\0b", "answer": "yes"})
     assert "There is no suggestion for step 2 by the rule" in words(get(operator, PAGE))
 

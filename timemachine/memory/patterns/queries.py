@@ -274,7 +274,7 @@ def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
 
 
 def count_unseen_alerts(project: Project) -> int:
-    """Return how many alerts of `alerts_of` nobody has dismissed. One query."""
+    """Return how many alerts of `alerts_of` have not been dismissed. One query."""
     return int(prepared_statements.fetch_rows(_UNSEEN, {"project": project.id})[0][0])
 
 

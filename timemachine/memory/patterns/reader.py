@@ -101,7 +101,7 @@ def read_new_steps(project_id: UUID, seconds: float) -> bool:
 @transaction.atomic
 def reread_session(session: Session, erased: Collection[int] = ()) -> None:
     """Have a session read again after a change of significance or an erasure. Patterns of the `erased` steps are
-    deleted at once.
+    deleted immediately.
     """
     ReadSession.objects.bulk_create(
         [ReadSession(session=session, project_id=session.project_id, began_at=now())], ignore_conflicts=True

@@ -36,7 +36,7 @@ def create_rule(
     """Create a rule for patterns that occur in this many sessions of one day, week or month; `kind` is `error`,
     `question` or None for both.
 
-    Patterns that already meet it in the current window raise an alert at once. Repeating a `rule_id` (a form
+    Patterns that already meet it in the current window raise an alert immediately. Repeating a `rule_id` (a form
     sent twice) returns the same rule. Raises `InvalidInput` for invalid values and for an address that may not
     be called, `Conflict` if the project has an equal rule (`rule_exists`) or `MOST_RULES` rules.
     """

@@ -20,7 +20,7 @@ MOST_UNSOLVED: Final = 200
 """How many unsolved errors of a session are considered, the latest ones."""
 LONGEST_ARGUMENTS: Final = 64 * 1024
 _NEAR: Final = 1_000
-"""How many steps before a result its call is looked for."""
+"""How many steps before a result its call is searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

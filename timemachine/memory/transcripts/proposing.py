@@ -66,13 +66,13 @@ def proposals_for(session: Session) -> Proposals:
 
 
 def accept(session: Session, sequence: int, rule: str, *, by: str) -> SignificanceOverride | None:
-    """Say of a step what is proposed for it. Raises `NotFound` where that is not proposed (any more)."""
+    """Give a step the suggested significance. Raises `NotFound` if it is not suggested (any more)."""
     found = _proposal(session, sequence, rule)
     return change(session, sequence, significance=found.significance, by=by, rule=rule)
 
 
 def decline(session: Session, sequence: int, rule: str, *, by: str) -> None:
-    """Dismiss a suggestion for good. Raises `NotFound` if it is not suggested (any more)."""
+    """Dismiss a suggestion permanently. Raises `NotFound` if it is not suggested (any more)."""
     _proposal(session, sequence, rule)
     decline_proposal(session, sequence, rule, by=by)
 
@@ -92,13 +92,13 @@ def _earlier_answer(session: Session, sequence: int, rule: str) -> str:
     """Return the earlier answer to the suggestion as a sentence, or an empty text."""
     if rule not in RULES:
         return ""
-    asked = {"session": session, "rule": rule}
-    no = Declined.objects.filter(**asked, action__sequence=sequence).first()
-    yes = SignificanceChange.objects.filter(**asked, sequence=sequence).order_by("-id").first()
+    same_rule = {"session": session, "rule": rule}
+    no = Declined.objects.filter(**same_rule, action__sequence=sequence).first()
+    yes = SignificanceChange.objects.filter(**same_rule, sequence=sequence).order_by("-id").first()
     if no is None and yes is None:
         return ""
-    said, by = ("no", no.by) if no else ("yes", yes.by if yes else "")
-    return f"This proposal for step {sequence:,} was answered already: {by} said {said}."
+    answer, by = ("dismissed", no.by) if no else ("accepted", yes.by if yes else "")
+    return f"This suggestion for step {sequence:,} has already been {answer} by {by}."
 
 
 def _lines(session: Session) -> Iterator[tuple[Line, bool]]:

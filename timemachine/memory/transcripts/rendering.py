@@ -101,7 +101,7 @@ def streamed(found: Transcript, form: str) -> StreamingHttpResponse:
     """Return the response that streams the transcript in one of `FORMS`. If it fails midway, it ends with
     `CUT_OFF`.
 
-    The first piece is read at once and raises its errors, `Conflict` (`erased_meanwhile`) among them.
+    The first piece is read immediately and raises its errors, `Conflict` (`erased_meanwhile`) among them.
     """
     media_type, write = FORMS[form]
     headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}

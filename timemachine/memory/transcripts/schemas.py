@@ -209,7 +209,7 @@ class ProposalOut(Schema):
 
 
 class ProposalPage(Page[ProposalOut]):
-    """What rules propose for a session, of which the first `read` of the `recorded` steps were read."""
+    """The suggestions of rules for a session. The first `read` of its `recorded` steps were checked."""
 
     read: int
     recorded: int

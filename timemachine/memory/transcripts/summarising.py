@@ -110,7 +110,7 @@ def _written(session: Session, model: ModelName) -> _Draft:
         completion = complete(request)
     if not completion.whole:
         raise ModelFailed(
-            f"{model} wrote no whole summary (it ended with {completion.finish_reason or 'nothing'}); nothing was put.",
+            f"{model} did not finish the summary (finish reason: {completion.finish_reason or 'unknown'}). Nothing was stored.",
             code="no_whole_answer",
         )
     names = cited_steps(completion.text, [each.turn.sequence for each in found])

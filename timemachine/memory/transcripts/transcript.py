@@ -275,7 +275,7 @@ def _tokens(text: str) -> int:
 
 def _erased(session: Session) -> Conflict:
     return Conflict(
-        f"The session {session.key} was deleted while it was told; what was told is not whole.",
+        f"The session {session.key} was deleted while it was being sent. This transcript is incomplete.",
         code="erased_meanwhile",
     )
 

@@ -124,8 +124,8 @@ def turn_counts(session: UUID, through: int) -> TurnCounts:
 
 
 def rows(session: UUID, after: int, through: int, chosen: Sequence[int] | None = None) -> Iterator[Row]:
-    """Yield the turns after `after` up to `through`, in order, optionally only the `chosen` ones; reads as many at
-    once as fit into memory.
+    """Yield the turns after `after` up to `through`, in order, optionally only the `chosen` ones; reads as many as fit into memory in
+    one query.
     """
     if chosen is None:
         yield from _pages(_PAGE, {"session": session, "through": through, "longest": _WHOLE}, after)

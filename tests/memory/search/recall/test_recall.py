@@ -147,8 +147,8 @@ def test_what_looks_like_a_time_and_is_none_is_named_with_why(api: Program, stor
     [item] = recall(api, "the connection on 31 February, or next Friday")["items"]
     assert (item["times"], item["looked_for"]) == ([], "the connection on 31 February, or next Friday")
     assert item["unread"] == [
-        {"words": "on 31 February", "start": 15, "end": 29, "why": "there is no such day"},
-        {"words": "next Friday", "start": 34, "end": 45, "why": "it lies in the future"},
+        {"words": "on 31 February", "start": 15, "end": 29, "why": "this day does not exist"},
+        {"words": "next Friday", "start": 34, "end": 45, "why": "it is in the future"},
     ]
     assert {key for key, _ in places(item)} >= {"pool"}
     assert recall(api, "the connection on 31 February", time_words=False)["items"][0]["unread"] == []

@@ -5,9 +5,9 @@ import pytest
 from tests.memory.search.recall.test_time_words import BERLIN, NOW
 from timemachine.memory.search.recall.pure.time_words import parse_question
 
-NO_DAY, AHEAD = "there is no such day", "it lies in the future"
+NO_DAY, AHEAD = "this day does not exist", "it is in the future"
 BACKWARDS = "it ends before it begins"
-EITHER, UNKNOWN = "day and month can be told from it in two ways", "which time that is cannot be told"
+EITHER, UNKNOWN = "day and month are ambiguous", "it has no exact date"
 
 
 @pytest.mark.parametrize(

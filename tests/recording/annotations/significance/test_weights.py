@@ -231,8 +231,7 @@ def test_proposals_are_made_for_steps_without_a_word_and_taken_or_refused(api: P
     assert proposals(api) == [(2, "decision", "decision"), (3, "error_gone", "solution")]
     again = api.post("/sessions/story/proposals", {**answer, "accept": True})
     assert (again.status_code, again.json()["code"]) == (404, "proposal_not_found")
-    assert again.json()["message"].startswith("This proposal for step 5 was answered already: ")
-    assert again.json()["message"].endswith(" said yes.")
+    assert again.json()["message"].startswith("This suggestion for step 5 has already been accepted by ")
     never = api.post("/sessions/story/proposals", {"sequence": 4, "rule": "decision", "accept": False})
     assert "There is no suggestion for step 4 by the rule 'decision'" in never.json()["message"]
 

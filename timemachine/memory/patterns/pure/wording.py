@@ -95,7 +95,7 @@ class Wording:
 def wording_of(text: str, tool: str | None = None) -> Wording | None:
     """Return the text without the values that vary, or None if nothing remains to compare.
 
-    A text of fewer than `TELLING` words is too general by itself, so the name of the tool is put before it.
+    A text of fewer than `TELLING` words is too general alone, so the name of the tool is put before it.
     """
     given = searchable(text[:LONGEST])
     bare = _written(given, keep_values=False)

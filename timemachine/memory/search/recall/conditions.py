@@ -52,7 +52,7 @@ type Times = Sequence[tuple[datetime | None, datetime | None]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepScope:
     """The steps of the project whose index rows (`x`) match all conditions. `weighed`: the conditions need the
-    join `WEIGHED`.
+    join `JOIN_SIGNIFICANCE`.
     """
 
     project: Project

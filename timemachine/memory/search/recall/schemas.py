@@ -172,7 +172,7 @@ class TurnRecalled(StepHit):
 
 
 class QueryRecalled(Schema):
-    """The answer to one query: what was read as a time, what was looked for, and the turns found, best first.
+    """The answer to one query: what was read as a time, the remaining search terms, and the turns found, best first.
 
     `nothing` is why there are no results, null if there are.
     """

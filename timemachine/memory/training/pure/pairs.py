@@ -22,12 +22,12 @@ CONFIRMED: Final = ("solution", "breakthrough")
 FORMS: Final = ("chat", "dpo")
 WHATS: Final = ("resolution", "chain")
 REASONS: Final = {
-    "no_solution": "no turn of it is a solution or a breakthrough",
-    "recording": "it still records",
+    "no_solution": "no turn is marked as a solution or breakthrough",
+    "recording": "it is still recording",
     "deleted": "the solution or the problem was deleted",
-    "not_the_agents": "the solution is nothing that the agent said or did",
-    "no_problem": "no question and no error stands before the solution",
-    "nothing_left": "nothing but what is withheld is left of it",
+    "not_the_agents": "the solution was not said or done by the agent",
+    "no_problem": "no question or error precedes the solution",
+    "nothing_left": "everything else in it is withheld",
     "no_rejected_attempt": "the record shows no rejected attempt before the solution",
 }
 OF_SESSIONS: Final = frozenset({"no_solution", "recording"})

@@ -7,11 +7,11 @@ from typing import Final
 
 from timemachine.memory.search.recall.pure.time_spans import DAY, MONTH, PART, SHORT, SHORT_DAY, month_of
 
-NO_SUCH_DAY: Final = "there is no such day"
-AHEAD: Final = "it lies in the future"
+NO_SUCH_DAY: Final = "this day does not exist"
+AHEAD: Final = "it is in the future"
 BACKWARDS: Final = "it ends before it begins"
-EITHER: Final = "day and month can be told from it in two ways"
-UNKNOWN: Final = "which time that is cannot be told"
+EITHER: Final = "day and month are ambiguous"
+UNKNOWN: Final = "it has no exact date"
 
 FAR: Final = 10
 """A number later than this many years from now is not a year."""
