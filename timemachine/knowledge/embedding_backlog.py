@@ -1,7 +1,7 @@
 """Create missing vectors in the background: those of slow models, and those of a model that replaces another.
 
 Missing vectors are recorded as rows of `EmbeddingWork`. A worker takes one with a lease, embeds batch by batch
-and stores each batch at once, so it can be killed at any time and another worker continues. Frames that a
+and stores each batch immediately, so it can be killed at any time and another worker continues. Frames that a
 server refuses are recorded as `RefusedFrame` and block nothing. Locks are taken in this order: the collection,
 its frames, the row of work.
 """

@@ -146,7 +146,7 @@ def _lexical(collection: Collection, words: str, moment: Moment) -> _Scores:
 def _semantic(
     collection: Collection, meaning: QueryEmbedding, seen: Mapping[_State, Moment]
 ) -> dict[_State, _Scores]:
-    """Return the complete semantic scores at each time; several times are read at once."""
+    """Return the complete semantic scores at each time; several times are read together."""
     if not meaning.vector:
         return {state: {} for state in seen}
     moments = [moment.at for moment in seen.values()]

@@ -77,7 +77,7 @@ def reembed(collection: Collection, name: str, *, by: str) -> EmbeddingProgress:
     refused.
 
     Naming the collection's own model cancels any other replacement. Repeating the request retries a failed
-    attempt at once, and also the frames that the model's server refused. Raises `InvalidInput`
+    attempt immediately, and also the frames that the model's server refused. Raises `InvalidInput`
     (`unknown_embedding_model`), `Unavailable`, and `ModelFailed` if a server does not answer.
     """
     model = table.model_named(name)

@@ -83,7 +83,7 @@ def embed_query(collection: Collection, words: str, asked: str | None = None) ->
     """Return the query under the collection's own model, or under another model that the collection has vectors
     of.
 
-    A slow model embeds at once. A fast one embeds when the vector is first read, so that the database can work
+    A slow model embeds immediately. A fast one embeds when the vector is first read, so that the database can work
     in the meantime. Raises `InvalidInput` (`embedding_model_not_there`) if the collection has no vectors of the
     model; `Unavailable`, `ModelFailed`.
     """

@@ -47,7 +47,7 @@ _UNITS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
-    """The exact cost in US dollars and the unit prices behind it. Both are None if the cost is unknown.
+    """The exact cost in US dollars and the unit prices used. Both are None if the cost is unknown.
 
     `prices` is JSON: `source` (`override`, `genai-prices` or `local`), `at` (the time of the prices) and
     `per_million_tokens` (those known of `input`, `output`, `cache_read`, `cache_write`, `cache_write_1h`, `reasoning`,

@@ -2856,7 +2856,7 @@ class Migration(migrations.Migration):
     ]
 
     def apply(self, project_state, schema_editor, collect_sql=False):
-        """Render the model classes once, when all tables are known: rendering them anew for each table takes 8 s instead of 1 s."""
+        """Render the model classes once, when all tables are known: rendering them again for each table takes 8 s instead of 1 s."""
         if collect_sql:
             return super().apply(project_state, schema_editor, collect_sql)
         project_state.__dict__.pop("apps", None)

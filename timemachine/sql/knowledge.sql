@@ -5,7 +5,7 @@
 -- Triggers maintain the index in the transaction that puts, updates or deletes frames: a row of BM25 weights for each
 -- frame, and the number of current frames that contain each term. So a find in the present need not count over the
 -- collection, and its document frequencies are still exact. A collection's `changed_at` is the last time at which a frame
--- was added or ended. At every later time, the collection is as it is now.
+-- was added or ended. At every later time, the collection has its current state.
 
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_source FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_source FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();

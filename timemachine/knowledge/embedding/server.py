@@ -40,7 +40,7 @@ def name_without_dimensions(name: str) -> str:
 
 
 def name_with_dimensions(name: str) -> str:
-    """Return the name with its dimensions, which the server is asked for if they are unknown.
+    """Return the name with its dimensions; if they are unknown, asks the server.
 
     Raises `ModelFailed`, and `Unavailable` (`no_embeddings`) for vectors that are too long to store.
     """

@@ -29,7 +29,7 @@ class EmbeddingModel:
     """A model: `name` is stored with every vector, `short_name` is what people write, `embed` returns one row per text.
 
     `slow`: a put does not wait for it. `semantic_weight`: of the semantic score in a hybrid find. `batch`:
-    texts embedded and stored at once.
+    texts embedded and stored together.
     """
 
     name: str
@@ -98,7 +98,7 @@ def require_usable(model: EmbeddingModel) -> None:
 
 
 def with_dimensions(model: EmbeddingModel) -> EmbeddingModel:
-    """Return the model with its full name; a server is asked for unknown dimensions. Raises `ModelFailed`."""
+    """Return the model with its full name; asks a server for unknown dimensions. Raises `ModelFailed`."""
     return (
         model_named(server.name_with_dimensions(model.name))
         if model.name.startswith(server.PREFIX)

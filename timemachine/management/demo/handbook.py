@@ -1,8 +1,8 @@
 """The demo's documents and its story. All of it is made up for this purpose; no bank, person or fee in it exists.
 
 The story: a card desk's assistant is asked what a replacement card costs for a customer who lost theirs abroad. The passage
-that says so speaks of "plastic" and "courier", so it stands at rank 12, behind many that say "lost", "card" and "fee".
-The assistant looked at eight. Its answer quotes the fee at home, and the customer is told the wrong one.
+with the answer uses the words "plastic" and "courier", so it has rank 12, after many with "lost", "card" and "fee".
+The assistant looked at eight. Its answer quotes the domestic fee, which is the wrong one.
 """
 
 from typing import Final

@@ -1,1 +1,1 @@
-"""Notes on steps and their adjusted significance: added after recording, and stored separately from the record."""
+"""What people and programs add to steps after recording: significance and notes. The record does not change."""

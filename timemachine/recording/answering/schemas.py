@@ -52,7 +52,7 @@ class SessionPutIn(PutIn):
 
 
 class _Retrieval(Strict):
-    """How passages are looked for."""
+    """How to search for passages."""
 
     top_k: int = 8
     mode: Mode = "hybrid"

@@ -111,7 +111,7 @@ def export_session(session: Session, format_name: str | None = None) -> Exported
 def sent(session: Session, format_name: str | None) -> StreamingHttpResponse:
     """Return the export as a download, streamed while it is written; a header gives its last sequence. Raises as `export_session`.
 
-    If it cannot be completed, its last line says so, and it cannot be imported.
+    If it cannot be completed, its last line reports this, and the file cannot be imported.
     """
     file = export_session(session, format_name)
     headers = {

@@ -80,7 +80,7 @@ class SessionImported(Schema):
 
 
 class ImportOut(Schema):
-    """The sessions that a file became, and what became of its lines."""
+    """The sessions that a file became, and what happened to its lines."""
 
     sessions: list[SessionImported]
     report: ImportReportOut

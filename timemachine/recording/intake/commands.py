@@ -40,7 +40,7 @@ AT_ONCE_SECONDS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePut:
-    """The result of putting a file immediately. `frames` are the passages, `puts` what became of each.
+    """The result of putting a file immediately. `frames` are the passages, `puts` the result of each.
 
     `ended_frames` are the first twenty frames that it ended. `edited` are frames that were edited by hand while
     another frame has their old text from the file.

@@ -1,4 +1,4 @@
-"""Files that are put into a collection, at once or by a worker, as the API returns them."""
+"""Files that are put into a collection, immediately or by a worker, as the API returns them."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from timemachine.recording.intake.queries import edited_beside_it, ended_by
 
 
 class PutReport(Schema):
-    """What became of a file's passages. At most 20 frames are named in `ended_frames`, and in `edited_frames`."""
+    """What happened to a file's passages. At most 20 frames are named in `ended_frames`, and in `edited_frames`."""
 
     new: int
     already_there: int
@@ -67,7 +67,7 @@ class FilePassage(FramePut):
 
 
 class FilePutOut(Schema):
-    """A file that was put at once: its passages, and the sequences of the steps if a session recorded them."""
+    """A file that was put immediately: its passages, and the sequences of the steps if a session recorded them."""
 
     frames: list[FilePassage]
     sequences: list[int]

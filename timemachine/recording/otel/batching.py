@@ -24,7 +24,7 @@ class _Waiting[Item]:
 class RequestBatcher[Item]:
     """Runs the work of concurrent threads in one of them.
 
-    A single caller runs at once. Callers that arrive meanwhile wait, and then one of them runs the work for all. It
+    A single caller runs immediately. Callers that arrive meanwhile wait, and then one of them runs the work for all. It
     waits up to `patience` seconds for the callers of the last batch to come back, as in a database's group commit:
     otherwise callers split into two groups that wait for each other. If a shared batch fails, each caller's items are
     run again separately, so that no caller fails because of another one's items.

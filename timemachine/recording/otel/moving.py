@@ -21,7 +21,7 @@ MADE_BY_RECORDING: Final = frozenset(
         "SearchedAction", "Trace", "Usage",
     }
 )  # fmt: skip
-"""Models whose rows recording creates by itself. If a session has any other rows, people made them, and the session stays."""
+"""Models whose rows recording creates automatically. If a session has any other rows, people made them, and the session stays."""
 _COLUMNS: Final = [
     field.attname for field in Action._meta.concrete_fields if field.name not in ("id", "session", "sequence")
 ]

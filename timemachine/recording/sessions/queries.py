@@ -44,7 +44,7 @@ _BY_IDS: Final = f"SELECT {columns(Session)} FROM tm_session WHERE project_id = 
 def session_of(project: Project, id_or_key: str | UUID) -> Session:
     """Return the project's session with that uuid or key.
 
-    Raises `NotFound`, also for another project's session; for a deleted session the error says so.
+    Raises `NotFound`, also for another project's session; for a deleted session the error reports the deletion.
     """
     written = str(id_or_key)
     session_id = uuid_of(written)

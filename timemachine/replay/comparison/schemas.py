@@ -35,7 +35,7 @@ class ComparisonIn(Strict):
 
 
 class MarkIn(Strict):
-    """What a person says of a cell: the answer of an arm's run at a recorded ask."""
+    """A person's rating of a cell: the answer of an arm's run at a recorded ask."""
 
     session: str
     sequence: int = Field(ge=1, lt=2**62)

@@ -1,1 +1,1 @@
-"""Judging: a model says of each sentence of a recorded answer whether the recorded passages support it."""
+"""Judging: a model checks for each sentence of a recorded answer whether the recorded passages support it."""

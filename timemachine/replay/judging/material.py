@@ -65,7 +65,7 @@ def material_of(action: Action) -> Material:
 
 
 def grounded_of(grounding: Any, answer_sentences: Sequence[str]) -> list[bool | None]:
-    """Return what the recorded grounding says of each sentence, None if it says nothing. Another program's grounding may have any form."""
+    """Return the recorded grounding's verdict on each sentence, None without one. Another program's grounding may have any form."""
     recorded = grounding.get("sentences") if isinstance(grounding, dict) else None
     known: dict[str, bool] = {}
     for each in recorded if isinstance(recorded, list) else []:

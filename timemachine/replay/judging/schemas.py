@@ -47,7 +47,7 @@ class JudgedSentenceOut(Schema):
 
     @classmethod
     def of(cls, stored: StoredSentence, grounded: bool | None) -> "JudgedSentenceOut":
-        """Return the sentence of a judgement, next to what the recorded grounding says of it."""
+        """Return the sentence of a judgement, with the verdict of the recorded grounding."""
         verdict, quote, quote_in = stored.get("verdict"), stored.get("quote"), stored.get("quote_in")
         counted = None if verdict is None else counted_as(verdict, quote, quote_in)
         return cls.model_construct(

@@ -26,7 +26,7 @@ def profile_row(project: Project, id_or_name: str) -> RedactionProfile:
     """Return the project's own profile: the version with this id, retired or not, or the newest with this name.
 
     Raises:
-        NotFound: There is none.
+        NotFound: There is no such profile.
     """
     found = RedactionProfile.objects.filter(project=project)
     version_id = uuid_of(id_or_name)
@@ -47,7 +47,7 @@ def profile_of(project: Project, id_or_name: str) -> Profile:
     `built-in` is the built-in profile.
 
     Raises:
-        NotFound: There is none.
+        NotFound: There is no such profile.
         InvalidInput: It is retired.
     """
     if id_or_name in (BUILT_IN_HANDLE, BUILT_IN.name):

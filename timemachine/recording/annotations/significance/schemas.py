@@ -12,7 +12,7 @@ from timemachine.recording.sessions.pure.vocabulary import Significance
 
 
 class SignificanceIn(Strict):
-    """The significance and importance of a step from now on; null restores what was recorded, and what is not sent stays."""
+    """The new significance and importance of a step; null restores what was recorded, and what is not sent stays."""
 
     significance: Significance | None = None
     importance: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -67,7 +67,7 @@ class CompressionRuleOut(Schema):
 
     @classmethod
     def of(cls, rule: StoredRule | None) -> "CompressionRuleOut":
-        """The rule; without one, that there is none."""
+        """Return the rule; all fields are null without one."""
         if rule is None:
             return cls.model_construct(days=None, by=None, at=None)
         return cls.from_attributes(rule)

@@ -21,7 +21,7 @@ class Attachments:
         self._replaced = self._missing = self._too_large = 0
 
     def use(self, texts: JsonObject) -> None:
-        """Use these texts from now on."""
+        """Replace the texts."""
         self._texts = texts
 
     def resolve(self, value: Any) -> Any:

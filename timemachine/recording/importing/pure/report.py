@@ -52,14 +52,12 @@ class LineSkipped(Schema):
 
 
 class ImportReportOut(Schema):
-    """What became of every line: `lines` were read, and became so many actions of each kind, or were skipped."""
+    """What happened to every line: `lines` were read, and became actions (counted by kind) or were skipped."""
 
     lines: int
     became: dict[Kind, int]
     skipped: list[LineSkipped]
-    notes: list[
-        str
-    ]  # sentences about lines that became part of another line's action, or were read otherwise than they are written
+    notes: list[str]  # sentences about lines that became part of another line's action, or were corrected
 
     @classmethod
     def of_json(cls, stored: JsonObject) -> "ImportReportOut":

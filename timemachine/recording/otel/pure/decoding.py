@@ -27,7 +27,7 @@ LONGEST_NAME: Final = 80
 """Characters of a refused span's name that are shown."""
 MOST_SPANS: Final = 50_000
 _MOST_FIELDS: Final = 2 * MOST_SPANS
-"""Of a protobuf body, down to its spans: groups and their own fields count too."""
+"""Most fields of a protobuf body down to its spans; groups and their own fields count, too."""
 _PATH: Final = (1, 2, 2)
 """The nested fields `resource_spans`, `scope_spans` and `spans`."""
 _VARINT, _FIXED_64, _LENGTH, _FIXED_32 = 0, 1, 2, 5

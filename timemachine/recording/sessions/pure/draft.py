@@ -25,7 +25,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitDraft:
-    """A passage that a find returned, as it was. `rank` counts from 1; `sha256` is over the UTF-8 bytes of `text`.
+    """A passage that a find returned, as it was. `rank` counts from 1; `sha256` is the hash of the UTF-8 bytes of `text`.
 
     `matched` shows why it was found: `terms` and `identifiers` with their parts of the lexical score. `stored_frame`
     is the frame's row if the passage came from a collection here. `unhashed` passages had their hash erased; none is

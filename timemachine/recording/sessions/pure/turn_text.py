@@ -122,7 +122,7 @@ def _named(turn: Turn) -> str | None:
 
 
 def content_of(turn: Turn) -> str:
-    """Return what was said, asked, answered, and what went wrong."""
+    """Return the text of a turn: message, question, answer and error."""
     if turn.deleted is not None:
         return f"[{turn.deleted.moment}]"
     if turn.kind == "message":

@@ -1,4 +1,4 @@
-"""Nest steps: a step is indented under its parent if it directly follows it, and the steps behind an answer are
+"""Nest steps: a step is indented under its parent if it directly follows it, and the steps that led to an answer are
 collapsed.
 
 The order is always that of the sequence. A step is under its recorded parent if everything between them is under it

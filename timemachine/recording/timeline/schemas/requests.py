@@ -31,7 +31,7 @@ class UsageIn(Strict):
         read, cached = self.input_tokens, self.cached_tokens
         if read is not None and cached is not None and cached > read:
             raise ValueError(
-                "`cached_tokens` are some of `input_tokens`, and cannot be more; add them to it where a provider counts them beside it"
+                "`cached_tokens` are part of `input_tokens` and cannot be more. If a provider counts them separately, add them to `input_tokens`"
             )
         return self
 

@@ -63,7 +63,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One agent, model, tag, day or tool; None means "not recorded". `cells` are the keys of the calls behind its latency."""
+    """One agent, model, tag, day or tool; None means "not recorded". `cells` are the keys of the calls that its latency is computed from."""
 
     value: Value
     sums: Sums

@@ -15,7 +15,7 @@ NOT_RECORDED: Final = "not_recorded"
 class FrozenFrameOut(Schema):
     """A recorded passage, with the hash that was recorded and the one that its stored bytes have now.
 
-    `since` is what became of the frame in its collection: `unchanged`, `updated` or `deleted`.
+    `since` is the later change of the frame in its collection: `unchanged`, `updated` or `deleted`.
     """
 
     rank: int

@@ -146,7 +146,7 @@ def merged(stretches: Sequence[Stretch]) -> list[Edit]:
 
 
 def are_many(tokens: Sequence[str]) -> bool:
-    """Return whether there are so many words among the tokens that edits around them stay separate."""
+    """Return whether the tokens have enough words to keep the edits around them separate."""
     words = 0
     for token in tokens[: 2 * MERGED + 2]:
         words += not token.isspace()

@@ -49,7 +49,7 @@ class RankingDiff:
 
 
 def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> RankingDiff:
-    """Compare the first `k` items of two lists by rank. Of an item that is listed twice, the better rank counts.
+    """Compare the first `k` items of two lists by rank. If an item is listed twice, its better rank counts.
 
     `same`: the same items at the same ranks (also two empty lists). `reordered`: the same items. `changed`: different
     items.

@@ -8,7 +8,7 @@ from typing import Final
 from timemachine.core.pure.text_caches import cleared_on_erasure
 
 _CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
-# Most chunks are ordinary words, and this matches consecutive ones at once.
+# Most chunks are ordinary words, and this matches a run of them in one step.
 _ORDINARY: Final = re.compile(
     r"(?:\s++|[\"'“‘(\[]*[A-Z]?[a-z]+(?:['’][a-z]+)*[\"'”’)\].,;:!?…]*(?![^\s`]))*+"
 )
@@ -27,7 +27,7 @@ _SIGN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-# a path of several parts: two patterns, one after the other, because a single one would try every pair
+# a path with more than one part: two patterns in sequence, because a single pattern would try every pair
 _FOLDER: Final = re.compile(r"\w[/\\]")
 _PART: Final = re.compile(r"\w[./\\]\w")
 _COMMIT: Final = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")

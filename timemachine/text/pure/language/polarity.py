@@ -95,7 +95,7 @@ def turned(one: Polarity, other: Polarity) -> tuple[str, ...]:
 def negated_in_one(one: Sequence[Term], other: Sequence[Term]) -> str | None:
     """Return a term that one sentence negates and the other affirms, or None.
 
-    Of the terms that a negation governs, the first one that the other sentence shares must be near a negation there.
+    The first term that a negation governs and the other sentence shares must be near a negation there.
     """
     return _affirmed(one, other) or _affirmed(other, one)
 

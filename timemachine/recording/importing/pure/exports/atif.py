@@ -123,7 +123,7 @@ def _has_unknown_cost(action: JsonObject) -> bool:
 
 
 def _joins(step: JsonObject, action: JsonObject) -> bool:
-    """Return whether the action belongs to the open step: a result goes with its call, and calls precede all results."""
+    """Return whether the action belongs to the open step: a result belongs to its call, and calls precede all results."""
     if step["source"] != "agent":
         return False
     calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]

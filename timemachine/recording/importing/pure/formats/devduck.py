@@ -158,7 +158,7 @@ def _tool(base: ActionDraft, about: JsonObject, record: JsonObject) -> ActionDra
 
 
 def _role(record: JsonObject, otherwise: str) -> str | None:
-    """Return the role. Our exports record it, also that there is none."""
+    """Return the role. Our exports record it, also if it is null."""
     role = record.get("role", otherwise)
     return role if role is None or role in ROLES else otherwise
 

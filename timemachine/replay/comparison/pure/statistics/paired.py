@@ -107,7 +107,7 @@ def compare(metric: Metric, pairs: Sequence[Pair]) -> PairedResult:
 
 
 def corrected(results: Sequence[PairedResult]) -> list[PairedResult]:
-    """Return the results of several metrics of one pair of variants with Holm's p values and the resulting verdicts.
+    """Return the results for the metrics of a pair of variants with Holm's p values and the resulting verdicts.
 
     "B better" and "A better" need both an adjusted p below 0.05 and an interval that excludes 0.
     """

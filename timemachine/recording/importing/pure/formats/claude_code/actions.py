@@ -7,7 +7,7 @@ user line             a `message` for each text, image or document; a `tool_resu
 Claude Code writes one answer over several lines, about one line per block, all with the same `message.id`. The usage
 grows from line to line because it is written while the answer streams in.
 
-Content is in `output`, whoever wrote it. The lines are stored in `source`: for an `llm_call` the list of its lines,
+Content is in `output`, whether a person or the model wrote it. The lines are stored in `source`: for an `llm_call` the list of its lines,
 for any other action its line. If one line becomes several actions, the first one has it and the others have None.
 """
 
@@ -53,7 +53,7 @@ class _Call:
 
 
 def actions_of(lines: Sequence[Line]) -> tuple[ActionDraft, ...]:
-    """Return the actions of one session's lines, in order; a call takes the place of its first line.
+    """Return the actions of one session's lines, in order; a call is at the position of its first line.
 
     Durations are not recorded: the time between a call and its result includes the user's hesitation.
     """

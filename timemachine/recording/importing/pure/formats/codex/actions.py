@@ -61,7 +61,7 @@ class _Call:
 
 
 def actions_of(lines: Sequence[Line], repeats: dict[int, int], *, provider: str | None) -> list[ActionDraft]:
-    """Return the actions of the lines in their order; a call takes the place of its first item."""
+    """Return the actions of the lines in their order; a call is at the position of its first item."""
     repeated: dict[int, list[Line]] = {}
     for line in lines:
         if line.number in repeats:
