@@ -28,7 +28,7 @@ def web_server(address: Address, environment: dict[str, str]) -> Program:
 
 
 def worker(environment: dict[str, str]) -> Program:
-    """Celery with beat. If this process is killed, it stops at once: its leases expire and another worker continues."""
+    """Celery with beat. If this process is killed, it stops immediately: its leases expire and another worker continues."""
     work = ("-B", "-s", str(home() / "beat-schedule"), "--pool", "threads", "-c", str(_THREADS))
     quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING")
     command = ("celery", "-A", "timemachine.config", "worker", *work, *quiet)

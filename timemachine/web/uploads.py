@@ -123,9 +123,9 @@ def _read(request: HttpRequest, largest: int) -> None:
         request.POST  # noqa: B018 - the first look at it reads the request
     except TooManyFilesSent as why:
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        raise TooLarge(f"Too many files. Upload at most {most} at once.", limit=most) from why
+        raise TooLarge(f"Too many files. Upload at most {most} at a time.", limit=most) from why
     except (RequestDataTooBig, TooManyFieldsSent, MultiPartParserError) as why:
         raise InvalidInput(
-            f"The form cannot be read: {why} Go back and upload less at once.", code="unreadable"
+            f"The form cannot be read: {why} Go back and upload less at a time.", code="unreadable"
         ) from why
     request.META[_KEPT_AS] = largest if limit.over else None

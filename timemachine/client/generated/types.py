@@ -950,10 +950,10 @@ class DeletionIn(TypedDict):
 
 @final
 class DeletionOut(TypedDict):
-    """A bulk deletion: the sessions that it found, and what became of them.
+    """A bulk deletion: the sessions that it found, and what happened to them.
 
-    Of `held` sessions under legal hold nothing is deleted. `every` is whether it found all sessions of the project, null if that was not
-    looked up. Of `summarised` sessions a summary stays in a collection.
+    `held` sessions are under legal hold and stay. `every` is whether it found all sessions of the project, null if that was not
+    looked up. A summary of each of the `summarised` sessions stays in a collection.
     """
 
     id: str
@@ -1133,7 +1133,7 @@ class ErasureConfirmation(TypedDict):
 
 @final
 class ErasureCounts(TypedDict):
-    """What an erasure takes away, in numbers and names; nothing of it quotes what is erased."""
+    """What an erasure removes, in numbers and names. Nothing here quotes what is erased."""
 
     steps: int
     first_steps: list[int]
@@ -1160,7 +1160,7 @@ class ErasureIn(TypedDict):
 
 @final
 class ErasureOut(TypedDict):
-    """An erasure: what was chosen, what it would take away (`preview`), and what it took away (`result`)."""
+    """An erasure: what was chosen, what it would remove (`preview`), and what it removed (`result`)."""
 
     id: str
     session: str
@@ -1309,7 +1309,7 @@ class FilePassage(TypedDict):
 
 @final
 class FilePutOut(TypedDict):
-    """A file that was put at once: its passages, and the sequences of the steps if a session recorded them."""
+    """A file that was put immediately: its passages, and the sequences of the steps if a session recorded them."""
 
     frames: list[FilePassage]
     sequences: list[int]
@@ -1598,7 +1598,7 @@ class FrequentError(TypedDict):
 class FrozenFrameOut(TypedDict):
     """A recorded passage, with the hash that was recorded and the one that its stored bytes have now.
 
-    `since` is what became of the frame in its collection: `unchanged`, `updated` or `deleted`.
+    `since` is the later change of the frame in its collection: `unchanged`, `updated` or `deleted`.
     """
 
     rank: int
@@ -1769,7 +1769,7 @@ class ImportAccepted(TypedDict):
 
 @final
 class ImportOut(TypedDict):
-    """The sessions that a file became, and what became of its lines."""
+    """The sessions that a file became, and what happened to its lines."""
 
     sessions: list[SessionImported]
     report: ImportReportOut
@@ -1777,7 +1777,7 @@ class ImportOut(TypedDict):
 
 @final
 class ImportReportOut(TypedDict):
-    """What became of every line: `lines` were read, and became so many actions of each kind, or were skipped."""
+    """What happened to every line: `lines` were read, and became actions (counted by kind) or were skipped."""
 
     lines: int
     became: dict[str, int]
@@ -2132,7 +2132,7 @@ class LogLine(TypedDict):
 
 @final
 class LogPage(TypedDict):
-    """Lines of a log, newest first, and the check of the whole log."""
+    """Lines of a log, newest first, and the check of the complete log."""
 
     items: list[LogLine]
     next: str | None
@@ -2141,7 +2141,7 @@ class LogPage(TypedDict):
 
 @final
 class MarkIn(TypedDict):
-    """What a person says of a cell: the answer of an arm's run at a recorded ask."""
+    """A person's rating of a cell: the answer of an arm's run at a recorded ask."""
 
     session: str
     sequence: int
@@ -2721,7 +2721,7 @@ class ProposalOut(TypedDict):
 
 @final
 class ProposalPage(TypedDict):
-    """What rules propose for a session, of which the first `read` of the `recorded` steps were read."""
+    """The suggestions of rules for a session. The first `read` of its `recorded` steps were checked."""
 
     items: list[ProposalOut]
     next: str | None
@@ -2783,7 +2783,7 @@ class PutOut(TypedDict):
 
 @final
 class PutReport(TypedDict):
-    """What became of a file's passages. At most 20 frames are named in `ended_frames`, and in `edited_frames`."""
+    """What happened to a file's passages. At most 20 frames are named in `ended_frames`, and in `edited_frames`."""
 
     new: int
     already_there: int
@@ -2796,7 +2796,7 @@ class PutReport(TypedDict):
 
 @final
 class QueryRecalled(TypedDict):
-    """The answer to one query: what was read as a time, what was looked for, and the turns found, best first.
+    """The answer to one query: what was read as a time, the remaining search terms, and the turns found, best first.
 
     `nothing` is why there are no results, null if there are.
     """
@@ -3207,7 +3207,7 @@ class RetentionPreview(TypedDict):
 
 @final
 class RetentionRuleIn(TypedDict):
-    """How long the sessions of an agent, with a tag, both, or all others are kept: `days`, null for good. With `dry_run` nothing is set."""
+    """How long the sessions of an agent, with a tag, both, or all others are kept: `days`, null to keep them permanently. With `dry_run` nothing is set."""
 
     agent: NotRequired[str]
     tag: NotRequired[str]
@@ -3218,7 +3218,7 @@ class RetentionRuleIn(TypedDict):
 
 @final
 class RetentionRuleOut(TypedDict):
-    """A retention rule, also in words (`says`); `days` null keeps sessions for good. `early` is whether `days` is below the floor.
+    """A retention rule, also in words (`says`); `days` null keeps sessions permanently. `early` is whether `days` is below the floor.
 
     `due` is what the rule would delete now, null if that was not counted.
     """
@@ -3699,7 +3699,7 @@ class SessionSelection(TypedDict):
     """Which sessions are meant: they must match every filter that is given.
 
     The filters are those of the list of sessions, and `named`, which is searched for in names and keys. With `older_than_days`, nothing was
-    recorded in a session for so many days.
+    recorded in a session for at least this many days.
     """
 
     q: NotRequired[str]
@@ -3758,7 +3758,7 @@ class SettingCounts(TypedDict):
 
 @final
 class ShareCreated(TypedDict):
-    """A new share link. `url` holds its secret, which no other answer has."""
+    """A new share link. `url` contains its secret, which no other response has."""
 
     id: str
     target_type: Literal["session", "replay", "comparison"]
@@ -3830,7 +3830,7 @@ class SharePage(TypedDict):
 
 @final
 class SharePolicyIn(TypedDict):
-    """What to change in a project's policy for links; with `longest_days` null, a link may live as long as any."""
+    """What to change in a project's policy for links; with `longest_days` null, the general maximum applies."""
 
     forbidden: NotRequired[bool]
     passphrase_required: NotRequired[bool]
@@ -3840,7 +3840,7 @@ class SharePolicyIn(TypedDict):
 
 @final
 class SharePolicyOut(TypedDict):
-    """Whether links are forbidden, need a passphrase or a profile, and for how many days one may live; null for the longest that any may."""
+    """Whether links are forbidden, need a passphrase or a profile, and the longest lifetime in days; null for the general maximum."""
 
     forbidden: bool
     passphrase_required: bool
@@ -3962,7 +3962,7 @@ class SignificanceChanges(TypedDict):
 
 @final
 class SignificanceIn(TypedDict):
-    """The significance and importance of a step from now on; null restores what was recorded, and what is not sent stays."""
+    """The new significance and importance of a step; null restores what was recorded, and what is not sent stays."""
 
     significance: NotRequired[str | None]
     importance: NotRequired[float | None]

@@ -260,7 +260,7 @@ class Sender:
         return [lost_line(count)] if count else []
 
     def _append(self, outbox: Outbox, lines: list[bytes], *, anyway: bool = False) -> None:
-        """Add lines to the recording of a session; if there is not enough space, as many as fit. The others are lost."""
+        """Add lines to the recording of a session; without enough space, as many as fit. The others are lost."""
         if not lines:
             return
         try:

@@ -69,7 +69,7 @@ def _anthropic(given: _Usage) -> dict[str, int | None]:
 def _chat(given: _Usage) -> dict[str, int | None]:
     """Chat completions; where a server leaves reasoning out of the completion, the total says what was written.
 
-    What stands beside them of a cache, as LiteLLM has it of Anthropic, is counted in the prompt.
+    Cache counts next to them, as LiteLLM has for Anthropic, are included in the prompt.
     """
     read, written = _count(given, "prompt_tokens"), _count(given, "completion_tokens")
     cached = _count(_part(given, "prompt_tokens_details"), "cached_tokens")

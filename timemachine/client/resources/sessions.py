@@ -97,7 +97,7 @@ class Patterns(resources.Patterns):
     ) -> types.SimilarPatterns:
         """The patterns that resemble a step (`SESSION:STEP`) or a text, each with what solved it in another session, or null.
 
-        Of a long text only the beginning is used: at most 32 KB, and what fits into a URL.
+        Only the beginning of a long text is used: at most 32 KB, and what fits into a URL.
         """
         return cast(
             "types.SimilarPatterns", self._page(similar_to=place, text=text and _cut(text), kind=kind)

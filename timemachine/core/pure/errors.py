@@ -2,10 +2,10 @@
 
     TimeMachineError            500  a bug or a broken installation
     ├── InvalidInput            422  the input cannot be used; the message says which part, and what to send instead
-    │   └── TooLarge            413  the input is over a limit, which the message names
+    │   └── TooLarge            413  the input exceeds a limit, which the message names
     ├── NotSignedIn             401  no key or session, or an invalid one
     ├── NotAllowed              403  this member or key does not have the permission
-    ├── NotFound                404  this project has nothing of that name
+    ├── NotFound                404  this project has nothing with that name
     ├── Conflict                409  the request does not fit the current state
     ├── TooManyRequests         429  try again later; facts["retry_after_seconds"] says when
     ├── ModelFailed             502  the model's provider refused or failed; carries the provider's message
@@ -45,7 +45,7 @@ class InvalidInput(TimeMachineError):
 
 
 class TooLarge(InvalidInput):
-    """The input is over a limit."""
+    """The input exceeds a limit."""
 
     status = 413
     default_code = "too_large"
@@ -66,7 +66,7 @@ class NotAllowed(TimeMachineError):
 
 
 class NotFound(TimeMachineError):
-    """This project has nothing of that name."""
+    """This project has nothing with that name."""
 
     status = 404
     default_code = "not_found"

@@ -1,4 +1,4 @@
-"""JSON that somebody else wrote: what an agent, a tool or a model vendor sent, kept as it is."""
+"""JSON from outside: what an agent, a tool or a model vendor sent, kept as it is."""
 
 from typing import Any
 

@@ -177,7 +177,7 @@ def judge(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         try:
             ask_judge(found, model, by=access.user.email, step=step)
         except TimeMachineError:
-            pass  # the page finds the same, and says so at the field
+            pass  # the page finds the same error and shows it at the field
         else:
             enqueue(judge_cells, found.id)
             asking = {}

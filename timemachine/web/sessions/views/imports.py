@@ -53,7 +53,7 @@ class ImportedAs(TypedDict):
 
 
 class Account(TypedDict, total=False):
-    """What became of a file, as JSON for the browser's session: why it was refused, its import in the background, or what it has."""
+    """The result of a file, as JSON for the browser's session: the error, the import in the background, or the content."""
 
     name: str
     refused: str
@@ -143,7 +143,7 @@ def _known(accounts: Iterable[Account]) -> list[str]:
 
 
 def _summary(accounts: list[Account]) -> str:
-    """Return the result of several files in one sentence: `3 files: 1 with new steps, 2 refused.`; empty for one file."""
+    """Return the results of the files as a sentence: `3 files: 1 with new steps, 2 refused.`; empty for one file."""
     if len(accounts) == 1:
         return ""
     counts = {"with new steps": 0, "without new steps": 0, "in the background": 0, "refused": 0}
