@@ -13,10 +13,10 @@ LINES := COVERAGE_FILE=$(MEASURED)/lines
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
 LINT := lint-types lint-format lint-rules lint-words lint-client lint-imports lint-templates lint-migrations lint-deployment
 # two at a time; the output of each is kept together if this make can do that (that of macOS cannot)
-beside = $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+in_parallel = $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # one process compiles the modules; the others, and the programs that tests start, read the result
 unexport PYTHONDONTWRITEBYTECODE
-shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
+shown_if_wrong = output=$$($(1) 2>&1) || { echo "$$output"; exit 1; }
 
 .DEFAULT_GOAL := help
 .PHONY: help up link test lint fix client bench crash pictures release clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
@@ -31,7 +31,7 @@ link: .venv/.synced ## print a new sign-in link for what `make up` runs
 	@$(PYTHON) manage.py sign_in_link
 
 test: browser .venv/.minilm ## check everything and run the whole test suite
-	@$(beside) $(LINT) compiled-tests
+	@$(in_parallel) $(LINT) compiled-tests
 	@rm -rf $(MEASURED) && mkdir -p $(MEASURED)
 	@$(MAKE) --no-print-directory --keep-going tested-with-branches tested-with-lines
 	@$(PYTHON) -m tests.branches $(MEASURED)/branches $(MEASURED)/lines.branches
@@ -39,7 +39,7 @@ test: browser .venv/.minilm ## check everything and run the whole test suite
 	@$(LINES) $(BIN)/coverage report --fail-under=95
 
 lint: .venv/.synced ## check style, types, imports, templates, migrations, settings
-	@$(beside) $(LINT)
+	@$(in_parallel) $(LINT)
 
 fix: .venv/.synced ## format code and templates, and apply safe fixes
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
