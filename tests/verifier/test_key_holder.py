@@ -196,7 +196,7 @@ def test_a_step_of_a_replay_links_a_recorded_step_and_nothing_else(made: Made, t
     for link, named in (
         (own, "something else (session)"),
         (session, "something else (1)"),
-        (b"", "no record"),
+        (b"", "does not name the record"),
     ):
         sealed_again(files := dict(whole), "replay", forger, {1: link})
         (fault,) = checked(files, tmp_path, forger).problems

@@ -17,7 +17,7 @@ class Transport(pgmq.Transport):
         """Connect. If that fails, close the pool now, and not during a garbage collection in one of its threads."""
         try:
             return super().establish_connection()  # type: ignore[no-untyped-call]  # kombu has no types
-        except Exception:
+        except Exception:  # whatever failed, the pool must be closed
             client, self._pgmq_client = self._pgmq_client, None
             if client is not None:
                 client.close()

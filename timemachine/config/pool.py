@@ -42,6 +42,6 @@ def check_open(connection: Connection[Any]) -> None:
         return
     try:
         ConnectionPool.check_connection(connection)
-    except Exception:
+    except Exception:  # the other idle connections are probably broken, too
         connections["default"].pool.drain()  # type: ignore[attr-defined]  # Django's PostgreSQL backend has it
         raise

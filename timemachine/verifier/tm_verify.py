@@ -761,7 +761,7 @@ class Bundle:
                 _packed_as_ever(listed, os.fstat(file.fileno()).st_size)
                 self.members = Layout(file, report).members(listed, found.start_dir)
         except FileNotFoundError as why:
-            raise Unreadable("the file does not exist") from why
+            raise Unreadable("there is no such file") from why
         except DAMAGE as why:
             raise Unreadable(f"this is not a zip file that can be read: {why}") from why
         self.names = set(self.members)

@@ -179,7 +179,7 @@ class Delivery:
         while True:
             try:
                 pause = self.step()
-            except Exception:
+            except Exception:  # the delivering thread must not end
                 log.exception("The recorder failed to deliver. It will retry.")
                 pause = _LONGEST_PAUSE
             if pause > 0:

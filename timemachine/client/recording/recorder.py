@@ -304,7 +304,7 @@ class Session:
             return
         try:
             state = self._state()
-        except Exception as why:
+        except Exception as why:  # code of the application
             log.exception("The state function of session %s failed. No checkpoint is set.", self.key)
             if self._machine.strict:
                 raise NotRecorded(f"The state function failed: {why}") from why

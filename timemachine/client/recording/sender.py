@@ -248,7 +248,7 @@ class Sender:
         """The line of an action; none, and a counted loss, if not even its failure can be written."""
         try:
             return [line_of_frozen(data)]
-        except Exception as why:
+        except Exception as why:  # an action of the application must not stop the recorder
             log.exception("Cannot write an action of session %s.", outbox.key)
             self._lose(outbox, 1, f"an action cannot be written ({why!r}).")
             return []
@@ -299,7 +299,7 @@ class Sender:
             self._wake.clear()
             try:
                 self.drain()
-            except Exception:
+            except Exception:  # the writing thread must not end
                 log.exception("The recorder failed to write. It continues with the next actions.")
 
     def _delivering(self) -> None:

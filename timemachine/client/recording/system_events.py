@@ -190,7 +190,7 @@ def _sync(before: Any) -> Any:
         began = time.perf_counter_ns()
         try:
             response = before(self, request)
-        except Exception as why:
+        except Exception as why:  # recorded and raised again
             _requested(request, began, None, why)
             raise
         _requested(request, began, response.status_code, None)
@@ -204,7 +204,7 @@ def _async(before: Any) -> Any:
         began = time.perf_counter_ns()
         try:
             response = await before(self, request)
-        except Exception as why:
+        except Exception as why:  # recorded and raised again
             _requested(request, began, None, why)
             raise
         _requested(request, began, response.status_code, None)
@@ -218,7 +218,7 @@ def _aiohttp(before: Any) -> Any:
         began = time.perf_counter_ns()
         try:
             response = await before(self, method, str_or_url, **more)
-        except Exception as why:
+        except Exception as why:  # recorded and raised again
             _record_request(method.upper(), str(str_or_url), began, None, why)
             raise
         _record_request(method.upper(), str(response.url), began, response.status, None)

@@ -34,7 +34,7 @@ def marked_if_cut_off(parts: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the parts. If one cannot be made, yield `CUT_OFF` instead, then raise its error."""
     try:
         yield from parts
-    except Exception:
+    except Exception:  # whatever failed, the reader must see that the stream is incomplete
         yield CUT_OFF
         raise
 

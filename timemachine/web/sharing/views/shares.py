@@ -189,7 +189,7 @@ def _created(
     if link.redaction is None:
         try:
             unaware = _preview(link)
-        except Exception:
+        except Exception:  # the link exists, and its URL can only be shown now
             logger.exception(
                 "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
             )
