@@ -67,8 +67,8 @@ def is_unavailable(error: BaseException | None) -> bool:
 
 def row_of[Row: Model](rows: QuerySet[Row], row_id: str | UUID, missing: NotFound) -> Row:
     """Return the row with that id. Raises `missing` if there is none, or if the text is not an id."""
-    wanted = uuid_of(str(row_id))
-    found = rows.filter(pk=wanted).first() if wanted else None
+    id_ = uuid_of(str(row_id))
+    found = rows.filter(pk=id_).first() if id_ else None
     if found is None:
         raise missing
     return found

@@ -76,13 +76,13 @@ def request_read_lock(collection_id: UUID) -> prepared_statements.PendingRows:
         return prepared_statements.send(_LOCK, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
 
 
-def moment_when_locked(asked: prepared_statements.PendingRows, as_of: datetime | None) -> Moment:
+def moment_when_locked(sent: prepared_statements.PendingRows, as_of: datetime | None) -> Moment:
     """Return the time to read at (`as_of` None: now) in a collection that `request_read_lock` was called for.
 
     Raises `Unavailable` if a put holds the lock for too long, `NotFound` if the collection was deleted,
     `InvalidInput` for the future.
     """
-    found = _locked(asked)
+    found = _locked(sent)
     if as_of is not None:
         check_not_in_future(as_of, found.present)
     at = found.present if as_of is None else min(as_of, found.present)
@@ -117,9 +117,9 @@ def lock_for_change(collection_id: UUID) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(tm_collection_lock(%s))", [collection_id])
 
 
-def _locked(asked: prepared_statements.PendingRows) -> _LockedCollection:
+def _locked(sent: prepared_statements.PendingRows) -> _LockedCollection:
     with _timeout_is_unavailable():
-        rows = asked.rows()
+        rows = sent.rows()
     if not rows:
         raise NotFound("This collection was deleted.", code="collection_not_found")
     return _LockedCollection(*rows[0])

@@ -126,8 +126,8 @@ def put_frames(collection: Collection, frames: Sequence[NewFrame], *, by: str) -
     ready = [_prepared(frame) for frame in frames]  # before the lock
     with transaction.atomic():
         locked = lock_collection(collection)
-        kept = store(locked.project_id, [content_of(frame.text) for frame in frames])
-        payloads = {content.sha256: row for content, row in kept.items()}
+        stored = store(locked.project_id, [content_of(frame.text) for frame in frames])
+        payloads = {content.sha256: row for content, row in stored.items()}
         done = _put_all(locked, ready, payloads, by)
         locked.save(update_fields=["next_number"])
         _store_places(frames, done)
@@ -147,7 +147,7 @@ def delete_frame(collection: Collection, number: int, *, by: str) -> Frame:
 
 
 def _prepared(new: NewFrame) -> _PreparedFrame:
-    title, text = (searchable(said)[:INDEXED_CHARACTERS] for said in (new.title, new.text))
+    title, text = (searchable(value)[:INDEXED_CHARACTERS] for value in (new.title, new.text))
     return _PreparedFrame(
         new=new,
         sha256=text_sha256(new.text),

@@ -63,7 +63,7 @@ def cut(ranked: Ranking, rule: CutRule) -> CutResult:
         return CutResult(
             curve=cutoff.curve(rule.mode, scores, by_number), cut_by=by_number.cut_by, thresholds=None
         )
-    leg, scores, floor = _adaptive_scores(ranked, rule)
+    retriever, scores, floor = _adaptive_scores(ranked, rule)
     usual = Thresholds(floor=floor)
     thresholds = Thresholds(
         relative=usual.relative if rule.relative is None else rule.relative,
@@ -71,7 +71,7 @@ def cut(ranked: Ranking, rule: CutRule) -> CutResult:
         floor=floor,
     )
     made = cutoff.cut_adaptively(scores, rule.top_k, thresholds)
-    return CutResult(curve=cutoff.curve(leg, scores, made), cut_by=made.cut_by, thresholds=thresholds)
+    return CutResult(curve=cutoff.curve(retriever, scores, made), cut_by=made.cut_by, thresholds=thresholds)
 
 
 def _by_number(scores: Sequence[float], rule: CutRule) -> Cut:

@@ -228,32 +228,34 @@ class _SemanticSearch:
 def _rank(
     collection: Collection, query: Query, question: Question, near: _SemanticSearch | None, moment: Moment
 ) -> Ranking:
-    legs: dict[str, dict[int, float]] = {}
+    rankings: dict[str, dict[int, float]] = {}
     lexical = None
     if query.mode != "semantic":
         lexical = ranking.lexical(collection.id, question, moment.at, search_depth(query.top_k))
     if near is not None:
-        legs["semantic"] = near.scores()  # was sent first
+        rankings["semantic"] = near.scores()  # was sent first
     if lexical is not None:
-        legs["lexical"] = lexical()
-    score = legs.get(query.mode)
+        rankings["lexical"] = lexical()
+    score = rankings.get(query.mode)
     if score is None:
-        score = fuse(legs["lexical"], legs["semantic"], near.weight if near else 0)
+        score = fuse(rankings["lexical"], rankings["semantic"], near.weight if near else 0)
     order = best_first(score)
     searched = near.searched if near else None
-    return Ranking(order=order, score=score, legs=legs, question=question, semantic_search=searched)
+    return Ranking(order=order, score=score, legs=rankings, question=question, semantic_search=searched)
 
 
 def _semantic(collection: Collection, meaning: QueryEmbedding, moment: Moment, depth: int) -> _SemanticSearch:
     """Return the semantic scores, from an index if it can serve the query and returns enough frames."""
     if not meaning.vector:
         return _SemanticSearch(dict, None, meaning.semantic_weight)
-    asked = (collection.id, meaning.vector, meaning.model, moment.at, depth)
+    arguments = (collection.id, meaning.vector, meaning.model, moment.at, depth)
     if hnsw.can_serve(collection.id, meaning.model, moment.frame_count or 0, depth):
-        found = hnsw.nearest(*asked)
+        found = hnsw.nearest(*arguments)
         if len(found) >= depth:
             return _SemanticSearch(lambda: found, APPROXIMATE, meaning.semantic_weight)
-    return _SemanticSearch(ranking.semantic(*asked, sees_all=moment.sees_all), EXACT, meaning.semantic_weight)
+    return _SemanticSearch(
+        ranking.semantic(*arguments, sees_all=moment.sees_all), EXACT, meaning.semantic_weight
+    )
 
 
 def _hits_and_below(ranked: Ranking, curve: Curve) -> tuple[tuple[FrameHit, ...], BelowCut | None]:
@@ -266,13 +268,13 @@ def _hits_and_below(ranked: Ranking, curve: Curve) -> tuple[tuple[FrameHit, ...]
 
 
 def _hit(ranked: Ranking, rank: int, row: int, frame: HitRow) -> FrameHit:
-    legs = {name: leg[row] for name, leg in ranked.legs.items() if row in leg}
+    scores_of = {name: ranking[row] for name, ranking in ranked.legs.items() if row in ranking}
     if frame.matched.identifiers:
-        legs["identifier"] = round(sum(frame.matched.identifiers.values()), 4)
+        scores_of["identifier"] = round(sum(frame.matched.identifiers.values()), 4)
     return FrameHit(
         rank=rank,
         score=ranked.score[row],
-        scores=legs,
+        scores=scores_of,
         matched=frame.matched,
         stored_frame=row,
         frame=frame.number,

@@ -109,9 +109,11 @@ def frame_ranks_of_queries(
     for query, meaning, moment in zip(queries, meanings, moments, strict=True):
         state, model = _state(moment), meaning.model
         if (state, model, _without_time_and_model(query)) not in ranked:
-            legs = {"lexical": lexical[state], "semantic": semantic[model][state]} if state in seen else {}
+            rankings = (
+                {"lexical": lexical[state], "semantic": semantic[model][state]} if state in seen else {}
+            )
             ranked[state, model, _without_time_and_model(query)] = _frames(
-                there[state], legs, query, meaning.semantic_weight
+                there[state], rankings, query, meaning.semantic_weight
             )
     return [
         RankReport(
@@ -151,10 +153,10 @@ def _semantic(
         return {state: {} for state in seen}
     moments = [moment.at for moment in seen.values()]
     if len(moments) == 1:
-        legs = [ranking.semantic(collection.id, meaning.vector, meaning.model, moments[0], MOST_RANKED)()]
+        rankings = [ranking.semantic(collection.id, meaning.vector, meaning.model, moments[0], MOST_RANKED)()]
     else:
-        legs = ranking.semantic_at(collection.id, meaning.vector, meaning.model, moments)
-    return dict(zip(seen, legs, strict=True))
+        rankings = ranking.semantic_at(collection.id, meaning.vector, meaning.model, moments)
+    return dict(zip(seen, rankings, strict=True))
 
 
 def _check_size(collection: Collection, moment: Moment) -> None:
@@ -167,9 +169,9 @@ def _check_size(collection: Collection, moment: Moment) -> None:
 
 
 def _frames(
-    there: _Rows, legs: Mapping[str, _Scores], query: Query, weight: float
+    there: _Rows, rankings: Mapping[str, _Scores], query: Query, weight: float
 ) -> dict[int, VersionRanks]:
-    modes = {mode: _ranks_in_mode(mode, legs, query, weight, there) for mode in MODES} if there else {}
+    modes = {mode: _ranks_in_mode(mode, rankings, query, weight, there) for mode in MODES} if there else {}
     return {
         number: VersionRanks(
             frame=number, version=version, places={mode: places[row] for mode, places in modes.items()}
@@ -179,16 +181,18 @@ def _frames(
 
 
 def _ranks_in_mode(
-    mode: str, legs: Mapping[str, _Scores], query: Query, weight: float, rows: _Rows
+    mode: str, rankings: Mapping[str, _Scores], query: Query, weight: float, rows: _Rows
 ) -> dict[int, FrameRank]:
     """Return the ranks of these rows in one mode: inside the window as a find orders it, or after it."""
-    windows = {name: dict(islice(leg.items(), search_depth(query.top_k))) for name, leg in legs.items()}
+    windows = {
+        name: dict(islice(ranking.items(), search_depth(query.top_k))) for name, ranking in rankings.items()
+    }
     score = _mode_scores(mode, windows, weight)
     order = best_first(score)
     ranked = Ranking(
         order=order,
         score=score,
-        legs={name: leg for name, leg in windows.items() if mode in (name, "hybrid")},
+        legs={name: ranking for name, ranking in windows.items() if mode in (name, "hybrid")},
     )
     shown = _CutSizes(
         by_top_k=cut(ranked, _rule(mode, query, query.top_k, adaptive=False)).keep,
@@ -196,10 +200,14 @@ def _ranks_in_mode(
     )
     ranks = {row: (rank, score[row]) for rank, row in enumerate(order, 1)}
     if any(row not in ranks for row in rows):
-        whole = _mode_scores(mode, legs, weight)
+        whole = _mode_scores(mode, rankings, weight)
         behind = [row for row in rows if row in whole and row not in ranks]
         ranks |= {row: (_rank_after_window(order, whole, row), whole[row]) for row in behind}
-    of = len(legs["lexical"].keys() | legs["semantic"].keys()) if mode == "hybrid" else len(legs[mode])
+    of = (
+        len(rankings["lexical"].keys() | rankings["semantic"].keys())
+        if mode == "hybrid"
+        else len(rankings[mode])
+    )
     return {row: _frame_rank(ranks.get(row), of, shown) for row in rows}
 
 
@@ -211,8 +219,8 @@ class _CutSizes:
     by_adaptive: int
 
 
-def _mode_scores(mode: str, legs: Mapping[str, _Scores], weight: float) -> _Scores:
-    return fuse(legs["lexical"], legs["semantic"], weight) if mode == "hybrid" else legs[mode]
+def _mode_scores(mode: str, rankings: Mapping[str, _Scores], weight: float) -> _Scores:
+    return fuse(rankings["lexical"], rankings["semantic"], weight) if mode == "hybrid" else rankings[mode]
 
 
 def _rule(mode: str, query: Query, top_k: int, *, adaptive: bool) -> CutRule:

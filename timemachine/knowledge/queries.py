@@ -47,10 +47,10 @@ def frames_at(collection: Collection, at: datetime | None = None) -> QuerySet[Fr
 
 def deleted_frames(collection: Collection, at: datetime | None = None) -> QuerySet[Frame]:
     """Return the last versions of frames that were deleted or replaced before a time (None: now), by number."""
-    gone = Frame.objects.filter(
+    frames_at = Frame.objects.filter(
         collection=collection, valid_until__isnull=False, ended_by__in=DELETING_CAUSES
     )
-    return (gone if at is None else gone.filter(valid_until__lte=at)).order_by("number")
+    return (frames_at if at is None else frames_at.filter(valid_until__lte=at)).order_by("number")
 
 
 def versions_of(collection: Collection, number: int) -> QuerySet[Frame]:

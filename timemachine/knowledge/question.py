@@ -160,17 +160,17 @@ def weighted_question(
     query: str,
     at: datetime,
     counted: int | None,
-    asked: prepared_statements.PendingRows | None = None,
+    sent: prepared_statements.PendingRows | None = None,
 ) -> Question:
     """Return the terms of a query with their weights among the frames at a time.
 
-    `counted` is the current number of frames if the time is now; then the stored counts are used, and `asked`
+    `counted` is the current number of frames if the time is now; then the stored counts are used, and `sent`
     is the request for them if it was sent. None means a past time, for which the terms are counted.
     """
     if counted is None:
         counted, rows = _count_at({**_parameters(collection_id, query), "at": at})
     else:
-        rows = (asked or request_terms(collection_id, query)).rows()
+        rows = (sent or request_terms(collection_id, query)).rows()
     made_of = _spellings((term, words) for term, words, *_ in rows)
     found = [_term(counted, made_of, *row) for row in rows]
     heaviest = sorted(found, key=lambda term: (-term.weight, term.term))

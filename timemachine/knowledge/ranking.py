@@ -57,8 +57,8 @@ def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -
         "identifiers": [term.term[1:] for term in question.terms if term.is_identifier],
         "words": [term.term for term in question.terms if not term.is_identifier],
     }
-    asked = prepared_statements.send(_settled(sql, collection_id, limit), facts, binary=True)
-    return lambda: dict(asked.rows())
+    sent = prepared_statements.send(_settled(sql, collection_id, limit), facts, binary=True)
+    return lambda: dict(sent.rows())
 
 
 # the nearest of all versions first, so that few complete rows are read; "+ 0" prevents the use of approximate indexes

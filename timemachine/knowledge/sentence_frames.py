@@ -65,7 +65,7 @@ def frames_with_sentence(
     If there are none, return the frames nearest to it at these times. A sentence that begins or ends inside a
     word is found only at these times. Raises what a find raises.
     """
-    asked = _normalised(sentence)
+    normalised = _normalised(sentence)
     found = [
         hit
         for moment in moments
@@ -73,14 +73,14 @@ def frames_with_sentence(
             collection, Query(text=sentence, mode="lexical", top_k=MOST_LOOKED_AT, as_of=moment)
         ).hits
     ]
-    holding = [_sentence_frame(hit, "holds") for hit in found if asked in _normalised(hit.text)]
+    holding = [_sentence_frame(hit, "holds") for hit in found if normalised in _normalised(hit.text)]
     holding += [
         _sentence_frame(frame, "holds")
         for frame in _versions_with_words(collection, sentence)
-        if asked in _normalised(frame.text)
+        if normalised in _normalised(frame.text)
     ]
     if holding:
-        return _with_versions(collection, _without_duplicates(holding)[:MOST_HOLDING], asked)
+        return _with_versions(collection, _without_duplicates(holding)[:MOST_HOLDING], normalised)
     nearest = [
         _sentence_frame(hit, "nearest")
         for at in moments
@@ -90,7 +90,7 @@ def frames_with_sentence(
 
 
 def _with_versions(
-    collection: Collection, holding: Sequence[SentenceFrame], asked: str
+    collection: Collection, holding: Sequence[SentenceFrame], normalised: str
 ) -> list[SentenceFrame]:
     """Add the versions that contain the sentence; of a frame with many versions, only the latest `MOST_VERSIONS`
     are read.
@@ -99,7 +99,7 @@ def _with_versions(
     for holder in holding:
         versions = Frame.objects.filter(collection=collection, number=holder.frame)
         latest = versions.select_related("payload").order_by("-version")[:MOST_VERSIONS]
-        having = tuple(each.version for each in latest if asked in _normalised(text(each.payload)))
+        having = tuple(each.version for each in latest if normalised in _normalised(text(each.payload)))
         found.append(replace(holder, versions=having, of_versions=versions.count()))
     return found
 

@@ -50,9 +50,9 @@ def store_source(collection: Collection, file: SourceFile, *, by: str) -> Source
         media_type=file.media_type,
         text__sha256=extracted.sha256,  # another version of the reader may extract another text
     )
-    kept = same.first()
-    if kept is not None:
-        return kept
+    stored = same.first()
+    if stored is not None:
+        return stored
     payloads = store(collection.project_id, [original, extracted])
     return Source.objects.create(
         project_id=collection.project_id,
@@ -79,8 +79,10 @@ def record_put(
     """
     lock_collection(source.collection)
     moment = change_time(source.collection_id)
-    gone = _frames_to_replace(source.collection, source.uri, passages) if replace else []
-    ended = Frame.objects.filter(id__in=gone, valid_until=None).update(valid_until=moment, ended_by="replace")
+    replaced = _frames_to_replace(source.collection, source.uri, passages) if replace else []
+    ended = Frame.objects.filter(id__in=replaced, valid_until=None).update(
+        valid_until=moment, ended_by="replace"
+    )
     return source.puts.create(
         at=moment, put_by=by, replaced=replace, new=new, kept=len(passages) - new, ended=ended
     )

@@ -79,7 +79,7 @@ class QueryEmbedding:
         return table.query_vector(self.embedding_model, self.words) if settled else []
 
 
-def embed_query(collection: Collection, words: str, asked: str | None = None) -> QueryEmbedding:
+def embed_query(collection: Collection, words: str, model_name: str | None = None) -> QueryEmbedding:
     """Return the query under the collection's own model, or under another model that the collection has vectors
     of.
 
@@ -87,7 +87,7 @@ def embed_query(collection: Collection, words: str, asked: str | None = None) ->
     in the meantime. Raises `InvalidInput` (`embedding_model_not_there`) if the collection has no vectors of the
     model; `Unavailable`, `ModelFailed`.
     """
-    name = stored_model_name(collection, asked) if asked else collection.embedding_model
+    name = stored_model_name(collection, model_name) if model_name else collection.embedding_model
     meaning = QueryEmbedding(words=words, embedding_model=table.model_named(name))
     if meaning.embedding_model.slow:
         _ = meaning.vector
@@ -110,18 +110,18 @@ def models_with_vectors(collection: Collection) -> list[str]:
     return [own, *others]
 
 
-def stored_model_name(collection: Collection, asked: str) -> str:
+def stored_model_name(collection: Collection, model_name: str) -> str:
     """Return the full name of an embedding model that the collection has vectors of. Raises `InvalidInput` for any
     other.
     """
-    if asked == collection.embedding_model:
-        return asked
+    if model_name == collection.embedding_model:
+        return model_name
     there = models_with_vectors(collection)
     for name in there:
-        if asked in (name, table.model_named(name).short_name):
+        if model_name in (name, table.model_named(name).short_name):
             return name
     raise InvalidInput(
-        f"The collection {collection.name} has no vectors of the embedding model {asked[:80]!r}; it can be searched with "
+        f"The collection {collection.name} has no vectors of the embedding model {model_name[:80]!r}; it can be searched with "
         f"{', '.join(there)}. Re-embed it to add another.",
         code="embedding_model_not_there",
         field="embedding_model",

@@ -58,9 +58,9 @@ class Curve:
         return {"leg": self.leg, "scores": [shown(score) for score in self.scores], "kept": self.kept}
 
 
-def curve(leg: str, scores: Sequence[float], cut: Cut) -> Curve:
+def curve(retriever: str, scores: Sequence[float], cut: Cut) -> Curve:
     """Return the score curve of a cut."""
-    return Curve(leg=leg, scores=tuple(scores[:LONGEST_CURVE]), kept=cut.keep)
+    return Curve(leg=retriever, scores=tuple(scores[:LONGEST_CURVE]), kept=cut.keep)
 
 
 def shown(score: float) -> float:
@@ -81,10 +81,11 @@ def strengths(
 
     A cosine counts only above `COSINE_FLOOR`, because any two texts of one kind have some similarity.
     """
-    legs = (lexical, {row: max(0.0, cosine - COSINE_FLOOR) for row, cosine in semantic.items()})
-    best = [max(leg.values(), default=0.0) or 1.0 for leg in legs]
+    rankings = (lexical, {row: max(0.0, cosine - COSINE_FLOOR) for row, cosine in semantic.items()})
+    best = [max(ranking.values(), default=0.0) or 1.0 for ranking in rankings]
     return [
-        max(leg.get(row, 0.0) / highest for leg, highest in zip(legs, best, strict=True)) for row in order
+        max(ranking.get(row, 0.0) / highest for ranking, highest in zip(rankings, best, strict=True))
+        for row in order
     ]
 
 

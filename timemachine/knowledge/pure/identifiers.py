@@ -18,7 +18,7 @@ MOST: Final = 4_000
 _LONGEST: Final = 200
 _MOST_FOLDERS: Final = 6
 # Longer chunks rarely occur again and are not cached.
-_KEPT: Final = 40
+_LONGEST_CACHED: Final = 40
 _CHUNK: Final = re.compile(r"[^\s`,;|<>\[\](){}\"“”]+")
 _DIGIT: Final = re.compile(r"\d")
 _CODE: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[a-z0-9][a-z0-9._:/#@+-]{2,}[a-z0-9]|\d+(?:[.:/-]\d+){2,}")
@@ -37,7 +37,7 @@ def identifiers(text: str) -> tuple[str, ...]:
         if written in seen:
             continue
         seen.add(written)
-        found.update(_forms(written) if len(written) <= _KEPT else _forms.__wrapped__(written))
+        found.update(_forms(written) if len(written) <= _LONGEST_CACHED else _forms.__wrapped__(written))
         if len(found) >= MOST:
             break
     return tuple(found)[:MOST]
@@ -48,7 +48,7 @@ def _written(text: str) -> Iterator[str]:
         if end - start <= _LONGEST:
             yield chunk_key(text[start:end])
     for chunk in _CHUNK.findall(text):
-        key = _code_of(chunk) if len(chunk) <= _KEPT else _code_of.__wrapped__(chunk)
+        key = _code_of(chunk) if len(chunk) <= _LONGEST_CACHED else _code_of.__wrapped__(chunk)
         if key:
             yield key
 
