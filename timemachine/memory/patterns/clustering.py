@@ -73,9 +73,9 @@ def _group(project_id: UUID, kind: str) -> set[UUID]:
     those wordings.
     """
     rows = KeptWording.objects.filter(project=project_id, kind=kind)
-    kept = list(rows.values_list("id", "pattern_id", "text", "words"))
-    found = grouped({row: Wording(text=text, words=tuple(words)) for row, _, text, words in kept})
-    moved = [(row, before) for row, before, *_ in kept if found[row] != before]
+    wordings = list(rows.values_list("id", "pattern_id", "text", "words"))
+    found = grouped({row: Wording(text=text, words=tuple(words)) for row, _, text, words in wordings})
+    moved = [(row, before) for row, before, *_ in wordings if found[row] != before]
     joined: dict[UUID, list[UUID]] = defaultdict(list)
     for row, _ in moved:
         joined[found[row]].append(row)
@@ -87,7 +87,7 @@ def _group(project_id: UUID, kind: str) -> set[UUID]:
 def _count(project_id: UUID, wordings: Collection[UUID]) -> None:
     """Update the counts of these wordings and of their patterns."""
     rows = KeptWording.objects.filter(project=project_id, id__in=wordings)
-    wanted = {each for both in rows.values_list("id", "pattern_id") for each in both if each}
+    ids = {each for both in rows.values_list("id", "pattern_id") for each in both if each}
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT, {"wordings": list(wanted)})
+        cursor.execute(_COUNT, {"wordings": list(ids)})
     KeptWording.objects.filter(project=project_id, id__in=wordings).update(stale=False)

@@ -77,22 +77,22 @@ class InSession:
     resolution: Resolution | None
 
 
-def patterns_of(project: Project, asked: PatternFilter) -> QuerySet[Wording]:
+def patterns_of(project: Project, pattern_filter: PatternFilter) -> QuerySet[Wording]:
     """Return the project's patterns that match, last seen first. Raises `InvalidInput`."""
-    found = Wording.objects.filter(project=project, pattern=F("id"), sessions__gte=_fewest(asked))
-    if asked.kind:
-        if asked.kind not in KINDS:
+    found = Wording.objects.filter(project=project, pattern=F("id"), sessions__gte=_fewest(pattern_filter))
+    if pattern_filter.kind:
+        if pattern_filter.kind not in KINDS:
             raise _invalid_choice("kind", KINDS)
-        found = found.filter(kind=asked.kind)
-    if asked.q:
-        said = asked.q if is_plain(asked.q) else "\ufffd"
-        found = found.filter(Q(text__icontains=said) | Q(wordings__text__icontains=said)).distinct()
-    if (since := _since(asked)) is not None:
+        found = found.filter(kind=pattern_filter.kind)
+    if pattern_filter.q:
+        text = pattern_filter.q if is_plain(pattern_filter.q) else "\ufffd"
+        found = found.filter(Q(text__icontains=text) | Q(wordings__text__icontains=text)).distinct()
+    if (since := _since(pattern_filter)) is not None:
         found = found.filter(last_at__gte=since)
-    if asked.solved:
-        if asked.solved not in {"yes", "no"}:
+    if pattern_filter.solved:
+        if pattern_filter.solved not in {"yes", "no"}:
             raise _invalid_choice("solved", ("yes", "no"))
-        found = found.filter(solved__gte=1) if asked.solved == "yes" else found.filter(solved=0)
+        found = found.filter(solved__gte=1) if pattern_filter.solved == "yes" else found.filter(solved=0)
     return found.order_by("-last_at", "-id")
 
 
@@ -111,9 +111,9 @@ def pattern_of(project: Project, pattern_id: str | UUID) -> Wording:
 
     Raises `NotFound`, also for a pattern of another project.
     """
-    wanted = uuid_of(str(pattern_id))
+    id_ = uuid_of(str(pattern_id))
     rows = Wording.objects.filter(project=project).select_related("pattern")
-    found = None if wanted is None else rows.filter(id=wanted).first()
+    found = None if id_ is None else rows.filter(id=id_).first()
     pattern = found and (found.pattern or found)
     if pattern is None:
         raise NotFound(
@@ -151,18 +151,18 @@ def with_current_counts(patterns: Sequence[Wording]) -> list[Wording]:
 
 
 def patterns_page(
-    found: QuerySet[Wording], asked: PatternFilter, limit: int
+    found: QuerySet[Wording], pattern_filter: PatternFilter, limit: int
 ) -> tuple[list[Wording], str | None]:
     """Return a page of patterns with current counts, and the next place, or None at the end.
 
     Patterns that no longer match after a deletion are left out, so a page may have fewer than `limit` patterns;
     it is empty only at the end. Two queries, more only if nothing of a page matches.
     """
-    since = _since(asked)
+    since = _since(pattern_filter)
     while True:
         rows = list(found[: limit + 1])
         place = place_of(rows[limit - 1]) if len(rows) > limit else None
-        fitting = [each for each in with_current_counts(rows[:limit]) if _fits(each, asked, since)]
+        fitting = [each for each in with_current_counts(rows[:limit]) if _fits(each, pattern_filter, since)]
         if fitting or place is None:
             return fitting, place
         found = patterns_after(found, place)
@@ -236,7 +236,9 @@ def resolutions_of(patterns: Collection[UUID], *, apart_from: UUID | None = None
     latest = rows.order_by("wording__pattern", "-at", "-action").distinct("wording__pattern")
     found = list(latest.select_related("wording", "session"))
     return {
-        each.wording.pattern_id: told for each, told in _with_resolutions(found) if each.wording.pattern_id
+        each.wording.pattern_id: resolution
+        for each, resolution in _with_resolutions(found)
+        if each.wording.pattern_id
     }
 
 
@@ -247,8 +249,8 @@ def rules_of(project: Project) -> QuerySet[PatternRule]:
 
 def rule_of(project: Project, rule_id: str | UUID) -> PatternRule:
     """Return the project's rule with that id. Raises `NotFound`."""
-    wanted = uuid_of(str(rule_id))
-    found = None if wanted is None else rules_of(project).filter(id=wanted).first()
+    id_ = uuid_of(str(rule_id))
+    found = None if id_ is None else rules_of(project).filter(id=id_).first()
     if found is None:
         raise NotFound("There is no such rule in this project.", code="pattern_rule_not_found")
     return found
@@ -263,8 +265,8 @@ def alerts_of(project: Project) -> QuerySet[PatternAlert]:
 
 def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
     """Return the project's alert with that id. Raises `NotFound`."""
-    wanted = uuid_of(str(alert_id))
-    found = None if wanted is None else _alerts(project).filter(id=wanted).first()
+    id_ = uuid_of(str(alert_id))
+    found = None if id_ is None else _alerts(project).filter(id=id_).first()
     if found is None:
         raise NotFound(
             "There is no such alert in this project. It may have been deleted with its pattern or its rule.",
@@ -286,21 +288,21 @@ def _still_met(found: QuerySet[PatternAlert]) -> QuerySet[PatternAlert]:
     return found.filter(sessions__gte=F("rule__sessions"))
 
 
-def _fewest(asked: PatternFilter) -> int:
-    if not 1 <= asked.min_sessions < 2**31:
+def _fewest(pattern_filter: PatternFilter) -> int:
+    if not 1 <= pattern_filter.min_sessions < 2**31:
         raise InvalidInput("`min_sessions` must be at least 1.", code="invalid_field", field="min_sessions")
-    return asked.min_sessions
+    return pattern_filter.min_sessions
 
 
-def _since(asked: PatternFilter) -> datetime | None:
-    return parse_field("since", asked.since, parse_typed_start) if asked.since else None
+def _since(pattern_filter: PatternFilter) -> datetime | None:
+    return parse_field("since", pattern_filter.since, parse_typed_start) if pattern_filter.since else None
 
 
-def _fits(pattern: Wording, asked: PatternFilter, since: datetime | None) -> bool:
+def _fits(pattern: Wording, pattern_filter: PatternFilter, since: datetime | None) -> bool:
     """Return whether a pattern's counts match the filter."""
     lately = since is None or (pattern.last_at is not None and pattern.last_at >= since)
-    solved = not asked.solved or (pattern.solved > 0) == (asked.solved == "yes")
-    return pattern.sessions >= asked.min_sessions and lately and solved
+    solved = not pattern_filter.solved or (pattern.solved > 0) == (pattern_filter.solved == "yes")
+    return pattern.sessions >= pattern_filter.min_sessions and lately and solved
 
 
 def _invalid_choice(name: str, known: Collection[str]) -> InvalidInput:
@@ -310,21 +312,21 @@ def _invalid_choice(name: str, known: Collection[str]) -> InvalidInput:
 def _before(place: str, *, at: str, row_id: str) -> Q:
     """Return the condition for what comes after a place in a list with the newest first."""
     written, _, row = place.partition(" ")
-    wanted = uuid_of(row)
+    id_ = uuid_of(row)
     try:
         moment = datetime.fromisoformat(written)
     except ValueError:
         moment = None
-    if wanted is None or moment is None or moment.tzinfo is None:
+    if id_ is None or moment is None or moment.tzinfo is None:
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
-    return Q(**{f"{at}__lt": moment}) | Q(**{at: moment, f"{row_id}__lt": wanted})
+    return Q(**{f"{at}__lt": moment}) | Q(**{at: moment, f"{row_id}__lt": id_})
 
 
 def _first_solved(pattern: Wording, sessions: Collection[UUID]) -> dict[UUID, Resolution]:
     """Return what solved the pattern first in each of these sessions. Two queries."""
     rows = steps_of([pattern.id]).filter(session__in=sessions, solved_by__isnull=False)
     first = rows.order_by("session", "sequence").distinct("session").select_related("session", "wording")
-    return {each.session_id: told for each, told in _with_resolutions(list(first))}
+    return {each.session_id: resolution for each, resolution in _with_resolutions(list(first))}
 
 
 def _with_resolutions(found: Sequence[PatternStep]) -> list[tuple[PatternStep, Resolution]]:
@@ -349,8 +351,8 @@ def _labels(found: Sequence[PatternStep]) -> Mapping[tuple[Any, int], str]:
     """Return the labels of the steps that solved them. One query."""
     if not found:
         return {}
-    wanted = Q()
+    steps = Q()
     for each in found:
-        wanted |= Q(session=each.session_id, sequence=each.solved_by)
-    rows = Action.objects.filter(wanted).values_list("session_id", "sequence", "label")
+        steps |= Q(session=each.session_id, sequence=each.solved_by)
+    rows = Action.objects.filter(steps).values_list("session_id", "sequence", "label")
     return {(session, sequence): label for session, sequence, label in rows}

@@ -108,9 +108,9 @@ def reread_session(session: Session, erased: Collection[int] = ()) -> None:
     )
     row = ReadSession.objects.filter(session=session)
     row.update(read_through=0, begun=F("begun") + 1, began_at=now())
-    kept = PatternStep.objects.filter(session=session)
-    kept.filter(sequence__in=list(erased)).delete()
-    kept.filter(solved_by__isnull=False).update(solved_by=None, solved_how=None, changed=[])
+    stored = PatternStep.objects.filter(session=session)
+    stored.filter(sequence__in=list(erased)).delete()
+    stored.filter(solved_by__isnull=False).update(solved_by=None, solved_how=None, changed=[])
 
 
 def lock_project(project_id: UUID) -> None:
@@ -139,14 +139,14 @@ def step_of(action: Action, found: Mapping[int, Head]) -> Step:
 def payloads_of(action: Action) -> set[int]:
     """Return the payload rows that have to be read for a step."""
     if action.kind in {"tool_call", "tool_result"}:
-        wanted = {action.output_id}
+        ids = {action.output_id}
     elif action.kind == "ask":
-        wanted = {action.input_id}
+        ids = {action.input_id}
     elif action.kind == "message" or significance_of(action) == ERROR or action.error_type is not None:
-        wanted = {action.input_id, action.output_id}
+        ids = {action.input_id, action.output_id}
     else:
-        wanted = set()
-    return {each for each in wanted if each is not None}
+        ids = set()
+    return {each for each in ids if each is not None}
 
 
 def next_steps(session_id: UUID, after: int) -> list[Action]:
@@ -171,10 +171,10 @@ def _batch(project_id: UUID, session_id: UUID, actions: Sequence[Action], after:
     found = heads({row for each in actions for row in payloads_of(each)}, LONGEST)
     steps = {each.id: step_of(each, found) for each in actions}
     calls = calls_of(session_id, actions)
-    said = [one for each in actions if (one := _statement(each, steps[each.id], calls.get(each.id)))]
+    statements = [one for each in actions if (one := _statement(each, steps[each.id], calls.get(each.id)))]
     errors = [
         UnsolvedError(action=each.action, sequence=each.sequence, call=each.call)
-        for each in said
+        for each in statements
         if each.kind == ERROR
     ]
     succeeded = [call for row, call in calls.items() if _succeeded(steps[row])]
@@ -184,7 +184,7 @@ def _batch(project_id: UUID, session_id: UUID, actions: Sequence[Action], after:
         after=after,
         through=through,
         begun=begun,
-        said=said,
+        said=statements,
         solved=solutions_of(
             session_id, [*unsolved_errors(session_id), *errors], succeeded, after=after, through=through
         ),
@@ -234,8 +234,8 @@ def _store(batch: _Batch) -> None:
     )
     if not unmoved.update(read_through=batch.through):
         raise Overtaken
-    kept = _store_wordings(batch)
-    _delete_outdated(batch, kept)
+    stored = _store_wordings(batch)
+    _delete_outdated(batch, stored)
     PatternStep.objects.bulk_create(
         [
             PatternStep(
@@ -243,7 +243,7 @@ def _store(batch: _Batch) -> None:
                 project_id=batch.project,
                 session_id=batch.session,
                 sequence=each.sequence,
-                wording_id=kept[each.kind, each.wording.digest],
+                wording_id=stored[each.kind, each.wording.digest],
                 at=each.at,
                 call=each.call,
             )
@@ -257,20 +257,20 @@ def _store(batch: _Batch) -> None:
 
 def _store_wordings(batch: _Batch) -> dict[tuple[str, str], UUID]:
     """Return the rows of the wordings, existing and new, all marked to be counted again."""
-    said = {(each.kind, each.wording.digest): each.wording for each in batch.said}
+    wordings = {(each.kind, each.wording.digest): each.wording for each in batch.said}
     new = [
         KeptWording(project_id=batch.project, kind=kind, digest=digest, text=one.text, words=list(one.words))
-        for (kind, digest), one in said.items()
+        for (kind, digest), one in wordings.items()
     ]
     KeptWording.objects.bulk_create(new, ignore_conflicts=True)
-    rows = KeptWording.objects.filter(project=batch.project, digest__in=[digest for _, digest in said])
+    rows = KeptWording.objects.filter(project=batch.project, digest__in=[digest for _, digest in wordings])
     rows.filter(stale=False).update(stale=True)
     return {(kind, digest): row for row, kind, digest in rows.values_list("id", "kind", "digest")}
 
 
-def _delete_outdated(batch: _Batch, kept: Mapping[tuple[str, str], UUID]) -> None:
+def _delete_outdated(batch: _Batch, stored: Mapping[tuple[str, str], UUID]) -> None:
     """Delete what an earlier reading stored for steps of the batch and this one did not find."""
-    says = {each.action: kept[each.kind, each.wording.digest] for each in batch.said}
+    says = {each.action: stored[each.kind, each.wording.digest] for each in batch.said}
     there = PatternStep.objects.filter(
         session_id=batch.session, sequence__gt=batch.after, sequence__lte=batch.through
     )

@@ -42,5 +42,5 @@ def solving_steps(session_id: UUID, after: int, through: int) -> list[int]:
     found = Action.objects.filter(session_id=session_id, sequence__gt=after, sequence__lte=through)
     solving = found.annotate(in_force=SIGNIFICANCE).filter(in_force__in=SOLVING)
     sequences = list(solving.order_by("sequence").values_list("sequence", flat=True))
-    gone = deletions_of(session_id, sequences) if sequences else {}
-    return [each for each in sequences if each not in gone]
+    deletions = deletions_of(session_id, sequences) if sequences else {}
+    return [each for each in sequences if each not in deletions]

@@ -70,16 +70,20 @@ def similar_to_step(project: Project, place: str, *, kind: str = "") -> list[Sim
             field="similar_to",
         )
     session = session_of(project, name)
-    said = _error_or_question(action_of(session, sequence))
-    wanted = [] if said is None or kind not in {"", said[0]} else [said]
-    return _similar(project, wanted, apart_from=session.id)
+    statement = _error_or_question(action_of(session, sequence))
+    chosen = [] if statement is None or kind not in {"", statement[0]} else [statement]
+    return _similar(project, chosen, apart_from=session.id)
 
 
 def similar_to_text(project: Project, text: str, *, kind: str = "") -> list[Similar]:
     """Return the patterns that are similar to a text, read as an error or as a question."""
-    found = {each.digest: each for said in (failure_lines(text), text.strip()) if (each := wording_of(said))}
-    wanted = [(one, each) for one in KINDS for each in found.values() if kind in {"", one}]
-    return _similar(project, wanted, apart_from=None)
+    found = {
+        each.digest: each
+        for candidate in (failure_lines(text), text.strip())
+        if (each := wording_of(candidate))
+    }
+    chosen = [(one, each) for one in KINDS for each in found.values() if kind in {"", one}]
+    return _similar(project, chosen, apart_from=None)
 
 
 def known_pattern_at(action: Action) -> KnownPattern | None:
@@ -100,10 +104,10 @@ def _error_or_question(action: Action) -> tuple[str, Wording] | None:
 
 
 def _similar(
-    project: Project, wanted: Sequence[tuple[str, Wording]], *, apart_from: UUID | None
+    project: Project, chosen: Sequence[tuple[str, Wording]], *, apart_from: UUID | None
 ) -> list[Similar]:
     likes: dict[UUID, Like] = {}
-    for kind, wording in wanted:
+    for kind, wording in chosen:
         for pattern, like in _patterns_like(project, kind, wording):
             if likes.get(pattern) != "same":
                 likes[pattern] = like

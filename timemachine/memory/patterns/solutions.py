@@ -53,15 +53,15 @@ class Solution:
 def calls_of(session_id: UUID, actions: Iterable[Action]) -> dict[int, Call]:
     """Return the calls whose results these steps are, by step row. At most one query."""
     results = [each for each in actions if each.kind in {"tool_call", "tool_result"}]
-    wanted = {each.call_id for each in results if _is_apart(each)}
-    asked: dict[str, list[tuple[int, str | None]]] = {}
-    if wanted:
+    call_ids = {each.call_id for each in results if _is_apart(each)}
+    candidates: dict[str, list[tuple[int, str | None]]] = {}
+    if call_ids:
         first = min(each.sequence for each in results) - _NEAR
         near = Action.objects.filter(session_id=session_id, kind="tool_call", sequence__gte=first)
-        found = near.filter(call_id__in=wanted).order_by("sequence")
+        found = near.filter(call_id__in=call_ids).order_by("sequence")
         for sequence, tool, call_id in found.values_list("sequence", "tool", "call_id"):
-            asked.setdefault(call_id or "", []).append((sequence, tool))
-    return {each.id: call for each in results if (call := _call_of(each, asked))}
+            candidates.setdefault(call_id or "", []).append((sequence, tool))
+    return {each.id: call for each in results if (call := _call_of(each, candidates))}
 
 
 def unsolved_errors(session_id: UUID) -> list[UnsolvedError]:
@@ -92,11 +92,11 @@ def _is_apart(result: Action) -> bool:
     return result.kind == "tool_result" and result.input_id is None and bool(result.call_id)
 
 
-def _call_of(result: Action, asked: Mapping[str, Sequence[tuple[int, str | None]]]) -> Call | None:
+def _call_of(result: Action, candidates: Mapping[str, Sequence[tuple[int, str | None]]]) -> Call | None:
     if not _is_apart(result):
         named = result.tool or result.name
         return Call(call=result.sequence, result=result.sequence, tool=named) if named else None
-    before = [each for each in asked.get(result.call_id or "", ()) if each[0] < result.sequence]
+    before = [each for each in candidates.get(result.call_id or "", ()) if each[0] < result.sequence]
     if not before:
         return None
     sequence, tool = before[-1]
@@ -113,8 +113,8 @@ def _arguments(
     failed = {each.call for each in errors if each.call is not None}
     if not failed or not succeeded:
         return {}
-    wanted = failed | {each.call for each in succeeded}
-    rows = Action.objects.filter(session_id=session_id, sequence__in=wanted, input__isnull=False)
+    ids = failed | {each.call for each in succeeded}
+    rows = Action.objects.filter(session_id=session_id, sequence__in=ids, input__isnull=False)
     found = [
         (sequence, tool or name or "", payload)
         for sequence, tool, name, payload in rows.values_list("sequence", "tool", "name", "input_id")
@@ -144,10 +144,10 @@ def _first(
 ) -> Solution | None:
     """Return what solved the error first. If a step is both, its significance counts."""
     later = next((each for each in significant if each > error.sequence), None)
-    again = _retried(error, succeeded, calls)
-    if later is not None and (again is None or later <= again.by):
+    retried = _retried(error, succeeded, calls)
+    if later is not None and (retried is None or later <= retried.by):
         return Solution(by=later, how=SIGNIFICANT)
-    return again
+    return retried
 
 
 def _retried(

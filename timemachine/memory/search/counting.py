@@ -17,7 +17,7 @@ from timemachine.core.database import SqlParameters
 
 MANY: Final = 2_000
 """A word in this many steps or more is common; the exact number does not matter."""
-_KEPT_FROM: Final = 200
+_CACHED_FROM: Final = 200
 """Words in fewer steps are quickly counted on demand."""
 _WORTH_COUNTING: Final = 10_000
 """In a project with fewer steps, every word is quickly counted on demand."""
@@ -75,7 +75,7 @@ def update_word_counts(project_id: UUID) -> None:
         if steps < _WORTH_COUNTING or among * _SHRUNK <= steps < among * _GROWN:
             return
         parts = 1 + steps // _PART
-        least = _KEPT_FROM if parts == 1 else max(_LEAST_OF_A_PART, _KEPT_FROM / parts)
+        least = _CACHED_FROM if parts == 1 else max(_LEAST_OF_A_PART, _CACHED_FROM / parts)
         facts: SqlParameters = {"project": project_id, "parts": parts, "least": least, "steps": steps}
         cursor.execute("DELETE FROM tm_counted_word WHERE project_id = %(project)s", facts)
         cursor.execute(_COUNT, facts)

@@ -31,16 +31,16 @@ def _words(options: SearchOptions) -> str:
     """Return hints for the words: one for each part of the query language that was used."""
     if options.mode == "semantic":
         return "No step has a similar meaning. Try other words."
-    asked = parse(options.q)
-    said = "No step matches."
-    if any(sum(not clause.negated for clause in group) > 1 for group in asked.groups):
-        said = "A step must contain all words. Leave one out, or put `or` between them."
-    clauses = [clause for group in asked.groups for clause in group]
+    query = parse(options.q)
+    sentence = "No step matches."
+    if any(sum(not clause.negated for clause in group) > 1 for group in query.groups):
+        sentence = "A step must contain all words. Leave one out, or put `or` between them."
+    clauses = [clause for group in query.groups for clause in group]
     if any(clause.quoted for clause in clauses):
-        said += " Words in quotation marks must occur in that order."
+        sentence += " Words in quotation marks must occur in that order."
     if any(clause.negated for clause in clauses):
-        said += " Words after - must not occur."
-    return said
+        sentence += " Words after - must not occur."
+    return sentence
 
 
 def _filters(options: SearchOptions) -> str:

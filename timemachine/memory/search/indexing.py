@@ -54,7 +54,7 @@ LONGEST_NAME: Final = 16_384
 """How many characters of a label, name, tool or error are searchable."""
 
 _NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
-_TOLD: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
+_TEXT_COLUMNS: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
 _KEEP_WORDS: Final = """
 INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut, tokens)
 SELECT given.action, %(project)s, %(session)s, given.sequence, given.kind,
@@ -138,10 +138,10 @@ def reindex_steps(session: Session, sequences: Collection[int]) -> None:
     IndexedSession.objects.filter(pk=row.pk).update(erasures=F("erasures") + 1)
     for model in _OF_ACTION:
         model.objects.filter(session=session, sequence__in=list(sequences)).delete()
-    wanted = sorted(each for each in sequences if each <= row.indexed_through)
-    for some in batched(wanted, BATCH):
+    indexed = sorted(each for each in sequences if each <= row.indexed_through)
+    for some in batched(indexed, BATCH):
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
-        texts = _texts(session.id, list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))
+        texts = _texts(session.id, list(actions.only("input_id", "output_id", *_NAMES, *_TEXT_COLUMNS)))
         _keep_rows(session.project_id, session.id, texts, _embeddings(session.project_id, session.id, texts))
 
 
@@ -153,8 +153,8 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
     if last is None:
         return 0
     actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
-    wanted = actions.only("input_id", "output_id", *_NAMES, *_TOLD).order_by("sequence")
-    texts = _texts(session_id, list(wanted))
+    rows = actions.only("input_id", "output_id", *_NAMES, *_TEXT_COLUMNS).order_by("sequence")
+    texts = _texts(session_id, list(rows))
     meanings = _embeddings(project_id, session_id, texts)
     stored = store_if_current(
         IndexedSession(session_id=session_id, project_id=project_id),
@@ -176,8 +176,10 @@ def _end_of_batch(session_id: UUID, through: int) -> int | None:
 
 
 def _texts(session_id: UUID, actions: Sequence[Action]) -> list[_Text]:
-    wanted = {payload for action in actions for payload in (action.input_id, action.output_id) if payload}
-    found = heads(wanted, LONGEST)
+    payload_ids = {
+        payload for action in actions for payload in (action.input_id, action.output_id) if payload
+    }
+    found = heads(payload_ids, LONGEST)
     deleted = deletions_of(
         session_id, [each.sequence for each in actions if each.label.startswith(DELETED_TURN)]
     )
@@ -204,11 +206,11 @@ def _tokens(action: Action, found: Mapping[int, Head], deleted: Deleted | None) 
     heads_of = {name: found[row] for name in ("input", "output") if (row := getattr(action, f"{name}_id"))}
     if sum(head.size for head in heads_of.values()) > LONGEST_COUNTED:
         return None
-    said = {name: value_of(head.media_type, head.data) for name, head in heads_of.items()}
-    told = {name: getattr(action, name) for name in _TOLD}
+    values = {name: value_of(head.media_type, head.data) for name, head in heads_of.items()}
+    names = {name: getattr(action, name) for name in _TEXT_COLUMNS}
     try:
         error = (action.error_type, action.error_message)
-        turn = Turn(**told, **said, error=error, deleted=deleted)
+        turn = Turn(**names, **values, error=error, deleted=deleted)
         return count_tokens(paragraph(text_of_turn(turn)))
     except Unavailable:
         return None

@@ -91,17 +91,17 @@ def search(project: Project, options: SearchOptions, *, limit: int, after: str |
     `Unavailable` if only the meaning is searched and its model is missing.
     """
     scope = scope_of(project, options)
-    asked = parse(options.q)
+    query = parse(options.q)
     begin = None if after is None else _place(after)
-    question = database_query(asked)
-    found, no_embeddings = _matches(question, asked, options, scope)
+    question = database_query(query)
+    found, no_embeddings = _matches(question, query, options, scope)
     ordered = sorted(found.sessions, key=found.place)
     if begin is not None:
         ordered = [session for session in ordered if found.place(session) > begin]
     shown = ordered[:limit]
     return SearchResult(
         options=options,
-        groups=_groups(project, shown, found, (asked, question)),
+        groups=_groups(project, shown, found, (query, question)),
         next=_written(found.place(shown[-1])) if len(ordered) > limit else None,
         not_indexed=count_not_indexed(project),
         has_candidates=bool(found.sessions) or has_steps(scope),
@@ -122,11 +122,11 @@ def sessions_with_words(project: Project, text: str) -> QuerySet[SearchedAction,
 
 
 def _matches(
-    question: DatabaseQuery, asked: ParsedQuery, options: SearchOptions, scope: Scope
+    question: DatabaseQuery, query: ParsedQuery, options: SearchOptions, scope: Scope
 ) -> tuple[_Matches, str | None]:
     each = MOST_OF_ONE if scope.session else MOST_OF_SESSION
     text = [] if options.mode == "semantic" else by_words(question, scope, each)
-    vector, missing = vector_of(asked.words, options.mode)
+    vector, missing = vector_of(query.words, options.mode)
     ranked = fused(text, by_meaning(vector, question, scope, each), options.mode)
     sessions: dict[UUID, list[int]] = {}
     for action in sorted(ranked.score, key=lambda row: (-ranked.score[row], row)):
@@ -147,8 +147,8 @@ def _groups(
 ) -> tuple[SessionGroup, ...]:
     """Return the sessions with their steps, without sessions that were erased in the meantime."""
     sessions = sessions_by_id(project, shown)
-    asked, question = looked_for
-    named = frozenset(clause.text.lower() for clause in asked.required if clause.identifier)
+    query, question = looked_for
+    named = frozenset(clause.text.lower() for clause in query.required if clause.identifier)
     rows = [action for session in shown for action in found.sessions[session]]
     hits = hits_of(project, rows, found.ranked, question.stems, named)
     return tuple(

@@ -143,13 +143,13 @@ def _scores(found: Sequence[Candidate]) -> dict[int, float]:
     return {one.action: one.score for one in found}
 
 
-def database_query(asked: ParsedQuery) -> DatabaseQuery:
+def database_query(parsed: ParsedQuery) -> DatabaseQuery:
     """Return the query as Postgres reads it. Two queries."""
     facts: SqlParameters = {}
-    query, binding = (_disjunction(groups, facts) for groups in (asked.groups, asked.binding))
-    named = {clause.identifier for clause in asked.required if clause.identifier}
+    query, binding = (_disjunction(groups, facts) for groups in (parsed.groups, parsed.binding))
+    named = {clause.identifier for clause in parsed.required if clause.identifier}
     words: SqlParameters = {
-        "words": unmarked(asked.words),
+        "words": unmarked(parsed.words),
         "identifiers": sorted(named),
         "once": 1,
         "identifier_times": IDENTIFIER_TIMES,
@@ -206,12 +206,12 @@ def lexemes_of(words: Sequence[str]) -> dict[str, frozenset[str]]:
 
 def _few_of_each(ranked: Sequence[Candidate], each: int) -> list[Candidate]:
     seen: dict[UUID, int] = {}
-    kept = []
+    chosen = []
     for one in ranked:
         seen[one.session] = seen.get(one.session, 0) + 1
         if seen[one.session] <= each:
-            kept.append(one)
-    return kept
+            chosen.append(one)
+    return chosen
 
 
 def _disjunction(groups: Sequence[Sequence[Clause]], facts: SqlParameters) -> str:
@@ -224,8 +224,8 @@ def _conjunction(group: Sequence[Clause], facts: SqlParameters) -> str:
 
 
 def _clause(clause: Clause, facts: SqlParameters) -> str:
-    said = _fact(facts, unmarked(clause.text))
-    sql = f"phraseto_tsquery('{_ENGLISH}', {said})"
+    name = _fact(facts, unmarked(clause.text))
+    sql = f"phraseto_tsquery('{_ENGLISH}', {name})"
     if clause.identifier is not None:
         sql = f"({QUOTED.format(_fact(facts, '=' + clause.identifier))}::tsquery || {sql})"
     return f"!!({sql})" if clause.negated else sql

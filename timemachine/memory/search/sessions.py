@@ -121,11 +121,11 @@ def _with_words(project: Project, text: str) -> Q:
 
 def _narrowed(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Session]:
     for name in ("agent", "user", "status"):
-        if asked := getattr(query, name):
-            sessions = sessions.filter(**{name: asked})
+        if value := getattr(query, name):
+            sessions = sessions.filter(**{name: value})
     for name in ("tool", "kind", "model"):
-        if asked := getattr(query, name):
-            sessions = sessions.filter(Exists(Usage.objects.filter(session=OuterRef("id"), **{name: asked})))
+        if value := getattr(query, name):
+            sessions = sessions.filter(Exists(Usage.objects.filter(session=OuterRef("id"), **{name: value})))
     if query.tag:
         sessions = sessions.filter(tags__contains=[query.tag])
     if query.min_cost is not None:

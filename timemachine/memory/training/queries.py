@@ -83,8 +83,8 @@ def empty_report(project: Project, options: ExportOptions) -> Report:
     """Return an empty report. Raises `NotFound` for an unknown profile, `InvalidInput` for a retired one or an
     invalid time.
     """
-    asked = {name: getattr(options, name) for name in SESSIONS}
-    found = sessions_matching(project, SessionQuery(**asked))
+    filters = {name: getattr(options, name) for name in SESSIONS}
+    found = sessions_matching(project, SessionQuery(**filters))
     return Report(options=options, profile=profile_of(project, options.redaction), found=found)
 
 
@@ -130,8 +130,8 @@ def _fitting(sessions: QuerySet[Session], report: Report) -> Iterator[Session]:
 
 
 def _bytes_of(session: Session) -> int:
-    said = Coalesce(F("input__size"), 0) + Coalesce(F("output__size"), 0)
-    found: int = session.actions.aggregate(bytes=Sum(said, default=0))["bytes"]
+    size = Coalesce(F("input__size"), 0) + Coalesce(F("output__size"), 0)
+    found: int = session.actions.aggregate(bytes=Sum(size, default=0))["bytes"]
     return found
 
 
@@ -187,7 +187,11 @@ def _redacted(row: Row, report: Report) -> Turn:
     return turn._replace(**texts, error=_error(after["error"]))
 
 
-def _error(told: Any) -> tuple[str | None, str | None]:
-    if told is None:
+def _error(recorded: Any) -> tuple[str | None, str | None]:
+    if recorded is None:
         return None, None
-    return (told["type"], told["message"]) if "message" in told else (None, str(told["withheld"]))
+    return (
+        (recorded["type"], recorded["message"])
+        if "message" in recorded
+        else (None, str(recorded["withheld"]))
+    )

@@ -122,7 +122,7 @@ def _line(row: tuple[Any, ...], calls: dict[str, tuple[str | None, Any]]) -> Lin
     sequence, kind, layer, role, tool, call_id, *error = row[:8]
     given, output = _value(*row[9:12]), _value(*row[12:15])
     error_type, error_message = (None if each is None else original(each) for each in error)
-    said = output if output is not None or kind != "message" else given
+    text = output if output is not None or kind != "message" else given
     step = Step(
         kind=kind,
         layer=layer,
@@ -130,14 +130,14 @@ def _line(row: tuple[Any, ...], calls: dict[str, tuple[str | None, Any]]) -> Lin
         error_type=error_type,
         error_message=error_message,
         input=given,
-        output=said,
+        output=text,
     )
     outcome, given = _call(kind, original(tool) if tool else None, call_id, given, calls)
     return Line(
         sequence=sequence,
         kind=kind,
         of_agent=role == "agent" or (role is None and kind in _OF_AGENT),
-        text=message_text(said)[:LONGEST_READ] if kind != "tool_result" else "",
+        text=message_text(text)[:LONGEST_READ] if kind != "tool_result" else "",
         call=outcome,
         given=given,
         error=failure_of(step),

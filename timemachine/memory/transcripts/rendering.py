@@ -50,14 +50,14 @@ def as_text(found: Transcript) -> Iterator[str]:
 
 def size_in_words(found: Transcript) -> str:
     """Return how much of the session is included, as a sentence."""
-    session, kept, recorded = found.session, found.kept, found.recorded
+    session, included, recorded = found.session, found.kept, found.recorded
     about = "about " if found.estimated else ""
     marks = f", {found.marks:,} more for marks" if found.marks else ""
     name = _sendable(f"{session.name!s} ({session.key})")
     begun = "with no times, imported" if session.is_undated else "begun"
     return (
-        f"{name}, {begun} {written(session.started_at)}: {kept.turns:,} of {recorded.turns:,} turns, "
-        f"{about}{kept.tokens:,} of {recorded.tokens:,} tokens{marks} ({TOKENIZER_NAME})."
+        f"{name}, {begun} {written(session.started_at)}: {included.turns:,} of {recorded.turns:,} turns, "
+        f"{about}{included.tokens:,} of {recorded.tokens:,} tokens{marks} ({TOKENIZER_NAME})."
     )
 
 
@@ -106,8 +106,8 @@ def streamed(found: Transcript, form: str) -> StreamingHttpResponse:
     media_type, write = FORMS[form]
     headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
     pieces = _in_pieces(write(found))
-    told = chain([next(pieces)], marked_if_cut_off(pieces))
-    return StreamingHttpResponse(told, content_type=media_type, headers=headers)
+    parts = chain([next(pieces)], marked_if_cut_off(pieces))
+    return StreamingHttpResponse(parts, content_type=media_type, headers=headers)
 
 
 def _in_pieces(parts: Iterator[str]) -> Iterator[bytes]:

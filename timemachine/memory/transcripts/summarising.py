@@ -83,8 +83,8 @@ def summaries_of(session: Session) -> QuerySet[SessionSummary]:
 
 def _quoted(session: Session, model: ModelName) -> _Draft:
     """Return the beginnings of the most important turns, the latest among equals, in order."""
-    gone = ErasedTurn.objects.filter(session=session).values("sequence")
-    weighed = Action.objects.filter(session=session).exclude(sequence__in=gone).annotate(now=IMPORTANCE)
+    erased = ErasedTurn.objects.filter(session=session).values("sequence")
+    weighed = Action.objects.filter(session=session).exclude(sequence__in=erased).annotate(now=IMPORTANCE)
     best = weighed.order_by(F("now").desc(nulls_last=True), "-sequence").values_list("sequence", flat=True)
     chosen = sorted(best[: sentences_of(model)])
     found = rows(session.id, 0, session.last_sequence, chosen)

@@ -25,7 +25,7 @@ from timemachine.memory.transcripts.pure.selection import Candidate, fitting, ga
 from timemachine.memory.transcripts.turn_rows import Row, TurnCounts, rows, turn_counts
 from timemachine.recording.annotations.significance.queries import (
     IMPORTANCE,
-    KEPT,
+    UNCOMPRESSED,
     SIGNIFICANCE,
     compression_of,
 )
@@ -80,7 +80,7 @@ class TurnFilter:
         found &= Q(kind__in=self.kind) if self.kind else Q()
         found &= Q(tags__overlap=[storable(tag) for tag in self.tag]) if self.tag else Q()
         if self.staying is not None:
-            weighty = Q(now_significance__in=KEPT) | Q(weight__importance__isnull=False)
+            weighty = Q(now_significance__in=UNCOMPRESSED) | Q(weight__importance__isnull=False)
             found &= weighty | Q(sequence__gt=self.staying)
         return found & (Q() if self.min_importance is None else Q(weighed__gte=self.min_importance))
 
@@ -162,29 +162,31 @@ class _Missing:
 _NOTHING_MISSING: Final = _Missing({}, estimated=False)
 
 
-def transcript_of(session: Session, asked: TurnFilter) -> Transcript:
+def transcript_of(session: Session, turn_filter: TurnFilter) -> Transcript:
     """Return the transcript of the session, of a running session as it is now.
 
     With a filter, deleted turns are left out.
     """
     through = session.last_sequence
-    if asked == TurnFilter():
+    if turn_filter == TurnFilter():
         known = turn_counts(session.id, through)
         if known.known == known.turns:
-            return _transcript(session, asked, known, _NOTHING_MISSING, None)
+            return _transcript(session, turn_filter, known, _NOTHING_MISSING, None)
     actions = Action.objects.filter(session=session, sequence__lte=through).annotate(
         weighed=IMPORTANCE, now_significance=SIGNIFICANCE
     )
     with snapshot():  # a worker may store counts in the meantime
         known = turn_counts(session.id, through)
         missing = _missing(session, actions) if known.known < known.turns else _NOTHING_MISSING
-        chosen = None if asked == TurnFilter() else _chosen(actions, asked, through, missing.tokens)
-    return _transcript(session, asked, known, missing, chosen)
+        chosen = (
+            None if turn_filter == TurnFilter() else _chosen(actions, turn_filter, through, missing.tokens)
+        )
+    return _transcript(session, turn_filter, known, missing, chosen)
 
 
 def _transcript(
     session: Session,
-    asked: TurnFilter,
+    turn_filter: TurnFilter,
     known: TurnCounts,
     missing: _Missing,
     chosen: Sequence[Candidate] | None,
@@ -196,7 +198,7 @@ def _transcript(
     sequences = None if chosen is None else [turn.sequence for turn in chosen]
     return Transcript(
         session=session,
-        asked=asked,
+        asked=turn_filter,
         through=through,
         kept=recorded if chosen is None else _amount(chosen),
         recorded=recorded,
@@ -206,16 +208,16 @@ def _transcript(
     )
 
 
-def _marks(told: Sequence[int], through: int) -> int:
+def _marks(sequences: Sequence[int], through: int) -> int:
     """Return the tokens of the marks for gaps."""
-    sizes = Counter(filter(None, gaps(told, through)))
+    sizes = Counter(filter(None, gaps(sequences, through)))
     return sum(often * _tokens(paragraph(omission_mark(size))) for size, often in sizes.items())
 
 
 def _notices(session: Session, deleted: Sequence[int]) -> int:
     """Return the tokens of the notices for deleted turns."""
-    told = rows(session.id, 0, session.last_sequence, deleted)
-    return sum(_tokens(paragraph(text_of(row.turn))) for row in told)
+    notices = rows(session.id, 0, session.last_sequence, deleted)
+    return sum(_tokens(paragraph(text_of(row.turn))) for row in notices)
 
 
 def _amount(turns: Sequence[Candidate]) -> AmountOut:
@@ -223,9 +225,9 @@ def _amount(turns: Sequence[Candidate]) -> AmountOut:
 
 
 def _chosen(
-    actions: QuerySet[Action], asked: TurnFilter, through: int, missing: Mapping[int, int]
+    actions: QuerySet[Action], turn_filter: TurnFilter, through: int, missing: Mapping[int, int]
 ) -> list[Candidate]:
-    rows = actions.filter(asked.condition & ~IS_DELETED).order_by("sequence").annotate(tokens=_TOKENS)
+    rows = actions.filter(turn_filter.condition & ~IS_DELETED).order_by("sequence").annotate(tokens=_TOKENS)
     found = [
         Candidate(
             sequence=sequence,
@@ -234,9 +236,11 @@ def _chosen(
         )
         for sequence, importance, tokens in rows.values_list("sequence", "weighed", "tokens")
     ]
-    if asked.budget is None:
+    if turn_filter.budget is None:
         return found
-    return fitting(found, asked.budget, last=through, mark_tokens=_tokens(paragraph(omission_mark(through))))
+    return fitting(
+        found, turn_filter.budget, last=through, mark_tokens=_tokens(paragraph(omission_mark(through)))
+    )
 
 
 def _missing(session: Session, actions: QuerySet[Action]) -> _Missing:

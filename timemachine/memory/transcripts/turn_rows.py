@@ -40,7 +40,7 @@ _OWN: Final = """
 """
 _PAYLOADS: Final = "LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id"
 _SIZE: Final = "least(coalesce(i.size, 0), %(longest)s::int) + least(coalesce(o.size, 0), %(longest)s::int)"
-_TOLD: Final = f"""
+_COLUMNS_AND_JOINS: Final = f"""
 SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, {SIGNIFICANCE_SQL},
        {IMPORTANCE_SQL}, a.tags, a.started_at, a.duration_ms,
        a.error_type, left(a.error_message, %(longest)s::int), length(a.error_message),
@@ -53,7 +53,7 @@ WITH page AS (
     SELECT {_OWN}, {_SIZE} AS own, sum({_SIZE}) OVER (ORDER BY a.sequence ROWS UNBOUNDED PRECEDING) AS so_far
     FROM tm_action a {_PAYLOADS} WHERE {{condition}} ORDER BY a.sequence LIMIT {PAGE}
 ), a AS (SELECT * FROM page WHERE so_far <= {PAGE_BYTES} OR so_far = own)
-{_TOLD} ORDER BY a.sequence
+{_COLUMNS_AND_JOINS} ORDER BY a.sequence
 """  # noqa: S608
 _PAGE: Final = _PAGE_OF.format(condition=_OF)
 _CHOSEN_PAGE: Final = _PAGE_OF.format(condition=_CHOSEN)
@@ -62,7 +62,7 @@ WITH a AS (
     SELECT {_OWN} FROM unnest(%(sessions)s::uuid[], %(sequences)s::bigint[]) AS place(session, sequence)
     JOIN tm_action a ON a.session_id = place.session AND a.sequence = place.sequence {_PAYLOADS}
 )
-{_TOLD}
+{_COLUMNS_AND_JOINS}
 """  # noqa: S608
 
 
@@ -83,7 +83,7 @@ class Row(NamedTuple):
         """Return the JSON object of the turn; `deleted` marks a deleted one."""
         turn = self.turn
         kind, message = turn.error
-        told = {
+        fields = {
             "sequence": turn.sequence,
             "kind": turn.kind,
             "role": turn.role,
@@ -100,7 +100,7 @@ class Row(NamedTuple):
             "output": turn.output,
             "error": None if turn.error == (None, None) else {"type": kind, "message": message},
         }
-        return told if turn.deleted is None else told | {"deleted": turn.deleted.as_json()}
+        return fields if turn.deleted is None else fields | {"deleted": turn.deleted.as_json()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +186,7 @@ def _row(row: tuple[Any, ...], longest: int) -> Row:
         took,
         *rest,
     ) = row
-    error, message, long, given_as, given, given_size, said_as, said, said_size, at, by, reason, _ = rest
+    error, message, long, given_as, given, given_size, said_as, output, said_size, at, by, reason, _ = rest
     turn = Turn(
         sequence=sequence,
         kind=kind,
@@ -197,7 +197,7 @@ def _row(row: tuple[Any, ...], longest: int) -> Row:
         model=model and original(model),
         significance=significance,
         input=None if given_as is None else _value(longest, given_as, given, given_size),
-        output=None if said_as is None else _value(longest, said_as, said, said_size),
+        output=None if said_as is None else _value(longest, said_as, output, said_size),
         error=(error and original(error), message and original(message)),
         deleted=None if at is None else Deleted(at=at, by=by, reason=original(reason)),
     )

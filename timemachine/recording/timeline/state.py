@@ -209,16 +209,16 @@ def _moments_of_puts(session: Session, steps: Sequence[Action]) -> dict[int, dat
 def _changed(collection: Collection, since: datetime, until: datetime) -> CollectionChanges:
     frames = Frame.objects.filter(collection=collection)
     arrived = frames.filter(valid_from__gt=since, valid_from__lte=until)
-    gone = frames.filter(valid_until__gt=since, valid_until__lte=until, ended_by__in=DELETING_CAUSES)
+    deleted = frames.filter(valid_until__gt=since, valid_until__lte=until, ended_by__in=DELETING_CAUSES)
     came = arrived.aggregate(new=Count("id", filter=Q(version=1)), all=Count("id"))
     return CollectionChanges(
         since=since,
         until=until,
         came=came["new"],
         renewed=came["all"] - came["new"],
-        left=gone.count(),
+        left=deleted.count(),
         arrived=_latest(arrived, "-valid_from"),
-        gone=_latest(gone, "-valid_until"),
+        gone=_latest(deleted, "-valid_until"),
     )
 
 

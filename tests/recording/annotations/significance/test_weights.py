@@ -10,7 +10,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import SealedRecord
 from timemachine.evidence.sealing import seals
 from timemachine.recording.annotations.significance.models import Compression, SignificanceOverride
-from timemachine.recording.annotations.significance.queries import COMPRESSED, IMPORTANCE, KEPT
+from timemachine.recording.annotations.significance.queries import COMPRESSED, IMPORTANCE, UNCOMPRESSED
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, SIGNIFICANCES
 from timemachine.recording.timeline.filter_sql import matching
@@ -164,7 +164,7 @@ def importance(
     now = said_significance or significance
     if said is not None:
         return said
-    if compressed and now not in KEPT:
+    if compressed and now not in UNCOMPRESSED:
         return min(COMPRESSED, given) if given is not None and said_significance is None else COMPRESSED
     if said_significance is not None:
         return DEFAULT_IMPORTANCE[said_significance]

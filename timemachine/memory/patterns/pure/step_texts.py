@@ -25,7 +25,9 @@ _LONGEST_QUESTION: Final = 400
 _LINES: Final = 3
 _LONGEST_LINES: Final = 600
 
-_UNTOLD: Final = frozenset({"error", "tool_error", "run_error", "model_error", "sample_error", "exception"})
+_UNSPECIFIC: Final = frozenset(
+    {"error", "tool_error", "run_error", "model_error", "sample_error", "exception"}
+)
 _BEGINS: Final = re.compile(
     r"\W{0,5}(?:[\w.]{0,80}(?:error|exception)\b\s*(?:[:\[(]|\d|\Z|\n)|error (?:calling|while|in|executing|running|occurred)\b"
     r"|traceback \(most recent|(?:fatal|panic|failed|failure)(?: error)?:)",
@@ -37,7 +39,7 @@ _EXIT: Final = re.compile(
 _EXCEPTION: Final = re.compile(
     r"(?:[\w.]{1,80}\.)?[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt|Fault|Timeout)(?::.*)?"
 )
-_SAID: Final = ("message", "error", "detail", "stderr", "output", "text", "content")
+_TEXT_FIELDS: Final = ("message", "error", "detail", "stderr", "output", "text", "content")
 _ASKED: Final = ("question", "query", "text", "content")
 
 
@@ -62,8 +64,8 @@ def error_or_question_of(step: Step) -> tuple[Kind, str] | None:
     failed = failure_of(step)
     if failed:
         return ERROR, failed
-    asked = question_of(step)
-    return (QUESTION, asked) if asked else None
+    question = question_of(step)
+    return (QUESTION, question) if question else None
 
 
 def failure_of(step: Step) -> str | None:
@@ -87,9 +89,9 @@ def question_of(step: Step) -> str | None:
         return _question(step.input)[:_LONGEST_QUESTION] or None
     if step.kind != "message" or step.role != "user":
         return None
-    said = _text(step.output if step.output is not None else step.input)[:LONGEST]
-    asked = [each.strip() for each in sentence_texts(said)]
-    return " ".join(each for each in asked if each.endswith("?"))[:_LONGEST_QUESTION] or None
+    text = _text(step.output if step.output is not None else step.input)[:LONGEST]
+    sentences = [each.strip() for each in sentence_texts(text)]
+    return " ".join(each for each in sentences if each.endswith("?"))[:_LONGEST_QUESTION] or None
 
 
 def failure_lines(text: str) -> str:
@@ -108,14 +110,14 @@ def failure_lines(text: str) -> str:
 
 def _recorded(step: Step) -> str:
     name = step.error_type or ""
-    told = failure_lines(step.error_message or "") or failure_lines(
+    lines = failure_lines(step.error_message or "") or failure_lines(
         _returned(step.output) or _text(step.output)
     )
-    if not told:
+    if not lines:
         return name
-    if name.casefold() in _UNTOLD or told.startswith(name):
-        return told
-    return f"{name}: {told}"
+    if name.casefold() in _UNSPECIFIC or lines.startswith(name):
+        return lines
+    return f"{name}: {lines}"
 
 
 def _returned(value: Any) -> str | None:
@@ -138,8 +140,8 @@ def _failed_object(value: Mapping[str, Any]) -> str | None:
     flagged = wrong is True or value.get("isError") is True or value.get("is_error") is True
     if code == 0 and not flagged and value.get("status") not in {"error", "failed"}:
         return None
-    said = failure_lines("\n".join(_texts(value)))
-    return f"exit code {code} {said}".strip() if code else said or None
+    lines = failure_lines("\n".join(_texts(value)))
+    return f"exit code {code} {lines}".strip() if code else lines or None
 
 
 def _codes(place: Mapping[str, Any]) -> Iterator[int]:
@@ -149,9 +151,9 @@ def _codes(place: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _texts(value: Mapping[str, Any]) -> Iterator[str]:
-    for name in _SAID:
-        if (said := value.get(name)) and not isinstance(said, bool):
-            yield _text(said)
+    for name in _TEXT_FIELDS:
+        if (text := value.get(name)) and not isinstance(text, bool):
+            yield _text(text)
 
 
 def _text(value: Any) -> str:

@@ -131,14 +131,14 @@ def _without_values(found: re.Match[str]) -> str:
 
 def _written(text: str, *, keep_values: bool) -> str:
     def piece(found: re.Match[str]) -> str:
-        kind, said = str(found.lastgroup), found[0]
+        kind, matched = str(found.lastgroup), found[0]
         if kind == "kept" or (keep_values and kind in {"quoted", "path"}):
-            return said
-        return _word(said) if kind == "word" else f"<{kind}>"
+            return matched
+        return _word(matched) if kind == "word" else f"<{kind}>"
 
     return _SPACE.sub(" ", _PIECES.sub(piece, text)).strip().rstrip(_ENDING)
 
 
-def _word(said: str) -> str:
+def _word(word: str) -> str:
     """Return a word without its parts that contain digits, which are ids; hyphens and underscores separate parts."""
-    return _PARTS.sub(lambda part: "<id>" if _DIGIT.search(part[0]) else part[0], said)
+    return _PARTS.sub(lambda part: "<id>" if _DIGIT.search(part[0]) else part[0], word)

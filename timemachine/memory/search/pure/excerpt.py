@@ -38,12 +38,12 @@ class Passage:
 
 def passage(sources: Sequence[Source], stems: Collection[str]) -> Passage | None:
     """Return the passage with the most search terms, or the beginning of the first text if there are none."""
-    told = [source for source in sources if source.text.strip()]
-    if not told:
+    non_empty = [source for source in sources if source.text.strip()]
+    if not non_empty:
         return None
     pattern = _pattern(stems)
-    best, at, most = told[0], 0, 0
-    for source in told:
+    best, at, most = non_empty[0], 0, 0
+    for source in non_empty:
         for place in islice(pattern.finditer(source.text), LOOKED_AT) if pattern else ():
             near = (
                 pattern.findall(source.text, place.start(), place.start() + SIZE - _BEFORE) if pattern else []

@@ -70,32 +70,34 @@ def parse(text: str) -> ParsedQuery:
             groups.append([])
         else:
             groups[-1].append(clause)
-    kept = [tuple(group) for group in groups if group]
-    if not kept:
+    complete = [tuple(group) for group in groups if group]
+    if not complete:
         raise _refused("Enter a word to search for.")
-    if sum(map(len, kept)) > MOST_CLAUSES:
+    if sum(map(len, complete)) > MOST_CLAUSES:
         raise _refused(f"It has more than {MOST_CLAUSES} words. Leave some out.")
-    if any(all(clause.negated for clause in group) for group in kept):
+    if any(all(clause.negated for clause in group) for group in complete):
         raise _refused("It only excludes words. Add a word to search for.")
-    return ParsedQuery(text=text, groups=tuple(kept))
+    return ParsedQuery(text=text, groups=tuple(complete))
 
 
 def _clauses(text: str) -> Iterator[Clause | None]:
     """Yield the clauses in order; None for an `or`."""
     for found in _CLAUSE.finditer(text):
         negated, phrase, word = bool(found["negated"]), found["phrase"], found["word"]
-        said = word if phrase is None else phrase
+        words = word if phrase is None else phrase
         if not negated and word is not None and word.lower() == "or":
             yield None
-        elif _SAYS_SOMETHING.search(said):
-            yield Clause(text=said, negated=negated, quoted=phrase is not None, identifier=_identifier(said))
+        elif _SAYS_SOMETHING.search(words):
+            yield Clause(
+                text=words, negated=negated, quoted=phrase is not None, identifier=_identifier(words)
+            )
 
 
-def _identifier(said: str) -> str | None:
+def _identifier(word: str) -> str | None:
     """Return the identifier that the complete clause is, or None."""
-    if len(said.split()) != 1:
+    if len(word.split()) != 1:
         return None
-    return next(iter(identifiers(said)), None)
+    return next(iter(identifiers(word)), None)
 
 
 def _refused(why: str) -> InvalidInput:

@@ -38,7 +38,7 @@ _FILTERS: Final = {
     "since": "x.at >= %(since)s",
     "until": "x.at <= %(until)s",
 }
-_WEIGHTS: Final = {
+_SIGNIFICANCE_FILTERS: Final = {
     "significances": f"(x.significance = ANY(%(significances)s) OR {_IS_CHANGED}) "
     "AND coalesce(now.significance, x.significance) = ANY(%(significances)s)",
     "min_importance": f"(x.worth >= %(min_importance)s OR %(min_importance)s <= {COMPRESSED} OR {_IS_CHANGED}) "
@@ -99,14 +99,14 @@ def step_scope(
             "besides": "x.session_id <> %(besides)s",
         }
         | _FILTERS
-        | _WEIGHTS
+        | _SIGNIFICANCE_FILTERS
     )
     conditions = [condition for name, condition in known.items() if name in facts]
     return StepScope(
         project=project,
         conditions=(*conditions, *_within(times)),
         facts={"project": project.id} | facts | spans,
-        weighed=any(name in facts for name in _WEIGHTS),
+        weighed=any(name in facts for name in _SIGNIFICANCE_FILTERS),
     )
 
 

@@ -52,11 +52,11 @@ def outcomes_of(project: Project, recalled: Sequence[RecalledTurn], options: Rec
         "outcomes": list(OUTCOMES),
     }
     found: dict[Place, dict[str, Place]] = {}
-    for session, sequence, said, at in prepared_statements.fetch_rows(
+    for session, sequence, significance, at in prepared_statements.fetch_rows(
         _BEHIND.format(among=steps.where), steps.facts | places
     ):
-        found.setdefault((session, sequence), {})[said] = session, at
+        found.setdefault((session, sequence), {})[significance] = session, at
     return {
-        place: {outcome: said[outcome] for outcome in OUTCOMES if outcome in said}
-        for place, said in found.items()
+        place: {outcome: significance[outcome] for outcome in OUTCOMES if outcome in significance}
+        for place, significance in found.items()
     }

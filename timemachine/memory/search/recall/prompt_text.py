@@ -87,32 +87,34 @@ class _Selection:
     def is_full(self) -> bool:
         return self.spent >= self.budget or self.skipped >= MOST_SKIPPED
 
-    def take(self, said: _TurnText) -> bool:
+    def take(self, turn_text: _TurnText) -> bool:
         """Select a turn if it fits, with its session's header and marks. Return whether its words are now in the
         text.
         """
-        if said.words in self.words or said.place in self.texts:
+        if turn_text.words in self.words or turn_text.place in self.texts:
             return True
         left = self.budget - self.spent
-        if self.is_full or estimate(len(said.text.encode())) > SURELY_TOO_LONG * left:
+        if self.is_full or estimate(len(turn_text.text.encode())) > SURELY_TOO_LONG * left:
             return False
-        beside = self._beside(said)
-        cost = tokens_of(said.text) + beside - self.beside.get(said.session.id, 0)
+        beside = self._beside(turn_text)
+        cost = tokens_of(turn_text.text) + beside - self.beside.get(turn_text.session.id, 0)
         if cost > left:
             self.skipped += 1
             return False
-        self.texts[said.place], self.costs[said.place] = said.text, cost
-        self.sessions[said.session.id], self.beside[said.session.id] = said.session, beside
-        self.words |= {said.words} - {""}
+        self.texts[turn_text.place], self.costs[turn_text.place] = turn_text.text, cost
+        self.sessions[turn_text.session.id], self.beside[turn_text.session.id] = turn_text.session, beside
+        self.words |= {turn_text.words} - {""}
         self.spent += cost
         return True
 
-    def _beside(self, said: _TurnText) -> int:
+    def _beside(self, turn_text: _TurnText) -> int:
         """Return the tokens of the session's header and marks if the turn is selected, too."""
-        session = said.session
-        told = sorted([said.sequence, *(sequence for of, sequence in self.texts if of == session.id)])
-        marks = filter(None, gaps(told, max(session.last_sequence, told[-1])))
-        return tokens_of(_header(session, told)) + sum(map(self._mark, marks))
+        session = turn_text.session
+        sequences = sorted(
+            [turn_text.sequence, *(sequence for of, sequence in self.texts if of == session.id)]
+        )
+        marks = filter(None, gaps(sequences, max(session.last_sequence, sequences[-1])))
+        return tokens_of(_header(session, sequences)) + sum(map(self._mark, marks))
 
     def _mark(self, turns: int) -> int:
         if turns not in self.marks:
@@ -140,13 +142,13 @@ def prompt_text(found: RecallResult, budget: int) -> Prompt:
     """Return the text, with at most `budget` tokens; empty if nothing was recalled or nothing fits. Two queries."""
     recalled = [each for answer in found.answers for each in answer.results]
     outcomes = outcomes_of(found.project, recalled, found.options)
-    said = _texts(recalled, outcomes)
-    best = _without_repetitions(recalled, said, outcomes)
+    texts = _texts(recalled, outcomes)
+    best = _without_repetitions(recalled, texts, outcomes)
     chosen = _Selection(budget=budget, spent=tokens_of(_FIRST))
     for each in best:
         if chosen.take(each):
             _take_all(
-                chosen, (said[place] for place in outcomes.get(each.place, {}).values() if place in said)
+                chosen, (texts[place] for place in outcomes.get(each.place, {}).values() if place in texts)
             )
     for around in recalled:
         if chosen.is_full:
@@ -197,7 +199,7 @@ def _take_shortest(chosen: _Selection, best: Sequence[_TurnText]) -> int | None:
 
 
 def _without_repetitions(
-    recalled: Sequence[RecalledTurn], said: Mapping[Place, _TurnText], outcomes: Outcomes
+    recalled: Sequence[RecalledTurn], texts: Mapping[Place, _TurnText], outcomes: Outcomes
 ) -> list[_TurnText]:
     """Return the recalled turns in order, without repetitions, noting how many other sessions have the same words.
 
@@ -205,7 +207,7 @@ def _without_repetitions(
     """
     same: dict[str, list[_TurnText]] = {}
     for each in recalled:
-        if one := said.get(_place_of(each)):
+        if one := texts.get(_place_of(each)):
             same.setdefault(one.words or str(one.place), []).append(one)
     worth = {_place_of(each): each.significance in OUTCOMES for each in recalled}
 
@@ -237,26 +239,26 @@ def _texts(recalled: Sequence[RecalledTurn], outcomes: Outcomes) -> dict[Place, 
     known = {
         (each.session.id, row.turn.sequence): row for each in recalled for row in each.around if not row.cut
     }
-    wanted = dict.fromkeys([*first, *(place for behind in outcomes.values() for place in behind.values())])
-    read = known | heads_of([place for place in wanted if place not in known], LONGEST_COUNTED)
+    places = dict.fromkeys([*first, *(place for behind in outcomes.values() for place in behind.values())])
+    read = known | heads_of([place for place in places if place not in known], LONGEST_COUNTED)
     return {
         place: _result_text(first[place], read[place])
         if place in first
         else _turn_text(sessions[place[0]], read[place])
-        for place in wanted
+        for place in places
         if place in read
     }
 
 
 def _result_text(recalled: RecalledTurn, row: Row) -> _TurnText:
     """Return the turn, or of a very long one the passage that matched."""
-    told = _turn_text(recalled.session, row)
+    turn_text = _turn_text(recalled.session, row)
     passage = recalled.hit.passage
-    if passage is None or not (row.cut or len(told.text.encode()) > LONGEST_COUNTED):
-        return told
+    if passage is None or not (row.cut or len(turn_text.text.encode()) > LONGEST_COUNTED):
+        return turn_text
     turn = row.turn
     text = paragraph(_sendable(f"[{turn.sequence}] {who_of(turn)}, an excerpt: … {passage.text} …"))
-    return replace(told, words=f"{who_of(turn)}: … {passage.text} …", text=text)
+    return replace(turn_text, words=f"{who_of(turn)}: … {passage.text} …", text=text)
 
 
 def _around(recalled: RecalledTurn) -> Iterator[_TurnText]:
@@ -287,21 +289,23 @@ def _composed(chosen: _Selection) -> str:
 
 
 def _session_text(session: Session, chosen: _Selection) -> Iterator[str]:
-    told = sorted(sequence for of, sequence in chosen.texts if of == session.id)
-    last = max(session.last_sequence, told[-1])
-    *before, behind = gaps(told, last)
-    yield _header(session, told)
-    for sequence, missing in zip(told, before, strict=True):
+    sequences = sorted(sequence for of, sequence in chosen.texts if of == session.id)
+    last = max(session.last_sequence, sequences[-1])
+    *before, behind = gaps(sequences, last)
+    yield _header(session, sequences)
+    for sequence, missing in zip(sequences, before, strict=True):
         yield from _mark(missing)
         yield chosen.texts[session.id, sequence]
     yield from _mark(behind)
 
 
-def _header(session: Session, told: Sequence[int]) -> str:
+def _header(session: Session, sequences: Sequence[int]) -> str:
     """Return the session's name, its start, and which of its steps follow."""
     begun = "with no times, imported" if session.is_undated else "begun"
     named = f"Session {session.name!s} ({session.key}), {begun} {session.started_at:%Y-%m-%d %H:%M} UTC"
-    steps = f"step{'s' if len(told) > 1 else ''} {', '.join(_runs(told))} of {session.last_sequence:,}"
+    steps = (
+        f"step{'s' if len(sequences) > 1 else ''} {', '.join(_runs(sequences))} of {session.last_sequence:,}"
+    )
     return paragraph(_sendable(f"{named}, {steps}:"))
 
 

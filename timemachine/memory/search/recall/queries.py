@@ -30,7 +30,7 @@ from timemachine.recording.sessions.queries import sessions_by_id
 
 BY_IMPORTANCE: Final = "importance"
 LONGEST_AROUND: Final = 8 * 1024
-"""How many bytes of the input, output and error of a turn around a result are read; `MOST_TOLD` turns then have 16
+"""How many bytes of the input, output and error of a turn around a result are read; `MOST_TURNS` turns then have 16
 MiB.
 """
 
@@ -254,8 +254,8 @@ def _with_turns_around(answers: Sequence[QueryResult], turns: int) -> tuple[Quer
     if not turns:
         return tuple(answers)
     results = [each for answer in answers for each in answer.results]
-    wanted = {(each.session.id, sequence) for each in results for sequence in _window(each, turns)}
-    turns_read = heads_of(sorted(wanted), LONGEST_AROUND)
+    places = {(each.session.id, sequence) for each in results for sequence in _window(each, turns)}
+    turns_read = heads_of(sorted(places), LONGEST_AROUND)
     return tuple(
         replace(
             answer,

@@ -21,10 +21,10 @@ MOST_QUERIES: Final = 20
 LONGEST_QUERY: Final = 16_384
 MOST_RESULTS: Final = 50
 MOST_AROUND: Final = 20
-MOST_TOLD: Final = 1_000
+MOST_TURNS: Final = 1_000
 """How many turns one request may return: queries × results × (turns around each and itself)."""
 MOST_TOKENS: Final = 200_000
-_WEIGHTS: Final = f"""
+_SIGNIFICANCES: Final = f"""
 SELECT a.id, {SIGNIFICANCE_SQL}, {IMPORTANCE_SQL} FROM tm_action a {JOINED}
 WHERE a.project_id = %(project)s AND a.id = ANY(%(steps)s::bigint[])
 """  # noqa: S608
@@ -85,7 +85,10 @@ def significance_of_steps(
     query.
     """
     facts = {"project": project.id, "steps": list(steps)}
-    return {row: (said, worth) for row, said, worth in prepared_statements.fetch_rows(_WEIGHTS, facts)}
+    return {
+        row: (significance, worth)
+        for row, significance, worth in prepared_statements.fetch_rows(_SIGNIFICANCES, facts)
+    }
 
 
 def sessions_of(project: Project, options: RecallOptions) -> QuerySet[Session]:
@@ -134,12 +137,12 @@ def _check_numbers(options: RecallOptions) -> None:
         given = getattr(options, name)
         if given is not None and not least <= given <= most:
             raise _refused(name, f"`{name}` must be a number from {least:,} to {most:,}.")
-    told = len(options.queries) * options.limit * (2 * options.around + 1)
-    if told > MOST_TOLD:
+    turns = len(options.queries) * options.limit * (2 * options.around + 1)
+    if turns > MOST_TURNS:
         raise _refused(
             "around",
-            f"{len(options.queries)} queries with {options.limit} results and {options.around} turns before and after each are {told:,} turns; "
-            f"the limit is {MOST_TOLD:,}. Use fewer queries, a smaller `limit` or a smaller `around`.",
+            f"{len(options.queries)} queries with {options.limit} results and {options.around} turns before and after each are {turns:,} turns; "
+            f"the limit is {MOST_TURNS:,}. Use fewer queries, a smaller `limit` or a smaller `around`.",
         )
 
 

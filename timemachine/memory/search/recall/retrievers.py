@@ -154,9 +154,9 @@ def by_both(
         [
             Candidate(action=row, session=session, score=score)
             for is_word, row, session, score in found
-            if is_word == leg
+            if is_word == is_lexical
         ]
-        for leg in (True, False)
+        for is_lexical in (True, False)
     )
     return words, meaning
 

@@ -257,5 +257,5 @@ def _prompt(found: RecallResult, budget: int) -> dict[str, object]:
         estimated=prompt.estimated,
         least=prompt.least,
     )
-    told = PromptTurns.model_construct(turns=prompt.turns, sessions=prompt.sessions)
-    return {"text": prompt.text, "told": told, "tokens": tokens}
+    turns = PromptTurns.model_construct(turns=prompt.turns, sessions=prompt.sessions)
+    return {"text": prompt.text, "told": turns, "tokens": tokens}

@@ -118,11 +118,11 @@ def _chat(stretch: Sequence[Turn], what: What, deleted: Collection[int]) -> Pair
     chosen = _agent_message(solution)
     if chosen is None:
         return Skipped(solution=solution.sequence, reason="not_the_agents")
-    told = [each for each in (stretch[:-1] if what == "chain" else problem) if each.sequence not in deleted]
-    prompt = _prompt(told, solution)
+    turns = [each for each in (stretch[:-1] if what == "chain" else problem) if each.sequence not in deleted]
+    prompt = _prompt(turns, solution)
     if not prompt or not any(map(_says_something, prompt)) or not _says_something(chosen):
         return Skipped(solution=solution.sequence, reason="nothing_left")
-    steps = tuple(each.sequence for each in (*told, solution))
+    steps = tuple(each.sequence for each in (*turns, solution))
     return Pair(solution=solution.sequence, steps=steps, prompt=prompt, chosen=chosen)
 
 
@@ -137,12 +137,12 @@ def _preferences(
         if rule is None or rejected is None or attempt.sequence in deleted or attempt.sequence in problem:
             continue
         before = [each for each in stretch[:place] if each.sequence not in deleted]
-        told = before if what == "chain" else [each for each in before if each.sequence in problem]
-        prompt = _prompt(told, solution)
+        turns = before if what == "chain" else [each for each in before if each.sequence in problem]
+        prompt = _prompt(turns, solution)
         if prompt and _says_something(rejected) and rejected["content"] != found.chosen["content"]:
             yield Pair(
                 solution=found.solution,
-                steps=(*(each.sequence for each in told), found.solution),
+                steps=(*(each.sequence for each in turns), found.solution),
                 prompt=prompt,
                 chosen=found.chosen,
                 rejected=rejected,
@@ -154,9 +154,9 @@ def _preferences(
 def _problem(stretch: Sequence[Turn]) -> list[Turn]:
     """Return the first user message or question and the first error before the solution, in order."""
     before = stretch[:-1]
-    said = next((each for each in before if _is_users(each)), None)
+    message = next((each for each in before if _is_users(each)), None)
     wrong = next((each for each in before if _is_error(each)), None)
-    found = {each.sequence: each for each in (said, wrong) if each is not None}
+    found = {each.sequence: each for each in (message, wrong) if each is not None}
     return [found[sequence] for sequence in sorted(found)]
 
 
@@ -201,11 +201,14 @@ def _agent_message(turn: Turn) -> Message | None:
     return last[0] if last and last[0]["role"] == "assistant" else None
 
 
-def _prompt(told: Sequence[Turn], solution: Turn) -> tuple[Message, ...]:
+def _prompt(turns: Sequence[Turn], solution: Turn) -> tuple[Message, ...]:
     """Return the messages before the answer, merging consecutive ones of one speaker, but never with the answer."""
-    asked = _question(solution)
+    question = _question(solution)
     found: list[Message] = []
-    for each in (*(message for turn in told for message in messages_of(turn)), *([asked] if asked else [])):
+    for each in (
+        *(message for turn in turns for message in messages_of(turn)),
+        *([question] if question else []),
+    ):
         if found and found[-1]["role"] == each["role"] and each["role"] != "system":
             found[-1] = {"role": each["role"], "content": f"{found[-1]['content']}\n\n{each['content']}"}
         else:

@@ -128,13 +128,13 @@ def _retries(lines: Sequence[Line]) -> Iterator[Proposal]:
             calls.setdefault(line.call, []).append(line)
     outcomes = {call: _outcomes(made) for call, made in calls.items()}
     failed = [line for made in outcomes.values() for line in made if line.failed][:MOST_FAILED]
-    gone: dict[int, tuple[Line, Line]] = {}
+    solved: dict[int, tuple[Line, Line]] = {}
     for line in failed:
         made = outcomes[line.call or ""]
         well = _first_success(line, made[made.index(line) + 1 :][:MOST_LATER])
         if well is not None:
-            gone[well.sequence] = (line, well)
-    for before, well in gone.values():
+            solved[well.sequence] = (line, well)
+    for before, well in solved.values():
         yield _proposed(
             well,
             "error_gone",
@@ -149,9 +149,9 @@ def _outcomes(made: list[Line]) -> list[Line]:
 
 def _first_success(failed: Line, later: Sequence[Line]) -> Line | None:
     """Return the first successful retry of the call, unless the call failed again after it."""
-    again = [line for line in later if changed_between(failed.given, line.given) is not None]
-    well = next((line for line in again if line.error is None), None)
-    if well is None or any(line.failed for line in again if line.sequence > well.sequence):
+    retries = [line for line in later if changed_between(failed.given, line.given) is not None]
+    well = next((line for line in retries if line.error is None), None)
+    if well is None or any(line.failed for line in retries if line.sequence > well.sequence):
         return None
     return well
 

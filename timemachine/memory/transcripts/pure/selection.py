@@ -49,15 +49,15 @@ def _with_marks(ranked: Sequence[Candidate], budget: int, last: int, mark_tokens
     """Return each turn that fits, counting marks; skipped turns are tried once more, because neighbouring turns
     need fewer marks.
     """
-    chosen, told, used = list[Candidate](), {0, last + 1}, mark_tokens if last else 0
+    chosen, placed, used = list[Candidate](), {0, last + 1}, mark_tokens if last else 0
     for turn in (*ranked, *ranked):
-        if turn.sequence in told:
+        if turn.sequence in placed:
             continue
-        beside = sum(each in told for each in (turn.sequence - 1, turn.sequence + 1))
+        beside = sum(each in placed for each in (turn.sequence - 1, turn.sequence + 1))
         grown = used + turn.tokens + mark_tokens * (1 - beside)
         if grown <= budget:
             chosen.append(turn)
-            told.add(turn.sequence)
+            placed.add(turn.sequence)
             used = grown
     return chosen
 
@@ -67,11 +67,11 @@ def _cost(chosen: Sequence[Candidate], last: int, mark_tokens: int) -> int:
     return sum(turn.tokens for turn in chosen) + mark_tokens * sum(map(bool, missing))
 
 
-def gaps(told: Collection[int], last: int) -> Iterator[int]:
-    """Return how many turns are left out before each selected turn, and after the last; `told` are the selected
+def gaps(sequences: Collection[int], last: int) -> Iterator[int]:
+    """Return how many turns are left out before each selected turn, and after the last; `sequences` are the selected
     sequences, in order.
     """
-    for before, after in pairwise((0, *told, last + 1)):
+    for before, after in pairwise((0, *sequences, last + 1)):
         yield after - before - 1
 
 

@@ -31,10 +31,10 @@ class Cited:
     unknown: tuple[int, ...]
 
 
-def cited_steps(text: str, told: Collection[int]) -> Cited:
+def cited_steps(text: str, sequences: Collection[int]) -> Cited:
     """Return the steps in square brackets in a text, without duplicates."""
     found = {int(number) for group in _CITED.findall(text) for number in _NUMBER.findall(group)}
-    return Cited(known=tuple(sorted(found & set(told))), unknown=tuple(sorted(found - set(told))))
+    return Cited(known=tuple(sorted(found & set(sequences))), unknown=tuple(sorted(found - set(sequences))))
 
 
 def quoted_summary(turns: Iterable[tuple[int, str]]) -> str:
@@ -43,9 +43,9 @@ def quoted_summary(turns: Iterable[tuple[int, str]]) -> str:
     return "\n".join(f"[{step}] {beginning}" for step, beginning in lines if beginning)
 
 
-def summary_prompt(told: Sequence[str]) -> str:
+def summary_prompt(paragraphs: Sequence[str]) -> str:
     """Return the prompt that asks a model for a summary."""
-    whole = "\n\n".join(told)
+    whole = "\n\n".join(paragraphs)
     return f"<record>\n{whole.replace('</record>', '‹/record›')}\n</record>\n\nSummarise it."
 
 

@@ -46,7 +46,7 @@ JOINED: Final = "LEFT JOIN tm_weight now ON now.action_id = a.id LEFT JOIN tm_co
 SIGNIFICANCE_SQL: Final = "coalesce(now.significance, a.significance)"
 IMPORTANCE_SQL: Final = "tm_importance(now.importance, now.significance, a.importance, a.significance, pressed.through >= a.sequence)"
 
-KEPT: Final = ("decision", "solution", "breakthrough")
+UNCOMPRESSED: Final = ("decision", "solution", "breakthrough")
 """Significances that compression does not lower; every other step is exploratory."""
 COMPRESSED: Final = 0.30
 """Maximum importance of an exploratory step of a compressed session."""

@@ -11,7 +11,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.llm.schemas import FailureOut, UsageOut
-from timemachine.recording.annotations.significance.queries import KEPT, InForce, in_force
+from timemachine.recording.annotations.significance.queries import UNCOMPRESSED, InForce, in_force
 from timemachine.recording.sessions.models import Action, FrozenPassage, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
 from timemachine.recording.sessions.queries import action_of
@@ -232,7 +232,7 @@ def with_significance(session: Session, actions: Sequence[ActionOut]) -> list[Ac
     found = []
     for action in actions:
         now = changed.get(action.sequence)
-        is_recorded = now is None or (now.by is None and action.significance in KEPT)
+        is_recorded = now is None or (now.by is None and action.significance in UNCOMPRESSED)
         found.append(action if now is None or is_recorded else action.in_force(now))
     return found
 
@@ -241,8 +241,8 @@ def _retrieval(action: Action) -> RetrievalOut | None:
     hits = [HitOut.of(hit) for hit in action.hits.all()]
     if action.retrieval is None and not hits:
         return None
-    kept = action.retrieval or {}
-    return RetrievalOut.model_construct(**{name: kept.get(name) for name in _HOW}, hits=hits)
+    recorded = action.retrieval or {}
+    return RetrievalOut.model_construct(**{name: recorded.get(name) for name in _HOW}, hits=hits)
 
 
 _HOW: Final = tuple(name for name in RetrievalOut.model_fields if name != "hits")

@@ -201,4 +201,4 @@ class ActionFilter(Strict):
     def exactly(self) -> dict[str, str]:
         """The fields that have to match as they are."""
         names = ("kind", "layer", "role", "model", "tool")
-        return {name: asked for name in names if (asked := getattr(self, name))}
+        return {name: value for name in names if (value := getattr(self, name))}

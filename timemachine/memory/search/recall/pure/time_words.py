@@ -124,7 +124,7 @@ _DAYS_OF: Final = (
 )
 _BEFORE: Final = r"(?<![\w./:@#'’=+-])"
 _AFTER: Final = r"(?:['’]s\b)?(?![\w:/@#=-]|\.\w|['’]\w)"
-_SAID: Final = re.compile(
+_EXPRESSIONS: Final = re.compile(
     f"{_BEFORE}(?P<negated>(?:not|except) )?(?:"
     f"(?P<session>{_SESSION})"
     f"|{_DAYS_OF}"
@@ -204,9 +204,9 @@ def parse_question(
     """
     here = _moved(now, zone).replace(tzinfo=None)
     bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question.translate(_PLAIN_LETTERS))
-    said, failed = _expressions(bare, here, zone)
-    readings = _first_readings(_readings(question, said, zone), only_past=only_past)
-    unread = _first_readings(_unread(question, bare, [*said, *failed]), only_past=only_past)
+    expressions, failed = _expressions(bare, here, zone)
+    readings = _first_readings(_readings(question, expressions, zone), only_past=only_past)
+    unread = _first_readings(_unread(question, bare, [*expressions, *failed]), only_past=only_past)
     if not readings:
         return ParsedQuestion(text=question, readings=(), unread=unread)
     left, at = [], 0
@@ -225,23 +225,27 @@ def _first_readings[T: (Reading, Unread)](found: Iterator[T], *, only_past: bool
 
 def _unread(question: str, bare: str, looked_at: Sequence["_Expression"]) -> Iterator[Unread]:
     """Yield what looks like a time but is not one, in order."""
-    found = {(said.start, said.end): said.why for said in looked_at if said.why}
+    found = {(expression.start, expression.end): expression.why for expression in looked_at if expression.why}
     for match in islice(_NOT_READ.finditer(bare), MOST_TRIED):
         start, end = match.span()
-        if not any(said.start < end and start < said.end for said in looked_at):
+        if not any(expression.start < end and start < expression.end for expression in looked_at):
             found[start, end] = AHEAD if match["future"] else UNKNOWN
     for (start, end), why in sorted(found.items()):
         yield Unread(words=question[start:end], start=start, end=end, why=why)
 
 
 def _readings(question: str, found: Sequence["_Expression"], zone: ZoneInfo) -> Iterator[Reading]:
-    for said in found:
-        place = {"words": question[said.start : said.end], "start": said.start, "end": said.end}
-        if said.session is not None:
-            yield replace(said.session, **place)  # type: ignore[arg-type]
+    for expression in found:
+        place = {
+            "words": question[expression.start : expression.end],
+            "start": expression.start,
+            "end": expression.end,
+        }
+        if expression.session is not None:
+            yield replace(expression.session, **place)  # type: ignore[arg-type]
         else:
             begin, until = (
-                None if each is None else _in_utc(each, zone) for each in (said.begin, said.until)
+                None if each is None else _in_utc(each, zone) for each in (expression.begin, expression.until)
             )
             yield Reading(**place, begin=begin, until=until)  # type: ignore[arg-type]
 
@@ -267,19 +271,19 @@ def _expressions(bare: str, now: datetime, zone: ZoneInfo) -> tuple[list[_Expres
     """Return the time expressions, with adjacent and nested ones joined, and those that could not be read."""
     found: list[_Expression] = []
     failed: list[_Expression] = []
-    for match in islice(_SAID.finditer(bare), MOST_TRIED):
+    for match in islice(_EXPRESSIONS.finditer(bare), MOST_TRIED):
         if match["negated"]:
             continue
-        said = _expression(match, now)
-        if said is None or _is_empty(said, zone):
+        expression = _expression(match, now)
+        if expression is None or _is_empty(expression, zone):
             start, end = match.span()
             failed.append(_Expression(start=start, end=end, why=_why(match, now)))
             continue
-        one = _as_one(found[-1], said, bare[found[-1].end : said.start], now) if found else None
+        one = _as_one(found[-1], expression, bare[found[-1].end : expression.start], now) if found else None
         if one:
             found[-1] = one
         else:
-            found.append(said)
+            found.append(expression)
     return found, failed
 
 
@@ -295,17 +299,17 @@ def _expression(match: re.Match[str], now: datetime) -> _Expression | None:
     return _Expression(start=start, end=end, words=closed, begin=span[0], until=span[1])
 
 
-def _is_empty(said: _Expression, zone: ZoneInfo) -> bool:
+def _is_empty(expression: _Expression, zone: ZoneInfo) -> bool:
     """Return whether the span is empty: an hour that is skipped in spring, or "the last 0 days"."""
-    if said.begin is None or said.until is None:
+    if expression.begin is None or expression.until is None:
         return False
-    return _in_utc(said.begin, zone) >= _in_utc(said.until, zone)
+    return _in_utc(expression.begin, zone) >= _in_utc(expression.until, zone)
 
 
-def _session(said: re.Match[str]) -> Reading:
+def _session(match: re.Match[str]) -> Reading:
     """Return which previous session is named, without its place."""
-    how = (said["how"] or "").lower()
-    count = " ".join((said["count"] or "1").lower().split())
+    how = (match["how"] or "").lower()
+    count = " ".join((match["count"] or "1").lower().split())
     return Reading(
         words="",
         start=0,
@@ -313,25 +317,25 @@ def _session(said: re.Match[str]) -> Reading:
         previous_session=True,
         how="after" if how == "since" else how,
         sessions=_COUNTS.get(count) or int(count),
-        passed_over=1 if said["last_but_one"] else 0,
-        of_any_kind="session" not in said["session"].lower(),
+        passed_over=1 if match["last_but_one"] else 0,
+        of_any_kind="session" not in match["session"].lower(),
     )
 
 
-def _why(said: re.Match[str], now: datetime) -> str | None:
+def _why(match: re.Match[str], now: datetime) -> str | None:
     """Return why an expression is not a time, by its first part that is not one."""
-    ends = _ends(said)
-    parts = ends or (said["within"] or said["year"] or said["alone"],)
+    ends = _ends(match)
+    parts = ends or (match["within"] or match["year"] or match["alone"],)
     otherwise = BACKWARDS if ends else UNKNOWN
     return next((why_unread(part, now) for part in parts if span_of(part, now) is None), otherwise)
 
 
-def _ends(said: re.Match[str]) -> tuple[str, str] | None:
+def _ends(match: re.Match[str]) -> tuple[str, str] | None:
     """Return the two ends of a range: `between 3 and 5 May` has the third and the fifth."""
-    if said["day"]:
-        first, last = (said[day].rstrip("stndrhSTNDRH") for day in ("day", "last_day"))
-        return f"{first} {said['month']}", f"{last} {said['month']}"
-    return (said["first"], said["second"]) if said["first"] else None
+    if match["day"]:
+        first, last = (match[day].rstrip("stndrhSTNDRH") for day in ("day", "last_day"))
+        return f"{first} {match['month']}", f"{last} {match['month']}"
+    return (match["first"], match["second"]) if match["first"] else None
 
 
 def _as_one(first: _Expression, second: _Expression, between: str, now: datetime) -> _Expression | None:
@@ -362,12 +366,12 @@ def _both_ends(first: _Expression, second: _Expression) -> Span | None:
     return (begin, until) if begin < until else None
 
 
-def _span(said: re.Match[str], now: datetime) -> _Open | None:
-    if ends := _ends(said):
-        return span_between(*ends, now, before=(said["to"] or "").lower() == "before")
-    how = " ".join((said["preposition"] or said["of_year"] or "in").lower().split())
-    words = said["within"] or said["year"] or said["alone"]
-    if how in _ROLLING and said["the"]:
+def _span(match: re.Match[str], now: datetime) -> _Open | None:
+    if ends := _ends(match):
+        return span_between(*ends, now, before=(match["to"] or "").lower() == "before")
+    how = " ".join((match["preposition"] or match["of_year"] or "in").lower().split())
+    words = match["within"] or match["year"] or match["alone"]
+    if how in _ROLLING and match["the"]:
         words = re.sub(r"(?i)^last(?=\s+(?:week|month|year)$)", "past", words)
     found = span_of(words, now)
     if found is None:
