@@ -204,14 +204,14 @@ def _remove_leftovers(cluster: Cluster) -> None:
     """Wait for the processes of a killed server, then remove its files: their process id can belong to another process now."""
     if not Path("/proc/self/cwd").exists():
         return  # without Linux, Postgres' own check must suffice
-    asked = False
+    requested = False
     give_up = time.monotonic() + 10
     # Every server process has the data as its working folder.
     while left := set(processes_in(cluster.data)):
         status = _status(cluster.data)
-        if status and status[0] in left and not asked:
+        if status and status[0] in left and not requested:
             os.kill(status[0], signal.SIGINT)
-            asked = True
+            requested = True
         if time.monotonic() > give_up:
             raise Unavailable(
                 f"Another Postgres still uses {cluster.data} (process {min(left)}). Stop it and start again.",

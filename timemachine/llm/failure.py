@@ -50,11 +50,11 @@ def error_response(request: ModelRequest, response: Any) -> ModelFailed:
     if status == HTTPStatus.TOO_MANY_REQUESTS and wait is not None and wait >= 1:
         advice = f"Wait {wait:.0f} s and try again."
     message = f"{request.model} answered {status}: {_clean(words, request)}"
-    asked: Mapping[str, Any] = {} if wait is None else {"retry_after_seconds": wait}
+    facts: Mapping[str, Any] = {} if wait is None else {"retry_after_seconds": wait}
     return ModelFailed(
         f"{message} {advice}".strip(),
         **_facts(request, status=status, retryable=_may_pass(response)),
-        **asked,
+        **facts,
         provider_error=_provider_error(request, words, _object(response.text), response.headers),
     )
 
@@ -212,11 +212,11 @@ def _provider_error(
 ) -> dict[str, str]:
     """Return the provider's details of its error under uniform names, without the key and without absent ones."""
     details = part_of(body.get("error"))
-    asked = headers.get("x-request-id") or headers.get("request-id") or body.get("request_id")
+    request_id = headers.get("x-request-id") or headers.get("request-id") or body.get("request_id")
     found = {
         "message": words,
         **{name: details.get(name) or body.get(name) for name in ("type", "code", "param")},
-        "request_id": asked,
+        "request_id": request_id,
     }
     return {
         name: _without(request.connection.api_key, str(value))[:LONGEST_WORDS]

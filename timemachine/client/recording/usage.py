@@ -89,11 +89,13 @@ def _chat(given: _Usage) -> dict[str, int | None]:
 def _gemini(given: _Usage) -> dict[str, int | None]:
     """Reasoning tokens are separate from output tokens, and billed with them."""
     read = _count(given, "prompt_token_count", "promptTokenCount")
-    said = _count(given, "candidates_token_count", "candidatesTokenCount")
+    candidates = _count(given, "candidates_token_count", "candidatesTokenCount")
     thought = _count(given, "thoughts_token_count", "thoughtsTokenCount")
     return {
         "input_tokens": read,
-        "output_tokens": None if said is None and thought is None else (said or 0) + (thought or 0),
+        "output_tokens": None
+        if candidates is None and thought is None
+        else (candidates or 0) + (thought or 0),
         "total_tokens": _count(given, "total_token_count", "totalTokenCount"),
         "cached_tokens": _count(given, "cached_content_token_count", "cachedContentTokenCount"),
         "reasoning_tokens": thought,

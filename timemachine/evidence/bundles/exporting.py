@@ -282,5 +282,5 @@ def signed_comparison(comparison: Comparison, rows: AbstractSet[str] | None) -> 
     if seal is None or seal.signed_size != seal.size:
         return None
     current = comparison_subject(comparison).rows
-    wanted = {*current, name_of(RESULTS, comparison_records.FORM)} if rows is None else rows
-    return seal if wanted <= set(current[: seal.size - 1]) else None
+    names = {*current, name_of(RESULTS, comparison_records.FORM)} if rows is None else rows
+    return seal if names <= set(current[: seal.size - 1]) else None

@@ -161,12 +161,12 @@ def read_state(signed: str, key: SigningKey) -> SignedState | None:
         signature = base64.b64decode(document["signatures"][0]["sig"])
         kind = str(document["payloadType"])
         origin, size, root = payload.decode("ascii").split("\n")[:3]
-        said = Signed(payload_type=kind, payload=payload, key=key.fingerprint, signature=signature)
+        state = Signed(payload_type=kind, payload=payload, key=key.fingerprint, signature=signature)
         return SignedState(
             origin=origin,
             size=int(size),
             root=base64.b64decode(root),
-            is_signed=keys.is_signed(key, said),
+            is_signed=keys.is_signed(key, state),
         )
     except (ValueError, LookupError, TypeError):
         return None

@@ -42,8 +42,8 @@ class Checkpoint:
 
 def origin(*, project: str, of: str, id: str, generation: int = 1) -> str:  # noqa: A002
     """Return the name of a tree. Each further run has another generation of records."""
-    again = f"/{generation}" if generation > 1 else ""
-    return f"timemachine/{project}/{of}/{id}{again}"
+    suffix = f"/{generation}" if generation > 1 else ""
+    return f"timemachine/{project}/{of}/{id}{suffix}"
 
 
 def log_origin(project: str) -> str:

@@ -83,10 +83,10 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
             (index, bytes(data), bytes(leaf), salts)
             for index, data, leaf, salts in rows.values_list("index", "envelope", "leaf", "salts")
         ]
-        wanted = range(first, last + 1) if only is None else sorted(only & set(range(first, last + 1)))
-        read = subject.records(wanted[0], wanted[-1]) if wanted else ()
+        sequences = range(first, last + 1) if only is None else sorted(only & set(range(first, last + 1)))
+        read = subject.records(sequences[0], sequences[-1]) if sequences else ()
         _compare_batch(
-            found, sealed, {record.index: record for record in read}, first, last, frozenset(wanted)
+            found, sealed, {record.index: record for record in read}, first, last, frozenset(sequences)
         )
     if newest is None:
         found.problem("checkpoint", "There is no signed checkpoint.")
@@ -102,9 +102,9 @@ def _compare_batch(
     live: Mapping[int, Record],
     first: int,
     last: int,
-    wanted: AbstractSet[int],
+    sequences: AbstractSet[int],
 ) -> None:
-    _hash_payloads(found, [record for index, record in live.items() if index in wanted])
+    _hash_payloads(found, [record for index, record in live.items() if index in sequences])
     there = {index for index, *_ in sealed}
     for index in range(first, last + 1):
         if index not in there:
@@ -120,22 +120,22 @@ def _compare_batch(
                 found.problem(
                     "chain", "It was sealed after a different record than the one before it now.", index
                 )
-            if index in wanted:
+            if index in sequences:
                 _compare_fields(found, index, envelope, salts, live.get(index))
         found.tree = found.tree.grown([leaf_hash(data)])
         found.previous = leaf
-        found.records += index in wanted
+        found.records += index in sequences
 
 
 def _hash_payloads(found: Comparison, records: Any) -> None:
     """Hash the current bytes of the payloads, each once."""
-    wanted = {
+    payload_ids = {
         each.payload: each
         for record in records
         for each in record.fields.values()
         if each.payload is not None and each.payload not in found.digests
     }
-    for row, data in payload_groups.read(list(wanted.values())):
+    for row, data in payload_groups.read(list(payload_ids.values())):
         found.digests[row] = hashlib.sha256(data).digest()
 
 

@@ -93,14 +93,14 @@ def records(comparison: Comparison, names: Sequence[str], places: Places) -> Ite
     """Yield the records of these rows in order, without rows that no longer exist. At most eight queries."""
     found: dict[str, Record] = {}
     for kind, read in _READERS.items():
-        wanted = [name.partition(" ")[2] for name in names if name.startswith(f"{kind} ")]
-        if wanted:
-            found |= {name_of(kind, row): made for row, made in read(comparison, wanted, places)}
+        ids = [name.partition(" ")[2] for name in names if name.startswith(f"{kind} ")]
+        if ids:
+            found |= {name_of(kind, row): made for row, made in read(comparison, ids, places)}
     yield from (found[name] for name in names if name in found)
 
 
-def _cells(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[int, Record]]:
-    steps = ReplayStep.objects.filter(id__in=wanted, replay__run__comparison=comparison)
+def _cells(comparison: Comparison, cell_ids: Sequence[str], places: Places) -> Iterator[tuple[int, Record]]:
+    steps = ReplayStep.objects.filter(id__in=cell_ids, replay__run__comparison=comparison)
     rows = list(steps.values(*replay_records.COLUMNS, *_OF_RUN))
     ids = [row["id"] for row in rows]
     hits = replay_records.hits_of(ids)
@@ -145,23 +145,23 @@ def _leaves(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[UUID, int], str]:
     return {(session, index): bytes(leaf).hex() for session, index, leaf in found}
 
 
-def _results(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[str, Record]]:
-    for form, figures in results_now(comparison, wanted):
+def _results(comparison: Comparison, ids: Sequence[str], places: Places) -> Iterator[tuple[str, Record]]:
+    for form, figures in results_now(comparison, ids):
         index = places[name_of(RESULTS, form)]
         fields = [("facts", inline_field(figures))]
         yield form, Record.of(index, RESULTS, comparison.created_at, fields)
 
 
-def _marks(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[int, Record]]:
-    for mark in CellMark.objects.filter(comparison=comparison, id__in=wanted):
+def _marks(comparison: Comparison, ids: Sequence[str], places: Places) -> Iterator[tuple[int, Record]]:
+    for mark in CellMark.objects.filter(comparison=comparison, id__in=ids):
         facts = {"record": places.get(name_of(CELL, mark.step_id)), "verdict": mark.verdict}
         words = {"note": mark.note or None, "marked_by": mark.marked_by}
         fields = [("facts", json_field(facts)), ("words", json_field(words))]
         yield mark.id, Record.of(places[name_of(MARK, mark.id)], MARK, mark.created_at, fields)
 
 
-def _opinions(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[UUID, Record]]:
-    rows = CellOpinion.objects.filter(comparison=comparison, id__in=wanted)
+def _opinions(comparison: Comparison, ids: Sequence[str], places: Places) -> Iterator[tuple[UUID, Record]]:
+    rows = CellOpinion.objects.filter(comparison=comparison, id__in=ids)
     for row in rows.values(*_OPINION, *_OF_OPINION):
         index = places[name_of(OPINION, row["id"])]
         yield row["id"], Record.of(index, OPINION, row["finished_at"], _opinion(row, places))

@@ -180,13 +180,13 @@ def _current_seal(seal: Seal | None, replay: Replay) -> Seal | None:
 
 def _session_digests(session: Session, sequences: Collection[int]) -> Digests:
     found = [session_records.header(session)]
-    wanted = set(sequences)
-    for window in sorted({each // RECORDS_PER_TOMBSTONE for each in wanted}):
+    remaining = set(sequences)
+    for window in sorted({each // RECORDS_PER_TOMBSTONE for each in remaining}):
         first = max(window * RECORDS_PER_TOMBSTONE, 1)
         rows = session_records.actions(
             session, first, window * RECORDS_PER_TOMBSTONE + RECORDS_PER_TOMBSTONE - 1
         )
-        found += [record for record in rows if record.index in wanted]
+        found += [record for record in rows if record.index in remaining]
     return _digests(found)
 
 

@@ -151,8 +151,8 @@ def ask(
                 release_connection()
         answered = stored or answer(project.id, model, query.text, passages, requested, observer.listening)
     except TimeMachineError as failed:
-        asked = replace(_ask_draft(findings, started), agent=agent)
-        draft = _as_failed(asked, model, failed, requested)
+        ask_draft = replace(_ask_draft(findings, started), agent=agent)
+        draft = _as_failed(ask_draft, model, failed, requested)
         raise _with_sequence(failed, _recorded_failure(session, draft, findings, observer.ask)) from failed
     draft = _as_answered(replace(_ask_draft(findings, started), agent=agent), answered)
     sequence = _record(session, draft, findings, observer.ask)
@@ -192,14 +192,14 @@ def _check(session: Session | None, agent: str | None) -> None:
 
 
 def _record(
-    session: Session | None, asked: ActionDraft, findings: FindResult, ask_id: UUID | None
+    session: Session | None, draft: ActionDraft, findings: FindResult, ask_id: UUID | None
 ) -> int | None:
     if session is None:
         return None
-    child = replace(_find_draft(findings, asked.started_at), parent=asked.id, agent=asked.agent)
+    child = replace(_find_draft(findings, draft.started_at), parent=draft.id, agent=draft.agent)
     try:
         with transaction.atomic():
-            recorded = append(session.id, [asked, child], was_open=True)[0]
+            recorded = append(session.id, [draft, child], was_open=True)[0]
             # after the session, in the order in which erasing locks them
             finish_recorded(ask_id)
     except NotFound as erased:
@@ -211,11 +211,11 @@ def _record(
 
 
 def _recorded_failure(
-    session: Session | None, asked: ActionDraft, findings: FindResult, ask_id: UUID | None
+    session: Session | None, draft: ActionDraft, findings: FindResult, ask_id: UUID | None
 ) -> int | None:
     """Return the step of a failed ask; None if it cannot be recorded, because the provider's error matters more."""
     try:
-        return _record(session, asked, findings, ask_id)
+        return _record(session, draft, findings, ask_id)
     except TimeMachineError as why:
         log.warning("a failed ask could not be recorded: %s", why.message)
         return None
@@ -258,9 +258,9 @@ def _ask_draft(findings: FindResult, started: datetime) -> ActionDraft:
     )
 
 
-def _as_answered(asked: ActionDraft, answered: Answered) -> ActionDraft:
+def _as_answered(draft: ActionDraft, answered: Answered) -> ActionDraft:
     return replace(
-        asked,
+        draft,
         output=answered.text,
         model=answered.model,
         parameters=answered.parameters,
@@ -275,14 +275,14 @@ def _as_answered(asked: ActionDraft, answered: Answered) -> ActionDraft:
 
 
 def _as_failed(
-    asked: ActionDraft, model: ModelName, failed: TimeMachineError, requested: CallParameters
+    draft: ActionDraft, model: ModelName, failed: TimeMachineError, requested: CallParameters
 ) -> ActionDraft:
     """Return the ask with the requested parameters and what is known of the failure."""
     priced = failed_price(model, failed, now())
     partial_text = failed.facts.get(PARTIAL_TEXT)
     known = {**asdict(requested), **{name: failed.facts.get(name) for name in _FAILURE_FACTS}}
     return replace(
-        asked,
+        draft,
         output={PARTIAL_TEXT: partial_text} if partial_text else None,
         model=str(model),
         parameters={name: value for name, value in known.items() if value is not None} or None,

@@ -34,9 +34,9 @@ class SessionOfImport(ImportCounts):
 
 def import_of(project: Project, import_id: str) -> FileImport:
     """Return the project's import with this id, without its file. Raises `NotFound`, also for another project's import."""
-    wanted = uuid_of(import_id)
+    id_ = uuid_of(import_id)
     imports = FileImport.objects.filter(project=project).defer("data")
-    found = None if wanted is None else imports.filter(id=wanted).first()
+    found = None if id_ is None else imports.filter(id=id_).first()
     if found is None:
         raise NotFound("There is no such import in this project.", code="import_not_found")
     return found

@@ -56,8 +56,8 @@ def session_of(project: Project, id_or_key: str | UUID) -> Session:
     return found
 
 
-def _session(project: Project, sql: str, wanted: UUID | str) -> Session | None:
-    facts = {"project": project.id, "wanted": wanted}
+def _session(project: Project, sql: str, id_or_key: UUID | str) -> Session | None:
+    facts = {"project": project.id, "wanted": id_or_key}
     return next(rows_of(Session, sql, facts, "collection", "parent"), None)
 
 
@@ -71,7 +71,7 @@ def sessions_named(project: Project, names: Sequence[str]) -> list[Session]:
     """Return the project's sessions with these uuids or keys, in order. Two queries for any number. Raises `NotFound` as
     `session_of`."""
     of_project = Session.objects.filter(project=project).select_related("collection", "parent")
-    by_id = of_project.in_bulk([wanted for each in names if (wanted := uuid_of(each))])
+    by_id = of_project.in_bulk([id_ for each in names if (id_ := uuid_of(each))])
     keys = [each for each in names if uuid_of(each) not in by_id and KEY.fullmatch(each)]
     by_key = {each.key: each for each in of_project.filter(key__in=keys)} if keys else {}
     found = [by_id.get(uuid_of(each)) or by_key.get(each) for each in names]

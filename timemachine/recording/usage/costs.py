@@ -68,7 +68,7 @@ class Costs:
     rows: Sequence[Row]
 
 
-def costs(project: Project, wanted: CostQuery, by: str) -> Costs:
+def costs(project: Project, query: CostQuery, by: str) -> Costs:
     """Return all numbers, grouped by one of `GROUPS`. Three queries, five by tag. Raises `InvalidInput` for any other group."""
     if by not in GROUPS:
         raise InvalidInput(
@@ -76,16 +76,16 @@ def costs(project: Project, wanted: CostQuery, by: str) -> Costs:
             code="invalid_field",
             field="by",
         )
-    cells = cells_of(project, wanted)
-    histograms = histograms_of(project, wanted)
+    cells = cells_of(project, query)
+    histograms = histograms_of(project, query)
     if by == "tag":
-        rows = with_latency(by_tag(project, wanted), histograms_by_tag(project, wanted))
+        rows = with_latency(by_tag(project, query), histograms_by_tag(project, query))
     elif by == "day":
-        rows = with_latency(figures.by_days(cells, wanted.span.since), histograms)
+        rows = with_latency(figures.by_days(cells, query.span.since), histograms)
     else:
         rows = with_latency(_BY_VALUE[by](cells), histograms)
     return Costs(
-        sessions=sessions_in(project, wanted),
+        sessions=sessions_in(project, query),
         sums=figures.summed(cell.sums for cell in cells),
         latency=latency_of_calls(cells, histograms),
         rows=rows,

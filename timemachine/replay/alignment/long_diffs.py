@@ -26,7 +26,7 @@ from timemachine.text.pure.difference.text import DiffRow, Folded, Span, fold, t
 
 # From this many characters in both texts, a worker computes the diff. Below, it takes some 100 ms with numbers and names.
 LONG: Final = 60_000
-_KEPT_FOR: Final = timedelta(days=7)
+_STORED_FOR: Final = timedelta(days=7)
 
 Row = DiffRow | Folded
 
@@ -110,7 +110,7 @@ def _made(left: Any, right: Any) -> tuple[Any, Sequence[Distinctions]]:
 
 def overdue() -> QuerySet[LongDiff]:
     """Return the diffs that are not computed yet, and drop those older than a week."""
-    LongDiff.objects.filter(created_at__lt=now() - _KEPT_FOR).delete()
+    LongDiff.objects.filter(created_at__lt=now() - _STORED_FOR).delete()
     return _open()
 
 

@@ -113,7 +113,7 @@ def _replayed_steps(replay: Replay) -> list[RunStep]:
         _step(
             row | {name: row[f"action__{name}"] for name in _DONE},
             _frames_with(row, options, found, recorded),
-            asked=options.question,
+            question=options.question,
             answered=row["model"] is not None or row["error_message"] is not None,
             not_asked="spend limit" if row["status"] == "skipped" else None,
         )
@@ -134,11 +134,11 @@ def _step(
     row: Row,
     frames: tuple[str, ...] | None,
     *,
-    asked: str | None = None,
+    question: str | None = None,
     answered: bool = True,
     not_asked: str | None = None,
 ) -> RunStep:
-    """Return the step of a row; `asked` is the question that a trial used instead of the recorded one."""
+    """Return the step of a row; `question` is the question that a trial used instead of the recorded one."""
     return RunStep(
         facts=StepFacts(
             sequence=row["sequence"],
@@ -146,7 +146,7 @@ def _step(
             tool=row["tool"],
             role=row["role"],
             name=row["name"],
-            input=_identity(row, "input") if asked is None else text_sha256(asked),
+            input=_identity(row, "input") if question is None else text_sha256(question),
             output=_identity(row, "output"),
             error=_error_of(row),
             model=row["model"],

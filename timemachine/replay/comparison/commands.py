@@ -117,14 +117,14 @@ def retry(comparison: Comparison) -> list[UUID]:
         raise Conflict(
             "This comparison is still running. Wait for it or cancel it first.", code="comparison_running"
         )
-    again = of_it.filter(steps__status__in=RETRIED).distinct().order_by("id")
-    if not again:
+    retried = of_it.filter(steps__status__in=RETRIED).distinct().order_by("id")
+    if not retried:
         raise Conflict(
             "No answer of this comparison failed or was cancelled, so there is nothing to retry.",
             code="nothing_failed",
         )
     results.allow_retry(comparison)
-    return [replays.retry(replay).id for replay in again]
+    return [replays.retry(replay).id for replay in retried]
 
 
 def mark(comparison: Comparison, step: ReplayStep, verdict: str, *, by: str, note: str = "") -> CellMark:

@@ -124,10 +124,10 @@ def call_cost(model: ModelName, tokens: int) -> Decimal | None:
 
 def _note(opinion_id: UUID, waiting: RetryWait) -> None:
     """Store that the judge model is busy, so that pages can show it."""
-    again = now() + timedelta(seconds=waiting.seconds)
+    retry_at = now() + timedelta(seconds=waiting.seconds)
     try:
         asking = CellOpinion.objects.filter(id=opinion_id, state="asking")
-        asking.update(asked_again_at=again, waits_because=waiting.why)
+        asking.update(asked_again_at=retry_at, waits_because=waiting.why)
     except Error as why:  # the wait is not shown then; the call continues
         log.warning("cannot store that opinion %s waits: %s", opinion_id, why)
     finally:

@@ -88,8 +88,8 @@ def replays_of(comparison: Comparison) -> QuerySet[Replay]:
 
 def cancelled_of(comparison: Comparison) -> Replay | None:
     """Return the replay that was cancelled last, for the time and the person; None if none was cancelled."""
-    asked = Replay.objects.filter(run__comparison=comparison, cancel_requested_at__isnull=False)
-    return asked.order_by("-cancel_requested_at", "id").first()
+    cancelled = Replay.objects.filter(run__comparison=comparison, cancel_requested_at__isnull=False)
+    return cancelled.order_by("-cancel_requested_at", "id").first()
 
 
 def sessions_of(comparison: Comparison) -> list[Session]:

@@ -123,9 +123,9 @@ def _internal_error(fault: Exception, called: int) -> Outcome:
 
 def _note_waiting(lease: StepLease, waiting: RetryWait) -> None:
     """Store that the model is busy, so that pages can show it."""
-    again = now() + timedelta(seconds=waiting.seconds)
+    retry_at = now() + timedelta(seconds=waiting.seconds)
     try:
-        lease.held().update(asked_again_at=again, waits_because=waiting.why)
+        lease.held().update(asked_again_at=retry_at, waits_because=waiting.why)
         commands.bump(lease.replay_id)
     except Error as why:  # the wait is not shown then; the call continues
         log.warning("cannot store that step %s waits: %s", lease.pk, why)

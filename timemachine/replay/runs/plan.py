@@ -61,12 +61,12 @@ class Planner:
         return PlannedReplay(session=session, options=resolved, actions=repeated)
 
     def _over_collection(self, session: Session, options: ReplayOptions) -> ReplayOptions:
-        asked = options.embedding_model
-        if asked is None or session.collection is None:
+        model = options.embedding_model
+        if model is None or session.collection is None:
             return options
-        place = (session.collection.id, asked)
+        place = (session.collection.id, model)
         if place not in self._searchable:
-            self._searchable[place] = stored_model_name(session.collection, asked)
+            self._searchable[place] = stored_model_name(session.collection, model)
         return options.model_copy(update={"embedding_model": self._searchable[place]})
 
 

@@ -205,8 +205,8 @@ def counts_by(owner: str, name: str, rows: QuerySet[Any]) -> dict[UUID, dict[str
 
 def most_frequent_failures(steps: QuerySet[ReplayStep], owner: str) -> dict[UUID, FrequentError]:
     """Return the most frequent error of each owner's steps (a replay, or a run of a suite), for those with a failed step."""
-    said = Left("error_message", MESSAGE_SHOWN, output_field=FaithfulTextField())
-    failed = steps.filter(status="failed", error_message__isnull=False).annotate(said=said)
+    message = Left("error_message", MESSAGE_SHOWN, output_field=FaithfulTextField())
+    failed = steps.filter(status="failed", error_message__isnull=False).annotate(said=message)
     rows = failed.order_by().values(owner, "said").annotate(steps=Count("id")).order_by("-steps", "said")
     found: dict[UUID, FrequentError] = {}
     for row in rows:
@@ -227,8 +227,8 @@ def newest_replays(session: Session, most: int, chosen: Replay | None = None) ->
 
 def replay_named(session: Session, named: str) -> Replay | None:
     """Return the session's replay with that id; None if there is none. One query, or none if it is not an id."""
-    wanted = uuid_of(named)
-    return None if wanted is None else Replay.objects.filter(session=session, id=wanted).first()
+    id_ = uuid_of(named)
+    return None if id_ is None else Replay.objects.filter(session=session, id=id_).first()
 
 
 def progress_of(replays: Sequence[Replay]) -> list[Progress]:

@@ -101,8 +101,8 @@ def repeated_query(
 
 def moment_of(action: Action) -> datetime:
     """Return the time at which the step searched its collection; if that was not recorded, when the step was recorded."""
-    kept = (action.retrieval or {}).get("as_of")
-    return parse_time(kept) if kept else action.recorded_at
+    recorded = (action.retrieval or {}).get("as_of")
+    return parse_time(recorded) if recorded else action.recorded_at
 
 
 def recorded_key(hit: Hit) -> int | str:

@@ -25,13 +25,13 @@ def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None 
     Raises: `InvalidInput` for conflicting options, `Unavailable` for a model that cannot be used, `Conflict`
     if the name is taken.
     """
-    plan, wanted = checked(project, plan), suite_id or uuid7()
-    known = Suite.objects.filter(id=wanted, project=project)
+    plan, id_ = checked(project, plan), suite_id or uuid7()
+    known = Suite.objects.filter(id=id_, project=project)
     if (made := known.first()) is not None:
         return made
     try:
         with transaction.atomic():
-            suite = Suite(id=wanted, project=project, created_by=by, **_columns(plan))
+            suite = Suite(id=id_, project=project, created_by=by, **_columns(plan))
             _schedule(suite, now())
             _save(suite, force_insert=True)
             _name_sessions(suite, plan.sessions or ())
@@ -58,10 +58,10 @@ def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
     )
     with transaction.atomic():
         locked = Suite.objects.select_for_update().get(id=suite.id)
-        wanted = _columns(plan)
-        changed = [name for name in PLAIN if getattr(locked, name) != wanted[name]]
+        columns = _columns(plan)
+        changed = [name for name in PLAIN if getattr(locked, name) != columns[name]]
         for name in changed:
-            setattr(locked, name, wanted[name])
+            setattr(locked, name, columns[name])
         if "schedule" in changed:
             _schedule(locked, now())
         _save(locked)

@@ -44,8 +44,8 @@ class Matching(Strict):
 
     def words(self) -> str:
         """Return for example `the newest 20 sessions with tag regression`."""
-        asked = ", ".join(f"{name} {value}" for name, value in self.texts.items())
-        return f"the newest {counted(self.most, 'session')} with {asked}"
+        texts = ", ".join(f"{name} {value}" for name, value in self.texts.items())
+        return f"the newest {counted(self.most, 'session')} with {texts}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,8 +62,8 @@ def suites_of(project: Project) -> QuerySet[Suite]:
 def suite_of(project: Project, id_or_name: str) -> Suite:
     """Return the project's suite with that id or name. Raises `NotFound`, also for another project's."""
     suites = Suite.objects.filter(project=project).select_related("project")
-    wanted = uuid_of(id_or_name)
-    found = suites.filter(id=wanted).first() if wanted else None
+    id_ = uuid_of(id_or_name)
+    found = suites.filter(id=id_).first() if id_ else None
     if found is None and is_plain(id_or_name):
         found = suites.filter(name=id_or_name).first()
     if found is None:
@@ -108,8 +108,8 @@ def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
 
 def sessions_matched(project: Project, matching: Matching) -> QuerySet[Session]:
     """Return the newest sessions of the project with something to replay that match the description."""
-    wanted = SessionQuery(named=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
-    found = sessions_matching(project, wanted).filter(_HAS_STEPS)
+    query = SessionQuery(named=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
+    found = sessions_matching(project, query).filter(_HAS_STEPS)
     return found.select_related("collection")[: matching.most]
 
 
@@ -165,11 +165,11 @@ def failing_count(project: Project) -> int:
 def run_of(suite: Suite, number: int | str) -> SuiteRun:
     """Return the run with that number, or the `latest`. Raises `NotFound`."""
     runs = runs_of(suite)
-    wanted = whole_number(str(number))
+    number_ = whole_number(str(number))
     if number == LATEST:
         found = runs.first()
     else:
-        found = runs.filter(number=wanted).first() if wanted is not None and wanted < 2**31 else None
+        found = runs.filter(number=number_).first() if number_ is not None and number_ < 2**31 else None
     if found is None:
         problem = "has not run yet" if number == LATEST else f"has no run {str(number)[:20]}"
         raise NotFound(f"The suite {suite.name} {problem}.", code="suite_run_not_found")
@@ -239,8 +239,8 @@ def cancelled_at(run: SuiteRun) -> datetime | None:
     """Return when the run was cancelled, according to its replays; None if it was not."""
     if run.cancelled_by is None:
         return None
-    asked = Replay.objects.filter(suite_replay__run=run, cancel_requested_by=run.cancelled_by)
-    found: datetime | None = asked.aggregate(first=Min("cancel_requested_at"))["first"]
+    cancelled = Replay.objects.filter(suite_replay__run=run, cancel_requested_by=run.cancelled_by)
+    found: datetime | None = cancelled.aggregate(first=Min("cancel_requested_at"))["first"]
     return found
 
 

@@ -40,10 +40,10 @@ def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequ
     Raises: `Conflict` if a run is in progress or that id is another suite's, and the error that kept every
     replay from being launched.
     """
-    wanted, also = run_id or uuid7(), [condition_of(each) for each in also_fail_on]
+    id_, also = run_id or uuid7(), [condition_of(each) for each in also_fail_on]
     with transaction.atomic():
         locked = Suite.objects.select_for_update().get(id=suite.id)
-        known = SuiteRun.objects.filter(id=wanted).first()
+        known = SuiteRun.objects.filter(id=id_).first()
         if known is not None and known.suite_id != suite.id:
             raise Conflict(
                 "This form has already launched a run of another suite. Reload the page to run this one as well.",
@@ -59,7 +59,7 @@ def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequ
                 run=going.number,
             )
         fail_on = list(dict.fromkeys([*locked.fail_on, *also]))
-        made, refused = _launch(locked, SuiteRun(id=wanted, requested_by=by, fail_on=fail_on))
+        made, refused = _launch(locked, SuiteRun(id=id_, requested_by=by, fail_on=fail_on))
         if refused is not None:
             raise refused
     return made

@@ -146,22 +146,22 @@ def _set_scope(link: ShareLink, target: Shareable, through: int | None) -> None:
             )
 
 
-def _last_step(session: Session, wanted: int | None) -> int:
+def _last_step(session: Session, sequence: int | None) -> int:
     steps = Action.objects.filter(session=session)
-    if wanted is None:
+    if sequence is None:
         last = steps.order_by("-sequence").values_list("sequence", flat=True).first()
         if last is None:
             raise InvalidInput(
                 "This session has no steps yet, so there is nothing to share.", code="nothing_to_share"
             )
         return last
-    if not 1 <= wanted < 2**63 or not steps.filter(sequence=wanted).exists():
+    if not 1 <= sequence < 2**63 or not steps.filter(sequence=sequence).exists():
         raise InvalidInput(
-            f"The session {session.key} has no step {wanted}; its last step is {session.last_sequence}.",
+            f"The session {session.key} has no step {sequence}; its last step is {session.last_sequence}.",
             code="step_not_found",
             field="through_sequence",
         )
-    return wanted
+    return sequence
 
 
 def _insert(link: ShareLink) -> None:

@@ -19,12 +19,12 @@ class Ids:
     def __init__(self) -> None:
         self._times: dict[str, int] = {}
 
-    def claim(self, wanted: str) -> str:
+    def claim(self, client_id: str) -> str:
         """Return an id that no other action of the session has."""
-        given = wanted
+        given = client_id
         while given in self._times:
-            self._times[wanted] += 1
-            given = f"{wanted}~{self._times[wanted]}"
+            self._times[client_id] += 1
+            given = f"{client_id}~{self._times[client_id]}"
         self._times[given] = 1
         return given
 

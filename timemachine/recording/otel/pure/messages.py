@@ -95,7 +95,7 @@ def _only_text(messages: Any) -> str | None:
     parts = message.get("parts")
     if isinstance(parts, list):
         part = parts[0] if len(parts) == 1 and isinstance(parts[0], dict) else {}
-        said = part.get("content") if part.get("type") == "text" else None
+        text = part.get("content") if part.get("type") == "text" else None
     else:
-        said = message.get("content")
-    return said if isinstance(said, str) and said else None
+        text = message.get("content")
+    return text if isinstance(text, str) and text else None

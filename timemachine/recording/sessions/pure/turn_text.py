@@ -128,13 +128,13 @@ def content_of(turn: Turn) -> str:
     if turn.kind == "message":
         return _joined(_written(turn.input) if turn.output is None else _written(turn.output), _failed(turn))
     if turn.kind == "llm_call":
-        asked = "\n".join(filter(None, (message_text(each) for each in _given(turn.input))))
-        return _joined(_answered(asked, message_text(turn.output)), _failed(turn))
+        question = "\n".join(filter(None, (message_text(each) for each in _given(turn.input))))
+        return _joined(_answered(question, message_text(turn.output)), _failed(turn))
     return _joined(_answered(_written(turn.input), _written(turn.output)), _failed(turn))
 
 
-def _answered(asked: str, answer: str) -> str:
-    return f"{asked}\n→ {answer}" if asked and answer else asked or answer
+def _answered(question: str, answer: str) -> str:
+    return f"{question}\n→ {answer}" if question and answer else question or answer
 
 
 def _failed(turn: Turn) -> str:

@@ -168,8 +168,8 @@ def changes(
     for fact in after:
         was = there.pop((fact.session, arms.get(fact.arm, 0), fact.sequence), None)
         found.append(StepChange(change=change_of(was, fact), before=was, after=fact))
-    gone = [StepChange(change="step_gone", before=fact, after=None) for fact in there.values()]
-    return [*found, *gone]
+    removed = [StepChange(change="step_gone", before=fact, after=None) for fact in there.values()]
+    return [*found, *removed]
 
 
 def change_of(before: StepFact | None, after: StepFact) -> str:

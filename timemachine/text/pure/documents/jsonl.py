@@ -66,12 +66,12 @@ def _record(number: int, value: Any) -> Record:
             'It is JSON but not an object; write {"title": "…", "text": "…"}.', code="not_json"
         )
     words = {name: value[name] for name in _NAMED if value.get(name) is not None}
-    wrong = next((name for name, said in words.items() if not isinstance(said, str)), None)
+    wrong = next((name for name, word in words.items() if not isinstance(word, str)), None)
     if wrong is not None:
         raise InvalidInput(f'"{wrong}" is not text; put it in quotes.', code="invalid_field", field=wrong)
     if "text" not in words:
         raise InvalidInput('"text" is missing.', code="no_text")
-    others = {name: said for name, said in value.items() if name not in _NAMED}
+    others = {name: word for name, word in value.items() if name not in _NAMED}
     return Record(
         line=number,
         text=words["text"],

@@ -142,8 +142,8 @@ def _hit(
     if touched:
         found["sha256"] = mark(HASH)
         tally[HASH, HASH] += "sha256" in before
-        again = redact_text(before["text"], rules) if isinstance(before["text"], str) else None
-        texts[before.get("frame")] = again if again and again.text == found["text"] else None
+        redacted = redact_text(before["text"], rules) if isinstance(before["text"], str) else None
+        texts[before.get("frame")] = redacted if redacted and redacted.text == found["text"] else None
     if "matched" in hit and hit["matched"] is not None:
         parts = touched or query_withheld or found.get("title") != before.get("title")
         words = redact_value(hit["matched"], rules)
