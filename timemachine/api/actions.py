@@ -212,9 +212,9 @@ def _action(session: Session, sequence: int) -> ActionOut:
 
 def _others(session: Session, drafts: list[ActionDraft], sequences: list[int]) -> list[int]:
     """The places of those that came under the id of another action, if any; what was erased since is not compared."""
-    again = repeated(session, drafts, sequences)
-    erased = erased_fields_of(session, sorted(set(again.values()))) if again else {}
-    return changed_places(session, drafts, {place: at for place, at in again.items() if at not in erased})
+    repeats = repeated(session, drafts, sequences)
+    erased = erased_fields_of(session, sorted(set(repeats.values()))) if repeats else {}
+    return changed_places(session, drafts, {place: at for place, at in repeats.items() if at not in erased})
 
 
 NOTES = "/{session_id}/notes"

@@ -154,6 +154,6 @@ def re_embed(request: HttpRequest, name: str, payload: EmbeddingIn) -> Status[Em
     """
     who = caller(request, "admin")
     collection = collection_of(who.project, name)
-    asked_for = reembed(collection, payload.model, by=who.by)
+    replacement = reembed(collection, payload.model, by=who.by)
     enqueue(embed_backlog, collection.id)
-    return Status(202, EmbeddingOut.of(collection, asked_for))
+    return Status(202, EmbeddingOut.of(collection, replacement))

@@ -127,9 +127,9 @@ def cells(
 ) -> AskCellsPage:
     """The asks in order, each with the metrics of every answer, its ratings and the verdicts of judge models."""
     of = queries.comparison_of(caller(request, "read").project, comparison_id)
-    kept = results_of(of, progress_of([of])[of.id])
-    current = kept.findings is not None and kept.state == "current"
-    found = kept.findings.asks if current and kept.findings else queries.asks_of(of)
+    results = results_of(of, progress_of([of])[of.id])
+    current = results.findings is not None and results.state == "current"
+    found = results.findings.asks if current and results.findings else queries.asks_of(of)
     start = 0 if after is None else paging.read(after, paging.number)
     shown = found[start : start + paging.checked_limit(limit)]
     more = start + len(shown) < len(found)

@@ -27,20 +27,20 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
     """
     project = caller(request, "read").project
     span = span_of(asked.since, asked.until, now().date())
-    wanted = CostQuery(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
-    found = costs(project, wanted, asked.by)
+    cost_query = CostQuery(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
+    found = costs(project, cost_query, asked.by)
     rows, following = paging.computed_rows(found.rows, asked.limit, asked.after)
     return CostsOut.model_construct(
         since=span.since.isoformat(),
         until=span.until.isoformat(),
         by=cast("Any", asked.by),
         totals=CostTotals.of(found),
-        replays=None if wanted.filters else _replays(project, wanted),
+        replays=None if cost_query.filters else _replays(project, cost_query),
         items=cast("Any", [cost_row(row, asked.by) for row in rows]),
         next=following,
     )
 
 
-def _replays(project: Project, wanted: CostQuery) -> CostOfReplays:
-    spent = replay_spending(project, wanted.span.since, wanted.span.until)
+def _replays(project: Project, cost_query: CostQuery) -> CostOfReplays:
+    spent = replay_spending(project, cost_query.span.since, cost_query.span.until)
     return CostOfReplays.from_attributes(spent, unknown_cost_calls=spent.unknown_calls)

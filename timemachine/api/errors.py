@@ -247,8 +247,8 @@ def _plain(value: Any) -> Any:
 
 def _in_our_words(message: str) -> str:
     """`it has to be …`, and what our own checks say as they say it, without a second full stop."""
-    told = _THEIRS.sub(lambda theirs: "it has to " if theirs[0].startswith("Input") else "", message, count=1)
-    return told.removesuffix(".")
+    text = _THEIRS.sub(lambda theirs: "it has to " if theirs[0].startswith("Input") else "", message, count=1)
+    return text.removesuffix(".")
 
 
 def _sentence(problem: dict[str, str]) -> str:

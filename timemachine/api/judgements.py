@@ -97,16 +97,16 @@ def _action(project: Project, session_id: str, sequence: int) -> Action:
 
 
 def _refuse_too_much(answers: Sequence[AnswerIn]) -> None:
-    asked = sum(bounds.readable(each.answer, each.context) for each in answers)
-    if asked > bounds.REQUEST:
+    size = sum(bounds.readable(each.answer, each.context) for each in answers)
+    if size > bounds.REQUEST:
         raise TooLarge(
-            f"The answers and passages of one request hold at most {bounds.REQUEST:,} characters; these hold {asked:,}. "
+            f"The answers and passages of one request hold at most {bounds.REQUEST:,} characters; these hold {size:,}. "
             "Send fewer items per request.",
             limit=bounds.REQUEST,
-            characters=asked,
+            characters=size,
         )
 
 
-def _grounding(asked: AnswerIn) -> GroundingOut:
-    passages = [Passage(frame=number, title="", text=text) for number, text in enumerate(asked.context)]
-    return grounding_of(asked.answer, passages)
+def _grounding(answer: AnswerIn) -> GroundingOut:
+    passages = [Passage(frame=number, title="", text=text) for number, text in enumerate(answer.context)]
+    return grounding_of(answer.answer, passages)

@@ -44,11 +44,11 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | Simil
     project = caller(request, "read").project
     if asked.model_fields_set & _LIKE:
         return _similar(project, asked)
-    wanted = queries.PatternFilter(**asked.model_dump(include=set(queries.PatternFilter.__slots__)))
-    found = queries.patterns_of(project, wanted)
+    pattern_filter = queries.PatternFilter(**asked.model_dump(include=set(queries.PatternFilter.__slots__)))
+    found = queries.patterns_of(project, pattern_filter)
     if asked.after is not None:
         found = queries.patterns_after(found, paging.read(asked.after, paging.name))
-    rows, place = queries.patterns_page(found, wanted, paging.checked_limit(asked.limit))
+    rows, place = queries.patterns_page(found, pattern_filter, paging.checked_limit(asked.limit))
     trends, solved = queries.trends_of(rows), queries.resolutions_of([each.id for each in rows])
     return PatternPage.model_construct(
         items=[PatternOut.of(each, trends.get(each.id), solved.get(each.id)) for each in rows],
@@ -125,26 +125,26 @@ def read(
     )
 
 
-def _similar(project: Project, asked: PatternsIn) -> SimilarPatterns:
-    if asked.similar_to and asked.text:
+def _similar(project: Project, parameters: PatternsIn) -> SimilarPatterns:
+    if parameters.similar_to and parameters.text:
         raise InvalidInput("Use `similar_to` or `text`.", code="invalid_field", field="text")
-    named = "text" if "text" in asked.model_fields_set else "similar_to"
-    if not (asked.similar_to or asked.text.strip()):
+    named = "text" if "text" in parameters.model_fields_set else "similar_to"
+    if not (parameters.similar_to or parameters.text.strip()):
         raise InvalidInput(
             f"`{named}` is empty. Send an error, a question, or a step to compare patterns with.",
             code="invalid_field",
             field=named,
         )
-    given = asked.model_fields_set - _LIKE - {"kind"}
+    given = parameters.model_fields_set - _LIKE - {"kind"}
     if given:
         name = min(given)
         raise InvalidInput(
             f"`{name}` cannot be combined with `{named}`. Leave it out.", code="invalid_field", field=name
         )
     found = (
-        similar_to_step(project, asked.similar_to, kind=asked.kind)
-        if asked.similar_to
-        else similar_to_text(project, asked.text, kind=asked.kind)
+        similar_to_step(project, parameters.similar_to, kind=parameters.kind)
+        if parameters.similar_to
+        else similar_to_text(project, parameters.text, kind=parameters.kind)
     )
     trends = queries.trends_of(queries.with_current_counts([each.pattern for each in found]))
     return SimilarPatterns.model_construct(

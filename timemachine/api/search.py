@@ -23,9 +23,9 @@ def search(request: HttpRequest, asked: Query[SearchIn]) -> SearchPage:
     are found some seconds after they were recorded; `not_indexed` says how many are not yet.
     """
     project = caller(request, "read").project
-    wanted = SearchOptions(**asked.model_dump(exclude={"limit", "after"}))
+    options = SearchOptions(**asked.model_dump(exclude={"limit", "after"}))
     return SearchPage.of(
-        searched(project, wanted, limit=paging.checked_limit(asked.limit), after=asked.after)
+        searched(project, options, limit=paging.checked_limit(asked.limit), after=asked.after)
     )
 
 

@@ -274,11 +274,11 @@ def _messages(session: Session, at: int) -> list[StateMessage]:
 
 
 def _turns(row: Action) -> list[StateMessage]:
-    asked, said = value(row.input), value(row.output)
+    input_value, output_value = value(row.input), value(row.output)
     failed = row.error_type is not None  # what it wrote before it failed is no answer
-    turns: list[tuple[str | None, Any]] = [("user", asked), ("agent", None if failed else said)]
+    turns: list[tuple[str | None, Any]] = [("user", input_value), ("agent", None if failed else output_value)]
     if row.kind == "message":
-        turns = [(row.role, asked if said is None else said)]
+        turns = [(row.role, input_value if output_value is None else output_value)]
     return [
         StateMessage.model_construct(sequence=row.sequence, role=cast("Role | None", role), content=text)
         for role, text in turns

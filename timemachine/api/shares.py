@@ -101,8 +101,8 @@ def opens(request: HttpRequest, share_id: str, limit: int = paging.DEFAULT, afte
 def _target_and_terms(who: Caller, payload: ShareIn) -> tuple[queries.Shareable, Terms]:
     target = queries.target_of(who.project, payload.target_type, payload.target_id)
     redaction = None if payload.redaction is None else profile_of(who.project, payload.redaction)
-    said = payload.model_dump(exclude={"target_type", "target_id", "redaction"})
-    return target, Terms(**said, redaction=redaction)
+    fields = payload.model_dump(exclude={"target_type", "target_id", "redaction"})
+    return target, Terms(**fields, redaction=redaction)
 
 
 def _log_page(

@@ -169,16 +169,16 @@ def cancel(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
     return _run(running.cancel(queries.run_of(queries.suite_of(who.project, suite_id), number), by=who.by))
 
 
-def _kinds(wanted: str | None) -> list[str] | None:
-    if wanted is None:
+def _kinds(change: str | None) -> list[str] | None:
+    if change is None:
         return None
-    if wanted == "changed":
+    if change == "changed":
         return [each for each in CHANGES if each not in UNCHANGED]
-    if wanted not in CHANGES:
+    if change not in CHANGES:
         raise InvalidInput(
             f"`change` is `changed` or one of {', '.join(CHANGES)}.", code="invalid_field", field="change"
         )
-    return [wanted]
+    return [change]
 
 
 def _whole(suite: Suite) -> SuiteDetail:

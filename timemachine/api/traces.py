@@ -53,9 +53,11 @@ _CODES: Final = {400: 3, 401: 16, 403: 7, 404: 5, 413: 8, 415: 3, 429: 8, 503: 1
 def receive(request: HttpRequest) -> HttpResponse:
     """Record the spans of a request."""
     if request.method != "POST":
-        told = _refused(MethodNotAllowed("Send spans here with POST, as an OTLP/HTTP exporter does."), JSON)
-        told["Allow"] = "POST"
-        return told
+        response = _refused(
+            MethodNotAllowed("Send spans here with POST, as an OTLP/HTTP exporter does."), JSON
+        )
+        response["Allow"] = "POST"
+        return response
     encoding = request.content_type
     try:
         who = _caller(request)
@@ -180,17 +182,17 @@ def _too_large(limit: int) -> TooLarge:
 
 def _answered(done: ReceivedSpans, encoding: str | None) -> HttpResponse:
     answer = ExportTraceServiceResponse()
-    said = {}
+    fields = {}
     if done.refused:
-        told = [f"{each.span}: {each.reason}" for each in done.refused[:MOST_NAMED]]
-        more = len(done.refused) - len(told)
-        message = " ".join([*told, f"And {more:,} more."] if more else told)
+        reasons = [f"{each.span}: {each.reason}" for each in done.refused[:MOST_NAMED]]
+        more = len(done.refused) - len(reasons)
+        message = " ".join([*reasons, f"And {more:,} more."] if more else reasons)
         answer.partial_success.rejected_spans = len(done.refused)
         answer.partial_success.error_message = message
-        said = {"partialSuccess": {"rejectedSpans": str(len(done.refused)), "errorMessage": message}}
+        fields = {"partialSuccess": {"rejectedSpans": str(len(done.refused)), "errorMessage": message}}
     if encoding == PROTOBUF:
         return HttpResponse(answer.SerializeToString(), content_type=PROTOBUF)
-    return HttpResponse(json.dumps(said), content_type=JSON)
+    return HttpResponse(json.dumps(fields), content_type=JSON)
 
 
 def _refused(why: TimeMachineError, encoding: str | None) -> HttpResponse:

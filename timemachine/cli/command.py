@@ -50,8 +50,8 @@ def suggest_next_page(found: HasNext, *, of: str = "", command: Sequence[str] = 
     It repeats the command line with `--after`, or uses `command` if the command itself has no pages.
     """
     if found["next"]:
-        again = shlex.join(["timemachine", *(command or _given()), "--after", found["next"]])
-        print_error(f"There are more{of and f' {of}'}: {again}")
+        next_command = shlex.join(["timemachine", *(command or _given()), "--after", found["next"]])
+        print_error(f"There are more{of and f' {of}'}: {next_command}")
 
 
 def _given() -> Iterator[str]:

@@ -96,23 +96,23 @@ def ground(*, file: str) -> None:
     Shows for each sentence whether a passage supports it. Each line of the file is {"context": ["…", …], "answer": "…"}.
     """
     lines = read_lines(file)
-    asked = [answer_and_context(line) for line in lines]
+    questions = [answer_and_context(line) for line in lines]
     groundings: list[types.GroundingOut] = []
     client = connected()
     with Progress() as progress:
-        for batch in batches(asked, characters, most=MOST_ANSWERS, largest=MOST_CHARACTERS):
+        for batch in batches(questions, characters, most=MOST_ANSWERS, largest=MOST_CHARACTERS):
             groundings.extend(client.ground_all(batch))
-            progress.update(f"{len(groundings):,} of {counted(len(asked), 'answer')} grounded")
+            progress.update(f"{len(groundings):,} of {counted(len(questions), 'answer')} grounded")
     document = {"items": groundings, "next": None}
-    show(document, _ground_lines(lines, asked, groundings))
+    show(document, _ground_lines(lines, questions, groundings))
 
 
-def _ask_streaming(client: Client, collection: str, **asked: Any) -> types.AskOut:
+def _ask_streaming(client: Client, collection: str, **question_fields: Any) -> types.AskOut:
     """The answer, also written to the terminal while it arrives."""
     begun: list[str] = []
     try:
         answer = client.collections.ask(
-            collection, on_text=write, on_begun=begun.append, on_wait=print_error, **asked
+            collection, on_text=write, on_begun=begun.append, on_wait=print_error, **question_fields
         )
     except KeyboardInterrupt as why:
         for ask_id in begun:
@@ -163,9 +163,9 @@ def _saving(answer: types.AskOut) -> str:
 
 
 def _ground_lines(
-    lines: list[Line], asked: list[types.AnswerIn], groundings: list[types.GroundingOut]
+    lines: list[Line], questions: list[types.AnswerIn], groundings: list[types.GroundingOut]
 ) -> Iterator[str]:
-    for line, each, grounding in zip(lines, asked, groundings, strict=True):
+    for line, each, grounding in zip(lines, questions, groundings, strict=True):
         yield f"line {line.number:,}: {grounding_summary(grounding)}"
         yield from warning(grounding, dict(enumerate(each["context"])))
     yield f"{counted(len(groundings), 'answer')}, {number_of_warnings(groundings):,} with a warning."

@@ -129,7 +129,7 @@ def judge(*, comparison_id: str, model: str, estimate: bool) -> None:
         return
     if not wants_json():
         announce(f"Asking {about['model']}: {judging_estimate(about)}")
-    asked = client.comparisons.judge(comparison_id, model=model)
+    requested = client.comparisons.judge(comparison_id, model=model)
     with Progress() as progress:
         found = client.comparisons.wait_for_judges(
             comparison_id, lambda each: progress.update(judging_progress(each["judges"]))
@@ -139,19 +139,19 @@ def judge(*, comparison_id: str, model: str, estimate: bool) -> None:
         for ask in client.comparisons.cells(comparison_id)
         for cell in ask["cells"]
         for opinion in cell["opinions"]
-        if opinion["model"] == asked["model"]
+        if opinion["model"] == requested["model"]
     ]
-    with checked_when_shown(lambda: _check_opinions(asked, opinions)):
-        show({**asked, "opinions": opinions}, opinion_lines(found, asked, opinions))
+    with checked_when_shown(lambda: _check_opinions(requested, opinions)):
+        show({**requested, "opinions": opinions}, opinion_lines(found, requested, opinions))
 
 
-def _check_opinions(asked: types.JudgeQueued, opinions: Sequence[types.OpinionOut]) -> None:
+def _check_opinions(requested: types.JudgeQueued, opinions: Sequence[types.OpinionOut]) -> None:
     """Fail if the judge model rated none of the answers it was asked about now. It is not asked about those it rated before."""
     without = [each for each in opinions if each["state"] != "done"]
-    if len(without) < asked["cells"]:
+    if len(without) < requested["cells"]:
         return
     why = next((each["error"]["message"] for each in without if each["error"]), "it was not called.")
-    raise Failure(visible(f"{asked['model']} rated no answer: {why}"))
+    raise Failure(visible(f"{requested['model']} rated no answer: {why}"))
 
 
 @comparison.command("list")

@@ -277,9 +277,9 @@ def reembed(*, collection: str, model: str, no_wait: bool) -> None:
     them. Requires an API key with the scope admin.
     """
     client = connected()
-    asked = client.collections.reembed(collection, model)
-    chosen = (asked["target"] or asked)["embedding_model"]
-    found = asked if no_wait else _followed(client, collection, chosen)
+    requested = client.collections.reembed(collection, model)
+    chosen = (requested["target"] or requested)["embedding_model"]
+    found = requested if no_wait else _followed(client, collection, chosen)
     show(found, _embedding_lines(found))
 
 

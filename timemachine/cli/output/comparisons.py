@@ -95,12 +95,12 @@ def judging_estimate(about: types.JudgeEstimateOut) -> str:
 
 
 def opinion_lines(
-    found: types.ComparisonResults, asked: types.JudgeQueued, opinions: Sequence[types.OpinionOut]
+    found: types.ComparisonResults, requested: types.JudgeQueued, opinions: Sequence[types.OpinionOut]
 ) -> Iterator[str]:
     judges = found["judges"]
     yield from facts(
         [
-            ("asked about", counted(asked["cells"], "answer")),
+            ("asked about", counted(requested["cells"], "answer")),
             (
                 "relation",
                 listed_words(Counter(each["relation"] or f"judge {each['state']}" for each in opinions)),

@@ -51,15 +51,15 @@ def _outcome(step: types.ReplayStepOut) -> str:
 def _facts(step: types.ReplayStepOut, replay: types.ReplayOut) -> list[tuple[str, str]]:
     original, new = step["original"], step["new"]
     evidence = step["evidence"] or {}
-    asked = step["kind"] == "ask"
+    is_ask = step["kind"] == "ask"
     return [
         ("mode", _mode(step, replay)),
-        ("original model", (original["model"] or NOT_RECORDED) if asked else ""),
+        ("original model", (original["model"] or NOT_RECORDED) if is_ask else ""),
         ("model now", (new["model"] if new else None) or ""),
         ("frozen frames", _frames(step["frames"])),
         ("context", spaced(step["context"] or UNKNOWN)),
         ("retrieval", _retrieval(step["retrieval"])),
-        ("question" if asked else "query", _text(original["input"])),
+        ("question" if is_ask else "query", _text(original["input"])),
         ("question now", replay["options"].get("question") or ""),
         ("cut off", " and ".join(f"the {side} answer" for side in evidence.get("cut_off", []))),
         ("not asked", evidence.get("not_asked", "")),

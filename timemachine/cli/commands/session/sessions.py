@@ -66,8 +66,8 @@ def status() -> None:
     """List the open sessions."""
     found = connected().sessions.page(status="recording")
     none = "No session is open. Start one with `timemachine session start`."
-    again = ["session", "list", "--status", "recording"]
-    show(found, _listed(found, none, again))
+    next_command = ["session", "list", "--status", "recording"]
+    show(found, _listed(found, none, next_command))
 
 
 @session.command("list")
