@@ -7,7 +7,7 @@ from ninja import Schema
 from timemachine.cli.main import cli
 from timemachine.memory.search.schemas import SearchIn
 from timemachine.recording.sessions.schemas import SessionFilter
-from timemachine.web.insights.views.search import ASKED
+from timemachine.web.insights.views.search import PARAMETERS
 from timemachine.web.sessions.views.sessions import FILTERS
 
 PAGING = {"limit", "after"}
@@ -27,7 +27,7 @@ def options_of(*names: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("schema", "words", "page"),
-    [(SessionFilter, ("session", "list"), FILTERS), (SearchIn, ("search",), ASKED)],
+    [(SessionFilter, ("session", "list"), FILTERS), (SearchIn, ("search",), PARAMETERS)],
 )
 def test_api_command_and_page_narrow_by_the_same(
     schema: type[Schema], words: tuple[str, ...], page: tuple[str, ...]

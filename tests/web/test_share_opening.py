@@ -105,7 +105,7 @@ def test_the_cookie_is_for_the_pages_of_its_link_alone_and_no_script_reads_it(
 def test_who_has_a_link_open_opens_it_again_for_nothing(project: Project, session: Session) -> None:
     link, path = shared(project, session, Terms(passphrase="Möwe am Kai", max_opens=1))
     visitor, page = opened(path, passphrase="Möwe am Kai")
-    door = visitor.cookies[f"tms_{link.public_id}_door"]
+    door = visitor.cookies[f"tms_{link.public_id}_opening"]
     assert (door["path"], door["httponly"], door["samesite"]) == (path, True, "Lax")
     assert visitor.get(path).status_code == 200
     again = visitor.post(path)

@@ -18,7 +18,7 @@ from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, Membership
 from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
 
 ROLE_WORDS = {VIEWER: "a viewer", OPERATOR: "an operator", ADMIN: "an administrator"}
-_KEPT_AS = "timemachine.access"
+_STORED_AS = "timemachine.access"
 _PROJECT = "project"
 _READS: Final = ("GET", "HEAD")
 
@@ -80,10 +80,10 @@ def form_view[**P](role: str = VIEWER, *, fresh: bool = False) -> Callable[[Memb
 
 def of(request: HttpRequest) -> Access:
     """Return the signed-in person and their project. Raises `NotSignedIn`, or `NotAllowed` for a person without a project."""
-    kept = request.META.get(_KEPT_AS)
-    if isinstance(kept, Access):
-        return kept
-    request.META[_KEPT_AS] = found = _of(request)
+    stored = request.META.get(_STORED_AS)
+    if isinstance(stored, Access):
+        return stored
+    request.META[_STORED_AS] = found = _of(request)
     return found
 
 

@@ -222,8 +222,8 @@ def session_duration(session: Any) -> str:
     if session.is_undated:
         last = None
     elif last is None and session.imported_as is None:
-        told = getattr(session, "steps_ended_at", None)
-        last = told if told is not None and told >= session.started_at else session.last_action_at
+        ended_at = getattr(session, "steps_ended_at", None)
+        last = ended_at if ended_at is not None and ended_at >= session.started_at else session.last_action_at
     if last is None:
         return or_absent(None, formatting.ABSENT)
     words = formatting.duration((last - session.started_at).total_seconds() * 1000)

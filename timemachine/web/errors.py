@@ -23,7 +23,7 @@ _NOT_SO = 405
 _FOR_PROGRAMS = ("/api/", "/v1/")
 _SEVERAL = frozenset({"run", "session"})
 """Query parameters that can occur more than once: runs and sessions to compare."""
-_TOLD = frozenset({"significance", "role", "kind", "tag"})
+_TRANSCRIPT_LISTS = frozenset({"significance", "role", "kind", "tag"})
 """Query parameters of a transcript that can occur more than once."""
 _ONLY_SENT = "This URL only accepts form submissions. Go back to the page with the form."
 _ONLY_READ = "This URL accepts no form submissions. Go back, reload the page and try again."
@@ -61,7 +61,7 @@ class ErrorPages:
         try:
             match = request.resolver_match
             is_transcript = match is not None and str(match.url_name).startswith("transcript")
-            check_once_each(request.GET.lists(), _TOLD if is_transcript else _SEVERAL)
+            check_once_each(request.GET.lists(), _TRANSCRIPT_LISTS if is_transcript else _SEVERAL)
         except InvalidInput as why:
             return error_page(request, why.status, why.message)
         return None
@@ -95,9 +95,9 @@ def not_so(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     form = form_page_of(request) if reading else None
     if form:
         return redirect(form)
-    told = error_page(request, _NOT_SO, _ONLY_SENT if reading else _ONLY_READ)
-    told["Allow"] = response["Allow"]
-    return told
+    page = error_page(request, _NOT_SO, _ONLY_SENT if reading else _ONLY_READ)
+    page["Allow"] = response["Allow"]
+    return page
 
 
 def waiting(response: HttpResponse, error: TimeMachineError) -> HttpResponse:

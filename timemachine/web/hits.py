@@ -161,13 +161,13 @@ def drawn_curve(retrieval: Mapping[str, Any] | None) -> ScoreCurve | None:
     curve = found.get("curve")
     if not isinstance(curve, dict) or not _is_drawable(scores := curve.get("scores")):
         return None
-    kept, below = curve.get("kept"), found.get("below")
-    kept = kept if isinstance(kept, int) else 0
+    included, below = curve.get("kept"), found.get("below")
+    included = included if isinstance(included, int) else 0
     return ScoreCurve(
         leg=str(curve.get("leg") or ""),
         cut=cut_words(found.get("cut_by"), found.get("thresholds")),
-        bars=tuple(_bars(scores, kept)),
-        kept=kept,
+        bars=tuple(_bars(scores, included)),
+        kept=included,
         width=len(scores) * BAR,
         height=HEIGHT,
         below=below if isinstance(below, dict) else None,
@@ -185,14 +185,14 @@ def _is_drawable(scores: Any) -> TypeGuard[list[float]]:
     return numbers and all(isinstance(score, int | float) and math.isfinite(score) for score in scores)
 
 
-def _bars(scores: list[float], kept: int) -> Iterator[Bar]:
+def _bars(scores: list[float], included: int) -> Iterator[Bar]:
     highest = max(0.0, *scores) or 1.0
     for place, score in enumerate(scores):
         height = round(max(HEIGHT * score / highest, 0.5), 2)
         yield Bar(
             rank=place + 1,
             score=score,
-            kept=place < kept,
+            kept=place < included,
             left=place * BAR,
             top=round(HEIGHT - height, 2),
             height=height,

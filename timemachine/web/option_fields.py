@@ -90,13 +90,13 @@ class RetrievalFields(ThresholdFields):
         embedding.choices = [("", "The collection's model"), *((name, name) for name in there)]
 
     def retrieval_options(self) -> dict[str, Any]:
-        asked = self.cleaned_data
+        data = self.cleaned_data
         return {
-            "top_k": asked["top_k"],
-            "search_mode": asked["search_mode"] or None,
-            "adaptive": {"yes": True, "no": False}.get(asked["adaptive"]),
+            "top_k": data["top_k"],
+            "search_mode": data["search_mode"] or None,
+            "adaptive": {"yes": True, "no": False}.get(data["adaptive"]),
             **self.thresholds(),
-            "embedding_model": asked["embedding_model"] or None,
+            "embedding_model": data["embedding_model"] or None,
         }
 
 
@@ -119,13 +119,13 @@ class CallFields(forms.Form):
         return any(self[name].errors for name in CallFields.base_fields)
 
     def call_options(self) -> dict[str, Any]:
-        asked = self.cleaned_data
+        data = self.cleaned_data
         return {
-            "temperature": asked["temperature"],
-            "seed": asked["seed"],
-            "max_tokens": asked["max_tokens"],
-            "system_prompt": asked["system_prompt"] or None,
-            "prompt_template": asked["prompt_template"] or None,
+            "temperature": data["temperature"],
+            "seed": data["seed"],
+            "max_tokens": data["max_tokens"],
+            "system_prompt": data["system_prompt"] or None,
+            "prompt_template": data["prompt_template"] or None,
         }
 
 
@@ -138,15 +138,15 @@ class SessionFields(RetrievalFields, CallFields):
 
     def session_options(self) -> SessionOptions:
         """The options that were chosen; those of retrieval belong to a debug replay."""
-        asked = self.cleaned_data
-        audit = asked["kind"] == "audit"
+        data = self.cleaned_data
+        audit = data["kind"] == "audit"
         return SessionOptions(
             audit=audit,
-            reason=asked["reason"].strip() or None,
+            reason=data["reason"].strip() or None,
             **self.call_options(),
-            skip_asks=asked["skip_asks"],
-            skip_finds=asked["skip_finds"],
-            spend_limit_usd=asked["spend_limit_usd"],
+            skip_asks=data["skip_asks"],
+            skip_finds=data["skip_finds"],
+            spend_limit_usd=data["spend_limit_usd"],
             **self.retrieval_options(),
-            as_of=None if audit else asked["as_of"] or None,
+            as_of=None if audit else data["as_of"] or None,
         )

@@ -59,8 +59,12 @@ def _block(mark: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def is_erased(context: Context, sequence: int, field: str, rank: int | None = None) -> bool:
     """Return whether parts of that field of a step were erased, by `erased_fields` of the page; with `rank`, for a passage or its text."""
-    gone = {row.field for row in erased_on(context, sequence)}
-    return field in gone if rank is None else not gone.isdisjoint({f"{field}.{rank}", f"{field}.{rank}.text"})
+    erased_fields = {row.field for row in erased_on(context, sequence)}
+    return (
+        field in erased_fields
+        if rank is None
+        else not erased_fields.isdisjoint({f"{field}.{rank}", f"{field}.{rank}.text"})
+    )
 
 
 @register.simple_tag(takes_context=True)

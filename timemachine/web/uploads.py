@@ -45,7 +45,7 @@ def text_of(file: UploadedText) -> str:
     return text
 
 
-_KEPT_AS = "timemachine.upload"
+_STORED_AS = "timemachine.upload"
 
 
 class _Limit(FileUploadHandler):
@@ -107,7 +107,7 @@ def received(request: HttpRequest, field: str) -> list[UploadedText]:
 
 def received_files(request: HttpRequest, field: str) -> list[UploadedFile[Any]]:
     """Return the files of a form field; large ones are on disk. Raises `TooLarge` if the limit was reached."""
-    if largest := request.META.get(_KEPT_AS):
+    if largest := request.META.get(_STORED_AS):
         raise TooLarge(
             f"The upload exceeds the limit of {size(largest)}. Upload it in parts.",
             limit_bytes=largest,
@@ -128,4 +128,4 @@ def _read(request: HttpRequest, largest: int) -> None:
         raise InvalidInput(
             f"The form cannot be read: {why} Go back and upload less at a time.", code="unreadable"
         ) from why
-    request.META[_KEPT_AS] = largest if limit.over else None
+    request.META[_STORED_AS] = largest if limit.over else None

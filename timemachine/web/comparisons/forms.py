@@ -114,16 +114,16 @@ class ComparisonForm(SentOnce):
 
     def plan(self, project: Project) -> Plan:
         """Return the chosen comparison. Raises `NotFound` for a missing session."""
-        said = self.cleaned_data
-        named = [*said["sessions"], *said["others"].split()]
+        data = self.cleaned_data
+        named = [*data["sessions"], *data["others"].split()]
         arms = [form.variant() for form in self.arms]
         return Plan(
             sessions=sessions_named(project, named),
             arms=[arm for arm in arms if arm is not None],
-            repeats=said["repeats"],
-            noise_floor=said["noise_floor"],
-            reason=said["reason"].strip() or None,
-            spend_limit_usd=said["spend_limit_usd"],
+            repeats=data["repeats"],
+            noise_floor=data["noise_floor"],
+            reason=data["reason"].strip() or None,
+            spend_limit_usd=data["spend_limit_usd"],
         )
 
 

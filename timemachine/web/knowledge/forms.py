@@ -64,8 +64,8 @@ class EmbeddingForm(parts.RecordForm):
 
     @property
     def chosen_model(self) -> str:
-        said: Mapping[str, Any] = self.cleaned_data
-        return f"server:{said['server_model']}" if said.get("server_model") else str(said["model"])
+        data: Mapping[str, Any] = self.cleaned_data
+        return f"server:{data['server_model']}" if data.get("server_model") else str(data["model"])
 
 
 class PassageForm(parts.RecordForm):
@@ -83,8 +83,8 @@ class PassageForm(parts.RecordForm):
 
     @property
     def frame(self) -> NewFrame:
-        said = self.cleaned_data
-        return NewFrame(text=self.sent_text, title=said["title"], uri=said["uri"])
+        data = self.cleaned_data
+        return NewFrame(text=self.sent_text, title=data["title"], uri=data["uri"])
 
 
 class FilesForm(parts.RecordForm):

@@ -74,26 +74,28 @@ def stored_sentence(puts: Sequence[PutResult], ended: int = 0, named: Sequence[F
     """Return a sentence about new, unchanged and ended passages."""
     new = [done.frame.number for done in puts if not done.already_there]
     same = len(puts) - len(new)
-    gone = f" {counted(ended, 'passage')} of an earlier version ended{_which(ended, named)}." if ended else ""
+    ended_text = (
+        f" {counted(ended, 'passage')} of an earlier version ended{_which(ended, named)}." if ended else ""
+    )
     if not new:
         where = f"as frame {puts[0].frame.number}" if same == 1 else "all of it"
-        return f"Already in the collection, {where}. Nothing was added.{gone}"
+        return f"Already in the collection, {where}. Nothing was added.{ended_text}"
     numbers = f"frame {new[0]}" if len(new) == 1 else f"frames {new[0]} to {new[-1]}"
     already = f", {same:,} unchanged" if same else ""
-    return f"{counted(len(new), 'passage')} stored: {numbers}{already}.{gone}"
+    return f"{counted(len(new), 'passage')} stored: {numbers}{already}.{ended_text}"
 
 
 def _which(ended: int, named: Sequence[FrameEnded]) -> str:
     """Return the ended frames, the first twenty by name."""
     if not named:
         return ""
-    said = [
+    parts = [
         f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''}"
         f"{', edited manually since' if each.edited else ''}"
         for each in named
     ]
     rest = f" and {ended - len(named):,} more" if ended > len(named) else ""
-    return f": {'; '.join(said)}{rest}"
+    return f": {'; '.join(parts)}{rest}"
 
 
 def report_upload(request: HttpRequest, taken: Taken) -> None:
@@ -106,14 +108,14 @@ def report_upload(request: HttpRequest, taken: Taken) -> None:
 
 def edited_warning(edited: Sequence[FrameEdited]) -> str:
     """Return a warning about passages of a file that were edited manually and whose old text is current again, and what to do."""
-    said = [
+    parts = [
         f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''} next to #{each.beside}"
         for each in edited[:MOST_NAMED]
     ]
-    rest = f" and {len(edited) - len(said):,} more" if len(edited) > len(said) else ""
+    rest = f" and {len(edited) - len(parts):,} more" if len(edited) > len(parts) else ""
     were = "was edited manually, and its" if len(edited) == 1 else "were edited manually, and their"
     return (
-        f"{counted(len(edited), 'passage')} {were} old text from the file is current next to the edit: {'; '.join(said)}{rest}. Delete "
+        f"{counted(len(edited), 'passage')} {were} old text from the file is current next to the edit: {'; '.join(parts)}{rest}. Delete "
         "the wrong frame, or upload the file again with “Replace the earlier version”, which ends the edited passage."
     )
 
@@ -141,8 +143,8 @@ def _all_or_none(files: Sequence[HandedIn]) -> Iterator[None]:
     except InvalidInput as why:
         if len(files) == 1:
             raise
-        said = f"{why.message} None of the {len(files)} files was stored."
-        raise type(why)(said, code=why.code, **why.facts) from why
+        sentence = f"{why.message} None of the {len(files)} files was stored."
+        raise type(why)(sentence, code=why.code, **why.facts) from why
 
 
 @contextmanager

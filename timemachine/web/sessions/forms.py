@@ -259,8 +259,8 @@ class FieldsForm(parts.RecordForm):
 
     @property
     def chosen(self) -> list[str]:
-        said = self.cleaned_data
-        return [*said["of_step"], *said["of_session"], *said["paths"].split()]
+        data = self.cleaned_data
+        return [*data["of_step"], *data["of_session"], *data["paths"].split()]
 
 
 class ErasureReasonForm(ReasonForm):

@@ -159,12 +159,12 @@ class ShareForm(RecordForm):
 
     def clean_through_sequence(self) -> int | None:
         """Return a step that exists in the session."""
-        wanted: int | None = self.cleaned_data["through_sequence"]
-        if wanted is not None and wanted > self._last_step:
+        sequence: int | None = self.cleaned_data["through_sequence"]
+        if sequence is not None and sequence > self._last_step:
             raise forms.ValidationError(
-                f"The session has no step {wanted:,}. Its last step is {self._last_step:,}."
+                f"The session has no step {sequence:,}. Its last step is {self._last_step:,}."
             )
-        return wanted
+        return sequence
 
     def clean_until(self) -> date | None:
         """Return a day that is not in the past and within the maximum lifetime."""
@@ -176,15 +176,15 @@ class ShareForm(RecordForm):
         return day
 
     def terms(self) -> terms.Terms:
-        said = self.cleaned_data
+        data = self.cleaned_data
         return terms.Terms(
-            expires_at=_end_of(said["until"]) if said["until"] else now() + timedelta(days=said["lifetime"]),
-            through_sequence=said.get("through_sequence"),
-            passphrase=said["passphrase"] or None,
-            max_opens=said["max_opens"],
-            evidence_only=said["evidence_only"],
-            redaction=self._profiles.get(said["redaction"]),
-            label=said["label"],
+            expires_at=_end_of(data["until"]) if data["until"] else now() + timedelta(days=data["lifetime"]),
+            through_sequence=data.get("through_sequence"),
+            passphrase=data["passphrase"] or None,
+            max_opens=data["max_opens"],
+            evidence_only=data["evidence_only"],
+            redaction=self._profiles.get(data["redaction"]),
+            label=data["label"],
         )
 
 

@@ -32,7 +32,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_OF_OPENING_PAGE: Final = "_door"
+_OF_OPENING_PAGE: Final = "_opening"
 TITLES_OF: Final = {"too_many_views": "Too many requests", "too_many_downloads": "Too many downloads"}
 
 

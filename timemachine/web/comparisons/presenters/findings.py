@@ -81,29 +81,29 @@ def _tested(result: PairedResult) -> str:
 
 
 def _effect(result: PairedResult) -> str:
-    told = []
+    sentences = []
     if result.dz is not None:
-        told.append(f"d_z {result.dz:.2f}")
+        sentences.append(f"d_z {result.dz:.2f}")
     if result.rank_biserial is not None:
-        told.append(f"r {result.rank_biserial:.2f}")
-    return ", ".join(told) or "unknown"
+        sentences.append(f"r {result.rank_biserial:.2f}")
+    return ", ".join(sentences) or "unknown"
 
 
 def figures(
     shown: Findings,
     arms: Sequence[Variant],
-    asked: AskFilter,
+    ask_filter: AskFilter,
     saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
 ) -> dict[str, object]:
     """Return the results under their template names; `saying` loads ratings and judge verdicts of the visible asks."""
     names = column_names(arms)
-    rows = matrix(shown, arms, asked, saying)
+    rows = matrix(shown, arms, ask_filter, saying)
     return {
         "ask_count": len(shown.asks),
         "matrix": rows,
         "names": names,
         "charts": charts(rows.columns),
-        "pairs": [shown_pair(each, names) for each in shown.against(asked.against)],
+        "pairs": [shown_pair(each, names) for each in shown.against(ask_filter.against)],
         "noise": [shown_pair(each, names) for each in shown.noise],
         "method": METHOD,
         "measures": MEASURES,

@@ -140,20 +140,20 @@ def ask_filter(query: QueryDict, arms: int) -> AskFilter:
 def matrix(
     shown: Findings,
     arms: Sequence[Variant],
-    asked: AskFilter,
+    ask_filter: AskFilter,
     saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
 ) -> Matrix:
     """Return a page of matching asks with ratings, judge verdicts and erasures. Two queries in addition to those of `saying`."""
-    fitting = [ask for ask in shown.asks if asked.fits(ask)]
+    fitting = [ask for ask in shown.asks if ask_filter.fits(ask)]
     count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
-    said = saying(fitting[asked.after : asked.after + count])
+    remarks = saying(fitting[ask_filter.after : ask_filter.after + count])
     titles = column_names(arms)
-    gone = _erased_answers(said.asks)
+    erased = _erased_answers(remarks.asks)
     rows = [
-        (ask, [_cell(ask, arm, titles[arm], (said, gone)) for arm in range(len(arms) + 1)])
-        for ask in said.asks
+        (ask, [_cell(ask, arm, titles[arm], (remarks, erased)) for arm in range(len(arms) + 1)])
+        for ask in remarks.asks
     ]
-    end = asked.after + len(said.asks)
+    end = ask_filter.after + len(remarks.asks)
     return Matrix(
         columns=[_column(titles[each.arm], each) for each in shown.columns],
         rows=rows,
@@ -196,10 +196,10 @@ def _erased_answers(asks: Sequence[Ask]) -> ErasedAnswers:
 def _cell(
     ask: Ask, arm: int, column: str, found: tuple[AnnotatedAsks | SharedRemarks, ErasedAnswers]
 ) -> ShownCell:
-    cells, (said, gone) = ask.cells(arm), found
+    cells, (remarks, erased) = ask.cells(arm), found
     return ShownCell(
         column=column,
-        runs=[_run(cell, said, erased=gone.affects(ask, cell)) for cell in cells],
+        runs=[_run(cell, remarks, erased=erased.affects(ask, cell)) for cell in cells],
         grounding=_mean([GROUNDING.read(cell).value for cell in cells]),
         cost_usd=_mean([cell.cost_usd for cell in cells if not cell.missing]),
         latency_ms=_mean([cell.latency_ms for cell in cells if not cell.missing]),
@@ -207,15 +207,15 @@ def _cell(
     )
 
 
-def _run(cell: Cell, said: AnnotatedAsks | SharedRemarks, *, erased: bool) -> Run:
+def _run(cell: Cell, remarks: AnnotatedAsks | SharedRemarks, *, erased: bool) -> Run:
     word = _word(cell)
     return Run(
         cell=cell,
         word=ERASED if erased else word,
         name=ERASED if erased else cell.verdict or _class(cell),
         then=word if erased else None,
-        marks=said.marks.get(cell.step or 0, ()),
-        opinions=said.opinions.get(cell.step or 0, ()),
+        marks=remarks.marks.get(cell.step or 0, ()),
+        opinions=remarks.opinions.get(cell.step or 0, ()),
     )
 
 

@@ -128,8 +128,8 @@ def shown_values(
             continue
         found = differing(one, other, everything=everything, start=start)
         if found is None:
-            kept = long_rows(left, right, value)
-            yield ShownValue(title=title, found=made(kept, start), long=kept.id)
+            rows = long_rows(left, right, value)
+            yield ShownValue(title=title, found=made(rows, start), long=rows.id)
         else:
             yield ShownValue(title=title, found=found)
 

@@ -201,7 +201,7 @@ def retry(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
 
 
 def _comparison(
-    found: Comparison, progress: Progress, results: Results, asked: AskFilter
+    found: Comparison, progress: Progress, results: Results, ask_filter: AskFilter
 ) -> dict[str, object]:
     arms = queries.variants_of(found)
     context = {
@@ -213,11 +213,11 @@ def _comparison(
         "results": results,
         "sessions": queries.sessions_of(found),
         "erased": erased_of_comparison(found),
-        "asked": asked,
+        "asked": ask_filter,
     }
     if results.findings is None:
         return context | {"ask_count": queries.ask_count(found)}
-    return context | figures(results.findings, arms, asked)
+    return context | figures(results.findings, arms, ask_filter)
 
 
 def _judging(

@@ -156,48 +156,50 @@ class Group:
 
 
 def groups_of(
-    cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, wanted: CostQuery
+    cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, cost_query: CostQuery
 ) -> list[Group]:
     """Return the tables of the page; without histograms they have no latencies, without rows of tags there is no tag table."""
     rows: dict[str, Sequence[Row]] = {
         "model": figures.by_model(cells),
         "agent": figures.by_agent(cells),
         "tool": figures.by_tool(cells),
-        "day": figures.by_days(cells, wanted.span.since, days_of_a_bar(wanted.span)),
+        "day": figures.by_days(cells, cost_query.span.since, days_of_a_bar(cost_query.span)),
     }
     timed = {
         by: found if histograms is None else with_latency(found, histograms) for by, found in rows.items()
     }
     if tags is not None:
         timed["tag"] = tags
-    return [_group(by, timed[by], wanted, timed=histograms is not None) for by in TITLES if timed.get(by)]
+    return [_group(by, timed[by], cost_query, timed=histograms is not None) for by in TITLES if timed.get(by)]
 
 
-def query_of(wanted: CostQuery, **changes: str) -> str:
+def query_of(cost_query: CostQuery, **changes: str) -> str:
     """Return the current query string with some values changed."""
-    days = {"since": wanted.span.since.isoformat(), "until": wanted.span.until.isoformat()}
-    asked = {name: value for name, value in {**days, **wanted.filters, **changes}.items() if value}
-    return "?" + urlencode(asked, safe=":,", errors="surrogatepass")
+    days = {"since": cost_query.span.since.isoformat(), "until": cost_query.span.until.isoformat()}
+    parameters = {name: value for name, value in {**days, **cost_query.filters, **changes}.items() if value}
+    return "?" + urlencode(parameters, safe=":,", errors="surrogatepass")
 
 
-def _group(by: str, rows: Sequence[Row], wanted: CostQuery, *, timed: bool) -> Group:
+def _group(by: str, rows: Sequence[Row], cost_query: CostQuery, *, timed: bool) -> Group:
     most = len(rows) if by == "day" else SHOWN
-    weekly = by == "day" and days_of_a_bar(wanted.span) > 1
+    weekly = by == "day" and days_of_a_bar(cost_query.span) > 1
     return Group(
         by=by,
         title="By week" if weekly else TITLES[by],
         note="starting with the first of these days" if weekly else NOTES.get(by, ""),
-        lines=[_line(by, row, wanted) for row in rows[:most]],
+        lines=[_line(by, row, cost_query) for row in rows[:most]],
         more=len(rows[most:]),
         rest=summed(row.sums for row in rows[most:]),
         timed=timed,
     )
 
 
-def _line(by: str, row: Row, wanted: CostQuery) -> Line:
+def _line(by: str, row: Row, cost_query: CostQuery) -> Line:
     if row.value is None:
         return Line(row=row, name=None, query="")
     if by == "day":
-        days = {"since": str(row.value), "until": str(last_of(row.value, wanted.span))}
-        return Line(row=row, name=days_in_words(row.value, wanted.span), query=query_of(wanted, **days))
-    return Line(row=row, name=str(row.value), query=query_of(wanted, **{by: str(row.value)}))
+        days = {"since": str(row.value), "until": str(last_of(row.value, cost_query.span))}
+        return Line(
+            row=row, name=days_in_words(row.value, cost_query.span), query=query_of(cost_query, **days)
+        )
+    return Line(row=row, name=str(row.value), query=query_of(cost_query, **{by: str(row.value)}))

@@ -31,42 +31,48 @@ def costs(request: HttpRequest, access: Access) -> HttpResponse:
     """`/costs/`: the costs from `since` to `until`; `agent`, `model`, `tag` and `tool` filter, `latency=on` computes latencies and tags immediately."""
     here = {name: request.GET[name].strip() for name in NAMES if request.GET.get(name, "").strip()}
     span, wrong = _span(here)
-    wanted = CostQuery(span=span, **{name: here.get(name, "") for name in FILTERS})
-    cells = queries.cells_of(access.project, wanted)
+    cost_query = CostQuery(span=span, **{name: here.get(name, "") for name in FILTERS})
+    cells = queries.cells_of(access.project, cost_query)
     context: dict[str, object] = {
         "here": here,
-        "wanted": wanted,
-        "filters": [(name, value, query_of(wanted, **{name: ""})) for name, value in wanted.filters.items()],
+        "wanted": cost_query,
+        "filters": [
+            (name, value, query_of(cost_query, **{name: ""})) for name, value in cost_query.filters.items()
+        ],
         "span": span,
         "wrong": wrong,
-        "spans": _spans(wanted),
+        "spans": _spans(cost_query),
         "may_record": access.may(OPERATOR),
     }
     if cells:
-        context |= _figures(access.project, wanted, cells, asked=here.get("latency") == "on")
+        context |= _figures(access.project, cost_query, cells, with_latency=here.get("latency") == "on")
     else:
         context["recorded"] = queries.records_anything(access.project)
     return page(request, "costs/costs.html", context, parts=("groups",), status=422 if wrong else 200)
 
 
-def _figures(project: Project, wanted: CostQuery, cells: Sequence[Cell], *, asked: bool) -> dict[str, object]:
+def _figures(
+    project: Project, cost_query: CostQuery, cells: Sequence[Cell], *, with_latency: bool
+) -> dict[str, object]:
     """Return the data of the page; for large amounts, latencies and tags only on request."""
     counts = sum(cell.sessions for cell in cells)
-    whole = asked or counts <= AT_ONCE
-    histograms = queries.histograms_of(project, wanted) if whole else None
-    days = figures.by_days(cells, wanted.span.since, days_of_a_bar(wanted.span))
-    tags = queries.by_tag(project, wanted) if whole else None
+    whole = with_latency or counts <= AT_ONCE
+    histograms = queries.histograms_of(project, cost_query) if whole else None
+    days = figures.by_days(cells, cost_query.span.since, days_of_a_bar(cost_query.span))
+    tags = queries.by_tag(project, cost_query) if whole else None
     if tags:
-        tags = queries.with_latency(tags, queries.histograms_by_tag(project, wanted))
+        tags = queries.with_latency(tags, queries.histograms_by_tag(project, cost_query))
     return {
         "sums": figures.summed(cell.sums for cell in cells),
-        "sessions": queries.sessions_in(project, wanted),
+        "sessions": queries.sessions_in(project, cost_query),
         "latency": None if histograms is None else latency_of_calls(cells, histograms),
-        "plot": cost_plot(days, wanted.span),
-        "weekly": days_of_a_bar(wanted.span) > 1,
-        "groups": groups_of(cells, tags, histograms, wanted),
+        "plot": cost_plot(days, cost_query.span),
+        "weekly": days_of_a_bar(cost_query.span) > 1,
+        "groups": groups_of(cells, tags, histograms, cost_query),
         "whole": whole,
-        "replays": None if wanted.filters else replay_spending(project, wanted.span.since, wanted.span.until),
+        "replays": None
+        if cost_query.filters
+        else replay_spending(project, cost_query.span.since, cost_query.span.until),
     }
 
 
@@ -79,13 +85,13 @@ def _span(here: Mapping[str, str]) -> tuple[Span, dict[str, str]]:
         return default_span(today), {why.facts["field"]: why.message}
 
 
-def _spans(wanted: CostQuery) -> list[tuple[str, str, bool]]:
+def _spans(cost_query: CostQuery) -> list[tuple[str, str, bool]]:
     """Return the choices of days up to today: label, query, and whether selected."""
     today = now().date()
     found = []
     for number in SPANS:
         since = today - timedelta(days=number - 1)
-        shown = wanted.span == Span(since=since, until=today)
+        shown = cost_query.span == Span(since=since, until=today)
         words = "A year" if number == MAX_DAYS else f"{number} days"
-        found.append((words, query_of(wanted, since=str(since), until=str(today)), shown))
+        found.append((words, query_of(cost_query, since=str(since), until=str(today)), shown))
     return found

@@ -119,10 +119,10 @@ def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: i
         "may_tell": access.may(ADMIN),
     }
     try:
-        asked = _filter(here)
-        found = queries.patterns_of(access.project, asked)
+        pattern_filter = _filter(here)
+        found = queries.patterns_of(access.project, pattern_filter)
         shown, context["next"] = queries.patterns_page(
-            queries.patterns_after(found, after) if after else found, asked, SHOWN
+            queries.patterns_after(found, after) if after else found, pattern_filter, SHOWN
         )
     except InvalidInput as why:
         return page(request, LIST, context, status=why.status, wrong=why)

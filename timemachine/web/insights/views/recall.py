@@ -27,7 +27,7 @@ LONGEST: Final = 1_000
 """Number of characters shown of a step around a result."""
 _TEXTS: Final = ("mode", "agent", "user", "session", "since", "until", "time_zone")
 _LISTS: Final = {"tag": "tags", "kind": "kinds", "significance": "significances"}
-ASKED: Final = ("q", *_TEXTS, *_LISTS, "min_importance", "around", "times")
+PARAMETERS: Final = ("q", *_TEXTS, *_LISTS, "min_importance", "around", "times")
 NARROWING: Final = (*(name for name in _TEXTS if name != "mode"), *_LISTS, "min_importance")
 
 
@@ -44,7 +44,7 @@ class _Shown:
 def recall(request: HttpRequest, access: Access) -> HttpResponse:
     """`/recall/?q=`: the steps of all sessions that match the question; `times=words` ignores time expressions, `around` shows neighbouring steps."""
     project = access.project
-    here = {name: request.GET[name].strip() for name in ASKED if request.GET.get(name, "").strip()}
+    here = {name: request.GET[name].strip() for name in PARAMETERS if request.GET.get(name, "").strip()}
     found, only = None, None
     wrong: TimeMachineError | None = None
     try:
@@ -78,7 +78,7 @@ def recall(request: HttpRequest, access: Access) -> HttpResponse:
 
 def _options(here: dict[str, str]) -> RecallOptions:
     """Return the question and filters of the form. Raises `InvalidInput`."""
-    wanted = RecallOptions(
+    options = RecallOptions(
         queries=(here["q"],),
         time_words=here.get("times") != "words",
         min_importance=turn_filter(min_importance=here.get("min_importance")).min_importance,
@@ -87,7 +87,7 @@ def _options(here: dict[str, str]) -> RecallOptions:
     )
     texts = {name: here[name] for name in _TEXTS if name in here}
     lists = {field: (here[name],) for name, field in _LISTS.items() if name in here}
-    return replace(wanted, **texts, **lists)  # type: ignore[arg-type]  # texts and lists of them
+    return replace(options, **texts, **lists)  # type: ignore[arg-type]  # texts and lists of them
 
 
 def _around(written: str) -> int:
@@ -101,10 +101,10 @@ def _around(written: str) -> int:
 
 
 def _shown(recalled: RecalledTurn) -> _Shown:
-    told = [row.turn.sequence for row in recalled.around]
-    if not told:
+    sequences = [row.turn.sequence for row in recalled.around]
+    if not sequences:
         return _Shown(recalled=recalled, lines=(), left_out_after=0)
-    *before, behind = gaps(told, max(recalled.session.last_sequence, told[-1]))
+    *before, behind = gaps(sequences, max(recalled.session.last_sequence, sequences[-1]))
     result = recalled.hit.action.sequence
     lines = tuple(
         turn_line(row.turn, missing, LONGEST, cut=row.cut, is_result=row.turn.sequence == result)

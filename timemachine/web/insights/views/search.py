@@ -18,15 +18,15 @@ from timemachine.web.http import page
 
 SESSIONS: Final = 10
 """Number of sessions on a page."""
-ASKED: Final = tuple(field.name for field in fields(SearchOptions))
-NARROWING: Final = tuple(name for name in ASKED if name not in {"q", "mode"})
+PARAMETERS: Final = tuple(field.name for field in fields(SearchOptions))
+NARROWING: Final = tuple(name for name in PARAMETERS if name not in {"q", "mode"})
 
 
 @get_view()
 def search(request: HttpRequest, access: Access) -> HttpResponse:
     """`/search/?q=`: sessions with matching steps, best first; `mode`, `kind`, `tool`, `session` and others filter, `after` is the page cursor."""
     project = access.project
-    here = {name: request.GET[name].strip() for name in ASKED if request.GET.get(name, "").strip()}
+    here = {name: request.GET[name].strip() for name in PARAMETERS if request.GET.get(name, "").strip()}
     after = request.GET.get("after") or None
     found, only = None, None
     wrong: TimeMachineError | None = None
@@ -34,8 +34,8 @@ def search(request: HttpRequest, access: Access) -> HttpResponse:
         only = session_of(project, here["session"]) if "session" in here else None
         if "q" in here:
             cost = usd_as_written(here.get("min_cost", ""), "min_cost")
-            wanted = SearchOptions(**{**here, "min_cost": cost})  # type: ignore[arg-type]
-            found = searched(project, wanted, limit=SESSIONS, after=after)
+            options = SearchOptions(**{**here, "min_cost": cost})  # type: ignore[arg-type]
+            found = searched(project, options, limit=SESSIONS, after=after)
     except (NotFound, InvalidInput, Unavailable) as why:
         wrong = why
     return page(

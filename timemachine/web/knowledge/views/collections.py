@@ -53,7 +53,7 @@ COLUMNS: Final = ("number", "version", "title", "uri", "put_by", "valid_from")
 DELETED: Final = "deleted"
 DELETED_COLUMNS: Final = ("number", "version", "title", "uri", "ended_by", "valid_until")
 FIND_DEFAULTS: Final = {"mode": "hybrid", "top_k": "8"}
-ASKED: Final = ("q", "mode", "top_k", "adaptive", "relative", "cliff", "min_score")
+PARAMETERS: Final = ("q", "mode", "top_k", "adaptive", "relative", "cliff", "min_score")
 
 
 @form_view(fresh=True)
@@ -145,9 +145,9 @@ def _as_called_here(why: TimeMachineError) -> str:
 
 
 def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
-    asked = {name: request.GET.get(name, "") for name in ASKED}
+    values = {name: request.GET.get(name, "") for name in PARAMETERS}
     shown = {"as_of": as_of, "frames": DELETED if request.GET.get("frames") == DELETED else ""}
-    return asked | shown if asked["q"] else shown
+    return values | shown if values["q"] else shown
 
 
 def _tried(
@@ -159,12 +159,12 @@ def _tried(
     form = FindForm(FIND_DEFAULTS | request.GET.dict())
     if not form.is_valid():
         return form, None
-    said = form.cleaned_data
+    data = form.cleaned_data
     query = Query(
-        text=said["q"],
-        mode=said["mode"],
-        top_k=said["top_k"],
-        adaptive=said["adaptive"],
+        text=data["q"],
+        mode=data["mode"],
+        top_k=data["top_k"],
+        adaptive=data["adaptive"],
         as_of=at,
         **form.thresholds(),
     )
@@ -175,9 +175,9 @@ def _tried(
         return form, None
 
 
-def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[str, object]:
+def _frames(found: Collection, at: datetime | None, parameters: QueryDict) -> dict[str, object]:
     """Return a page of the current or deleted frames at a time, after the number in the URL, and the totals of both."""
-    after, shows_deleted = whole_number(asked.get("after", "")), asked.get("frames") == DELETED
+    after, shows_deleted = whole_number(parameters.get("after", "")), parameters.get("frames") == DELETED
     frames, deleted = frames_at(found, at), deleted_frames(found, at)
     listed = _deleted_rows(found, deleted) if shows_deleted else _rows(frames)
     rows, last = first_rows(listed.filter(number__gt=-1 if after is None else after), PAGE)
@@ -241,10 +241,10 @@ def embedding(request: HttpRequest, access: Access, name: str) -> HttpResponse:
         return page(request, "collections/embedding.html", context, parts=("embedded",))
     access.require(ADMIN)
     form = EmbeddingForm(request.POST)
-    asked = form.run(lambda: reembed(found, form.chosen_model, by=access.user.email))
-    if asked is None:
+    replacement = form.run(lambda: reembed(found, form.chosen_model, by=access.user.email))
+    if replacement is None:
         return collection_page(request, access, found, embedding_form=form)
     enqueue(embed_backlog, found.id)
-    target = asked.target.model if asked.target else asked.model
+    target = replacement.target.model if replacement.target else replacement.model
     messages.success(request, f"Embedding with {target} started. The collection stays searchable.")
     return see_other("collection", found.name)

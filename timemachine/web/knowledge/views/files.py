@@ -57,8 +57,8 @@ def upload(request: HttpRequest, access: Access, name: str) -> HttpResponse:
     return see_other("collection", found.name, part="files" if taken.intakes else "")
 
 
-def _taken(request: HttpRequest, access: Access, collection: Collection, said: Mapping[str, Any]) -> Taken:
-    files = handed_in(request, replace=said["replace"], uri=said["uri"])
+def _taken(request: HttpRequest, access: Access, collection: Collection, data: Mapping[str, Any]) -> Taken:
+    files = handed_in(request, replace=data["replace"], uri=data["uri"])
     return take(files, lambda: collection, by=access.user.email)
 
 
@@ -136,8 +136,8 @@ def _marked(found: Source, request: HttpRequest) -> SourcePassage | None:
 
 def _shown(whole: str, place: SourcePassage | None, at: str) -> Shown:
     start, end = (0, 0) if place is None else (place.start, place.end)
-    asked = whole_number(at)
-    first = max(0, start - BEFORE) if asked is None else min(asked, len(whole))
+    number = whole_number(at)
+    first = max(0, start - BEFORE) if number is None else min(number, len(whole))
     last = min(len(whole), first + WINDOW)
     begin, stop = min(max(start, first), last), min(max(end, first), last)
     return Shown(

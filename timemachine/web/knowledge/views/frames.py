@@ -63,8 +63,8 @@ def update(request: HttpRequest, access: Access, name: str, number: int) -> Http
         return _page(request, access, collection, number, form=form)
     (done,) = puts
     enqueue(embed_backlog, collection.id)
-    said = "is unchanged. Nothing was added" if done.already_there else "is now current"
-    messages.success(request, f"Version {done.frame.version} of frame {number} {said}.")
+    result = "is unchanged. Nothing was added" if done.already_there else "is now current"
+    messages.success(request, f"Version {done.frame.version} of frame {number} {result}.")
     return see_other("frame", collection.name, number)
 
 
@@ -149,12 +149,12 @@ def _form(current: Frame) -> NewVersionForm:
 
 def _new_version(request: HttpRequest, current: Frame, form: NewVersionForm) -> NewFrame:
     """Return the submitted version, with the metadata of the current one. Unedited fields stay byte-identical."""
-    said = form.cleaned_data
+    data = form.cleaned_data
     files = received(request, "file")
     return NewFrame(
         number=current.number,
-        title=_unless_same(current.title, said["title"]),
-        uri=_unless_same(current.uri, said["uri"]),
+        title=_unless_same(current.title, data["title"]),
+        uri=_unless_same(current.uri, data["uri"]),
         text=text_of(files[0])
         if files
         else _unless_same(text(current.payload), form.sent_text, stripped=False),

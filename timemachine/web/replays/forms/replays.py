@@ -117,12 +117,12 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
         return any(self[name].value() for name in ("from_sequence", "through_sequence"))
 
     def options(self) -> ReplayOptions:
-        asked = self.cleaned_data
+        data = self.cleaned_data
         return ReplayOptions(
             **dict(self.session_options()),
             use_model=self.chosen_model or None,
-            after_sequence=(asked["from_sequence"] or 1) - 1 or None,
-            through_sequence=asked["through_sequence"],
+            after_sequence=(data["from_sequence"] or 1) - 1 or None,
+            through_sequence=data["through_sequence"],
         )
 
     def refuse(self, why: TimeMachineError) -> int:
@@ -162,12 +162,12 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
 
     def options(self) -> ReplayOptions:
         """Return the changes."""
-        asked = self.cleaned_data
-        question = asked["question"].replace("\r\n", "\n")
+        data = self.cleaned_data
+        question = data["question"].replace("\r\n", "\n")
         recorded = self.recorded_question.replace("\r\n", "\n")
         of_an_ask: dict[str, Any] = {}
         if "frames" in self.fields:
-            frames = read_frames(asked["frames"])
+            frames = read_frames(data["frames"])
             of_an_ask = self.call_options() | {
                 "use_model": self.chosen_model or None,
                 "frames": None if frames == self.recorded_frames else frames,
@@ -175,7 +175,7 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
         return ReplayOptions(
             step=self.step,
             question=None if question == recorded else question,
-            as_of=asked["as_of"] or None,
+            as_of=data["as_of"] or None,
             **of_an_ask,
             **self.retrieval_options(),
         )
@@ -222,13 +222,13 @@ class SweepForm(SentOnce):
         return [int(each) for each in written]
 
     def grid(self) -> Grid:
-        said = self.cleaned_data
+        data = self.cleaned_data
         return Grid(
-            modes=said["modes"],
-            top_k=said["top_k"],
-            adaptive=[each == "yes" for each in said["adaptive"]],
-            embedding_models=said["embedding_models"],
-            as_of=said["as_of"],
+            modes=data["modes"],
+            top_k=data["top_k"],
+            adaptive=[each == "yes" for each in data["adaptive"]],
+            embedding_models=data["embedding_models"],
+            as_of=data["as_of"],
         )
 
 

@@ -116,10 +116,10 @@ class SuiteForm(SentOnce, SessionFields):
 
     def _offer_timezones(self) -> None:
         """Offer the time zones that this server knows, and the suite's own; an unknown one starts with an error at the field."""
-        kept = self.initial.get("timezone", "UTC")
-        zones = sorted(timezones() | {kept})
+        current = self.initial.get("timezone", "UTC")
+        zones = sorted(timezones() | {current})
         cast("forms.ChoiceField", self.fields["timezone"]).choices = [(each, each) for each in zones]
-        if kept not in timezones() and not self.is_bound:
+        if current not in timezones() and not self.is_bound:
             self.errors["timezone"] = self.error_class([_UNKNOWN_ZONE])
 
     @property
@@ -128,55 +128,55 @@ class SuiteForm(SentOnce, SessionFields):
 
     def plan(self, project: Project) -> SuitePlan:
         """Return the chosen suite. Raises `NotFound` for a missing session."""
-        said = self.cleaned_data
-        models = [*([said["model"]] if said["model"] else []), *said["other_models"].split()]
+        data = self.cleaned_data
+        models = [*([data["model"]] if data["model"] else []), *data["other_models"].split()]
         return SuitePlan(
-            name=said["name"],
+            name=data["name"],
             sessions=self._sessions(project),
             options=self.session_options(),
             use_models=models,
-            fail_on=[each.strip() for each in said["fail_on"].split(",") if each.strip()],
+            fail_on=[each.strip() for each in data["fail_on"].split(",") if each.strip()],
             schedule=self._schedule(),
             matching=self._matching(),
         )
 
     def _sessions(self, project: Project) -> list[Session] | None:
         """Return the selected sessions; None if none was offered and none is given instead of the deleted ones."""
-        said = self.cleaned_data
-        named = [*said["sessions"], *said["others"].split()]
+        data = self.cleaned_data
+        named = [*data["sessions"], *data["others"].split()]
         if not named and not self.initial.get("sessions") and self._matching() is None:
             return None
         return sessions_named(project, named)
 
     def _matching(self) -> Matching | None:
-        said = self.cleaned_data
-        texts = {name: said[f"match_{name}"] for name in MATCHED}
-        return Matching(**texts, most=said["match_most"] or MOST_MATCHED) if any(texts.values()) else None
+        data = self.cleaned_data
+        texts = {name: data[f"match_{name}"] for name in MATCHED}
+        return Matching(**texts, most=data["match_most"] or MOST_MATCHED) if any(texts.values()) else None
 
     def _schedule(self) -> str | None:
-        said = self.cleaned_data
-        at = f"{said['at'] or time(0):%H:%M} {said['timezone'] or 'UTC'}"
+        data = self.cleaned_data
+        at = f"{data['at'] or time(0):%H:%M} {data['timezone'] or 'UTC'}"
         written = {
-            "every": f"every {said['hours'] or 24} hours",
+            "every": f"every {data['hours'] or 24} hours",
             "daily": f"daily {at}",
-            "weekly": f"weekly {said['weekday'] or WEEKDAYS[0]} {at}",
+            "weekly": f"weekly {data['weekday'] or WEEKDAYS[0]} {at}",
         }
-        return written.get(said["repeat"])
+        return written.get(data["repeat"])
 
 
 def as_it_is(suite: Suite) -> dict[str, Any]:
     """Return the initial values of the form for an existing suite."""
     plan = plan_of(suite)
-    kept = plan.options
-    adaptive = {True: "yes", False: "no"}.get(kept.adaptive) if kept.adaptive is not None else ""
-    plain = {name: getattr(kept, name) for name in (*SAME_NAME, *CallFields.base_fields)}
-    looked = {name: getattr(kept, name) for name in RetrievalFields.base_fields if name != "adaptive"}
+    options = plan.options
+    adaptive = {True: "yes", False: "no"}.get(options.adaptive) if options.adaptive is not None else ""
+    plain = {name: getattr(options, name) for name in (*SAME_NAME, *CallFields.base_fields)}
+    looked = {name: getattr(options, name) for name in RetrievalFields.base_fields if name != "adaptive"}
     return {
         **plain,
         **looked,
         "name": suite.name,
         "sessions": [str(each.id) for each in sessions_of(suite)],
-        "kind": kept.kind,
+        "kind": options.kind,
         "model": plan.use_models[0] if plan.use_models else "",
         "other_models": " ".join(plan.use_models[1:]),
         "adaptive": adaptive,

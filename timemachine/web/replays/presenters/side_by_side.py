@@ -223,16 +223,16 @@ def _grounded_sides(step: AnyStep, found: Answers | SharedReplayStep) -> Iterato
         ("Replayed", "new-", True, found.new_answer, step.grounding, found.answer_frames),
     )
     for title, side, live, answer, grounding, passages in sides:
-        said = sentences(answer, grounding)
-        if any(each.grounded is not None for each in said):
+        shown = sentences(answer, grounding)
+        if any(each.grounded is not None for each in shown):
             yield Grounded(
                 title=title,
                 side=side,
                 live=live,
                 grounding=grounding,
-                sentences=said,
-                in_answer=answer is not None and "".join(each.text for each in said) == answer,
-                evidence=evidence(said, passages),
+                sentences=shown,
+                in_answer=answer is not None and "".join(each.text for each in shown) == answer,
+                evidence=evidence(shown, passages),
             )
 
 
@@ -256,16 +256,16 @@ def _evidence(evidence: Mapping[str, Any], verdict: str | None) -> Iterator[tupl
 
 def _words(found: Any) -> str:
     if isinstance(found, str):
-        said = found
+        sentence = found
     elif isinstance(found, bool):
-        said = "yes" if found else "no"
+        sentence = "yes" if found else "no"
     elif isinstance(found, int):
-        said = f"{found:,}"
+        sentence = f"{found:,}"
     elif isinstance(found, list):
-        said = " · ".join(_words(each) for each in found)
+        sentence = " · ".join(_words(each) for each in found)
     else:
-        said = json.dumps(found, ensure_ascii=False)
-    return said if len(said) <= SHOWN_EVIDENCE else said[:SHOWN_EVIDENCE] + "…"
+        sentence = json.dumps(found, ensure_ascii=False)
+    return sentence if len(sentence) <= SHOWN_EVIDENCE else sentence[:SHOWN_EVIDENCE] + "…"
 
 
 def _recorded_frames(step: AnyStep, answers: Answers | SharedReplayStep) -> list[RecordedFrame]:

@@ -58,19 +58,19 @@ class Report:
     next: str | None
 
 
-def report(run: SuiteRun, names: Mapping[str, str], asked: QueryDict) -> Report:
+def report(run: SuiteRun, names: Mapping[str, str], parameters: QueryDict) -> Report:
     """Return the steps that the URL requests (`change`, `at`); by default the changed ones, most serious first, or all if none changed."""
     counts = counted_changes(run)
     changed = sum(number for change, number in counts.items() if change not in UNCHANGED)
-    wanted = asked.get("change", "")
-    if wanted not in {CHANGED, "all", *counts}:
-        wanted = CHANGED if changed else "all"
-    after = _place(asked.get("at", ""))
-    found = report_page(run, kinds=_kinds(wanted), after=after, limit=SHOWN, gravest_first=wanted == CHANGED)
+    kind = parameters.get("change", "")
+    if kind not in {CHANGED, "all", *counts}:
+        kind = CHANGED if changed else "all"
+    after = _place(parameters.get("at", ""))
+    found = report_page(run, kinds=_kinds(kind), after=after, limit=SHOWN, gravest_first=kind == CHANGED)
     return Report(
         rows=[_shown(each, names) for each in found.steps],
         chips=[(CHANGED, changed), *((name, counts[name]) for name in CHANGES if counts.get(name))],
-        wanted=wanted,
+        wanted=kind,
         later=after != (0, 0),
         next=found.next and f"{found.next[0]}.{found.next[1]}",
     )
@@ -82,10 +82,10 @@ def changes_since(number: int, change: str) -> str:
     return counted_change(change, number)
 
 
-def _kinds(wanted: str) -> list[str] | None:
-    if wanted == "all":
+def _kinds(chosen: str) -> list[str] | None:
+    if chosen == "all":
         return None
-    return [each for each in CHANGES if each not in UNCHANGED] if wanted == CHANGED else [wanted]
+    return [each for each in CHANGES if each not in UNCHANGED] if chosen == CHANGED else [chosen]
 
 
 def _place(written: str) -> tuple[int, int]:

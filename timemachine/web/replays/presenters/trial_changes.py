@@ -46,8 +46,8 @@ def call_changes(step: ReplayStep) -> list[Changed]:
         return []
     before = step.action.parameters or {}
     options = step.replay.options.items()
-    kept = {name: value for name, value in options if name in CALL_OPTIONS and value != before.get(name)}
-    named = zip(kept, chosen_options(kept), strict=True)
+    changed = {name: value for name, value in options if name in CALL_OPTIONS and value != before.get(name)}
+    named = zip(changed, chosen_options(changed), strict=True)
     return [
         Changed(name=words, chosen=chosen, was=str(before[name]) if before.get(name) is not None else None)
         for name, (words, chosen) in named
@@ -63,10 +63,10 @@ def changes_unused_prompt(step: ReplayStep) -> bool:
     return step.kind == "ask" and changed and model.partition(":")[0] == LOCAL
 
 
-def _changes(kept: Mapping[str, Any], action: Action, passages: int) -> Iterator[str]:
-    if "use_model" in kept:
-        yield f"model {kept['use_model']} instead of {action.model or 'an unrecorded one'}"
-    for name, value in kept.items():
+def _changes(options: Mapping[str, Any], action: Action, passages: int) -> Iterator[str]:
+    if "use_model" in options:
+        yield f"model {options['use_model']} instead of {action.model or 'an unrecorded one'}"
+    for name, value in options.items():
         if name in ("step", "use_model", "audit", "reason") or (name, value) == ("as_of", "recorded"):
             continue
         if name == "question":

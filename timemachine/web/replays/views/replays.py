@@ -135,8 +135,8 @@ def cancel(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
 @post_view(OPERATOR)
 def retry(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Retry the failed and cancelled steps."""
-    again = commands.retry(replay_of(access.project, id))
-    enqueue(run_replay, again.id)
+    retried = commands.retry(replay_of(access.project, id))
+    enqueue(run_replay, retried.id)
     return redirect("replay", id)
 
 
@@ -184,8 +184,8 @@ def _beside(found: Replay, shown: ReplayStep) -> dict[str, int | None]:
 def where_is_it(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sessions/{id}/where/?frame=|text=&after=`."""
     session = session_of(access.project, id)
-    asked = bool(request.GET.get("frame") or request.GET.get("text"))
-    form = WhereForm(request.GET if asked else None)
+    is_submitted = bool(request.GET.get("frame") or request.GET.get("text"))
+    form = WhereForm(request.GET if is_submitted else None)
     found, status = None, form.http_status
     if form.is_valid():
         frame, text, after = (form.cleaned_data[name] for name in ("frame", "text", "after"))

@@ -111,7 +111,7 @@ def _judged(found: Step) -> Judged:
     done = [(each, sentences_of(each, found.action)) for each in every if each.state == DONE]
     partly = {each.text.strip() for each in marked(None, found.action.grounding) if each.partly}
     return Judged(
-        columns=[(each, JudgementVerdicts.of(said)) for each, said in done],
+        columns=[(each, JudgementVerdicts.of(sentences)) for each, sentences in done],
         lines=_lines(done, partly),
         unfinished=[(each, (value(each.raw) or "")[:LONGEST_RAW]) for each in every if each.state != DONE],
     )
@@ -121,13 +121,13 @@ def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentenceOut]]], part
     """Return the sentences as the latest judge model got them; those of earlier ones are matched by their text."""
     if not judged:
         return []
-    known = [(each.model, {one.text: one for one in said}) for each, said in judged]
+    known = [(each.model, {one.text: one for one in sentences}) for each, sentences in judged]
     return [
         Line(
             text=one.text,
             grounded=one.grounded,
             partly=one.text.strip() in partly,
-            opinions=[(model, said.get(one.text)) for model, said in known],
+            opinions=[(model, sentences.get(one.text)) for model, sentences in known],
         )
         for one in judged[-1][1]
     ]

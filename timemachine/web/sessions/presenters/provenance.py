@@ -48,12 +48,12 @@ def passage_origins(session: Session, found: Step) -> list[PassageOrigin]:
         return []
     known = recorded.provenance_of(session, found.passages)
     answer, grounding = _answer(session, found)
-    said = sentences(None, grounding)
+    shown = sentences(None, grounding)
     return [
         PassageOrigin(
             passage=each,
             provenance=known.get(each.hit.stored_frame_id or 0),
-            rests=_resting_on(each.hit.frame, said),
+            rests=_resting_on(each.hit.frame, shown),
             answer=answer,
         )
         for each in found.passages
@@ -84,9 +84,9 @@ def provenance(session: Session, found: Step) -> dict[str, object]:
     return {"came": came, "came_first": came[:SHOWN], "went": later_uses(session, found)}
 
 
-def _resting_on(frame: Any, said: Sequence[Sentence]) -> list[int]:
+def _resting_on(frame: Any, sentences: Sequence[Sentence]) -> list[int]:
     """Return the numbers of the sentences that the frame supports; none for a frame without a name."""
-    supported = [each for each in said if each.grounded and frame is not None and each.frame == frame]
+    supported = [each for each in sentences if each.grounded and frame is not None and each.frame == frame]
     return [each.number for each in supported if each.number is not None]
 
 

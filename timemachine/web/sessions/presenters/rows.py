@@ -27,9 +27,9 @@ QUICK: Final = (
 @register.simple_tag(takes_context=True)
 def step_rows(context: Context, window: Window | SharedRows) -> SafeString:
     """Return the rows of a window: each is a link to its step; a collapsible row has a link of its own."""
-    kept = escape(query(context, step=None).removeprefix("?"))
+    parameters = escape(query(context, step=None).removeprefix("?"))
     quick = escape(query(context, step=None, tab=None).removeprefix("?"))
-    ends = {"kept": kept and f"&amp;{kept}", "quick": quick and f"&amp;{quick}"}
+    ends = {"kept": parameters and f"&amp;{parameters}", "quick": quick and f"&amp;{quick}"}
     selected = context.get("sequence")
     noted: Mapping[int, int] = context.get("noted") or {}
     replayed: Mapping[int, str] = context.get("replayed") or {}
@@ -103,14 +103,14 @@ def fold_link(context: Context, place: Any) -> SafeString:
     )
     # Collapsing selects the row itself, because the selected step may be inside.
     state_of_fold = {"open": state, "near": sequence} | ({"step": sequence} if place.unfolded else {})
-    asked = query(context, **{"step": None, **state_of_fold, "tab": None})
+    parameters = query(context, **{"step": None, **state_of_fold, "tab": None})
     return format_html(
         '<a class="inside" href="{}#s{}" aria-expanded="{}" hx-get="{}" hx-include="{}" hx-target="#timeline"'
         ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace">{}</a>',
         query(context, **state_of_fold),
         sequence,
         "true" if place.unfolded else "false",
-        asked,
+        parameters,
         "#tab" if place.unfolded else "#at, #tab",
         "fold" if place.unfolded else standing.get(sequence) or f"{place.inside} inside",
     )

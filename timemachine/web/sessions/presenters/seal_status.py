@@ -40,13 +40,13 @@ def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
 def seal_badge(found: ListedSeal, address: str) -> SafeString:
     """Return the seal for the head of a page, as a link to the evidence at `address`."""
     word = found.word if found.intact else ALTERED
-    said = _BADGES.get(word, word)
+    label = _BADGES.get(word, word)
     if found.erased and word != ALTERED:
-        said += f" · {counted(found.erased, 'field')} erased"
+        label += f" · {counted(found.erased, 'field')} erased"
         if found.checked_at is None or found.erased_since:
-            said += _NOT_SINCE[found.checked_at is None]
+            label += _NOT_SINCE[found.checked_at is None]
     loud = " bad" if word in {ALTERED, STOPPED} else ""
-    return format_html('<a class="status seal{}" href="{}">{}</a>', loud, address, said)
+    return format_html('<a class="status seal{}" href="{}">{}</a>', loud, address, label)
 
 
 def _checked(found: ListedSeal) -> SafeString:
@@ -54,13 +54,13 @@ def _checked(found: ListedSeal) -> SafeString:
         return _not_checked(found)
     at = formatting.relative(found.checked_at, now())
     if found.erased_since:
-        said = f"{counted(found.erased, 'field')} erased, not checked since"
+        sentence = f"{counted(found.erased, 'field')} erased, not checked since"
     elif found.erased and found.intact:
-        said = f"intact but for {counted(found.erased, 'erased field')} {at}"
+        sentence = f"intact but for {counted(found.erased, 'erased field')} {at}"
     else:
-        said = f"{'intact ' if found.intact else ''}{at}"
+        sentence = f"{'intact ' if found.intact else ''}{at}"
     return format_html(
-        '<span class="quiet" title="checked {}">{}</span>', formatting.exact(found.checked_at), said
+        '<span class="quiet" title="checked {}">{}</span>', formatting.exact(found.checked_at), sentence
     )
 
 
@@ -75,7 +75,7 @@ def _not_checked(found: ListedSeal) -> SafeString:
 @register.simple_tag
 def is_on_hold(session: Session) -> bool:
     """Return whether the session is under legal hold. One query per page."""
-    kept = session.__dict__
-    if "on_hold_here" not in kept:
-        kept["on_hold_here"] = session.id in held_among([session.id])
-    return bool(kept["on_hold_here"])
+    cache = session.__dict__
+    if "on_hold_here" not in cache:
+        cache["on_hold_here"] = session.id in held_among([session.id])
+    return bool(cache["on_hold_here"])

@@ -99,8 +99,8 @@ def counted(grounding: Mapping[str, Any]) -> str:
     """Return how many sentences are supported, like "0 of 1 sentence supported, 1 partly". The recorded value can have any form."""
     total = grounding.get("sentence_count")
     recorded = grounding.get("sentences")
-    told = recorded if isinstance(recorded, list) else []
-    partly = sum(isinstance(each, Mapping) and each.get("partly") is True for each in told)
+    items = recorded if isinstance(recorded, list) else []
+    partly = sum(isinstance(each, Mapping) and each.get("partly") is True for each in items)
     noun = "sentence" if total == 1 else "sentences"
     return f"{grounding.get('grounded_sentences')} of {total} {noun} supported" + (
         f", {partly} partly" if partly else ""

@@ -85,14 +85,14 @@ def pin_of(session: Session, written: str) -> Pin:
         return Pin(
             notice=f"“{written[:40]}” is not a step number, so no step is pinned. Use a number, as in `?pin=12`."
         )
-    wanted = min(int(written[:19]), LAST)
-    step = max(1, min(wanted, session.last_sequence))
-    if step == wanted:
+    sequence = min(int(written[:19]), LAST)
+    step = max(1, min(sequence, session.last_sequence))
+    if step == sequence:
         return Pin(step=step)
     last = counted(session.last_sequence, "step")
     return Pin(
         step=step,
-        notice=f"There is no step {wanted:,} to pin: this session has {last}. The nearest is pinned, step {step:,}.",
+        notice=f"There is no step {sequence:,} to pin: this session has {last}. The nearest is pinned, step {step:,}.",
     )
 
 

@@ -28,7 +28,7 @@ NAMES: Final = (
     "iteration",
     "cached",
 )
-_SAID: Final = ("label", "score", "grounded_sentences", "sentence_count", "has_warning")
+_GROUNDING_FIELDS: Final = ("label", "score", "grounded_sentences", "sentence_count", "has_warning")
 _DRAWN: Final = ("curve", "as_of")
 
 
@@ -133,7 +133,7 @@ def _grounding_result(grounding: Any) -> Any:
     """Return the result of a grounding without its sentences, which are those of the answer."""
     if not isinstance(grounding, Mapping):
         return grounding
-    return {name: grounding[name] for name in _SAID if name in grounding}
+    return {name: grounding[name] for name in _GROUNDING_FIELDS if name in grounding}
 
 
 def _without(recorded: Any, left_out: tuple[str, ...]) -> Any:

@@ -83,17 +83,17 @@ class RefusedSignificance:
 
 
 def change_significance(
-    session: Session, step: int, said: QueryDict, *, by: str
+    session: Session, step: int, data: QueryDict, *, by: str
 ) -> RefusedSignificance | None:
     """Change the significance of the step; return None, or what was refused. Raises `NotFound` for a missing step, `Conflict` for a deleted one."""
-    significance, importance = said.get("significance", "").strip(), said.get("importance", "").strip()
+    significance, importance = data.get("significance", "").strip(), data.get("importance", "").strip()
     try:
         change(
             session,
             step,
             by=by,
-            significance=UNCHANGED if _stands(said, "significance") else significance or None,
-            importance=UNCHANGED if _stands(said, "importance") else _importance(importance),
+            significance=UNCHANGED if _stands(data, "significance") else significance or None,
+            importance=UNCHANGED if _stands(data, "importance") else _importance(importance),
         )
     except InvalidInput as why:
         return RefusedSignificance(
@@ -102,9 +102,9 @@ def change_significance(
     return None
 
 
-def _stands(said: QueryDict, name: str) -> bool:
+def _stands(data: QueryDict, name: str) -> bool:
     """Return whether a field is unchanged, so that another person's change in the meantime is kept."""
-    return name not in said or str(said[name]).strip() == said.get(f"{name}_was", "\0")
+    return name not in data or str(data[name]).strip() == data.get(f"{name}_was", "\0")
 
 
 def _importance(written: str) -> float | None:

@@ -39,8 +39,12 @@ def tab_of(
     if tab == "diff":
         diff = step_diff(session, found, pin, first_bytes=first_bytes, line=line)
         both = [each for each in (diff.base, found.action) if each and each.label.startswith(DELETED_TURN)]
-        gone = _tombstones(session, diff.changed.messages, both)
-        return {"diff": diff, "more_asked": 1 if first_bytes > FIRST_BYTES else None, "tombstones": gone}
+        tombstones = _tombstones(session, diff.changed.messages, both)
+        return {
+            "diff": diff,
+            "more_asked": 1 if first_bytes > FIRST_BYTES else None,
+            "tombstones": tombstones,
+        }
     if tab == "state":
         state = state_at(session, found.action.sequence)
         return {"state": state, "tombstones": _tombstones(session, state.messages)}
@@ -87,7 +91,7 @@ def _tombstones(
     session: Session, messages: Iterable[StateMessage], steps: Iterable[Action] = ()
 ) -> dict[int, Deleted]:
     """Return the tombstones of deleted messages and steps. One query, none if nothing was erased."""
-    marked = {said.sequence for said in messages if OPENING_ERASED in said.text.text}
+    marked = {message.sequence for message in messages if OPENING_ERASED in message.text.text}
     found = marked | {step.sequence for step in steps}
     return deletions_of(session, found) if found else {}
 

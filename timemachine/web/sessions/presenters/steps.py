@@ -121,9 +121,9 @@ def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's
 def how_it_ended(found: Step | SharedStep) -> dict[str, object]:
     """Return why a step has no complete answer: the provider's reason, an empty answer, or the provider's error."""
     known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
-    said = known.get("provider_error")
+    message = known.get("provider_error")
     empty = found.output is not None and not found.output.size and found.output.media_type == "text/plain"
-    error = {**known, **said} if isinstance(said, dict) else {}
+    error = {**known, **message} if isinstance(message, dict) else {}
     return {
         "reason": ended_by(known),
         "empty": empty and found.action.kind in ("ask", "llm_call"),
@@ -243,8 +243,8 @@ def preserved_fields(context: Context, *changed: str) -> SafeString:
 
 def address_query(values: Mapping[str, Any]) -> str:
     """Return these values as a query string; None and empty texts are left out."""
-    said = {name: value for name, value in values.items() if value not in (None, "")}
-    return "?" + urlencode(said, safe=":,", errors="surrogatepass")  # a recorded tag may hold anything
+    parameters = {name: value for name, value in values.items() if value not in (None, "")}
+    return "?" + urlencode(parameters, safe=":,", errors="surrogatepass")  # a recorded tag may hold anything
 
 
 def _arrowed(words: str, arrow: str) -> SafeString:

@@ -52,9 +52,9 @@ class Evidence:
     elsewhere: tuple[int, ...]
 
 
-def evidence(said: Sequence[Sentence], sources: Sequence[Source | SharedFrame]) -> list[Evidence]:
+def evidence(sentences: Sequence[Sentence], sources: Sequence[Source | SharedFrame]) -> list[Evidence]:
     """Return the passages that sentences name, in order, then the named frames that are not among the passages."""
-    named = [each for each in said if each.number is not None and each.frame is not None]
+    named = [each for each in sentences if each.number is not None and each.frame is not None]
     found: list[Evidence] = []
     seen: list[Any] = []
     for source in [*sources, *(Source(frame=each.frame) for each in named)]:
@@ -68,11 +68,11 @@ def evidence(said: Sequence[Sentence], sources: Sequence[Source | SharedFrame]) 
 def supported_answer(output: Head | None, grounding: Any, sources: Sequence[Source]) -> dict[str, object]:
     """Return the sentences of a recorded answer with their passages, and whether they make up the whole answer."""
     answer = output.text if output and output.media_type == "text/plain" and not output.cut else None
-    said = sentences(answer, grounding)
+    shown = sentences(answer, grounding)
     return {
-        "sentences": said,
-        "evidence": evidence(said, sources),
-        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+        "sentences": shown,
+        "evidence": evidence(shown, sources),
+        "sentences_in_answer": answer is not None and "".join(each.text for each in shown) == answer,
     }
 
 

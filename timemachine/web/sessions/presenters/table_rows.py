@@ -26,14 +26,14 @@ SHORTEST: Final = 0.4
 @register.simple_tag(takes_context=True)
 def table_view_rows(context: Context, rows: Sequence[TableRow], span: Span | None) -> SafeString:
     """Return the rows of the table: each links to its step in the timeline and has a bar that shows when it ran."""
-    kept = escape(query(context, step=None, view=None).removeprefix("?"))
+    parameters = escape(query(context, step=None, view=None).removeprefix("?"))
     noted: Mapping[int, int] = context.get("noted") or {}
     selected = context.get("sequence")
     return SafeString(
         "".join(
             _row(
                 row,
-                kept and f"&amp;{kept}",
+                parameters and f"&amp;{parameters}",
                 span,
                 noted.get(row.sequence, 0),
                 selected=row.sequence == selected,
@@ -43,11 +43,11 @@ def table_view_rows(context: Context, rows: Sequence[TableRow], span: Span | Non
     )
 
 
-def _row(row: TableRow, kept: str, span: Span | None, notes: int, *, selected: bool) -> str:
+def _row(row: TableRow, parameters: str, span: Span | None, notes: int, *, selected: bool) -> str:
     number = row.sequence
     current = ' aria-current="step"' if selected else ""
     cells = (
-        f'<th scope="row" class="number"><a href="?step={number}{kept}#s{number}"{current}>{number}</a></th>',
+        f'<th scope="row" class="number"><a href="?step={number}{parameters}#s{number}"{current}>{number}</a></th>',
         f'<td class="of-kind">{kind_badge(row.kind)} {spaced(row.kind)}</td>',
         f'<td class="what" dir="auto">{row_label(row)}</td>',
         *(_text(value) for value in (row.agent, row.tool, row.model)),
@@ -113,7 +113,9 @@ def _cost(row: TableRow) -> str:
 
 
 def _status(row: TableRow, notes: int) -> str:
-    said = [f'<span class="mark">{escape(_name(row.error_type or "error"))}</span>'] if row.failed else ["ok"]
+    parts = (
+        [f'<span class="mark">{escape(_name(row.error_type or "error"))}</span>'] if row.failed else ["ok"]
+    )
     if notes:
-        said.append(f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>')
-    return f'<td class="status-of">{" ".join(said)}</td>'
+        parts.append(f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>')
+    return f'<td class="status-of">{" ".join(parts)}</td>'

@@ -41,22 +41,22 @@ def panel(
 ) -> Panel:
     """Return the totals of a filter's steps. `here` is the query that links keep, `name` its parameter for the grouping, `timeline` the timeline's URL."""
     found = totals_by(session, by, shown)
-    kept = {key: value for key, value in here.items() if key not in {"step", "open", "by"}}
+    parameters = {key: value for key, value in here.items() if key not in {"step", "open", "by"}}
     rest = found.lines[SHOWN:]
     return Panel(
         by=by,
         whole=found.whole,
-        lines=[_line(line, by, shown, kept, timeline) for line in found.lines[:SHOWN]],
+        lines=[_line(line, by, shown, parameters, timeline) for line in found.lines[:SHOWN]],
         groups=[(each, address_query({**here, name: each}), each == by) for each in GROUPS],
         more=len(rest),
         rest=summed(line.sums for line in rest),
     )
 
 
-def _line(line: Line, by: str, shown: Filter, kept: Mapping[str, Any], timeline: str) -> ShownLine:
+def _line(line: Line, by: str, shown: Filter, parameters: Mapping[str, Any], timeline: str) -> ShownLine:
     only = narrowed(shown, by, line.value)
     return ShownLine(
         line=line,
-        alone="" if only is None else timeline + address_query({**kept, "filter": str(only)}),
+        alone="" if only is None else timeline + address_query({**parameters, "filter": str(only)}),
         percent=f"{(line.share or 0) * 100:.1f}",
     )

@@ -62,34 +62,34 @@ def filter_links(session: Session, shown: Filter) -> dict[str, object]:
     }
 
 
-def rows_around(session: Session, asked: UrlState, sequence: int | None, scale: Scale) -> dict[str, object]:
+def rows_around(session: Session, state: UrlState, sequence: int | None, scale: Scale) -> dict[str, object]:
     """Return the rows around a step, in the views that have a list."""
-    if asked.view in SHEETS:
+    if state.view in SHEETS:
         return {}
-    if asked.view == "compact":
-        around = asked.near or sequence or 1
-        return _compact(session, asked, compact_window(session, around, asked.seen, selected=sequence))
-    around = asked.near or (None if asked.row is None else scale.step_at(asked.row)) or sequence or 1
-    return _rows(session, asked, window(session, around, asked.seen, selected=sequence), scale)
+    if state.view == "compact":
+        around = state.near or sequence or 1
+        return _compact(session, state, compact_window(session, around, state.seen, selected=sequence))
+    around = state.near or (None if state.row is None else scale.step_at(state.row)) or sequence or 1
+    return _rows(session, state, window(session, around, state.seen, selected=sequence), scale)
 
 
-def more_rows(session: Session, asked: UrlState) -> dict[str, object]:
+def more_rows(session: Session, state: UrlState) -> dict[str, object]:
     """Return the rows before or after those of a page."""
-    before, after = asked.before, asked.after or 0
-    if asked.view == "compact":
+    before, after = state.before, state.after or 0
+    if state.view == "compact":
         found = (
-            compact_after(session, after, asked.seen)
+            compact_after(session, after, state.seen)
             if before is None
-            else compact_before(session, before, asked.seen)
+            else compact_before(session, before, state.seen)
         )
-        return _compact(session, asked, found)
+        return _compact(session, state, found)
     rows = (
-        rows_after(session, after, asked.seen) if before is None else rows_before(session, before, asked.seen)
+        rows_after(session, after, state.seen) if before is None else rows_before(session, before, state.seen)
     )
-    return _rows(session, asked, rows, scale_of(session, asked.shown))
+    return _rows(session, state, rows, scale_of(session, state.shown))
 
 
-def _rows(session: Session, asked: UrlState, window: Window, scale: Scale) -> dict[str, object]:
+def _rows(session: Session, state: UrlState, window: Window, scale: Scale) -> dict[str, object]:
     """Return the rows of the timeline, and the number of those before and after, so that the scrollbar has the right length."""
     before = 0 if window.earlier is None else scale.before(window.earlier)
     after = 0 if window.later is None else scale.total - scale.before(window.later + 1)
@@ -97,50 +97,50 @@ def _rows(session: Session, asked: UrlState, window: Window, scale: Scale) -> di
         "window": window,
         "noted": noted_rows(session, window),
         "beyond": {"before": max(before, 1), "after": max(after, 1), "total": scale.total},
-        "replayed": row_verdicts(session, asked.replay, window),
+        "replayed": row_verdicts(session, state.replay, window),
     }
 
 
-def _compact(session: Session, asked: UrlState, found: Compact) -> dict[str, object]:
+def _compact(session: Session, state: UrlState, found: Compact) -> dict[str, object]:
     standing = {first: standing_words(bundle) for first, bundle in found.standing.items()}
     return {
         "window": found.window,
         "standing": standing,
         "noted": _noted(session, found),
-        "replayed": row_verdicts(session, asked.replay, found.window, standing),
+        "replayed": row_verdicts(session, state.replay, found.window, standing),
     }
 
 
-def sheet_page(session: Session, asked: UrlState) -> tuple[int | None, dict[str, object]]:
+def sheet_page(session: Session, state: UrlState) -> tuple[int | None, dict[str, object]]:
     """Return the selected step, and a page of the table or of the raw view. The current page is kept while the step is on it."""
-    size = SHEETS[asked.view]
-    found = sheet(session, asked.shown, _place(session, asked), size)
-    if asked.step is not None and asked.step not in found.sequences:
-        found = sheet(session, asked.shown, _near(asked, asked.step), size)
+    size = SHEETS[state.view]
+    found = sheet(session, state.shown, _place(session, state), size)
+    if state.step is not None and state.step not in found.sequences:
+        found = sheet(session, state.shown, _near(state, state.step), size)
     sequence = (
-        found.sequences[0] if asked.step is None and found.sequences else nearest(session, asked.step or 1)
+        found.sequences[0] if state.step is None and found.sequences else nearest(session, state.step or 1)
     )
     held = {"after": found.sequences[0] - 1} if found.sequences else {}  # keeps this page for its other steps
     context: dict[str, object] = {"sheet": found, "held": held}
     if sequence is not None:
         action = Action.objects.get(session=session, sequence=sequence)
-        context["beside"] = neighbours(session, action, asked.shown)
-        context |= _steps_of(session, asked, found)
+        context["beside"] = neighbours(session, action, state.shown)
+        context |= _steps_of(session, state, found)
     return sequence, context
 
 
-def _place(session: Session, asked: UrlState) -> Place:
-    if asked.before is not None or asked.after is not None:
-        return Place(near=1, before=asked.before, after=asked.after)
-    return _near(asked, asked.step or first_match(session, asked.shown) or 1)
+def _place(session: Session, state: UrlState) -> Place:
+    if state.before is not None or state.after is not None:
+        return Place(near=1, before=state.before, after=state.after)
+    return _near(state, state.step or first_match(session, state.shown) or 1)
 
 
-def _near(asked: UrlState, step: int) -> Place:
-    return Place(near=step, lead=LEAD if asked.view == "table" else 0)
+def _near(state: UrlState, step: int) -> Place:
+    return Place(near=step, lead=LEAD if state.view == "table" else 0)
 
 
-def _steps_of(session: Session, asked: UrlState, found: Sheet) -> dict[str, object]:
-    if asked.view == "raw":
+def _steps_of(session: Session, state: UrlState, found: Sheet) -> dict[str, object]:
+    if state.view == "raw":
         return {
             "raw_steps": raw_steps(session, found.sequences, as_given),
             "api_address": f"{settings.PUBLIC_URL}/api/sessions/{session.id}/actions",

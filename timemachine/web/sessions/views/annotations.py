@@ -146,13 +146,13 @@ def significance(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 @post_view(OPERATOR)
 def answer(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Accept or dismiss a suggestion."""
-    session, said = session_of(access.project, id), request.POST
-    step, rule = whole_number(said.get("step", "")) or 0, said.get("rule", "")
+    session, data = session_of(access.project, id), request.POST
+    step, rule = whole_number(data.get("step", "")) or 0, data.get("rule", "")
     try:
-        if said.get("answer") == "yes":
+        if data.get("answer") == "yes":
             accept(session, step, rule, by=access.user.email)
             messages.success(request, f"Suggestion for step {step:,} accepted.")
-        elif said.get("answer") == "no":
+        elif data.get("answer") == "no":
             decline(session, step, rule, by=access.user.email)
             messages.success(request, f"Suggestion for step {step:,} dismissed.")
     except (Conflict, NotFound) as why:

@@ -60,15 +60,15 @@ def choose(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 def delete_turn(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpResponse:
     """`/sessions/{id}/steps/{sequence}/delete/`: the effects of deleting a step, and the reason; or that it is deleted or on hold; POST deletes it permanently."""
     step = action_of(session_of(access.project, id), sequence)
-    gone = deletions_of(step.session, [sequence]).get(sequence)
+    deletion = deletions_of(step.session, [sequence]).get(sequence)
     form = ErasureReasonForm(sent(request))
     done = form.run(
         lambda: commands.delete_turn(step, reason=form.cleaned_data["reason"], by=access.user.email)
     )
     if done is not None:
         return _after_turn(request, done)
-    shown: dict[str, object] = {"session": step.session, "step": step, "form": form, "deleted": gone}
-    if gone is None:
+    shown: dict[str, object] = {"session": step.session, "step": step, "form": form, "deleted": deletion}
+    if deletion is None:
         shown |= {"held": holds_on(step.session), "summaries": _that_may_quote(step)}
     return page(request, "erasures/delete_step.html", shown, status=form.http_status)
 
@@ -93,11 +93,11 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
         if others > 0
         else ""
     )
-    said = f"Step deleted. A tombstone records who, when and why.{repeated}"
+    sentence = f"Step deleted. A tombstone records who, when and why.{repeated}"
     if stays := result.get("summaries"):
         frames = render_to_string("erasures/summaries.html", {"summaries": stays})
-        said = format_html("{} These summaries may quote it and stay: {}", said, frames)
-    messages.success(request, said)
+        sentence = format_html("{} These summaries may quote it and stay: {}", sentence, frames)
+    messages.success(request, sentence)
     return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 
 

@@ -29,7 +29,7 @@ from timemachine.web.sessions.forms import ImportForm
 from timemachine.web.uploads import received_files, receives_imports
 
 MOST_SHOWN: Final = 200
-_KEPT_AS: Final = "imported"
+_STORED_AS: Final = "imported"
 
 
 class SkippedLines(TypedDict):
@@ -85,14 +85,14 @@ def import_page(request: HttpRequest, access: Access) -> HttpResponse:
     enqueue(index_steps, access.project.id)
     if len(accounts) == 1 and (on_its_way := accounts[0].get("on_its_way")):
         return see_other("file_import", on_its_way)
-    request.session[_KEPT_AS] = accounts
+    request.session[_STORED_AS] = accounts
     return see_other("import_done")
 
 
 @get_view(fresh=True)
 def done(request: HttpRequest, _access: Access) -> HttpResponse:
     """`/import/done/`: the result of the last import from this browser."""
-    accounts = request.session.get(_KEPT_AS)
+    accounts = request.session.get(_STORED_AS)
     if not accounts:
         return see_other("import")
     return page(

@@ -78,8 +78,8 @@ def _matching_page(
     """Return the matching sessions, or none and the error in the filter."""
     try:
         cost = usd_as_written(here.get("min_cost", ""), "min_cost")
-        wanted = SessionQuery(**{**here, "min_cost": cost})  # type: ignore[arg-type]
-        return sessions_page(project, wanted, after), None
+        session_query = SessionQuery(**{**here, "min_cost": cost})  # type: ignore[arg-type]
+        return sessions_page(project, session_query, after), None
     except InvalidInput as why:
         return SessionsPage(sessions=(), next=None), why
 

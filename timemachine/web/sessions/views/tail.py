@@ -24,7 +24,7 @@ def tail(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     With `revision`, also the changes of replays since that revision; with `first` and `last`, also the verdicts of the steps in that range.
     """
     session = session_of(access.project, id)
-    asked = url_state(request.GET)
+    state = url_state(request.GET)
     since = whole(request.GET.get("since", "")) or 0
     has_grown = session.last_sequence > since or session.status != request.GET.get(
         "status", Session.RECORDING
@@ -32,19 +32,19 @@ def tail(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     revision = request.GET.get("revision")
     if not has_grown and not revision:
         return HttpResponse(status=204)
-    chosen = replay_named(session, asked.replay)
+    chosen = replay_named(session, state.replay)
     replays = replayed(session, chosen, unless=None if has_grown else revision)
     if not has_grown and replays is None:
         return HttpResponse(status=204)
     first, last = (whole(request.GET.get(name, "")) or 0 for name in ("first", "last"))
-    drawn = minimap_of(session, asked.shown)
+    drawn = minimap_of(session, state.shown)
     return page(
         request,
         "sessions/tail.html",
-        _grown(session, asked, since) if has_grown else {},
+        _grown(session, state, since) if has_grown else {},
         session=session,
-        asked=asked,
-        here=asked.preserved,
+        asked=state,
+        here=state.preserved,
         minimap=drawn,
         replays=replays,
         replayed=replay_marks(chosen, range(first, min(last, first + MOST_MARKS) + 1)),
@@ -53,19 +53,19 @@ def tail(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     )
 
 
-def _grown(session: Session, asked: UrlState, since: int) -> dict[str, object]:
+def _grown(session: Session, state: UrlState, since: int) -> dict[str, object]:
     """Return the rows since a step, and the other parts of the timeline that depend on the session's length."""
-    shown = asked.shown
-    window = rows.rows_since(session, since, asked.seen, asked.step)
+    shown = state.shown
+    window = rows.rows_since(session, since, state.seen, state.step)
     new = rows.matches(session, shown, after=since)
     return filter_links(session, shown) | {
-        "sequence": asked.step,
+        "sequence": state.step,
         "since": since,
         "window": window,
         "noted": noted_rows(session, window),
         "new": new,
         "beyond": max(1, new - rows.SIDE),
         "newest": rows.last_match(session, shown),
-        "next": rows.first_match(session, shown, after=asked.step or 0),
+        "next": rows.first_match(session, shown, after=state.step or 0),
         "matches": rows.matches(session, shown),
     }

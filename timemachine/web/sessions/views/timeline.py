@@ -81,12 +81,12 @@ def timeline(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     POST adds a note to the step or, with `do=weigh`, changes its significance.
     """
     session = session_of(access.project, id)
-    asked = url_state(request.GET)
+    state = url_state(request.GET)
     if request.method != "POST":
-        return _shown(request, access, session, asked)
+        return _shown(request, access, session, state)
     access.require(OPERATOR)
     sent = _changed_significance if request.POST.get("do") == "weigh" else _noted
-    return sent(request, access, session, asked)
+    return sent(request, access, session, state)
 
 
 @get_view()
@@ -122,49 +122,49 @@ def suggest(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 
 
 def _changed_significance(
-    request: HttpRequest, access: Access, session: Session, asked: UrlState
+    request: HttpRequest, access: Access, session: Session, state: UrlState
 ) -> HttpResponse:
     """Change the significance and redirect to the step; if refused, show the page again with the values and the error."""
-    step = asked.step or 0
+    step = state.step or 0
     try:
         refused = change_significance(session, step, request.POST, by=access.user.email)
     except Conflict as why:
         messages.error(request, why.message)
     else:
         if refused is not None:
-            again = Refused(status=refused.status, significance=refused)
-            return _shown(request, access, session, asked, again)
+            refused_again = Refused(status=refused.status, significance=refused)
+            return _shown(request, access, session, state, refused_again)
         messages.success(request, f"Significance of step {step:,} changed. The record stays as it is.")
-    return see_other(request.path + address_query(asked.preserved))
+    return see_other(request.path + address_query(state.preserved))
 
 
-def _noted(request: HttpRequest, access: Access, session: Session, asked: UrlState) -> HttpResponse:
+def _noted(request: HttpRequest, access: Access, session: Session, state: UrlState) -> HttpResponse:
     """Add the note and redirect to the step; if refused, show the page again with the error at the field."""
     form = NoteForm(request.POST)
     if form.is_valid():
         text, note_id = form.cleaned_data["text"], form.cleaned_data["form_id"]
         try:
-            made = add(session, asked.step or 0, text, by=access.user.email, note_id=note_id)
-            return see_other(request.path + address_query(asked.preserved), part=f"note-{made.id}")
+            made = add(session, state.step or 0, text, by=access.user.email, note_id=note_id)
+            return see_other(request.path + address_query(state.preserved), part=f"note-{made.id}")
         except (InvalidInput, Conflict) as why:
             form.refuse(why)
-    return _shown(request, access, session, asked, Refused(status=form.http_status, note=form))
+    return _shown(request, access, session, state, Refused(status=form.http_status, note=form))
 
 
 def _shown(
     request: HttpRequest,
     access: Access,
     session: Session,
-    asked: UrlState,
+    state: UrlState,
     refused: Refused = NOT_REFUSED,
 ) -> HttpResponse:
-    parts = PARTS[:1] if asked.view in SHEETS else PARTS
+    parts = PARTS[:1] if state.view in SHEETS else PARTS
     part = requested_part(request, parts)
-    here = asked.preserved
+    here = state.preserved
     context: dict[str, object] = {
         "session": session,
         "marks": SimpleLazyObject(lambda: has_marks(session)),
-        "asked": asked,
+        "asked": state,
         "here": here,
         "tabs": TABS,
         "views": VIEWS,
@@ -172,51 +172,51 @@ def _shown(
         "may_delete": access.administers,
     }
     if part in {"earlier", "later"}:
-        return page(request, TEMPLATE, context | more_rows(session, asked), parts=parts)
-    if asked.view in SHEETS:
-        sequence, sheet = sheet_page(session, asked)
+        return page(request, TEMPLATE, context | more_rows(session, state), parts=parts)
+    if state.view in SHEETS:
+        sequence, sheet = sheet_page(session, state)
         context |= sheet
     else:
-        sequence = nearest(session, asked.step or first_match(session, asked.shown) or 1)
+        sequence = nearest(session, state.step or first_match(session, state.shown) or 1)
         if sequence is not None:
-            pin = pin_of(session, asked.pin)
+            pin = pin_of(session, state.pin)
             here |= {"step": sequence, "pin": pin.step}
-            context |= _step(request, access, session, asked, sequence, pin, refused)
-    context |= {"sequence": sequence, "notice": _notice(session, asked, sequence)}
+            context |= _step(request, access, session, state, sequence, pin, refused)
+    context |= {"sequence": sequence, "notice": _notice(session, state, sequence)}
     if part != "step":
-        context |= _list(session, asked, sequence)
+        context |= _list(session, state, sequence)
     if part in {None, "timeline"}:
-        drawn = minimap_of(session, asked.shown)
+        drawn = minimap_of(session, state.shown)
         context |= {"seal": listed_seals([session])[session.id], "minimap": drawn}
-        if asked.totals is not None:
+        if state.totals is not None:
             context["panel"] = panel(
-                session, asked.totals, asked.shown, here=here, name="totals", timeline=""
+                session, state.totals, state.shown, here=here, name="totals", timeline=""
             )
-        context |= replays_shown(session, asked.replay, drawn)
-    return page(request, TEMPLATE, context, parts=parts, status=422 if asked.wrong_filter else refused.status)
+        context |= replays_shown(session, state.replay, drawn)
+    return page(request, TEMPLATE, context, parts=parts, status=422 if state.wrong_filter else refused.status)
 
 
 def _step(
     request: HttpRequest,
     access: Access,
     session: Session,
-    asked: UrlState,
+    state: UrlState,
     sequence: int,
     pin: Pin,
     refused: Refused,
 ) -> dict[str, object]:
-    found = step(session, sequence, asked.first_bytes)
+    found = step(session, sequence, state.first_bytes)
     erased = erased_fields_of(session, [sequence])
     context: dict[str, object] = {
         "found": found,
         "pin": pin,
-        "beside": neighbours(session, found.action, asked.shown),
+        "beside": neighbours(session, found.action, state.shown),
         "erased_fields": erased,
         "erased": erased.get(sequence),
         "met": known_pattern_at(found.action),
         "refused_significance": refused.significance,
         **notes_on(access, session, sequence, refused.note),
-        **tab_of(session, found, pin, tab=asked.tab, first_bytes=asked.first_bytes, line=asked.line),
+        **tab_of(session, found, pin, tab=state.tab, first_bytes=state.first_bytes, line=state.line),
     }
     if found.action.label.startswith(DELETED_TURN):
         context["deleted"] = deletions_of(session, [sequence]).get(sequence)
@@ -225,26 +225,26 @@ def _step(
     return context
 
 
-def _list(session: Session, asked: UrlState, sequence: int | None) -> dict[str, object]:
+def _list(session: Session, state: UrlState, sequence: int | None) -> dict[str, object]:
     """Return the rows around the step, the total number of rows, and the chips of the filter."""
-    scale = scale_of(session, asked.shown)
-    is_counted = asked.shown.is_counted and asked.shown.picks
+    scale = scale_of(session, state.shown)
+    is_counted = state.shown.is_counted and state.shown.picks
     return {
-        **rows_around(session, asked, sequence, scale),
-        **filter_links(session, asked.shown),
+        **rows_around(session, state, sequence, scale),
+        **filter_links(session, state.shown),
         "note_count": notes_of(session).count(),
         "branched": is_branched(session),
-        "matches": scale.total if is_counted else matches(session, asked.shown),
+        "matches": scale.total if is_counted else matches(session, state.shown),
     }
 
 
-def _notice(session: Session, asked: UrlState, sequence: int | None) -> str:
+def _notice(session: Session, state: UrlState, sequence: int | None) -> str:
     """Return why the selected step is not the one in the URL; empty if it is."""
-    if sequence is None or asked.step == sequence:
+    if sequence is None or state.step == sequence:
         return ""
-    if asked.step is not None:
+    if state.step is not None:
         last = counted(session.last_sequence, "step")
-        return f"There is no step {asked.step:,}: this session has {last}. The nearest is shown, step {sequence:,}."
-    if asked.step_written:
-        return f"“{asked.step_written[:40]}” is not a step number. Use a number, as in `?step=12`. This is step {sequence:,}."
+        return f"There is no step {state.step:,}: this session has {last}. The nearest is shown, step {sequence:,}."
+    if state.step_written:
+        return f"“{state.step_written[:40]}” is not a step number. Use a number, as in `?step=12`. This is step {sequence:,}."
     return ""

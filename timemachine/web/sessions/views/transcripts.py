@@ -63,22 +63,22 @@ def transcript(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sessions/{id}/transcript/`: the matching turns, `SHOWN` of them after the step `after`, and their share of the session."""
     session = session_of(access.project, id)
     here = _written(request)
-    wrong, asked = None, TurnFilter()
+    wrong, chosen = None, TurnFilter()
     try:
-        asked = turn_filter(**here)
-        here["role"] = ",".join(asked.role)
+        chosen = turn_filter(**here)
+        here["role"] = ",".join(chosen.role)
         after = _after(request)
     except InvalidInput as why:
-        wrong, asked, after = why, TurnFilter(), 0
-    found = transcript_of(session, asked)
-    told = list(islice(found.turns(after), SHOWN + 1))
-    shown = [turn_line(each.turn, each.left_out, LONGEST) for each in told[:SHOWN]]
+        wrong, chosen, after = why, TurnFilter(), 0
+    found = transcript_of(session, chosen)
+    turns = list(islice(found.turns(after), SHOWN + 1))
+    shown = [turn_line(each.turn, each.left_out, LONGEST) for each in turns[:SHOWN]]
     context: dict[str, object] = {
         "session": session,
         "found": found,
         "lines": shown,
         "marks": has_marks(session),
-        "more": shown[-1].turn.sequence if len(told) > SHOWN else None,
+        "more": shown[-1].turn.sequence if len(turns) > SHOWN else None,
         "after": after,
         "here": here,
         "chosen": here["significance"].split(","),

@@ -48,7 +48,16 @@ SHOWN_HITS: Final = 10
 MOST_UNDER_WAY: Final = 5
 END: Final = 2**62
 DEFAULTS: Final = {"do": "ask", "mode": "hybrid", "top_k": 8}
-KEPT: Final = (*DEFAULTS, "adaptive", "relative", "cliff", "min_score", "model", "other_model", "collection")
+OPTIONS: Final = (
+    *DEFAULTS,
+    "adaptive",
+    "relative",
+    "cliff",
+    "min_score",
+    "model",
+    "other_model",
+    "collection",
+)
 
 
 @form_view(fresh=True)
@@ -136,16 +145,16 @@ def _work_form(session: Session, data: Any = None, **options: Any) -> WorkForm:
 def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm) -> HttpResponse:
     """Run a find or an ask, and redirect to the recorded step. An ended session is refused first."""
     require_open(session)
-    said = form.cleaned_data
-    collection = session.collection or collection_of(access.project, said["collection"])
+    data = form.cleaned_data
+    collection = session.collection or collection_of(access.project, data["collection"])
     query = Query(
-        text=said["text"],
-        mode=said["mode"],
-        top_k=said["top_k"],
-        adaptive=said["adaptive"],
+        text=data["text"],
+        mode=data["mode"],
+        top_k=data["top_k"],
+        adaptive=data["adaptive"],
         **form.thresholds(),
     )
-    if said["do"] == "find":
+    if data["do"] == "find":
         found = doing.find(collection, query, session=session)
         return see_other(_address(session, found.sequence, form), part="done")
 
@@ -156,7 +165,7 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
             query,
             use_model=form.chosen_model,
             session=session,
-            no_cache=said["no_cache"],
+            no_cache=data["no_cache"],
             observer=audience,
         )
 
@@ -175,14 +184,14 @@ def _put(access: Access, session: Session, frame: NewFrame, collection_name: str
     return done
 
 
-def _take(request: HttpRequest, access: Access, session: Session, said: Mapping[str, Any]) -> Taken:
-    files = handed_in(request, replace=said["replace"], uri=said["uri"])
+def _take(request: HttpRequest, access: Access, session: Session, data: Mapping[str, Any]) -> Taken:
+    files = handed_in(request, replace=data["replace"], uri=data["uri"])
     require_open(session)
     by = access.user.email
 
     def into() -> Collection:
         return session.collection or get_or_create_collection(
-            access.project, said.get("collection", ""), by=by
+            access.project, data.get("collection", ""), by=by
         )
 
     return take(files, into, by=by, session=session)
@@ -193,9 +202,9 @@ def _address(session: Session, sequence: int | None, form: WorkForm) -> str:
     return reverse("work", args=[session.id], query={"step": sequence, **_changed_options(form.cleaned_data)})
 
 
-def _changed_options(said: Mapping[str, Any]) -> dict[str, Any]:
+def _changed_options(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that were set: a threshold of 0 is, an empty field, an unchecked box or a default is not."""
-    chosen = {name: said.get(name) for name in KEPT}
+    chosen = {name: data.get(name) for name in OPTIONS}
     return {
         name: value
         for name, value in chosen.items()
@@ -230,8 +239,8 @@ def ask_and_redirect(
 ) -> HttpResponse:
     """Ask, and redirect to the recorded step; for a script, stream the events until then."""
     if MEDIA_TYPE in request.headers.get("Accept", ""):
-        told = after_start(ask_events(session.project, question, make, session=session))
-        events = (_event(session, happening, address) for happening in told)
+        stream = after_start(ask_events(session.project, question, make, session=session))
+        events = (_event(session, happening, address) for happening in stream)
         headers = {"X-Accel-Buffering": "no"}
         return StreamingHttpResponse(events, content_type=MEDIA_TYPE, headers=headers)  # type: ignore[return-value]  # its content has another form
     with running_asks.active_ask(session.project, question, session=session) as mine:

@@ -64,13 +64,13 @@ class ProfileForm(SentOnce):
     def clean(self) -> None:
         """Validate all fields and show every error at its field with its line, then check combinations."""
         super().clean()
-        said = self.cleaned_data
+        data = self.cleaned_data
         for part, lines in self._lines().items():
             for nth, line in enumerate(lines):
                 self._try({**_SOMETHING, part: [line]}, nth)
-        if "name" in said:
+        if "name" in data:
             try:
-                checked_name(said["name"])
+                checked_name(data["name"])
             except TimeMachineError as why:
                 self.refuse(why)
         if not self.errors:
@@ -82,12 +82,12 @@ class ProfileForm(SentOnce):
 
     def _lines(self) -> dict[str, list[str]]:
         """Return the lines of each field; none for a field that cannot be parsed."""
-        said = self.cleaned_data
+        data = self.cleaned_data
         return {
-            "detect": said.get("detect", []),
-            "phone_regions": re.findall(r"[^\s,]+", said.get("phone_regions", "")),
-            "patterns": _lines(said.get("patterns", "")),
-            "fields": _lines(said.get("fields_by_path", "")),
+            "detect": data.get("detect", []),
+            "phone_regions": re.findall(r"[^\s,]+", data.get("phone_regions", "")),
+            "patterns": _lines(data.get("patterns", "")),
+            "fields": _lines(data.get("fields_by_path", "")),
         }
 
     def _try(self, lines: Mapping[str, list[str]], nth: int | None = None) -> None:
@@ -139,12 +139,12 @@ class TryForm(RecordForm):
     def clean(self) -> None:
         """Require either a text or a step."""
         super().clean()
-        said = self.cleaned_data
-        if said.get("text") and (said.get("session") or self.data.get("sequence")):
+        data = self.cleaned_data
+        if data.get("text") and (data.get("session") or self.data.get("sequence")):
             self.add_error("text", "Use either a text or a step, not both.")
-        elif not said.get("text") and not said.get("session"):
+        elif not data.get("text") and not data.get("session"):
             self.add_error("text", "Enter a text, or a session and a step.")
-        elif not said.get("text") and "sequence" in said and said["sequence"] is None:
+        elif not data.get("text") and "sequence" in data and data["sequence"] is None:
             self.add_error("sequence", "Enter a step of the session.")
 
 

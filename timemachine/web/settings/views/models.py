@@ -139,8 +139,8 @@ def _test_result(trial: ModelTrial) -> str:
         return f"The test failed. {safe_text.shown(trial.words)}"
     took = formatting.duration(trial.duration_ms)
     used = f"{_count(trial.input_tokens)} input tokens, {_count(trial.output_tokens)} output tokens"
-    said = f"“{safe_text.shown(trial.words)}”" if trial.words else "with an empty answer"
-    return f"{trial.model} answered {said} in {took}: {used}, cost {money_or_unknown(trial.cost_usd)}."
+    answer = f"“{safe_text.shown(trial.words)}”" if trial.words else "with an empty answer"
+    return f"{trial.model} answered {answer} in {took}: {used}, cost {money_or_unknown(trial.cost_usd)}."
 
 
 def _count(tokens: int | None) -> str:

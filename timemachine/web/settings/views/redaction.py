@@ -114,20 +114,20 @@ def profile(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 @post_view(ADMIN)
 def retire(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Retire a profile, so that it cannot be chosen any more."""
-    gone = commands.retire_profile(profile_row(access.project, id), by=access.user.email)
-    messages.success(request, f"Profile {gone.name} retired. Existing links keep it.")
+    profile = commands.retire_profile(profile_row(access.project, id), by=access.user.email)
+    messages.success(request, f"Profile {profile.name} retired. Existing links keep it.")
     return see_other("redaction")
 
 
-def _tried(project: Project, said: Mapping[str, Any]) -> Outcome:
+def _tried(project: Project, data: Mapping[str, Any]) -> Outcome:
     """Return the result of a profile on the text or the step of the form."""
-    chosen = profile_of(project, said["profile"])
-    if said["text"]:
-        redacted = redact_text(said["text"], chosen.rules)
+    chosen = profile_of(project, data["profile"])
+    if data["text"]:
+        redacted = redact_text(data["text"], chosen.rules)
         counts = counts_of(tally_of(redacted.findings))
         return Outcome(profile=chosen, shown=excerpt(redacted.text, SHOWN), counts=counts)
-    session = session_of(project, said["session"])
-    action = action_out(session, said["sequence"])
+    session = session_of(project, data["session"])
+    action = action_out(session, data["sequence"])
     found = redact_action(action.model_dump(), chosen.rules)
     return Outcome(
         profile=chosen,

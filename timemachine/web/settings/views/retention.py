@@ -33,8 +33,8 @@ def settings(request: HttpRequest, access: Access) -> HttpResponse:
     POST previews a rule, and with `confirmed` sets it; with `change` the form is shown again.
     """
     if request.method != "POST":
-        asked = {name: request.GET[name] for name in NAMES if name in request.GET}
-        return _settings(request, access, RuleForm(), WhichForm(initial=asked))
+        parameters = {name: request.GET[name] for name in NAMES if name in request.GET}
+        return _settings(request, access, RuleForm(), WhichForm(initial=parameters))
     access.require(ADMIN)
     form = RuleForm(request.POST)
     if "change" in request.POST:
@@ -52,8 +52,8 @@ def settings(request: HttpRequest, access: Access) -> HttpResponse:
 @post_view(ADMIN)
 def remove_rule(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """Remove a rule."""
-    gone = retention.remove_rule(queries.rule_of(access.project, id), by=access.user.email)
-    messages.success(request, f"Rule removed: {describe(gone)}.")
+    removed = retention.remove_rule(queries.rule_of(access.project, id), by=access.user.email)
+    messages.success(request, f"Rule removed: {describe(removed)}.")
     return see_other("retention")
 
 
@@ -208,9 +208,9 @@ def session_hold(request: HttpRequest, access: Access, id: str) -> HttpResponse:
 @form_view(ADMIN, fresh=True)
 def place_hold(request: HttpRequest, access: Access) -> HttpResponse:
     """`/holds/new/`: the number of sessions that match the filter in the URL; POST places a hold on them."""
-    asked = {name: request.GET[name] for name in NAMES if request.GET.get(name, "").strip()}
-    days = asked.pop("older_than_days", "")
-    which = read_filter({**asked, "older_than_days": (whole_number(days) or 0) if days else None})
+    parameters = {name: request.GET[name] for name in NAMES if request.GET.get(name, "").strip()}
+    days = parameters.pop("older_than_days", "")
+    which = read_filter({**parameters, "older_than_days": (whole_number(days) or 0) if days else None})
     form = ReasonForm(sent(request))
     made = form.run(
         lambda: legal_holds.place(

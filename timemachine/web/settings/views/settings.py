@@ -156,11 +156,11 @@ def _asks_current(request: HttpRequest, user: User) -> bool:
 
 
 def _set_password(request: HttpRequest, user: User, form: forms.ChangePasswordForm) -> None:
-    said = form.cleaned_data
-    if "current" not in said:
-        people.set_password(user, said["password"])
+    data = form.cleaned_data
+    if "current" not in data:
+        people.set_password(user, data["password"])
         return
-    people.change_password(user, said["current"], said["password"], address=address_of(request))
+    people.change_password(user, data["current"], data["password"], address=address_of(request))
 
 
 def _page_before(request: HttpRequest) -> str:

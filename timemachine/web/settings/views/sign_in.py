@@ -100,9 +100,9 @@ def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
 
 
 def _introduced(request: HttpRequest, user: User, form: WelcomeForm) -> bool:
-    said = form.cleaned_data
+    data = form.cleaned_data
     try:
-        people.complete_profile(user, name=said["name"], password=said["password"], email=said.get("email"))
+        people.complete_profile(user, name=data["name"], password=data["password"], email=data.get("email"))
     except Conflict as why:
         form.add_error("email", why.message)
         return False

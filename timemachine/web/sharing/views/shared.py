@@ -166,15 +166,15 @@ def _opening_page(request: HttpRequest, asks: str = "", status: int = 200) -> Ht
 def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     sequence = _number(request.GET.get("step")) if "step" in request.GET else scope.first_step()
     tab = request.GET.get("tab", "")
-    asked = UrlState(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
+    state = UrlState(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
     context: dict[str, object] = _about(scope) | {
         "neighbours": scope.neighbours(sequence),
         "sequence": sequence,
         "tabs": TABS,
-        "asked": asked,
-        "here": {"step": sequence, "tab": asked.tab if asked.tab != TABS[0] else None},
+        "asked": state,
+        "here": {"step": sequence, "tab": state.tab if state.tab != TABS[0] else None},
     }
-    found = scope.step(sequence, asked.first_bytes)
+    found = scope.step(sequence, state.first_bytes)
     context |= {
         "source": found.source,
         "found": replace(found, source=None),  # the templates link to it where only members may download it
@@ -186,8 +186,8 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
         "erased_fields": scope.erased_fields([found]),
         "deletion": scope.deletion(found),
     }
-    if asked.tab == "raw":
-        context["raw"] = json_excerpt(scope.document(sequence), asked.first_bytes)
+    if state.tab == "raw":
+        context["raw"] = json_excerpt(scope.document(sequence), state.first_bytes)
     if requested_part(request, PARTS) != "step":
         context |= _outcome(scope) | {"window": scope.rows(sequence)}
     return page(request, "shares/session.html", context, parts=PARTS)
@@ -231,16 +231,16 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
     results, made = comparison.results(), comparison.about()
     if results.due:
         enqueue(compute_results, made.id)
-    asked = ask_filter(request.GET, len(made.arms))
+    asks = ask_filter(request.GET, len(made.arms))
     context = _about(scope, made) | _outcome(scope)
     if results.findings is not None:
-        context |= figures(results.findings, made.arms, asked, comparison.remarks)
+        context |= figures(results.findings, made.arms, asks, comparison.remarks)
     return page(
         request,
         "shares/comparison.html",
         context,
         results=results,
-        asked=asked,
+        asked=asks,
         here={name: request.GET[name] for name in FILTERS if request.GET.get(name)},
         address={"id": scope.link.public_id},
     )
