@@ -172,9 +172,9 @@ class TooMuch(Exception):
     """There are so many problems that the check stops."""
 
 
-def plain(said: object) -> str:
+def plain(value: object) -> str:
     """The text with unprintable characters escaped, which could overwrite or reorder the output of a terminal."""
-    words = str(said)
+    words = str(value)
     short = words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}…"
     if short.isprintable():
         return short
@@ -216,8 +216,8 @@ class Tombstone(NamedTuple):
         what = "; ".join(shown + [f"and {more:,} more records"] * bool(more)) or "all of it"
         if self.anew is not None:
             what = f"resealed after an erasure, as run {self.anew}"
-        said = [f"by {self.by}"] * bool(self.by) + [f"because: {self.reason}"] * bool(self.reason)
-        return ", ".join([f"{self.of} {self.id}: {what}", f"at {self.at or 'an unknown time'}", *said])
+        details = [f"by {self.by}"] * bool(self.by) + [f"because: {self.reason}"] * bool(self.reason)
+        return ", ".join([f"{self.of} {self.id}: {what}", f"at {self.at or 'an unknown time'}", *details])
 
 
 class Earlier(NamedTuple):
@@ -341,7 +341,7 @@ class Disclosure(NamedTuple):
     """
 
     sealed: Mapping[int, bytes] = MappingProxyType({})
-    untold: Mapping[int, set[str]] = MappingProxyType({})
+    undisclosed: Mapping[int, set[str]] = MappingProxyType({})
     unfit: Mapping[int, set[str]] = MappingProxyType({})
     erased: Mapping[Field, str | None] = MappingProxyType({})
     withholds: bool = False
@@ -877,10 +877,10 @@ class Layout:
     def members(self, listed: Sequence[zipfile.ZipInfo], directory: int) -> dict[str, Member]:
         """The files by name in the order of the directory at `directory`. Raises one of `DAMAGE`."""
         self.file.seek(directory)
-        said = [self._repeated_fields(each) for each in listed]
+        entries = [self._repeated_fields(each) for each in listed]
         self._ends(len(listed), directory, self.file.tell())
         found, at = {}, 0
-        for each, raw in sorted(zip(listed, said, strict=True), key=lambda pair: pair[0].header_offset):
+        for each, raw in sorted(zip(listed, entries, strict=True), key=lambda pair: pair[0].header_offset):
             self._gap(at, each.header_offset, each.filename)
             begin, at = self._local(each, raw)
             end = begin + each.compress_size
@@ -900,8 +900,8 @@ class Layout:
         entry = CENTRAL.unpack(self.file.read(CENTRAL.size))
         name, extra, comment = (self.file.read(size) for size in entry[10:13])
         values = [entry[8], entry[9], entry[16]].count(IN_64)  # that are too large for their fields
-        wanted = struct.pack("<2H", ZIP_64, 8 * values) if values else b""
-        sound = (extra[:4], len(extra)) == (wanted, len(wanted) + 8 * values)
+        zip64 = struct.pack("<2H", ZIP_64, 8 * values) if values else b""
+        sound = (extra[:4], len(extra)) == (zip64, len(zip64) + 8 * values)
         kind = stat.S_IFMT(entry[15] >> 16)  # a link or a folder would not be unpacked as what was signed
         if (
             name != each.filename.encode()
@@ -914,17 +914,17 @@ class Layout:
             self.report.problem("zip", each.filename, says)
         return (*entry[2:7], name)
 
-    def _local(self, each: zipfile.ZipInfo, said: tuple[Any, ...]) -> tuple[int, int]:
+    def _local(self, each: zipfile.ZipInfo, repeated: tuple[Any, ...]) -> tuple[int, int]:
         """The start of the packed bytes of a file, and the end of the file."""
         self.file.seek(each.header_offset)
         head = LOCAL.unpack(self.file.read(LOCAL.size))
         name, extra = (self.file.read(size) for size in head[9:11])
         begin, sizes = self.file.tell(), (each.CRC, each.compress_size, each.file_size)
         streamed = bool(each.flag_bits & STREAMED)
-        wanted = (0, 0, 0) if streamed else sizes
-        small = (wanted[0], IN_64, IN_64) if extra else wanted
-        large = struct.pack("<2H2Q", ZIP_64, 16, *wanted[:0:-1]) if extra else b""
-        if (*head[:9], name, extra) != (b"PK\x03\x04", *said[:-1], *small, said[-1], large):
+        expected = (0, 0, 0) if streamed else sizes
+        small = (expected[0], IN_64, IN_64) if extra else expected
+        large = struct.pack("<2H2Q", ZIP_64, 16, *expected[:0:-1]) if extra else b""
+        if (*head[:9], name, extra) != (b"PK\x03\x04", *repeated[:-1], *small, repeated[-1], large):
             says = "Its header does not match the directory of the zip."
             self.report.problem("zip", each.filename, says)
         end = begin + each.compress_size
@@ -944,12 +944,12 @@ class Layout:
         """Check that only the end record of the ZIP follows the directory."""
         size, end = at - directory, self.file.read(END.size + END_64.size + FIND_64.size + 1)
         few, small = min(count, 0xFFFF), (min(size, IN_64), min(directory, IN_64))
-        wanted = END.pack(b"PK\x05\x06", 0, 0, few, few, *small, 0)
+        expected = END.pack(b"PK\x05\x06", 0, 0, few, few, *small, 0)
         if end[:4] == b"PK\x06\x06" and len(end) > END_64.size:
             made, needed = END_64.unpack(end[: END_64.size])[2:4]
             large = (b"PK\x06\x06", END_64.size - 12, made, needed, 0, 0, count, count, size, directory)
-            wanted = END_64.pack(*large) + FIND_64.pack(b"PK\x06\x07", 0, at, 1) + wanted
-        if end != wanted:
+            expected = END_64.pack(*large) + FIND_64.pack(b"PK\x06\x07", 0, at, 1) + expected
+        if end != expected:
             says = f"It does not end with its directory: there is a comment, or there are bytes {NOBODY_S}."
             self.report.problem("zip", "the end of the zip", says)
 
@@ -1071,12 +1071,14 @@ def _read(path: str, wanted_key: str | None, found: BundleContent, helpers: list
         records[tree.path] = lines.found
         _left_out(tree, records[tree.path], report, is_subject=tree is stated.trees[0] and not stated.log)
         last = _states(bundle, tree, lines, keys, report)
-        untold, unfit = _disclosed(bundle, tree.path, records[tree.path], payloads, helper, report)
+        undisclosed, unfit = _disclosed(bundle, tree.path, records[tree.path], payloads, helper, report)
         tombstones = _tombstones(bundle, tree, keys, report)
-        gone, withheld, wrong = _untold(tree, records[tree.path], (untold, unfit), tombstones, report)
+        erased, withheld, wrong = _count_undisclosed(
+            tree, records[tree.path], (undisclosed, unfit), tombstones, report
+        )
         if last:
             more, counted = last.state != "closed", len(records[tree.path])
-            numbers = *gone, withheld, wrong
+            numbers = *erased, withheld, wrong
             report.shown.append(
                 Shown(
                     tree.of,
@@ -1093,7 +1095,9 @@ def _read(path: str, wanted_key: str | None, found: BundleContent, helpers: list
         run = _earlier(bundle, tree, last, keys, report)
         leaves = {index: each.leaf for index, each in records[tree.path].items()}
         sealed = {index: each.fields for index, each in records[tree.path].items()}
-        disclosure = Disclosure(sealed, untold, unfit, tombstones, tree.withholds, tree.erased is not None)
+        disclosure = Disclosure(
+            sealed, undisclosed, unfit, tombstones, tree.withholds, tree.erased is not None
+        )
         name, at = f"{tree.path} record", last.at if last else ""
         trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, name, at, disclosure, run)
     _replacements(bundle, stated, keys, report)
@@ -1264,10 +1268,12 @@ def _moment(at: str) -> tuple[str, str]:
 def _made_before(older: Leaves, newer: Leaves, path: str, older_path: str, report: Report) -> None:
     """Check that the older bundle is older. Raises `Unreadable` if the newer one contains what had been erased by then."""
     count = 0
-    for index, names in older.disclosure.untold.items():
+    for index, names in older.disclosure.undisclosed.items():
         if index not in newer.disclosure.sealed:
             continue
-        here = names - newer.disclosure.untold.get(index, set()) - newer.disclosure.unfit.get(index, set())
+        here = (
+            names - newer.disclosure.undisclosed.get(index, set()) - newer.disclosure.unfit.get(index, set())
+        )
         if back := sorted(name for name in here if (index, name) in older.disclosure.erased):
             raise Unreadable(
                 f"it discloses {newer.name} {index} {back[0]}, which was erased permanently according to the log of {older_path}, which was given with "
@@ -1288,10 +1294,10 @@ def _no_longer_disclosed(older: Leaves, newer: Leaves) -> Iterator[tuple[str, st
     """The fields that only the older bundle discloses of records in both, with the reason."""
     before, now = older.disclosure, newer.disclosure
     left = "withheld or erased" if now.stated else "withheld"
-    for index, names in now.untold.items():
+    for index, names in now.undisclosed.items():
         if index in before.sealed:
             sealed = {name.decode() for name, _ in PAIR.findall(before.sealed[index])}
-            disclosed = sealed - before.untold.get(index, set()) - before.unfit.get(index, set())
+            disclosed = sealed - before.undisclosed.get(index, set()) - before.unfit.get(index, set())
             for name in sorted(disclosed & names):
                 if (index, name) in now.erased:
                     yield f"{newer.name} {index} {name}", "erased"
@@ -1367,58 +1373,58 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
     return Stated(trees, log, files)
 
 
-def _tree_of(said: Mapping[str, Any]) -> Tree:
+def _tree_of(stated: Mapping[str, Any]) -> Tree:
     """Read a tree of the statement; an older server does not state whether it withholds fields."""
-    complete, withholds = said["complete"], said.get("withholds", True)
+    complete, withholds = stated["complete"], stated.get("withholds", True)
     if type(complete) is not bool or type(withholds) is not bool:
         raise ValueError("this is not true or false")
-    origin, of, id_ = text(said["origin"]), text(said["of"], KIND), text(said["id"], ID)
+    origin, of, id_ = text(stated["origin"]), text(stated["of"], KIND), text(stated["id"], ID)
     named = ORIGIN.fullmatch(origin)
     if named is None or (named[2], named[3]) != (of, id_):
         raise ValueError("its origin is something else")
     return Tree(
-        path=text(said["path"], FOLDER),
+        path=text(stated["path"], FOLDER),
         of=of,
         id=id_,
         origin=origin,
         log=f"{named[1]}/log",
         generation=int(named[4] or 1),
-        size=whole(said["size"]),
-        root=text(said["root"], SHA256),
+        size=whole(stated["size"]),
+        root=text(stated["root"], SHA256),
         complete=complete,
         withholds=withholds,
-        erased=_erasure_count(said["erased"]) if "erased" in said else None,
-        earlier=[_earlier_of(each, of, id_) for each in said.get("earlier", ())],
+        erased=_erasure_count(stated["erased"]) if "erased" in stated else None,
+        earlier=[_earlier_of(each, of, id_) for each in stated.get("earlier", ())],
     )
 
 
-def _earlier_of(said: Mapping[str, Any], of: str, id_: str) -> Earlier:
+def _earlier_of(stated: Mapping[str, Any], of: str, id_: str) -> Earlier:
     """Read an earlier seal of the statement."""
-    at, entry = said["replaced_at"], said["log_entry"]
+    at, entry = stated["replaced_at"], stated["log_entry"]
     return Earlier(
         of,
         id_,
-        whole(said["generation"]),
-        whole(said["size"]),
-        text(said["root"], SHA256),
-        text(said["sealed_at"], AT),
-        text(said["because"], BECAUSE),
+        whole(stated["generation"]),
+        whole(stated["size"]),
+        text(stated["root"], SHA256),
+        text(stated["sealed_at"], AT),
+        text(stated["because"], BECAUSE),
         None if at is None else text(at, AT),
         None if entry is None else whole(entry),
     )
 
 
-def _erasure_count(said: Any) -> ErasureCount:
-    return ErasureCount(whole(said["fields"]), text(said["last"], AT))
+def _erasure_count(stated: Any) -> ErasureCount:
+    return ErasureCount(whole(stated["fields"]), text(stated["last"], AT))
 
 
-def _log_of(said: Mapping[str, Any]) -> Log:
+def _log_of(stated: Mapping[str, Any]) -> Log:
     """Read the project's log of the statement."""
     return Log(
-        path=text(said["path"], FOLDER),
-        origin=text(said["origin"]),
-        size=whole(said["size"]),
-        root=text(said["root"], SHA256),
+        path=text(stated["path"], FOLDER),
+        origin=text(stated["origin"]),
+        size=whole(stated["size"]),
+        root=text(stated["root"], SHA256),
     )
 
 
@@ -1503,10 +1509,10 @@ def _placed(
     tree: Tree, lines: Lines, order: Sequence[int], doubles: Mapping[int, Sealed], report: Report
 ) -> Lines:
     """Return the records that are in order, and report the others; another line has the index of each of the `doubles`."""
-    kept, found = _longest_ordered_run(order), lines.found
-    found.update((order[at], record) for at, record in doubles.items() if at in kept)
-    damaged = _misplaced(tree, order, kept, report)
-    elsewhere = {*found}.difference(order[at] for at in kept) if damaged else ()
+    ordered, found = _longest_ordered_run(order), lines.found
+    found.update((order[at], record) for at, record in doubles.items() if at in ordered)
+    damaged = _misplaced(tree, order, ordered, report)
+    elsewhere = {*found}.difference(order[at] for at in ordered) if damaged else ()
     for index in [each for each in elsewhere if each >= tree.size]:
         del found[index]  # a record that claims the place of another one
     if tree.complete:
@@ -1525,11 +1531,11 @@ def _longest_ordered_run(order: Sequence[int]) -> set[int]:
             height = bisect.bisect_left(ends, -order[at])
             behind[at] = places[height - 1] if height else -1
             ends[height : height + 1], places[height : height + 1] = [-order[at]], [at]
-    kept, at = set[int](), places[-1] if places else -1
+    ordered, at = set[int](), places[-1] if places else -1
     while at >= 0:
-        kept.add(at)
+        ordered.add(at)
         at = behind[at]
-    return kept
+    return ordered
 
 
 def _in_order(pairs: bytes, known: set[tuple[bytes, ...]]) -> bool:
@@ -1542,13 +1548,13 @@ def _in_order(pairs: bytes, known: set[tuple[bytes, ...]]) -> bool:
     return True
 
 
-def _misplaced(tree: Tree, order: Sequence[int], kept: set[int], report: Report) -> set[int]:
+def _misplaced(tree: Tree, order: Sequence[int], ordered: set[int], report: Report) -> set[int]:
     """Report lines that are not records (-1) or out of order; damaged ones are given."""
-    there, placed = set(order), {order[at] for at in kept}
+    there, placed = set(order), {order[at] for at in ordered}
     damaged, before = set[int](), -1
     for at, index in enumerate(order):
         line, where = f"Line {at + 1} of its records", f"{tree.path} record {index}"
-        if at in kept:
+        if at in ordered:
             before = index
             continue
         lost = before + 1 not in there and before + 1 < tree.size
@@ -1577,8 +1583,8 @@ def _gaps(tree: Tree, there: set[int], report: Report) -> set[int]:
     for before, index in itertools.pairwise((-1, *sorted(there))):
         if before + 1 < min(index, tree.size):
             gaps.add(before + 1)
-            gone = index - before - 1
-            many = f"It is missing, the first of {gone:,}" if gone > 1 else "It is missing"
+            missing = index - before - 1
+            many = f"It is missing, the first of {missing:,}" if missing > 1 else "It is missing"
             says = f"{many}: the next one is record {index}."
             report.problem("missing", f"{tree.path} record {before + 1}", says)
     return gaps
@@ -1867,11 +1873,11 @@ def _entries_in_log(
 def _replacements(bundle: Bundle, stated: Stated, keys: Mapping[str, bytes], report: Report) -> None:
     """The replaced keys of a bundle and their successors, by log entries under states that these keys signed."""
     found = bundle.document(REPLACED)
-    for said in found if stated.trees and isinstance(found, list) else ():
-        if not isinstance(said, dict):
+    for each in found if stated.trees and isinstance(found, list) else ():
+        if not isinstance(each, dict):
             report.problem("key", REPLACED, "This is not an entry of a log.")
             continue
-        for index, entry, signed_by in _proven(said, stated.trees[0].log, keys, report, REPLACED):
+        for index, entry, signed_by in _proven(each, stated.trees[0].log, keys, report, REPLACED):
             try:
                 if entry["entry"] != "key":
                     raise ValueError("this entry is about something else")
@@ -1911,55 +1917,57 @@ def tombstone_of(index: int, entry: Any) -> Tombstone:
     if entry["entry"] not in ("erased", "erased_fields"):
         raise ValueError("this entry is about something else")
     at, by, reason = ((text(entry[name]) if name in entry else None) for name in ("at", "by", "reason"))
-    told = entry["records"] if entry["entry"] == "erased_fields" else None
-    records = None if told is None else [(whole(at), list(map(text, names))) for at, names in told]
+    listed = entry["records"] if entry["entry"] == "erased_fields" else None
+    records = None if listed is None else [(whole(at), list(map(text, names))) for at, names in listed]
     whose = text(entry["of"]), text(entry["id"]), whole(entry["generation"])
     anew = entry.get("sealed_anew")
     turns = tuple(whole(each) for each in entry.get("turns", ()))
     return Tombstone(index, *whose, records, at, by, reason, None if anew is None else whole(anew), turns)
 
 
-def _untold(
+def _count_undisclosed(
     tree: Tree,
     records: Mapping[int, Sealed],
-    undisclosed: tuple[Mapping[int, set[str]], Mapping[int, set[str]]],
+    parted: tuple[Mapping[int, set[str]], Mapping[int, set[str]]],
     erased: Mapping[Field, str | None],
     report: Report,
 ) -> tuple[ErasureCount, int, int]:
     """Count the undisclosed fields: erased, if a tombstone names them, or the statement of a bundle that may withhold; otherwise
     withheld, which is a fault if the statement says that nothing is. The third number is of fields that do not match.
     """
-    untold, unfit = undisclosed
-    number, wrong = (sum(map(len, each.values())) for each in undisclosed)
-    found = {each: at for each, at in erased.items() if each[1] in untold.get(each[0], ())}
-    gone = ErasureCount(len(found), max((at for at in found.values() if at), default=None))
+    undisclosed, unfit = parted
+    number, wrong = (sum(map(len, each.values())) for each in parted)
+    found = {each: at for each, at in erased.items() if each[1] in undisclosed.get(each[0], ())}
+    erasures = ErasureCount(len(found), max((at for at in found.values() if at), default=None))
     if tree.withholds and tree.erased:
-        gone = _stated(tree, tree.erased, gone, (number, wrong), report)
-    left = number - gone.fields
+        erasures = _stated(tree, tree.erased, erasures, (number, wrong), report)
+    left = number - erasures.fields
     withheld, wrong = (left, wrong) if tree.withholds else (0, wrong + left)
     report.checked["fields"] += (
         sum(each.fields.count(b":") for each in records.values()) - number - sum(map(len, unfit.values()))
     )
-    report.checked["erased_fields"] += gone.fields
+    report.checked["erased_fields"] += erasures.fields
     report.checked["withheld"] += withheld
     report.checked["unfit_fields"] += wrong
-    for index in sorted(untold) if not tree.withholds else ():
-        for name in sorted(untold[index]):
+    for index in sorted(undisclosed) if not tree.withholds else ():
+        for name in sorted(undisclosed[index]):
             if (index, name) not in found:
                 says = "It is not disclosed, and no tombstone in the log says that it was erased."
                 report.problem("missing", f"{tree.path} record {index} {name}", says)
-    return gone, withheld, wrong
+    return erasures, withheld, wrong
 
 
 def _stated(
     tree: Tree, stated: ErasureCount, found: ErasureCount, numbers: tuple[int, int], report: Report
 ) -> ErasureCount:
     """The erased fields according to the statement, which replaces tombstones in the bundle of a share link; at most the undisclosed ones."""
-    untold, wrong = numbers
-    if untold < stated.fields <= untold + wrong:  # some of it was changed, which is already reported
-        return stated._replace(fields=untold)
-    if stated.fields > untold:
-        says = f"The statement says that {stated.fields} fields were erased, but {untold} are not disclosed."
+    undisclosed, wrong = numbers
+    if (
+        undisclosed < stated.fields <= undisclosed + wrong
+    ):  # some of it was changed, which is already reported
+        return stated._replace(fields=undisclosed)
+    if stated.fields > undisclosed:
+        says = f"The statement says that {stated.fields} fields were erased, but {undisclosed} are not disclosed."
         report.problem("statement", f"{tree.path} erased", says)
         return found
     if stated.fields <= found.fields:
@@ -2306,32 +2314,34 @@ def _disclosed(
     name = f"{path}/disclosed.jsonl"
     made = helper.lines(bundle) if helper else None
     sound = {claimed.encode() for claimed, digest in payloads.items() if digest.hex() == claimed} | {b""}
-    said = _disclosed_fields(map(committed, bundle.lines(name)) if made is None else made, records, sound)
-    known, named, unclear = said.of_all.union(said.of_some), set[Field](), False
-    for number, line in enumerate(bundle.lines(name) if said.doubtful else (), start=1):
-        if number in said.doubtful:
+    disclosed = _disclosed_fields(
+        map(committed, bundle.lines(name)) if made is None else made, records, sound
+    )
+    known, named, unclear = disclosed.of_all.union(disclosed.of_some), set[Field](), False
+    for number, line in enumerate(bundle.lines(name) if disclosed.doubtful else (), start=1):
+        if number in disclosed.doubtful:
             where = f"{path} disclosed line {number}"
             index, right, wrong = _one_by_one(line, where, path, records, payloads, report)
             named |= {(index, each) for each in wrong}
             unclear = unclear or index < 0
-            if 0 <= index <= said.doubtful[number] or index in known:
+            if 0 <= index <= disclosed.doubtful[number] or index in known:
                 report.problem("order", where, "A record is disclosed twice, or after a later one.")
             known.add(index)
-            said.of_some.setdefault(index, set()).update(right)
-    if len(said.doubtful) >= MOST_COUNTED:
+            disclosed.of_some.setdefault(index, set()).update(right)
+    if len(disclosed.doubtful) >= MOST_COUNTED:
         raise TooMuch(
             f"It stopped after {MOST_COUNTED:,} lines of {name} that are not in the form that the product writes."
         )
     unclear = unclear or bundle.hashes.get(name) == ""
-    return _parted(_undisclosed_fields(records, said), named, known if unclear else records)
+    return _parted(_undisclosed_fields(records, disclosed), named, known if unclear else records)
 
 
 def _parted(
-    untold: Mapping[int, set[str]], named: set[Field], read: Iterable[int]
+    undisclosed: Mapping[int, set[str]], named: set[Field], read: Iterable[int]
 ) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
     """The undisclosed fields without those that are disclosed and wrong: the `named` ones, and all fields of unreadable records."""
     left, unfit, there = dict[int, set[str]](), dict[int, set[str]](), set(read)
-    for index, names in untold.items():
+    for index, names in undisclosed.items():
         wrong = {name for name in names if (index, name) in named or index not in there}
         if wrong:
             unfit[index] = wrong
@@ -2356,12 +2366,12 @@ def _disclosed_fields(
             found.of_all.add(expected)
             before = expected
             continue
-        written_index, said, fields, needed = line.split(b" ")
+        written_index, disclosed, fields, needed = line.split(b" ")
         index, pairs = int(written_index), fields.split(b",") if fields else []
         right = (
             before < index in records
             and sound.issuperset(needed.split(b","))
-            and len(pairs) == int(said) == len(set(pairs))
+            and len(pairs) == int(disclosed) == len(set(pairs))
             and all(pair in records[index].fields for pair in pairs)
         )
         if right:
@@ -2376,13 +2386,13 @@ def _disclosed_fields(
 
 def _undisclosed_fields(records: Mapping[int, Sealed], disclosed: DisclosedFields) -> dict[int, set[str]]:
     """The names of the undisclosed fields by record."""
-    untold = {}
+    undisclosed = {}
     for index, record in records.items():
         if index not in disclosed.of_all:
             names = {name.decode() for name, _ in PAIR.findall(record.fields)}
             if left := names - disclosed.of_some.get(index, set()):
-                untold[index] = left
-    return untold
+                undisclosed[index] = left
+    return undisclosed
 
 
 # Objects as tuples of pairs, so that a repeated name is not lost.
@@ -2405,8 +2415,8 @@ def committed(line: bytes) -> bytes:
             return UNCLEAR
         for name, each in fields:
             if len(each) == 2:  # noqa: PLR2004  # as below; not a call, because this runs a million times
-                salt, told = each
-                commitment = sha(COMMITMENT_TAG + _bytes(salt) + sha(told.encode()).digest()).hexdigest()
+                salt, content = each
+                commitment = sha(COMMITMENT_TAG + _bytes(salt) + sha(content.encode()).digest()).hexdigest()
             else:
                 commitment, payload = _committed(each)
                 needed.append(payload)
@@ -2422,11 +2432,11 @@ def committed(line: bytes) -> bytes:
 def _committed(each: Any) -> tuple[str, str]:
     """The commitment in hex to a disclosed field, `[salt, text]` or `[salt, null, SHA-256 of a payload]`, and that SHA-256."""
     if len(each) == 2:  # noqa: PLR2004
-        salt, told = each
-        payload, digest = "", hashlib.sha256(told.encode()).digest()
+        salt, content = each
+        payload, digest = "", hashlib.sha256(content.encode()).digest()
     else:
-        salt, told, payload = each
-        if told is not None or not SHA256.fullmatch(payload):
+        salt, content, payload = each
+        if content is not None or not SHA256.fullmatch(payload):
             raise ValueError("it has both a text and a payload, or the name of no payload")
         digest = bytes.fromhex(payload)
     return hashlib.sha256(COMMITMENT_TAG + bytes.fromhex(salt) + digest).hexdigest(), payload
@@ -2589,14 +2599,14 @@ def _links(
         silent, before = 0, 0
         for index in linked[tree.path]:
             where, record = f"{tree.path} record {index}", records[tree.path][index]
-            said = _repeats(tree, record, facts.get(index), facts.get(0))
-            silent += said.sequence is None
+            repeats = _repeats(tree, record, facts.get(index), facts.get(0))
+            silent += repeats.sequence is None
             if not record.links:
                 report.problem(
                     "link", where, "It is a step of a replay, but does not name the record that it repeats."
                 )
             for name, leaf in PAIR.findall(record.links):
-                step = _linked(where, name.decode(), known.get(leaf), said, report)
+                step = _linked(where, name.decode(), known.get(leaf), repeats, report)
                 if _is_step(tree, index) and 0 <= step <= before:
                     says = f"It repeats record {step} of the session after record {before}: its link or its place is wrong."
                     report.problem("link", where, says)
@@ -2611,21 +2621,23 @@ def _is_step(tree: Tree, index: int) -> bool:
     return tree.of == "replay" and index > 0
 
 
-def _linked(where: str, name: str, found: tuple[Tree, int, str] | None, said: Repeats, report: Report) -> int:
+def _linked(
+    where: str, name: str, found: tuple[Tree, int, str] | None, repeats: Repeats, report: Report
+) -> int:
     """The step of a link if it is the one the record names; else -1 and a problem."""
     if found is None:
         says = f"It repeats a record ({name}) that is not in the bundle, or was changed."
         report.problem("link", where, says)
         return -1
     there, index, kind = found
-    for wanted, here in (
+    for claimed, here in (
         (SESSION, there.of),
-        (said.session, there.id),
-        (said.sequence, index),
-        (said.kind, kind),
+        (repeats.session, there.id),
+        (repeats.sequence, index),
+        (repeats.kind, kind),
     ):
-        if wanted is not None and wanted != here:
-            says = f"It claims to repeat something else ({plain(wanted)}) than the record that it names: record {index} of the {there.of} {there.id}, {kind}."
+        if claimed is not None and claimed != here:
+            says = f"It claims to repeat something else ({plain(claimed)}) than the record that it names: record {index} of the {there.of} {there.id}, {kind}."
             report.problem("link", where, says)
             return -1
     report.checked["links"] += 1
@@ -2634,23 +2646,23 @@ def _linked(where: str, name: str, found: tuple[Tree, int, str] | None, said: Re
 
 def _repeats(tree: Tree, record: Sealed, facts: Any, of_tree: Any) -> Repeats:
     """What a record repeats: for a cell from its facts; for a step of a replay from its envelope and record 0."""
-    told = facts if isinstance(facts, dict) else {}
+    own_facts = facts if isinstance(facts, dict) else {}
     if tree.of != "replay":
-        return Repeats(told.get("session"), told.get("sequence"), told.get("kind"))
+        return Repeats(own_facts.get("session"), own_facts.get("sequence"), own_facts.get("kind"))
     session = of_tree.get("session") if isinstance(of_tree, dict) else None
-    return Repeats(session, told.get("sequence"), record.kind.decode())
+    return Repeats(session, own_facts.get("sequence"), record.kind.decode())
 
 
 def _facts(bundle: Bundle, tree: Tree, linked: Sequence[int], disclosure: Disclosure) -> dict[int, Any]:
     """The disclosed and correct facts of some records and of record 0."""
-    wanted, found = {0, *linked} if linked else set(), dict[int, Any]()
-    for line in bundle.lines(f"{tree.path}/disclosed.jsonl") if wanted else ():
+    needed, found = {0, *linked} if linked else set(), dict[int, Any]()
+    for line in bundle.lines(f"{tree.path}/disclosed.jsonl") if needed else ():
         with suppress(*WRONG_FORM):  # reported with the disclosed fields
-            said = parsed(line)
-            index = said["index"]
-            left = disclosure.untold.get(index, set()) | disclosure.unfit.get(index, set())
-            if index in wanted and FACTS not in left:
-                found[index] = parsed(text(said["fields"][FACTS][1]))
+            document = parsed(line)
+            index = document["index"]
+            left = disclosure.undisclosed.get(index, set()) | disclosure.unfit.get(index, set())
+            if index in needed and FACTS not in left:
+                found[index] = parsed(text(document["fields"][FACTS][1]))
     return found
 
 
@@ -2716,8 +2728,8 @@ def _older(report: Report) -> Iterator[str]:
         yield f"{RESULT_OF_EARLIER[older.holds]}  {older.anew}; the older one is signed by {older.key or 'no valid key'}"
     elif older:
         some = ONLY_RECORDS if older.holds and report.failed else ""
-        said = RESULT_OF_LOG if older.in_log else RESULT_OF_OLDER
-        yield f"{said[older.holds]}{some}  it is signed by {older.key or 'no valid key'}"
+        results = RESULT_OF_LOG if older.in_log else RESULT_OF_OLDER
+        yield f"{results[older.holds]}{some}  it is signed by {older.key or 'no valid key'}"
 
 
 def _erased(erasures: Sequence[Tombstone]) -> Iterator[str]:
