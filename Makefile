@@ -73,7 +73,7 @@ lint-rules: .venv/.synced
 	@echo '— ruff check'; $(BIN)/ruff check --quiet .
 
 lint-words: .venv/.synced
-	@echo '— wording of docs, pages and names'; $(PYTHON) -m tests.lint_words && $(PYTHON) -m tests.lint_names
+	@echo '— wording of docs, pages, code and names'; $(PYTHON) -m tests.lint_words && $(PYTHON) -m tests.lint_names
 
 lint-client: .venv/.synced
 	@echo '— generated client'; $(PYTHON) -m clients.generate_python --check
