@@ -1,4 +1,4 @@
-# `make` lists what there is. Everything runs from .venv, which uv makes from uv.lock; uv itself lives in .tools.
+# `make` lists the targets. Everything runs from .venv, which uv makes from uv.lock; uv itself lives in .tools.
 BIN := .venv/bin
 PYTHON := $(BIN)/python
 TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)

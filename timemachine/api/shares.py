@@ -92,7 +92,9 @@ def revoke(request: HttpRequest, share_id: str) -> ShareOut:
 
 
 @router.get("/{share_id}/opens", response=LogPage, summary="The access log of a share link")
-def opens(request: HttpRequest, share_id: str, limit: int = paging.DEFAULT, after: str | None = None) -> LogPage:
+def opens(
+    request: HttpRequest, share_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> LogPage:
     """The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found."""
     link = queries.link_of(caller(request, "share").project, share_id)
     return _log_page(link, queries.openings_of(link), limit, after)

@@ -20,7 +20,7 @@ MOST_IN_A_REQUEST: Final = 2_000  # records
 
 
 def check(seal: Seal | None, *, by: str | None) -> SealCheck:
-    """Request a check, and run it at once if the seal is small; otherwise the caller enqueues it. Raises what
+    """Request a check, and run it immediately if the seal is small; otherwise the caller enqueues it. Raises what
     `request_check` raises.
     """
     requested = request_check(seal, by=by)

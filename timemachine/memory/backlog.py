@@ -136,7 +136,7 @@ def store_if_current(begun: models.Model, store: Callable[[], None]) -> bool:
 
 
 def give_way_to_erasures() -> None:
-    """Have this transaction notice an erased reference at once, not at its end, and wait less for locks than an erasure."""
+    """Have this transaction notice an erased reference immediately, not at its end, and wait less for locks than an erasure."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("SET LOCAL lock_timeout = '300ms'")

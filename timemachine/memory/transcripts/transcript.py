@@ -25,8 +25,8 @@ from timemachine.memory.transcripts.pure.selection import Candidate, fitting, ga
 from timemachine.memory.transcripts.turn_rows import Row, TurnCounts, rows, turn_counts
 from timemachine.recording.annotations.significance.queries import (
     IMPORTANCE,
-    UNCOMPRESSED,
     SIGNIFICANCE,
+    UNCOMPRESSED,
     compression_of,
 )
 from timemachine.recording.sessions.deletions import IS_DELETED

@@ -1,6 +1,6 @@
 """The lines of an access log as a chain: each contains the hash of the line before it. Pure.
 
-Of a visitor, a line has the network, never the address, and the browser's family.
+A line has the network of a visitor, never the address, and the browser's family.
 
 A line's hash is the SHA-256 of its canonical JSON (`timemachine.core.pure.content.canonical_json`), which
 contains the hash of the line before. Anyone who kept one hash can later verify that nothing up to that line

@@ -296,7 +296,7 @@ def _key(frame: Mapping[str, Any]) -> Any:
 
 
 def _in_other_list(step: AnyStep, frame: Any, rank: int, *, alone: str, end: str) -> tuple[str, str]:
-    """Return the place of a frame in the other list, in words, and what became of it; `alone` if it is not there."""
+    """Return the place of a frame in the other list, in words, and what happened to it; `alone` if it is not there."""
     retrieval = step.retrieval or {}
     if frame in retrieval.get(alone, []):
         return alone, alone
