@@ -235,17 +235,13 @@ def _unread(question: str, bare: str, looked_at: Sequence["_Expression"]) -> Ite
 
 
 def _readings(question: str, found: Sequence["_Expression"], zone: ZoneInfo) -> Iterator[Reading]:
-    for expression in found:
-        place = {
-            "words": question[expression.start : expression.end],
-            "start": expression.start,
-            "end": expression.end,
-        }
-        if expression.session is not None:
-            yield replace(expression.session, **place)  # type: ignore[arg-type]
+    for each in found:
+        place = {"words": question[each.start : each.end], "start": each.start, "end": each.end}
+        if each.session is not None:
+            yield replace(each.session, **place)  # type: ignore[arg-type]
         else:
             begin, until = (
-                None if each is None else _in_utc(each, zone) for each in (expression.begin, expression.until)
+                None if moment is None else _in_utc(moment, zone) for moment in (each.begin, each.until)
             )
             yield Reading(**place, begin=begin, until=until)  # type: ignore[arg-type]
 
