@@ -6,7 +6,7 @@ from tests.scheduling import LONG, next_file, starts_programs
 
 ROOT = Path(__file__).resolve().parent.parent
 LIGHT, OTHER = "tests/core/test_clock.py", "tests/core/test_home.py"
-STORY, BROWSER = "tests/e2e/test_live.py", "tests/web/test_notes_in_a_browser.py"
+STORY, BROWSER = "tests/e2e/test_live.py", "tests/web/sessions/test_notes_in_a_browser.py"
 
 
 def test_every_long_file_is_there() -> None:

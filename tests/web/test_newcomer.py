@@ -7,7 +7,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.core.accounts.people import PASSWORD, member
 from tests.web.handbook import FACTS
-from tests.web.workbench import kinds
+from tests.web.sessions.workbench import kinds
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
 

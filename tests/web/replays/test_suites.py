@@ -9,7 +9,7 @@ from tests.api.conftest import program
 from tests.builders import QUESTIONS, recorded_session
 from tests.replay.suites.conftest import made, work_off
 from tests.web.people import browser_of
-from tests.web.suite_forms import ONE, THREE, asked, page, words
+from tests.web.replays.suite_forms import ONE, THREE, asked, page, words
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.models import Replay

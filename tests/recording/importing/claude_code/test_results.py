@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.claude_code_lines import CALL, IMAGE, actions_of, answer, result, text, user
+from tests.recording.importing.claude_code.lines import CALL, IMAGE, actions_of, answer, result, text, user
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 

@@ -7,8 +7,8 @@ import pytest
 from tests.builders import compared, recorded_session
 from tests.governance.sharing.recorded import ask, replayed
 from tests.verifier.bundles import unpacked
-from tests.web.share_worlds import ONE, THREE, World, cells_of, hashes, written
-from tests.web.test_share_scope import is_the_same_404
+from tests.web.sharing.share_worlds import ONE, THREE, World, cells_of, hashes, written
+from tests.web.sharing.test_scope import is_the_same_404
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing.pure.terms import Terms

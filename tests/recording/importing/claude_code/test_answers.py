@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.claude_code_lines import CALL, WHEN, actions_of, answer, result, text, user
+from tests.recording.importing.claude_code.lines import CALL, WHEN, actions_of, answer, result, text, user
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 

@@ -7,8 +7,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests.builders import QUESTIONS, compared, recorded_session, tamper
-from tests.web.share_forms import created_at, form_at
-from tests.web.test_share_redaction import RULES, TRACES, Seen, session, traces
+from tests.web.sharing.share_forms import created_at, form_at
+from tests.web.sharing.test_redaction import RULES, TRACES, Seen, session, traces
 from tests.web.timelines import words
 from tests.web.visitors import opened
 from timemachine.core.accounts.models import Project

@@ -10,7 +10,7 @@ from django.test import Client
 from tests.builders import QUESTIONS, compared, recorded_session, tamper
 from tests.governance.sharing.conftest import replay, session
 from tests.governance.sharing.recorded import FROZEN
-from tests.web.share_forms import created_at, form_at
+from tests.web.sharing.share_forms import created_at, form_at
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now

@@ -21,7 +21,7 @@ from django.utils.functional import LazyObject
 from tests.governance.sharing.recorded import recorded
 from tests.web.people import browser_of
 from tests.web.routes import every_route
-from tests.web.share_worlds import WORLDS, World, written
+from tests.web.sharing.share_worlds import WORLDS, World, written
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now

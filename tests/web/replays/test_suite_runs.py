@@ -9,7 +9,7 @@ from tests.api.conftest import Program, program
 from tests.builders import QUESTIONS, recorded_session
 from tests.replay.suites.conftest import AUDIT, launched, made, ran
 from tests.web.people import browser_of
-from tests.web.suite_forms import ONE, THREE, asked, page, words
+from tests.web.replays.suite_forms import ONE, THREE, asked, page, words
 from timemachine.cli.output.suites import run_lines
 from timemachine.core.accounts.models import VIEWER, Project
 from timemachine.core.pure.ids import uuid7

@@ -9,7 +9,7 @@ from django.test import Client
 from tests.core.accounts.people import member
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
-from tests.web.workbench import asked, kinds, open_session, work
+from tests.web.sessions.workbench import asked, kinds, open_session, work
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import LogEntry
 from timemachine.evidence.sealing import seals

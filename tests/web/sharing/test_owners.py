@@ -12,7 +12,7 @@ from tests.builders import tamper
 from tests.governance.sharing.conftest import replay, session
 from tests.governance.sharing.recorded import recorded
 from tests.web.people import browser_of
-from tests.web.share_forms import created_at, form_at
+from tests.web.sharing.share_forms import created_at, form_at
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now

@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.api.conftest import program
 from tests.web.people import browser_of
-from tests.web.talk import session
+from tests.web.sessions.two_turns import session
 from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.pure.clock import now
 from timemachine.governance.deletion.retention import commands, legal_holds

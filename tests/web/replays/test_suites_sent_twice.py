@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from tests.web.suite_forms import asked
+from tests.web.replays.suite_forms import asked
 from timemachine.core.pure.ids import uuid7
 from timemachine.replay.suites.models import Suite, SuiteEvent
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.claude_code_lines import IMAGE, WHEN, actions_of, answer, line, text, user
+from tests.recording.importing.claude_code.lines import IMAGE, WHEN, actions_of, answer, line, text, user
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 

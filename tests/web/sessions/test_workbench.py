@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.handbook import FACTS
 from tests.web.people import browser_of
-from tests.web.workbench import asked, kinds, open_session, work
+from tests.web.sessions.workbench import asked, kinds, open_session, work
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import get_or_create_collection
 from timemachine.knowledge.models import Collection, Frame

@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests.memory.search.recorded import index, said, session_of
-from tests.web.test_search import words
+from tests.web.insights.test_search import words
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure.commands import delete_turn
 from timemachine.memory.search.recall.prompt_text import prompt_text

@@ -10,7 +10,7 @@ from django.test import Client
 from tests.api.conftest import program
 from tests.core.accounts.people import member
 from tests.web.people import browser_of
-from tests.web.talk import session, talk_in
+from tests.web.sessions.two_turns import session, talk_in
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.evidence.sealing.seals import seal_session
