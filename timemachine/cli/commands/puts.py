@@ -30,7 +30,7 @@ from timemachine.cli.source import (
 from timemachine.cli.terminal import Progress, show, waiting, wants_json
 from timemachine.client.errors import ClientError
 from timemachine.client.pages import LARGEST_PAGE, every
-from timemachine.client.resources.collections import SentFile
+from timemachine.client.sent_file import SentFile
 from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:

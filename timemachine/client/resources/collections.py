@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
 from timemachine.client.connection import given, segment
@@ -12,18 +11,8 @@ from timemachine.client.generated import resources
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
+    from timemachine.client.sent_file import SentFile
     from timemachine.core.pure.json_types import JsonObject
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentFile:
-    """The name and bytes of a file for `put`, and optionally its title and source."""
-
-    name: str
-    data: bytes
-    title: str | None = None
-    uri: str | None = None
-    replace: bool = False
 
 
 def ignore(_: str) -> None:

@@ -168,7 +168,7 @@ def test_a_body_may_have_a_thousand_members_and_one_of_more_is_refused_before_th
     assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
     answer = exporter.raw(empty * 1_001 + b"no member", JSON, **{"Content-Encoding": "gzip"})
     assert answer.status_code == 400
-    assert "more than 1,000 packed members" in answer.json()["message"]
+    assert "more than 1,000 compressed members" in answer.json()["message"]
 
 
 def test_a_small_body_that_unpacks_to_a_large_one_takes_the_place_of_a_large_one(exporter: Exporter) -> None:
