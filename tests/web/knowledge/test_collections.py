@@ -153,7 +153,7 @@ def test_an_upload_over_the_limit_ends_in_a_sentence(
 def test_too_many_files_end_in_a_sentence(operator: Client, handbook: Collection) -> None:
     page = upload(operator, *((f"{number}.txt", b"x") for number in range(101)))
     assert page.status_code == 413
-    assert "Upload at most 100 at once" in page.text
+    assert "Upload at most 100 at a time" in page.text
 
 
 def test_a_find_that_is_tried_shows_ranks_and_the_score_of_each_leg_as_live(

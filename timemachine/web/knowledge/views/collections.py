@@ -1,4 +1,4 @@
-"""The collections of a project, and a single collection: its frames now or at a time, its files, a trial search, and forms to add passages."""
+"""The collections of a project, and a single collection: its frames, now or as of a time, its files, a trial search, and forms to add passages."""
 
 from datetime import datetime
 from typing import Any, Final
