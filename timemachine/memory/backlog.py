@@ -127,7 +127,7 @@ def store_if_current(begun: models.Model, store: Callable[[], None]) -> bool:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-            type(begun)._base_manager.bulk_create([begun], ignore_conflicts=True)
+            type(begun)._default_manager.bulk_create([begun], ignore_conflicts=True)
         store()
     except (IntegrityError, OperationalError, Overtaken) as why:
         log.info("steps of %s are left for later: %s", begun.pk, why)
