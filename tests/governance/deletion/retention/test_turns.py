@@ -233,7 +233,7 @@ def test_the_verifier_verifies_the_bundle_and_names_the_turn(session: Session, t
     report = tm_verify.verify(str(bundle))
     said = "\n".join(tm_verify.report_lines(report))
     assert report.problems == []
-    assert "turn 2 deleted whole (" in said
+    assert "turn 2 deleted completely (" in said
     assert f"by Oskar, because: {REASON}" in said
 
 
