@@ -17,7 +17,7 @@ QUESTION = "which gateway lost the pool at parser.js:42, and the mutex?"
 @pytest.fixture
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "_WORTH_COUNTING", 8)
-    monkeypatch.setattr(counting, "_KEPT_FROM", 2)
+    monkeypatch.setattr(counting, "_CACHED_FROM", 2)
 
 
 def _counted_now(project: Project) -> list[Term]:
