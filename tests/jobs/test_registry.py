@@ -19,12 +19,12 @@ from timemachine.jobs import registry
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.search.models import Indexing
 
-HELD: list[Lease[Indexing] | None] = []
-"""The lease that each run of the job had."""
+LEASES: list[Lease[Indexing] | None] = []
+"""The lease of each run of the job."""
 
 
 def unfinished() -> QuerySet[Indexing]:
-    """Return the rows with work to do: the table of any other job does for this one."""
+    """Return the rows with work to do; this job borrows the table of another."""
     return Indexing.objects.all()
 
 
@@ -34,20 +34,20 @@ def is_due(project_id: UUID) -> bool:
 
 @pytest.fixture
 def counted(silent_queue: None) -> Iterator[Job]:
-    """A job that this file alone knows, and nothing else is overdue."""
+    """A job that only this file knows; nothing else is overdue."""
     others = dict(JOBS)
     JOBS.clear()
 
     @job(overdue=unfinished, at_start=True, only_if=is_due)
     def count_steps(project_id: UUID) -> Next:
-        """Count, and go on where there is more."""
+        """Count, and continue if there is more."""
         with holding(unfinished().filter(pk=project_id)) as lease:
-            HELD.append(lease)
+            LEASES.append(lease)
             assert not is_due(project_id), "nobody else is to take what has a lease"
-        return [(count_steps, project_id)] if len(HELD) == 1 else []
+        return [(count_steps, project_id)] if len(LEASES) == 1 else []
 
     yield count_steps
-    HELD.clear()
+    LEASES.clear()
     JOBS.clear()
     JOBS.update(others)
 
@@ -57,7 +57,7 @@ def row(project: Project) -> Indexing:
     return Indexing.objects.create(project=project)
 
 
-def test_it_is_swept_until_a_worker_has_it(counted: Job, row: Indexing) -> None:
+def test_a_job_is_swept_until_a_worker_has_leased_it(counted: Job, row: Indexing) -> None:
     registry.sweep()
     assert received() == [("count_steps", [str(row.pk)])]
     registry.sweep()
@@ -73,33 +73,33 @@ def test_it_is_swept_until_a_worker_has_it(counted: Job, row: Indexing) -> None:
     assert received() == [("count_steps", [str(row.pk)])], "the worker was lost"
 
 
-def test_it_is_enqueued_when_a_worker_starts_even_if_it_was_just_now(counted: Job, row: Indexing) -> None:
+def test_a_job_is_enqueued_at_worker_start_even_if_it_was_just_enqueued(counted: Job, row: Indexing) -> None:
     registry.sweep()
     registry.enqueue_at_start()
     assert received() == [("count_steps", [str(row.pk)])] * 2
 
 
-def test_it_runs_with_its_lease_and_is_enqueued_again_while_there_is_more(
+def test_a_job_runs_with_its_lease_and_is_enqueued_again_while_work_remains(
     counted: Job, row: Indexing
 ) -> None:
     registry.run(counted, str(row.pk))
-    (lease,) = HELD
+    (lease,) = LEASES
     assert lease is not None
     row.refresh_from_db()
     assert (row.lease_token, row.lease_until) == (None, None)
     assert received() == [("count_steps", [str(row.pk)])]
     registry.run(counted, str(row.pk))
     assert received() == []
-    assert None not in HELD
+    assert None not in LEASES
 
 
-def test_while_one_worker_has_it_another_has_nothing_to_do(counted: Job, row: Indexing) -> None:
+def test_a_job_leased_by_one_worker_gives_another_no_lease(counted: Job, row: Indexing) -> None:
     with holding(unfinished()):
         registry.run(counted, str(row.pk))
-        assert HELD == [None]
+        assert LEASES == [None]
 
 
-def test_it_is_enqueued_after_the_commit_once_however_often_it_is_asked_for(
+def test_repeated_enqueuing_sends_one_message_after_the_commit(
     counted: Job, row: Indexing, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
@@ -114,7 +114,7 @@ def test_a_message_for_several_ids_becomes_one_for_each(counted: Job) -> None:
     assert received() == [("count_steps", ["one"]), ("count_steps", ["two"])]
 
 
-def test_while_the_queue_is_unreachable_nothing_fails_and_the_sweep_sends_it_later(
+def test_with_an_unreachable_queue_nothing_fails_and_the_sweep_sends_later(
     counted: Job,
     row: Indexing,
     caplog: pytest.LogCaptureFixture,
