@@ -1,4 +1,4 @@
-"""The image and the compose file, as far as they can be checked without an engine."""
+"""The Docker image and the compose file, as far as they can be checked without a container engine."""
 
 import json
 import os
@@ -31,20 +31,20 @@ INSTRUCTIONS = {"FROM", "ARG", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE"
 def services() -> dict[str, Any]:
     """The compose file's services, with its variables filled in."""
     text = (TOP / "docker" / "compose.yaml").read_text()
-    services: dict[str, Any] = yaml.safe_load(_filled_in(text))["services"]
+    services: dict[str, Any] = yaml.safe_load(_interpolated(text))["services"]
     return services
 
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    """A database as the compose file's Postgres offers one, prepared by nobody yet."""
+    """An unprepared database, like that of the compose file's Postgres."""
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
         connection.execute("CREATE DATABASE container")
         yield os.environ["DATABASE_URL"].rsplit("/", 1)[0] + "/container"
         connection.execute("DROP DATABASE container WITH (FORCE)")
 
 
-def test_every_instruction_of_the_dockerfile_is_known_and_copies_what_exists() -> None:
+def test_the_dockerfile_has_only_known_instructions_and_copies_existing_files() -> None:
     assert {name for name, _ in _instructions()} <= INSTRUCTIONS
     copied = [shlex.split(rest) for name, rest in _instructions() if name == "COPY" and "--from" not in rest]
     assert copied
@@ -64,7 +64,7 @@ def test_the_database_keeps_recorded_texts_out_of_its_log(services: dict[str, An
         assert f"-c {name}={value}" in settings
 
 
-def test_the_services_wait_for_the_preparation_and_it_for_the_database(services: dict[str, Any]) -> None:
+def test_services_wait_for_the_prepare_service_which_waits_for_the_database(services: dict[str, Any]) -> None:
     assert set(services) == {"database", "prepare", "web", "worker", "beat"}
     for name in ("web", "worker", "beat"):
         assert services[name]["depends_on"] == {"prepare": {"condition": "service_completed_successfully"}}
@@ -73,9 +73,9 @@ def test_the_services_wait_for_the_preparation_and_it_for_the_database(services:
 
 def test_the_compose_file_has_no_secret_of_its_own() -> None:
     with pytest.raises(KeyError, match="POSTGRES_PASSWORD"):
-        _filled_in((TOP / "docker" / "compose.yaml").read_text(), {"SECRET_KEY": "k"})
+        _interpolated((TOP / "docker" / "compose.yaml").read_text(), {"SECRET_KEY": "k"})
     with pytest.raises(KeyError, match="SECRET_KEY"):
-        _filled_in((TOP / "docker" / "compose.yaml").read_text(), {"POSTGRES_PASSWORD": "p"})
+        _interpolated((TOP / "docker" / "compose.yaml").read_text(), {"POSTGRES_PASSWORD": "p"})
 
 
 def test_the_commands_of_the_image_run_outside_a_container(
@@ -98,34 +98,34 @@ def test_the_commands_of_the_image_run_outside_a_container(
         for name, command in commands.items()
     }
     try:
-        for happened in (
+        for condition in (
             partial(_ready, port),
             partial(_exists, database, "pgmq.q_tm_celery"),
             (tmp_path / "beat-schedule").exists,
         ):
-            _wait_for(happened, running)
+            _wait_for(condition, running)
         assert {name: process.poll() for name, process in running.items()} == dict.fromkeys(running)
     finally:
-        codes = {name: _ended(process) for name, process in running.items()}
+        codes = {name: _terminate(process) for name, process in running.items()}
     assert codes == dict.fromkeys(running, 0)
     assert not list(TOP.glob("celerybeat*"))
 
 
-def test_the_image_has_minilm_where_it_is_built_with_it(services: dict[str, Any]) -> None:
+def test_the_image_includes_minilm_only_if_built_with_it(services: dict[str, Any]) -> None:
     steps = [rest for name, rest in _instructions() if name == "RUN" and rest.startswith("uv sync")]
     assert len(steps) == 2
     assert "ARG MINILM=" in DOCKERFILE.read_text()
     assert services["web"]["build"]["args"] == {"MINILM": ""}
-    for chosen, brings in (("", False), ("1", True)):
+    for chosen, included in (("", False), ("1", True)):
         for step in steps:
-            said = subprocess.run(
+            echoed = subprocess.run(
                 step.replace("uv", "echo", 1),
                 shell=True,
                 env={"MINILM": chosen},
                 capture_output=True,
                 check=True,
             )
-            assert said.stdout.endswith(b" --extra minilm\n") is brings
+            assert echoed.stdout.endswith(b" --extra minilm\n") is included
 
 
 def test_the_step_that_collects_static_files_works(tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_the_step_that_collects_static_files_works(tmp_path: Path) -> None:
     assert list((tmp_path / "static").rglob("*.css"))
 
 
-def _wait_for(happened: Callable[[], bool], running: dict[str, subprocess.Popen[bytes]]) -> None:
-    wait_until(lambda: happened() or any(process.poll() is not None for process in running.values()))
+def _wait_for(condition: Callable[[], bool], running: dict[str, subprocess.Popen[bytes]]) -> None:
+    wait_until(lambda: condition() or any(process.poll() is not None for process in running.values()))
 
 
 def _instructions() -> list[tuple[str, str]]:
@@ -150,7 +150,7 @@ def _image_command() -> list[str]:
     return command
 
 
-def _filled_in(text: str, chosen: dict[str, str] = CHOSEN) -> str:
+def _interpolated(text: str, chosen: dict[str, str] = CHOSEN) -> str:
     def value(match: re.Match[str]) -> str:
         name, sign, rest = match.groups()
         return chosen.get(name, rest) if sign == ":-" else chosen[name]
@@ -159,7 +159,7 @@ def _filled_in(text: str, chosen: dict[str, str] = CHOSEN) -> str:
 
 
 def _run(service: dict[str, Any], database: str, folder: Path, **more: str) -> subprocess.Popen[bytes]:
-    """The service's command line with its environment, but another database and another place for what it writes."""
+    """Start the service's command in its environment, but with another database and another folder to write to."""
     command = [
         str(folder / "beat-schedule") if word == "/tmp/beat-schedule" else word for word in service["command"]
     ]
@@ -173,7 +173,7 @@ def _run(service: dict[str, Any], database: str, folder: Path, **more: str) -> s
         )
 
 
-def _ended(process: subprocess.Popen[bytes]) -> int:
+def _terminate(process: subprocess.Popen[bytes]) -> int:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     return process.returncode
