@@ -1,4 +1,4 @@
-"""Machines that are stopped in the end."""
+"""Fixture: machines that are stopped after the test."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ type Start = Callable[..., Machine]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts machines and stops those that a test left running."""
+    """Start machines, and stop those that a test left running."""
     started: list[Machine] = []
 
     def begin(home: Path, **environment: str) -> Machine:

@@ -1,4 +1,4 @@
-"""A data folder that was started once, copied for whoever needs a product: a first start costs four times what a later one does."""
+"""A used data folder, copied for tests that need a product: a first start takes four times as long as a later one."""
 
 import shutil
 from pathlib import Path
@@ -10,9 +10,9 @@ from tests.locking import one_at_a_time, shared_folder
 
 
 def home_of_this_run(factory: pytest.TempPathFactory) -> Path:
-    """What one `make up` left when it was asked to stop, made once for all processes of a run; only copies of it are started.
+    """Return the data folder of a stopped `make up`, created once for all processes of a run; only copies are started.
 
-    What it printed is beside it, in `used-home.said`.
+    What it printed is next to it, in `used-home.said`.
     """
     shared = shared_folder(factory)
     home = shared / "used-home"
@@ -23,11 +23,11 @@ def home_of_this_run(factory: pytest.TempPathFactory) -> Path:
             machine = Machine(draft).ready()
             assert machine.page() < 500
             assert machine.end() == 0
-            machine.said.rename(home.with_name("used-home.said"))
+            machine.log.rename(home.with_name("used-home.said"))
             draft.rename(home)
     return home
 
 
 def copied(used: Path, to: Path) -> Path:
-    """A home, or a part of one, that was used before, but by nobody who signed in."""
+    """Copy a used home, or a part of one, in which no one has signed in yet."""
     return Path(shutil.copytree(used, to))

@@ -1,4 +1,4 @@
-"""`make up` in a folder and on a port of its own, as a child that a test can ask, kill and look at."""
+"""`make up` with its own folder and port, as a child process that a test can query, kill and inspect."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ from tests.waiting import wait_until
 PATIENCE = 120.0
 PORTS = range(20_000, 32_000)
 WORKERS = 16
-# Coverage watches the supervisor, but not what it starts: Django under it takes three times as long to load.
+# Coverage measures the supervisor but not its programs: Django would take three times as long to load.
 UP = (
     sys.executable,
     "-c",
@@ -27,28 +27,28 @@ UP = (
 
 
 class Machine:
-    """One `make up`; `output` is all that it said so far."""
+    """One `make up`; `output` is everything it has printed so far."""
 
     def __init__(self, home: Path, **environment: str) -> None:
         self.home = home
         self.port = free_port()
-        self.said = home.with_name(home.name + ".said")
-        with self.said.open("wb") as said:
+        self.log = home.with_name(home.name + ".said")
+        with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 UP,
                 env=up_environment(home, self.port) | environment,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=log,
+                stderr=log,
                 start_new_session=True,
             )
 
     @property
     def output(self) -> str:
-        return self.said.read_text()
+        return self.log.read_text()
 
     def wait_for(self, text: str) -> str:
-        """What was said once the text is in it."""
+        """Wait until the output contains the text; return the output."""
         wait_until(lambda: text in self.output or self.process.poll() is not None, PATIENCE)
         assert text in self.output
         return self.output
@@ -58,12 +58,12 @@ class Machine:
         return self
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Send the signal and wait; the exit code."""
+        """Send the signal, wait, and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
 
     def page(self, path: str = "/health/live") -> int:
-        """The status with which the web server answers."""
+        """Return the status with which the web server answers."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
                 return int(answer.status)
@@ -97,7 +97,7 @@ def all_processes() -> list[tuple[int, str, str]]:
 
 
 def clean_environment() -> dict[str, str]:
-    """Ours without what would point a `make up` at the suite's own servers."""
+    """Return this environment without the variables that would point `make up` at the servers of the test run."""
     ours = {
         "DATABASE_URL",
         "TEST_DATABASE_URL",
@@ -110,15 +110,15 @@ def clean_environment() -> dict[str, str]:
 
 
 def up_environment(home: Path, port: int) -> dict[str, str]:
-    """What a `make up` in that folder and on that port finds in its environment."""
+    """Return the environment of a `make up` with that folder and port."""
     measured = {MEASURED: os.environ[MEASURED]} if MEASURED in os.environ else {}
     return clean_environment() | measured | {"TIMEMACHINE_HOME": str(home), "PORT": str(port)}
 
 
 def free_port() -> int:
-    """A port for a program that is started a moment later: none of those that a kernel hands out by itself, to anybody, meanwhile.
+    """Return a port for a program that is started a moment later, outside the range from which the kernel assigns ports.
 
-    Each process of a run has ports of its own, as two that start a program at the same moment would both find the same one free.
+    Each process of a run has its own ports, as two that look for one at the same moment would find the same port free.
     """
     mine = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % WORKERS
     while True:

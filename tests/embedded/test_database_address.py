@@ -1,4 +1,4 @@
-"""What stands in `DATABASE_URL` holds for every connection to the database."""
+"""Parameters in `DATABASE_URL` apply to every connection to the database."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-LOOK = """
+SHOW_APPLICATION_NAMES = """
 import psycopg
 from django.conf import settings
 from django.db import connection
@@ -18,7 +18,7 @@ with psycopg.connect(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]) as
 
 
 @pytest.mark.parametrize("process", ["web", "worker"])
-def test_parameters_of_the_address_hold_for_the_product_and_for_its_queue(process: str) -> None:
+def test_parameters_of_the_address_apply_to_the_product_and_its_queue(process: str) -> None:
     address = os.environ["DATABASE_URL"]
     also = "&" if "?" in address else "?"
     environment = os.environ | {
@@ -28,6 +28,11 @@ def test_parameters_of_the_address_hold_for_the_product_and_for_its_queue(proces
     }
     environment.pop("CELERY_BROKER_URL", None)
     seen = subprocess.run(
-        [sys.executable, "-c", LOOK], env=environment, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", SHOW_APPLICATION_NAMES],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert seen.stdout.split() == ["of-the-address", "of-the-address"]

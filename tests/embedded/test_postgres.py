@@ -1,4 +1,4 @@
-"""The Postgres of one machine, started on its own."""
+"""The embedded Postgres server, started alone."""
 
 import os
 import shutil
@@ -39,14 +39,14 @@ def test_the_suite_runs_on_a_postgres_with_vectors() -> None:
     assert vector == (1,)
 
 
-def test_marks_that_name_another_living_process_do_not_stop_a_start(cluster: Cluster) -> None:
+def test_lock_files_with_the_pid_of_another_process_do_not_prevent_a_start(cluster: Cluster) -> None:
     postgres.stop(postgres.start(cluster))
     (cluster.data / "postmaster.pid").write_text(f"{os.getpid()}\n{cluster.data}\n0\n5432\n")
     (cluster.sockets / f"{SOCKET}.lock").write_text(f"{os.getpid()}\n{cluster.data}\n0\n5432\n")
     assert _one_row(cluster) == (1,)
 
 
-def test_its_log_has_no_word_of_a_statement_that_failed_nor_of_the_row(cluster: Cluster) -> None:
+def test_the_log_has_no_text_of_a_failed_statement_or_its_row(cluster: Cluster) -> None:
     server = postgres.start(cluster)
     with psycopg.connect(cluster.url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
         connection.execute("CREATE TABLE said (words text UNIQUE)")
@@ -59,13 +59,13 @@ def test_its_log_has_no_word_of_a_statement_that_failed_nor_of_the_row(cluster: 
     assert "Zqcanary7Kx" not in log
 
 
-def test_a_server_that_nobody_stopped_is_stopped_first(cluster: Cluster) -> None:
-    forgotten = postgres.start(cluster)
+def test_a_server_left_running_is_stopped_before_the_start(cluster: Cluster) -> None:
+    left_running = postgres.start(cluster)
     assert _one_row(cluster) == (1,)
-    assert forgotten.wait(1) == 0
+    assert left_running.wait(1) == 0
 
 
-def test_a_start_that_was_cut_short_leaves_nothing_in_the_way(cluster: Cluster) -> None:
+def test_leftovers_of_an_interrupted_start_are_removed(cluster: Cluster) -> None:
     draft = cluster.data.with_name("postgres.new")
     draft.mkdir()
     (draft / "half").write_text("made")
@@ -81,7 +81,7 @@ def test_data_that_is_not_a_cluster_is_refused_with_the_reason(cluster: Cluster)
 
 @as_root
 @with_namespaces
-def test_without_user_namespaces_it_runs_as_nobody_and_comes_back(
+def test_without_user_namespaces_it_runs_as_user_nobody_and_later_as_root_again(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     postgres.stop(postgres.start(cluster))
@@ -98,7 +98,7 @@ def test_without_user_namespaces_it_runs_as_nobody_and_comes_back(
 
 
 @as_root
-def test_root_without_the_programs_for_it_is_told_what_to_do(
+def test_root_without_the_required_programs_gets_an_error_with_a_remedy(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -106,7 +106,7 @@ def test_root_without_the_programs_for_it_is_told_what_to_do(
         postgres.start(cluster)
 
 
-def test_a_home_that_is_too_long_or_odd_for_a_socket_gets_a_short_folder(tmp_path: Path) -> None:
+def test_a_home_path_too_long_or_unusual_for_a_socket_gets_a_short_folder(tmp_path: Path) -> None:
     for name in ("x" * 100, "a, b", "ö"):
         home = tmp_path / name
         folder = socket_folder(home)
@@ -125,7 +125,7 @@ def test_a_socket_folder_that_others_can_enter_is_refused(tmp_path: Path) -> Non
 
 
 def _one_row(cluster: Cluster, *, running: bool = False) -> tuple[object, ...] | None:
-    """Start the cluster, ask it something, stop it."""
+    """Start the cluster, run a query, and stop it."""
     server = None if running else postgres.start(cluster)
     with psycopg.connect(cluster.url) as connection:
         row = connection.execute("SELECT 1").fetchone()

@@ -1,4 +1,4 @@
-"""The parts of `make up` that need no server."""
+"""Parts of `make up` that need no server."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\n    y\nK
 
 @pytest.fixture
 def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder that nothing ran in."""
+    """An unused data folder."""
     monkeypatch.setenv("TIMEMACHINE_HOME", str(tmp_path))
     return tmp_path
 
@@ -38,12 +38,14 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("Traceback (most recent call last):\n  File\n", "its log is empty"),
     ],
 )
-def test_the_last_words_of_a_log_are_why_it_ended(written: str, words: str, tmp_path: Path) -> None:
+def test_the_last_message_of_a_log_gives_the_reason_for_the_exit(
+    written: str, words: str, tmp_path: Path
+) -> None:
     (tmp_path / "log").write_text(written)
     assert last_words(tmp_path / "log") == words
 
 
-def test_a_log_that_grew_large_is_laid_aside_once(tmp_path: Path) -> None:
+def test_a_log_that_grew_large_is_rotated_once(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"x" * 5_000_001)
     with open_log(log) as file:
@@ -63,7 +65,7 @@ def test_a_log_that_grew_large_is_laid_aside_once(tmp_path: Path) -> None:
         ("example.org", "http://example.org:80/"),
     ],
 )
-def test_an_address_is_named_as_this_machine_reaches_it(host: str, url: str) -> None:
+def test_an_address_is_shown_as_this_machine_can_reach_it(host: str, url: str) -> None:
     assert Address(host=host, port=80).url == url
 
 
@@ -77,19 +79,19 @@ def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("port", ["none", "0", "65536", "-1"])
-def test_a_port_that_is_none_is_refused(port: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_port_is_refused(port: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PORT", port)
     with pytest.raises(InvalidInput, match="Set it to a number from 1 to 65535"):
         chosen_address()
 
 
-def test_only_a_server_that_speaks_http_answers() -> None:
+def test_only_an_http_server_counts_as_answering() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = Address(host="127.0.0.1", port=server.getsockname()[1])
         with pytest.raises(Conflict, match="Choose another one"):
             refuse_taken(address)
-        for said, answer in ((b"HTTP/1.1 503 No\r\n\r\n", True), (b"SSH-2", False)):
-            thread = threading.Thread(target=_say_once, args=(server, said))
+        for reply, answer in ((b"HTTP/1.1 503 No\r\n\r\n", True), (b"SSH-2", False)):
+            thread = threading.Thread(target=_reply_once, args=(server, reply))
             thread.start()
             assert answers(address) is answer
             thread.join()
@@ -97,15 +99,15 @@ def test_only_a_server_that_speaks_http_answers() -> None:
     assert not answers(address)
 
 
-def test_a_program_that_fails_is_refused_with_its_last_words(tmp_path: Path) -> None:
+def test_a_failed_program_raises_an_error_with_its_last_message(tmp_path: Path) -> None:
     program = _program(tmp_path, "import sys; sys.exit(f'no {sys.stdin.read()}')")
     with pytest.raises(Unavailable, match=r"The probe failed: no bread \(see .*probe\.log\)"):
         run(program, "bread")
 
 
-def test_a_program_hears_that_we_are_gone_also_where_we_were_started_behind_a_shell(tmp_path: Path) -> None:
-    asked = "import signal; print(signal.getsignal(signal.SIGQUIT) is signal.SIG_DFL)"
-    command = (sys.executable, "-c", asked)
+def test_a_program_reacts_to_its_last_signal_even_if_the_parent_ignores_it(tmp_path: Path) -> None:
+    code = "import signal; print(signal.getsignal(signal.SIGQUIT) is signal.SIG_DFL)"
+    command = (sys.executable, "-c", code)
     program = Program(
         name="probe", command=command, log=tmp_path / "log", folder=tmp_path, last_signal=signal.SIGQUIT
     )
@@ -120,7 +122,7 @@ def test_a_program_that_does_not_read_is_still_run(tmp_path: Path) -> None:
     assert run(_program(tmp_path, "print('fine')"), "x" * 1000) == "fine\n"
 
 
-def test_what_keeps_dying_is_started_later_each_time(
+def test_a_program_that_keeps_failing_is_restarted_with_growing_delays(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     supervisor = Supervisor()
@@ -133,56 +135,56 @@ def test_what_keeps_dying_is_started_later_each_time(
 
 
 @pytest.mark.parametrize(
-    ("end", "said"),
+    ("end", "message"),
     [
         ("raise SystemExit(3)", "exited (exit code 3) and restarts in 1 s. See {}."),
         ("os.kill(os.getpid(), 9)", "was killed by the signal SIGKILL (9) and restarts in 1 s. Its last messages are in {}."),
         ("os.kill(os.getpid(), 40)", "was killed by the signal 40 and restarts in 1 s. Its last messages are in {}."),
     ],
 )  # fmt: skip
-def test_what_was_killed_is_told_apart_from_what_ended_by_itself(
-    end: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_killed_program_is_distinguished_from_one_that_exited(
+    end: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     supervisor = Supervisor()
     program = _program(tmp_path, f"import os; {end}")
     supervisor.start(program)
-    told = ""
-    while not told:
+    output = ""
+    while not output:
         supervisor.tend()
-        told = capsys.readouterr().err
+        output = capsys.readouterr().err
     supervisor.stop()
-    assert said.format(program.log) in told
+    assert message.format(program.log) in output
 
 
-def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(tmp_path: Path) -> None:
-    ours = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path)
+def test_only_leftovers_of_a_killed_supervisor_are_killed(tmp_path: Path) -> None:
+    leftover = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path)
     elsewhere = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path.parent)
-    somebodys = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
+    unrelated = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
     kill_leftovers(tmp_path)
-    assert ours.wait(5) == -signal.SIGKILL
-    assert (elsewhere.poll(), somebodys.poll()) == (None, None)
-    for process in (elsewhere, somebodys):
+    assert leftover.wait(5) == -signal.SIGKILL
+    assert (elsewhere.poll(), unrelated.poll()) == (None, None)
+    for process in (elsewhere, unrelated):
         process.kill()
         process.wait()
 
 
-def test_without_the_wheel_that_carries_postgres_the_refusal_says_what_to_do() -> None:
+def test_without_the_postgres_wheel_the_error_says_what_to_do() -> None:
     code = "from timemachine.embedded import postgres; postgres.binaries()"
     folder = Path(timemachine.__path__[0]).parent
-    asked = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-S", "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert "Install it, or set DATABASE_URL to your own Postgres." in asked.stderr
+    assert "Install it, or set DATABASE_URL to your own Postgres." in completed.stderr
 
 
-def test_another_database_or_a_new_migration_has_to_be_prepared(empty_home: Path) -> None:
+def test_another_database_has_to_be_prepared(empty_home: Path) -> None:
     assert not data_folder.is_prepared("postgresql://here")
     data_folder.remember_prepared("postgresql://here")
     assert data_folder.is_prepared("postgresql://here")
     assert not data_folder.is_prepared("postgresql://there")
 
 
-def test_a_folder_that_cannot_be_made_is_one_sentence(
+def test_a_folder_that_cannot_be_created_gives_a_short_error(
     empty_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (empty_home / "file").write_text("not a folder")
@@ -191,23 +193,23 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(
     assert "(Not a directory). Set TIMEMACHINE_HOME" in capsys.readouterr().err
 
 
-def test_every_thread_of_the_web_server_gets_a_connection_and_none_is_told_that_the_database_is_away(
+def test_the_connection_pool_has_a_connection_for_every_web_server_thread(
     empty_home: Path,
 ) -> None:
     program = web_server(Address(host="127.0.0.1", port=8000), {})
     threads = int(program.command[program.command.index("--blocking-threads") + 1])
-    asked = "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['pool']['max_size'])"
+    code = "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['pool']['max_size'])"
     environment = os.environ | program.environment | {"DJANGO_SETTINGS_MODULE": "timemachine.config.settings"}
     environment.pop("DATABASE_POOL_SIZE", None)
-    said = subprocess.check_output([sys.executable, "-c", asked], env=environment, text=True)
-    assert int(said) >= threads
+    output = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    assert int(output) >= threads
 
 
-def _say_once(server: socket.socket, said: bytes) -> None:
+def _reply_once(server: socket.socket, reply: bytes) -> None:
     connection, _ = server.accept()
     with connection:
         connection.recv(1000)
-        connection.sendall(said)
+        connection.sendall(reply)
 
 
 def _program(folder: Path, code: str) -> Program:

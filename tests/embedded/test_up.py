@@ -1,4 +1,4 @@
-"""`make up` as a person meets it."""
+"""`make up` as a user runs it."""
 
 import fcntl
 import json
@@ -23,9 +23,9 @@ from timemachine.core.pure.home import RunningServer
 
 @pytest.fixture(scope="module")
 def home(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what one `make up` left when it was asked to stop, which every test leaves so that the next start works.
+    """A copy of the data folder of a stopped `make up`; every test leaves it so that the next start works.
 
-    Its name is too long and odd for the address of a socket.
+    Its path is too long and unusual for the address of a socket.
     """
     folder = tmp_path_factory.mktemp("homes") / ("a folder, with 'odd' letters äöü " * 4)
     folder.mkdir()
@@ -40,9 +40,7 @@ def test_a_first_start_says_where_everything_is(used_home: Path) -> None:
     assert (used_home / "secret-key").stat().st_mode & 0o777 == 0o600
 
 
-def test_while_it_runs_a_second_start_is_refused_and_what_dies_is_started_again(
-    home: Path, start: Start
-) -> None:
+def test_a_second_start_is_refused_and_a_killed_web_server_is_restarted(home: Path, start: Start) -> None:
     machine = start(home).ready()
     assert machine.page() < 500
     second = start(home)
@@ -51,14 +49,14 @@ def test_while_it_runs_a_second_start_is_refused_and_what_dies_is_started_again(
         f"Time Machine is already running: process {machine.process.pid}, http://127.0.0.1:{machine.port}/. "
         "`make link` prints a new sign-in link; Ctrl-C where it runs stops it.\n"
     )
-    _web_server_is_started_again(machine)
+    _check_that_the_web_server_is_restarted(machine)
     sockets = Path(_note(machine).database_url.split("@")[1].split("/")[0].replace("%2F", "/"))
     assert sockets.exists()
     assert machine.end() == 0
     assert not sockets.exists()
 
 
-def _web_server_is_started_again(machine: Machine) -> None:
+def _check_that_the_web_server_is_restarted(machine: Machine) -> None:
     killed = machine.the(r"-m granian")
     os.kill(killed, signal.SIGKILL)
     output = machine.wait_for("The web server was killed by the signal SIGKILL (9) and restarts in 1 s.")
@@ -69,7 +67,7 @@ def _web_server_is_started_again(machine: Machine) -> None:
     wait_until(lambda: _answers(machine))
 
 
-def test_whatever_was_killed_everything_ends_and_the_next_start_heals(home: Path, start: Start) -> None:
+def test_after_any_kill_everything_ends_and_the_next_start_recovers(home: Path, start: Start) -> None:
     machine = start(home).ready()
     machine.end(signal.SIGKILL)
     wait_until(lambda: not machine.processes())
@@ -123,7 +121,7 @@ def test_ctrl_c_while_it_starts_leaves_no_process(home: Path, start: Start) -> N
     assert machine.output.endswith("Everything has stopped.\n")
 
 
-def test_a_database_that_is_not_there_is_one_sentence(tmp_path: Path, start: Start) -> None:
+def test_an_unreachable_database_gives_an_error_without_a_traceback(tmp_path: Path, start: Start) -> None:
     machine = start(tmp_path / "home", DATABASE_URL="postgresql://nobody@127.0.0.1:1/nothing")
     assert machine.process.wait(PATIENCE) == 1
     assert machine.output.startswith("The preparation of the database failed: ")
@@ -131,7 +129,7 @@ def test_a_database_that_is_not_there_is_one_sentence(tmp_path: Path, start: Sta
     assert "Traceback" not in machine.output
 
 
-def test_a_taken_port_is_one_sentence(tmp_path: Path, start: Start) -> None:
+def test_an_occupied_port_gives_a_short_error(tmp_path: Path, start: Start) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
