@@ -1,4 +1,4 @@
-"""A project of the running product, and a real browser in front of it."""
+"""Fixtures: a project of the running product, and a browser."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ FLAGS = [
 
 @pytest.fixture(scope="module", autouse=True)
 def measured_elsewhere() -> Iterator[None]:
-    """What runs here is a browser's driver: the product has processes of its own."""
+    """Turn coverage off: these tests only drive a browser, and the product runs in other processes."""
     with unmeasured():
         yield
 
@@ -41,7 +41,7 @@ def shared_product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="module")
 def product(shared_product: SharedProduct) -> Iterator[Product]:
-    """A project with nothing recorded yet, for the stories of one file."""
+    """An empty project for the tests of one file."""
     with shared_product.project() as project:
         yield project
 
@@ -66,12 +66,12 @@ class Watched:
     def __init__(self, page: Page, origin: str) -> None:
         self.page = page
         self.faults: list[str] = []
-        page.on("console", lambda said: self._console(said.type, said.text))
+        page.on("console", lambda message: self._console(message.type, message.text))
         page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
         page.on("request", lambda request: self._request(request.url, origin))
 
     def _console(self, kind: str, text: str) -> None:
-        # Chromium says of every page answered with 4xx that it "failed to load"; the test looks at the page itself
+        # Chromium logs "failed to load" for every page answered with 4xx; the test checks the page itself
         if kind == "error" and "Failed to load resource" not in text:
             self.faults.append(f"console: {text}")
 
@@ -82,7 +82,7 @@ class Watched:
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """A browser of its own, without cookies."""
+    """A new browser context without cookies."""
     made = browser.new_context(viewport={"width": 1440, "height": 900})
     yield made
     made.close()
@@ -111,7 +111,7 @@ def ada(context: BrowserContext, page: Page, signed_in: list[dict[str, Any]]) ->
 
 @pytest.fixture
 def screen(browser: Browser, product: Product, signed_in: list[dict[str, Any]]) -> Iterator[Page]:
-    """The administrator's watched page, on a desk."""
+    """The administrator's watched page at desktop width."""
     context = browser.new_context(viewport={"width": WIDTHS[-1], "height": HEIGHT})
     context.add_cookies(signed_in)  # type: ignore[arg-type]
     watched = Watched(context.new_page(), product.url)

@@ -1,4 +1,4 @@
-"""A Postgres of a test's own, that can be stopped hard under a running product."""
+"""A Postgres server of one test, which can be stopped hard while a product uses it."""
 
 import signal
 import subprocess
@@ -10,7 +10,7 @@ from timemachine.embedded.data_folder import socket_folder
 
 
 class Database:
-    """What it said was written is written: it waits for the disk."""
+    """A durable server: it confirms a write only once it is on disk."""
 
     def __init__(self, folder: Path, used_home: Path) -> None:
         copied(used_home / "postgres", folder / "postgres")
@@ -20,10 +20,10 @@ class Database:
         self.process: subprocess.Popen[bytes] = postgres.start(self.cluster)
 
     def stop_hard(self, number: signal.Signals) -> None:
-        """SIGQUIT is its immediate shutdown, which writes nothing more; after SIGKILL it cannot even end its children."""
+        """Send SIGQUIT, an immediate shutdown without a final write, or SIGKILL, after which not even its children are stopped."""
         self.process.send_signal(number)
         self.process.wait(30)
 
     def start(self) -> None:
-        """Start it on what it finds."""
+        """Start it on the existing data."""
         self.process = postgres.start(self.cluster)

@@ -1,4 +1,4 @@
-"""The demo with something of every kind beside it, and the address of every page that shows it."""
+"""The demo, extended by one item of every kind, and the addresses of the pages that show it."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ CHATS = '{"messages": [{"role": "user", "content": "Who is 7?"}, {"role": "assis
 
 
 def demo_of(api: httpx.Client) -> dict[str, Any]:
-    """The demo, replayed to its end."""
+    """Create the demo and the further items, and wait for their jobs."""
     made: dict[str, Any] = api.post("/demo").json()
     grid = {"top_k": [4, 16]}
     made["sweep"] = api.post(f"/sessions/{made['session']['id']}/sweeps", json=grid).json()["sweep_id"]
@@ -25,7 +25,7 @@ def demo_of(api: httpx.Client) -> dict[str, Any]:
     jobs.append(f"/sweeps/{made['sweep']}")
     wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs))
     session = made["session"]["id"]
-    kept_and_deleted(api)
+    held_and_deleted(api)
     held = api.post("/sessions", json={"name": "Held", "key": "held"}).raise_for_status().json()
     made["hold"] = (
         api.post("/holds", json={"sessions": [held["id"]], "reason": "the lawsuit of May"})
@@ -41,15 +41,17 @@ def demo_of(api: httpx.Client) -> dict[str, Any]:
     made["erasure"] = api.post(
         f"/sessions/{session}/erasures", json={"fields": ["output"], "steps": [2]}
     ).json()["id"]
-    kept = api.post("/import?later=true&filename=chats.jsonl", content=CHATS.encode()).json()["import_id"]
-    wait_until(lambda: api.get(f"/imports/{kept}").json()["status"] == "done")
-    made["import"] = kept
+    import_id = api.post("/import?later=true&filename=chats.jsonl", content=CHATS.encode()).json()[
+        "import_id"
+    ]
+    wait_until(lambda: api.get(f"/imports/{import_id}").json()["status"] == "done")
+    made["import"] = import_id
     made["pattern"] = pattern_of_two_sessions(api)
     return made | {"comparison": compared(api, session), "suite": suite_of_two_runs(api, session)}
 
 
-def kept_and_deleted(api: httpx.Client) -> None:
-    """A session under legal hold, one with a turn that was deleted, and one that was deleted whole."""
+def held_and_deleted(api: httpx.Client) -> None:
+    """Record a session under legal hold, one with a deleted turn, and one that is deleted completely."""
     turn = {"kind": "message", "role": "user", "output": "The gate stayed shut."}
     for key in ("kept", "gate-gone", "all-gone"):
         api.post("/sessions", json={"name": f"Talk, {key}", "key": key}).raise_for_status()
@@ -61,7 +63,7 @@ def kept_and_deleted(api: httpx.Client) -> None:
 
 
 def pattern_of_two_sessions(api: httpx.Client) -> str:
-    """An error that came in two sessions, which a rule found; its address."""
+    """Record an error in two sessions, which a rule finds; return the address of the pattern."""
     api.post("/patterns/rules", json={"sessions": 2, "window": "week"})
     wrong = {"kind": "tool_result", "tool": "pay", "output": "Error: the gate did not open in time"}
     solved = {"kind": "message", "output": "Restart its controller.", "significance": "solution"}
@@ -73,7 +75,7 @@ def pattern_of_two_sessions(api: httpx.Client) -> str:
 
 
 def suite_of_two_runs(api: httpx.Client, session: str) -> str:
-    """A suite that ran twice, the second time with another model; its address."""
+    """Run a suite twice, the second time with another model; return its address."""
     body = {
         "name": "Nightly",
         "sessions": [session],
@@ -91,15 +93,15 @@ def suite_of_two_runs(api: httpx.Client, session: str) -> str:
 
 
 def compared(api: httpx.Client, session: str) -> dict[str, Any]:
-    """A comparison of two models over the session, to its end, with a mark, and one of its cells."""
-    arms = [{"model": "local:extractive-1"}, {"model": "local:extractive-5"}]
-    body = {"sessions": [session], "arms": arms, "reason": "Which says enough?", "noise_floor": True}
+    """Compare two models on the session, mark a cell, and return the finished comparison."""
+    variants = [{"model": "local:extractive-1"}, {"model": "local:extractive-5"}]
+    body = {"sessions": [session], "arms": variants, "reason": "Which says enough?", "noise_floor": True}
     address = f"/comparisons/{api.post('/comparisons', json=body).json()['comparison_id']}"
     wait_until(lambda: api.get(address).json()["status"] == "done")
-    asked = api.get(f"{address}/cells").json()["items"][0]
+    cell = api.get(f"{address}/cells").json()["items"][0]
     mark = {
         "session": session,
-        "sequence": asked["sequence"],
+        "sequence": cell["sequence"],
         "arm": 2,
         "verdict": "worse",
         "note": "Wanders.",
@@ -110,7 +112,7 @@ def compared(api: httpx.Client, session: str) -> dict[str, Any]:
 
 
 def pages(demo: dict[str, Any]) -> dict[str, str]:
-    """The addresses of the pages, with the demo in them."""
+    """Return the addresses of the pages that show the demo, by name."""
     session = f"/sessions/{demo['session']['id']}"
     debug, audit = (f"/replays/{each['id']}" for each in demo["replays"])
     both = f"a={demo['session']['id']}&b={demo['replays'][0]['id']}"

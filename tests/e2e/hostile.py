@@ -1,4 +1,4 @@
-"""What somebody may have recorded to run, load or break something on our pages, and a session that has it in every field."""
+"""Hostile texts that try to run, load or break something on the pages, and a session with them in every field."""
 
 import json
 from functools import partial
@@ -27,20 +27,20 @@ MIXTURES: Final = {
     "address": ("address",),
 }
 TEXTS: Final = {name: " ".join(CORPUS[each] for each in parts) for name, parts in MIXTURES.items()}
-"""The corpus in as few texts as harm each page in every way: a step with one of them in every field does what five would."""
+"""The corpus combined into few texts, so that few steps test every page with all of it."""
 NAME: Final = 150
 LONG_LINE: Final = 5_000_000
 COLLECTION: Final = "Corpus"
 
 
 class Hostile:
-    """A client that sends what `json.dumps` of lone surrogates gives: escapes, as a hostile program would."""
+    """A client that sends lone surrogates as JSON escapes, as a hostile program would."""
 
     def __init__(self, client: httpx.Client) -> None:
         self.client = client
 
     def send(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """What the server made of it, which must not refuse it."""
+        """Send the body and return the answer, which must not be a refusal."""
         answer = self.client.post(
             path, content=json.dumps(body), headers={"Content-Type": "application/json"}
         )
@@ -50,7 +50,7 @@ class Hostile:
 
 
 def recorded(client: httpx.Client) -> dict[str, str]:
-    """The corpus through every field that can be recorded; the addresses of what was made."""
+    """Record the corpus in every field that can be recorded; return the addresses of what was created."""
     hostile = Hostile(client)
     hostile.send("/collections", {"name": COLLECTION})
     frames = [
@@ -80,12 +80,12 @@ def recorded(client: httpx.Client) -> dict[str, str]:
 
 
 def replayed(hostile: Hostile, everything: str) -> dict[str, str]:
-    """What can be made of the session, with the corpus as reasons, names and labels."""
+    """Replay, compare and share the session, with the corpus as reasons, names and labels."""
     audit = {"audit": True, "reason": everything, "use_models": ["local:extractive-1"]}
     made = {"audit": hostile.send("/sessions/hostile/replays", audit)["replay_id"]}
     made["debug"] = hostile.send("/sessions/hostile/replays", {"top_k": 3})["replay_id"]
-    arms = [{"model": "local:extractive-1"}, {"model": "local:extractive-5"}]
-    comparison = {"sessions": ["hostile"], "arms": arms, "reason": everything}
+    variants = [{"model": "local:extractive-1"}, {"model": "local:extractive-5"}]
+    comparison = {"sessions": ["hostile"], "arms": variants, "reason": everything}
     made["comparison"] = hostile.send("/comparisons", comparison)["comparison_id"]
     suite = {"name": everything[:NAME].replace("/", ""), "sessions": ["hostile"], "options": {"top_k": 3}}
     made["suite"] = hostile.send("/suites", suite)["id"]
@@ -101,7 +101,7 @@ def replayed(hostile: Hostile, everything: str) -> dict[str, str]:
 
 
 def ended(client: httpx.Client, address: str) -> bool:
-    """Whether a job has nothing more to do."""
+    """Return whether a job has finished."""
     return client.get(address).json()["status"] not in ("waiting", "running")
 
 

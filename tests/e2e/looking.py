@@ -1,4 +1,4 @@
-"""A page as axe and a ruler find it: nothing that keeps people out, and nothing wider than the screen."""
+"""Checks of a page: no accessibility violation found by axe, and nothing wider than the screen."""
 
 import os
 from pathlib import Path
@@ -12,30 +12,30 @@ THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe" / "axe.min.js"
 PICTURES = Path(__file__).resolve().parents[2] / "build" / "pictures"
 RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Whatever can be seen at all is seen on the narrowest or the widest screen, and every colour is one of a theme's few.
-LOOKS: Final[dict[int, Literal["light", "dark"]]] = {WIDTHS[-1]: "light", WIDTHS[0]: "dark"}
-OF_AXE = """async rules => (await axe.run(document, {runOnly: rules, resultTypes: ["violations"], preload: false}))
+# Every element is visible on the narrowest or the widest screen, and a theme has few colours: two runs of axe suffice.
+AXE_THEMES: Final[dict[int, Literal["light", "dark"]]] = {WIDTHS[-1]: "light", WIDTHS[0]: "dark"}
+RUN_AXE = """async rules => (await axe.run(document, {runOnly: rules, resultTypes: ["violations"], preload: false}))
     .violations.map(v => `${v.id}: ${v.nodes.map(n => n.target).slice(0, 3).join(" ")}`)"""
 
 
-def look(page: Page, name: str, address: str) -> list[str]:
-    """Open the page on a desk, let the ruler at it at every width, and axe at the outermost ones; what they found."""
+def faults_at(page: Page, name: str, address: str) -> list[str]:
+    """Open the page at desktop width and return its faults: overflow at any width, axe violations at the outermost ones."""
     page.set_viewport_size({"width": WIDTHS[-1], "height": HEIGHT})
     page.goto(address)
-    return look_at_it(page, name)
+    return faults_on(page, name)
 
 
-def look_at_it(page: Page, name: str) -> list[str]:
-    """The same of a page that is open, as a form answered with it. It is left on a phone."""
+def faults_on(page: Page, name: str) -> list[str]:
+    """Do the same for a page that is already open, such as the answer to a form. It ends at phone width."""
     page.evaluate(AXE.read_text())
     faults: list[str] = []
     for width in reversed(WIDTHS):
         page.set_viewport_size({"width": width, "height": HEIGHT})
         wide = page.evaluate("document.documentElement.scrollWidth")
         faults += [f"{name}: {wide} px wide in {width}"] if wide > width else []
-        if theme := LOOKS.get(width):
+        if theme := AXE_THEMES.get(width):
             page.emulate_media(color_scheme=theme)
-            faults += [f"{name}, {theme}, {width} px: {fault}" for fault in page.evaluate(OF_AXE, RULES)]
+            faults += [f"{name}, {theme}, {width} px: {fault}" for fault in page.evaluate(RUN_AXE, RULES)]
         if os.environ.get("KEEP_PICTURES"):
             for theme in THEMES:
                 page.emulate_media(color_scheme=theme)

@@ -1,4 +1,4 @@
-"""A running product: where it is, and how a program and a person come into one of its projects."""
+"""A project of a running product: its address, its API key and its administrator's sign-in link."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Product:
     sign_in_link: str
 
     def cookies(self) -> list[dict[str, Any]]:
-        """Use the link; the cookies of the administrator's browser."""
+        """Use the link and return the cookies of the administrator's browser."""
         with httpx.Client(timeout=60) as client:
             page = client.get(self.sign_in_link).text
             token = page.split('name="csrfmiddlewaretoken" value="')[1].partition('"')[0]
@@ -29,7 +29,7 @@ class Product:
 
 
 class OwnProduct(Product):
-    """The first project of a product that its test alone uses, and may kill."""
+    """The first project of a product that one test uses alone and may kill."""
 
     def __init__(self, machine: Machine) -> None:
         link = re.search(r"http://\S+/sign-in/\S+", machine.output)

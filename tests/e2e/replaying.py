@@ -1,4 +1,4 @@
-"""Replays of a session of asks, and whether each call that they made is accounted for, whatever was killed meanwhile."""
+"""Replays of a session of asks, and a check that each of their calls is accounted for, whatever was killed meanwhile."""
 
 from collections import Counter
 from contextlib import suppress
@@ -19,7 +19,7 @@ def client(product: Product) -> httpx.Client:
 
 
 def recorded(api: httpx.Client) -> str:
-    """A session of some asks, answered by the local model."""
+    """Record a session of asks that the local model answers."""
     api.post("/collections/facts/put", json={"text": "Cats sleep sixteen hours a day.", "title": "Cats"})
     session = str(api.post("/sessions", json={"name": "many", "collection": "facts"}).json()["id"])
     for number in range(ASKS):
@@ -30,7 +30,7 @@ def recorded(api: httpx.Client) -> str:
 
 
 def launched(api: httpx.Client, session: str) -> str:
-    """A replay whose every ask calls the stub."""
+    """Launch a replay in which every ask calls the stub."""
     body = {"audit": True, "reason": "crash", "use_models": ["openai:gpt-4o-mini"]}
     answer = api.post(f"/sessions/{session}/replays", json=body)
     assert answer.status_code == 202, answer.text
@@ -38,21 +38,21 @@ def launched(api: httpx.Client, session: str) -> str:
 
 
 def finished(api: httpx.Client, replay: str) -> dict[str, Any]:
-    """The replay once it is over; the server may not answer meanwhile."""
-    told: dict[str, Any] = {}
+    """Wait for the replay to finish and return it; the server may not answer meanwhile."""
+    result: dict[str, Any] = {}
 
-    def over() -> bool:
+    def has_ended() -> bool:
         with suppress(httpx.HTTPError, ValueError):
-            told.update(api.get(f"/replays/{replay}").json())
-        return told.get("status") not in {None, "queued", "running"}
+            result.update(api.get(f"/replays/{replay}").json())
+        return result.get("status") not in {None, "queued", "running"}
 
-    wait_until(over)
-    return told
+    wait_until(has_ended)
+    return result
 
 
 def accounted(api: httpx.Client, replay: str, calls: int) -> Counter[str]:
-    """Check that each step of a replay ended once and that each of so many calls is accounted for; what was seen, counted."""
-    told, steps = finished(api, replay), all_of(api, f"/replays/{replay}/steps")
+    """Check that each step of a replay ended once and that each call is accounted for; return the counts."""
+    result, steps = finished(api, replay), all_of(api, f"/replays/{replay}/steps")
     assert [step["sequence"] for step in steps] == [1 + 2 * n for n in range(ASKS)]
     assert all(step["status"] in {"done", "failed"} for step in steps)
     assert all((step["status"] == "done") == bool(step["new"] and step["new"]["output"]) for step in steps)
@@ -65,7 +65,7 @@ def accounted(api: httpx.Client, replay: str, calls: int) -> Counter[str]:
     lost = [attempt for attempt in intended if attempt["outcome"] == "lost"]
     assert calls <= len(intended), "no call was made that nobody had said would be"
     assert calls - statuses["done"] <= len(lost), "every call that was made again is marked"
-    assert told["uncertain_calls"] == sum(attempt["calls_made"] is None for attempt in lost)
+    assert result["uncertain_calls"] == sum(attempt["calls_made"] is None for attempt in lost)
     return statuses + Counter(
         steps=ASKS,
         results=outcomes["done"],
@@ -77,7 +77,7 @@ def accounted(api: httpx.Client, replay: str, calls: int) -> Counter[str]:
 
 
 def all_of(api: httpx.Client, path: str) -> list[dict[str, Any]]:
-    """Every item of a list, page by page."""
+    """Return every item of a paged list."""
     found: list[dict[str, Any]] = []
     after: dict[str, str] = {}
     while True:

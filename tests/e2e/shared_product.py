@@ -1,6 +1,6 @@
-"""One product for all files of a run that only use it: each works in a project of its own, as an administrator of its own.
+"""One product for all test files that do not kill it: each file has its own project and its own administrator.
 
-The first file that needs it starts it, and the last one stops it: while it idles it takes a tenth of a core.
+The first file that needs it starts it, and the last one stops it, because it uses a tenth of a core while idle.
 """
 
 import json
@@ -40,7 +40,7 @@ print(json.dumps(made))
 
 
 class SharedProduct:
-    """The product that the processes of a run share. A note in their folder says where it is and how many files use it."""
+    """The product that the processes of a run share. A note file has its address and the number of files that use it."""
 
     def __init__(self, folder: Path, used_home: Path) -> None:
         self._home = folder / "shared-product"
@@ -50,7 +50,7 @@ class SharedProduct:
 
     @contextmanager
     def project(self) -> Iterator[Product]:
-        """A project in which nobody has recorded anything; the product runs until no project is used."""
+        """Yield an empty project; the product runs until no project is in use."""
         with self._noted() as note:
             if not note:
                 self._start(note)
@@ -65,7 +65,7 @@ class SharedProduct:
                 self._stop(note)
 
     def wait(self) -> None:
-        """Wait until what this process has started has stopped, whoever stopped it."""
+        """Wait until everything that this process started has stopped, whichever process stopped it."""
         for machine in self._started:
             assert machine.process.wait(LONGEST_FILE) == 0
 
@@ -75,7 +75,7 @@ class SharedProduct:
         note |= {"port": machine.port, "pid": machine.process.pid, "users": 0, "projects": []}
 
     def _stop(self, note: dict[str, Any]) -> None:
-        """Stop it and lay its folder aside: it may be a child of another process."""
+        """Stop the product, which may be a child of another process, and rename its folder."""
         os.kill(note["pid"], signal.SIGTERM)
         output = self._home.with_name(f"{self._home.name}.said")
         wait_until(lambda: output.read_text().endswith("Everything has stopped.\n"))

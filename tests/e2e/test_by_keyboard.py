@@ -1,4 +1,4 @@
-"""The five main tasks by keyboard alone: walk, search, replay, compare, share. The mouse is never touched, and the focus is always seen."""
+"""The five main tasks with the keyboard alone: walk, search, replay, compare, share. The focus is always visible."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.browser
 
 MOST_TABS = 250
-IS_SEEN = """() => {
+FOCUS_IS_VISIBLE = """() => {
     const focused = document.activeElement;
     const marks = [focused, focused.closest("label, tr, li")].filter(Boolean).map(each => getComputedStyle(each));
     return marks.some(style => style.outlineStyle !== "none" || style.boxShadow !== "none");
@@ -22,7 +22,7 @@ IS_SEEN = """() => {
 
 @pytest.fixture(scope="module")
 def demo(product: Product) -> Iterator[str]:
-    """The demo's session, as soon as a worker has made its steps findable."""
+    """The demo's session, as soon as a worker has indexed its steps."""
     headers = {"Authorization": f"Bearer {product.key}"}
     with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=30) as client:
         made = client.post("/demo").json()
@@ -34,20 +34,20 @@ def demo(product: Product) -> Iterator[str]:
         yield str(made["session"]["id"])
 
 
-def tab_to(page: Page, wanted: Locator) -> None:
-    """Press Tab until it has the focus, which shows on the way."""
-    target = wanted.first.element_handle()
+def tab_to(page: Page, locator: Locator) -> None:
+    """Press Tab until the element has the focus, and check that the focus is visible."""
+    target = locator.first.element_handle()
     for _ in range(MOST_TABS):
         page.keyboard.press("Tab")
         if page.evaluate("wanted => document.activeElement === wanted", target):
-            assert page.evaluate(IS_SEEN), f"the focus is not seen on {wanted}"
+            assert page.evaluate(FOCUS_IS_VISIBLE), f"the focus is not seen on {locator}"
             return
-    pytest.fail(f"{MOST_TABS} presses of Tab did not reach {wanted}.")
+    pytest.fail(f"{MOST_TABS} presses of Tab did not reach {locator}.")
 
 
-def press(page: Page, wanted: Locator) -> None:
-    """Go there by Tab, and press Enter."""
-    tab_to(page, wanted)
+def press(page: Page, locator: Locator) -> None:
+    """Move to the element with Tab, and press Enter."""
+    tab_to(page, locator)
     page.keyboard.press("Enter")
 
 

@@ -1,6 +1,6 @@
-"""The product while what it stands on goes away: its database stopped hard, its queue out of reach.
+"""The product while the services it depends on fail: its database stops hard, its queue is unreachable.
 
-Nothing is lost, nothing is done twice unseen. The whole worker killed is in tests/e2e/test_worker_killed.py, and workers
+Nothing is lost, and nothing runs twice unnoticed. A killed worker is in tests/e2e/test_worker_killed.py, and workers
 killed at each point of a step are in tests/replay/runs/test_crash_lab.py.
 """
 
@@ -30,7 +30,7 @@ from timemachine.embedded.data_folder import clear_socket_folder
 pytestmark = pytest.mark.crash
 THREADS = 20
 STOPS = ceil(KILLS / 40)
-"""How often the database is stopped in each way: CRASH_KILLS=200 makes it five times."""
+"""How often the database is stopped in each way: five times with CRASH_KILLS=200."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def stub() -> Iterator[StubModelServer]:
 def product(
     tmp_path_factory: pytest.TempPathFactory, database: Database, stub: StubModelServer
 ) -> Iterator[OwnProduct]:
-    """A product on that database, whose `openai:` is the stub and whose workers are missed soon."""
+    """A product on that database, whose `openai:` is the stub and which notices dead workers soon."""
     machine = Machine(
         tmp_path_factory.mktemp("product") / "home",
         DATABASE_URL=database.cluster.url,
@@ -78,19 +78,19 @@ def session(api: httpx.Client) -> str:
     return recorded(api)
 
 
-def answers(product: OwnProduct) -> set[int]:
-    """With what it answers as many requests as it has threads, several times."""
+def statuses(product: OwnProduct) -> set[int]:
+    """Return the statuses of twice as many requests as the product has threads."""
     with ThreadPoolExecutor(THREADS) as pool:
         return set(pool.map(product.machine.page, ["/health/ready"] * 2 * THREADS))
 
 
-def test_a_database_elsewhere_is_used_and_none_is_started(product: OwnProduct) -> None:
+def test_a_configured_database_is_used_and_none_is_started(product: OwnProduct) -> None:
     assert product.machine.page() < 500
     assert not (product.home / "postgres").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGKILL], ids=["shut down at once", "killed"])
-def test_a_database_that_stops_hard_under_working_workers_loses_nothing(
+def test_no_work_is_lost_when_the_database_stops_hard(
     number: signal.Signals,
     product: OwnProduct,
     api: httpx.Client,
@@ -99,7 +99,7 @@ def test_a_database_that_stops_hard_under_working_workers_loses_nothing(
     database: Database,
 ) -> None:
     for _ in range(STOPS):
-        assert answers(product) == {200}  # with many connections that the stop closes
+        assert statuses(product) == {200}  # opens many connections, which the stop closes
         began, before, replay = time.monotonic(), len(stub.calls()), launched(api, session)
         stub.wait_for_calls(before + 6)
         database.stop_hard(number)
@@ -109,7 +109,7 @@ def test_a_database_that_stops_hard_under_working_workers_loses_nothing(
         assert product.machine.page("/health/live") == 200
         database.start()
         wait_until(lambda: product.machine.page("/health/ready") == 200)
-        assert answers(product) == {200}
+        assert statuses(product) == {200}
         finished(api, replay)
         seen = accounted(api, replay, len(stub.calls()) - before)
         name = "the database shut down at once" if number == signal.SIGQUIT else "the database killed"
@@ -118,7 +118,7 @@ def test_a_database_that_stops_hard_under_working_workers_loses_nothing(
 
 
 class Queue:
-    """A Redis of its own, with nothing kept on disk: what it was told is lost when it is killed."""
+    """A separate Redis server without persistence: its messages are lost when it is killed."""
 
     def __init__(self, program: str) -> None:
         self.port = free_port()
@@ -153,7 +153,7 @@ def queue() -> Iterator[Queue]:
     running.stop_hard()
 
 
-def test_what_is_launched_while_the_queue_is_gone_is_enqueued_again_when_it_is_back(
+def test_a_replay_launched_while_the_queue_is_down_is_enqueued_when_it_returns(
     used_home: Path, tmp_path: Path, queue: Queue, stub: StubModelServer
 ) -> None:
     broker = f"redis://127.0.0.1:{queue.port}/0"

@@ -1,4 +1,4 @@
-"""Files in a browser and on a worker: handed in, followed, and found again in their text."""
+"""Files in a browser and on a worker: upload, progress, and passages shown in their text."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.looking import look
+from tests.e2e.looking import faults_at
 from tests.e2e.product import Product
 from tests.e2e.replaying import client
 from tests.embedded.machine import processes_of
@@ -25,7 +25,7 @@ LINES = 12_000
 
 
 @pytest.mark.browser
-def test_a_pdf_is_uploaded_followed_and_shown_with_its_passage_marked(ada: Page, product: Product) -> None:
+def test_a_pdf_is_uploaded_and_its_passage_is_marked_in_the_text(ada: Page, product: Product) -> None:
     with client(product) as api:
         api.post("/collections", json={"name": "rules"})
     ada.goto(f"{product.url}/collections/rules/")
@@ -46,7 +46,7 @@ def test_a_pdf_is_uploaded_followed_and_shown_with_its_passage_marked(ada: Page,
 
 
 @pytest.mark.browser
-def test_a_refused_upload_is_looked_at_and_focused_without_a_script(
+def test_a_refused_upload_shows_a_focused_error_without_javascript(
     browser: Browser, product: Product, signed_in: list[dict[str, Any]]
 ) -> None:
     with client(product) as api:
@@ -58,22 +58,24 @@ def test_a_refused_upload_is_looked_at_and_focused_without_a_script(
     page = context.new_page()
     page.goto(f"{product.url}/collections/long/")
     page.get_by_role("button", name="Upload files").click()
-    said = page.get_by_role("alert")
-    expect(said).to_contain_text("Files: Choose at least one file.")
-    expect(said).to_be_in_viewport()
-    expect(said).to_be_focused()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("Files: Choose at least one file.")
+    expect(alert).to_be_in_viewport()
+    expect(alert).to_be_focused()
     context.close()
 
 
 @pytest.mark.browser
-def test_the_pages_of_files_are_sound(screen: Page, product: Product, pages_of_files: dict[str, str]) -> None:
+def test_the_pages_of_files_have_no_faults(
+    screen: Page, product: Product, pages_of_files: dict[str, str]
+) -> None:
     addresses = {f"files-{name}": product.url + path for name, path in pages_of_files.items()}
-    assert [fault for name, address in addresses.items() for fault in look(screen, name, address)] == []
+    assert [fault for name, address in addresses.items() for fault in faults_at(screen, name, address)] == []
 
 
 @pytest.fixture(scope="module")
 def pages_of_files(product: Product) -> dict[str, str]:
-    """The addresses of the pages of a collection with a file, a session that used it, and an intake that failed."""
+    """The addresses of the pages for a collection with files, a session that used one, and a failed intake."""
     with client(product) as api:
         api.post("/sessions", json={"name": "Reading", "key": "reading", "collection": "guides"})
         put = api.post(
@@ -121,9 +123,7 @@ def test_files_dropped_on_the_list_of_sessions_are_imported(ada: Page, product: 
 
 
 @pytest.mark.browser
-def test_the_bar_of_a_long_import_says_how_far_it_is_and_makes_way_for_the_account(
-    ada: Page, product: Product
-) -> None:
+def test_a_long_import_shows_a_progress_bar_and_then_its_result(ada: Page, product: Product) -> None:
     ada.goto(f"{product.url}/import/")
     ada.locator("input[type=file]").set_input_files(
         {"name": "long.jsonl", "mimeType": "application/x-ndjson", "buffer": transcript(LINES)}
@@ -131,7 +131,7 @@ def test_the_bar_of_a_long_import_says_how_far_it_is_and_makes_way_for_the_accou
     ada.locator("main").get_by_role("button", name="Import").click()
     ada.wait_for_url("**/imports/*/")
     bar = ada.get_by_role("progressbar")
-    with client(product) as api, stopped_half_way(product, api, ada.url.split("/")[-2]) as (done, total):
+    with client(product) as api, paused_half_way(product, api, ada.url.split("/")[-2]) as (done, total):
         expect(bar).to_have_attribute("max", str(total))
         expect(bar).to_have_attribute("value", str(done))
         expect(ada.get_by_text(f"{done:,} of {total:,} steps imported")).to_be_visible()
@@ -141,16 +141,18 @@ def test_the_bar_of_a_long_import_says_how_far_it_is_and_makes_way_for_the_accou
 
 
 def transcript(lines: int) -> bytes:
-    """A session as Claude Code writes it, too large to be imported while its sender waits."""
+    """A session in the format of Claude Code, too large to be imported within the request."""
     shared = {"type": "user", "sessionId": "long-import", "timestamp": "2026-11-20T10:00:00Z"}
-    said = ({"role": "user", "content": f"line {number} " + "x" * 300} for number in range(lines))
-    each = (json.dumps({**shared, "uuid": f"u{number}", "message": one}) for number, one in enumerate(said))
+    messages = ({"role": "user", "content": f"line {number} " + "x" * 300} for number in range(lines))
+    each = (
+        json.dumps({**shared, "uuid": f"u{number}", "message": one}) for number, one in enumerate(messages)
+    )
     return "\n".join(each).encode()
 
 
 @contextmanager
-def stopped_half_way(product: Product, api: httpx.Client, import_id: str) -> Iterator[tuple[int, int]]:
-    """The worker stands still in the middle of the file: so many of so many actions."""
+def paused_half_way(product: Product, api: httpx.Client, import_id: str) -> Iterator[tuple[int, int]]:
+    """Pause the worker in the middle of the import; yield the number of imported actions and their total."""
 
     def signalled(number: signal.Signals) -> None:
         for pid, line in processes_of(product.home).items():
@@ -160,8 +162,8 @@ def stopped_half_way(product: Product, api: httpx.Client, import_id: str) -> Ite
     wait_until(lambda: api.get(f"/imports/{import_id}").json()["done"])
     signalled(signal.SIGSTOP)
     try:
-        told = api.get(f"/imports/{import_id}").json()
-        assert 0 < told["done"] < told["total"]
-        yield told["done"], told["total"]
+        progress = api.get(f"/imports/{import_id}").json()
+        assert 0 < progress["done"] < progress["total"]
+        yield progress["done"], progress["total"]
     finally:
         signalled(signal.SIGCONT)

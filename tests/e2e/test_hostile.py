@@ -1,4 +1,4 @@
-"""Whatever somebody recorded, visited on every page: nothing of it runs, nothing loads, nothing breaks the layout."""
+"""Hostile recordings on every page: nothing in them runs, loads or breaks the layout."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,12 +15,12 @@ from tests.e2e.product import Product
 pytestmark = pytest.mark.browser
 
 PHONE: Final = 360
-DESK: Final = 1440
+DESKTOP: Final = 1440
 TABS: Final = ("action", "state", "diff", "context", "raw")
 VIEWS: Final = ("timeline", "table", "compact", "raw")
 MOST_HTML: Final = 1_500_000
-"""What a page may weigh unpacked: of a line of five million characters it shows the beginning."""
-OURS: Final = "/pwned"
+"""The largest allowed page, uncompressed: only the beginning of a line of five million characters is shown."""
+CANARY_PATH: Final = "/pwned"
 HARMED: Final = """() => [
     ...(window.pwned ? ["a script of the record ran"] : []),
     ...[...document.querySelectorAll("iframe, object, embed, base, [onclick], [onload], [onerror], [srcdoc], img[src*=pwned], [hx-get*=pwned], [href*=pwned], [src*=pwned]")]
@@ -36,7 +36,7 @@ HARMED: Final = """() => [
 
 @pytest.fixture(scope="module")
 def made(product: Product) -> Iterator[dict[str, str]]:
-    """The corpus, recorded."""
+    """The recorded corpus."""
     headers = {"Authorization": f"Bearer {product.key}"}
     with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=120) as client:
         yield recorded(client)
@@ -48,21 +48,21 @@ def reader(browser: Browser, product: Product, signed_in: list[dict[str, Any]]) 
     context = browser.new_context()
     context.add_cookies(signed_in)  # type: ignore[arg-type]
     watched = Watched(context.new_page(), product.url)
-    watched.page.on("dialog", lambda said: watched.faults.append(f"dialog: {said.message}"))
-    watched.page.on("request", lambda asked: loaded(asked.url, watched.faults))
+    watched.page.on("dialog", lambda dialog: watched.faults.append(f"dialog: {dialog.message}"))
+    watched.page.on("request", lambda request: loaded(request.url, watched.faults))
     yield watched.page
     context.close()
     assert watched.faults == []
 
 
 def loaded(url: str, faults: list[str]) -> None:
-    """What the record names must not be fetched."""
-    if urlsplit(url).path.startswith(OURS):
+    """Note a request to an address from the recording."""
+    if urlsplit(url).path.startswith(CANARY_PATH):
         faults.append(f"loaded by the record: {url}")
 
 
 def harm(page: Page, address: str) -> list[str]:
-    """What went wrong on a page, on a phone and on a desk; it is there and not too heavy."""
+    """Return the faults of a page at phone and desktop width, including a wrong status or size."""
     page.set_viewport_size({"width": PHONE, "height": 900})
     answer = page.goto(address)
     assert answer is not None
@@ -70,29 +70,29 @@ def harm(page: Page, address: str) -> list[str]:
     if len(answer.body()) > MOST_HTML:
         found.append(f"{len(answer.body()):,} bytes")
     found += page.evaluate(HARMED)
-    page.set_viewport_size({"width": DESK, "height": 900})
+    page.set_viewport_size({"width": DESKTOP, "height": 900})
     found += page.evaluate(HARMED)
     return [f"{urlsplit(address).path}?{urlsplit(address).query[:60]}: {each}" for each in found]
 
 
-def test_nothing_that_was_recorded_runs_loads_or_breaks_a_page(
+def test_recorded_text_cannot_run_load_or_break_anything_on_a_page(
     reader: Page, product: Product, made: dict[str, str]
 ) -> None:
     assert [fault for path in pages(made) for fault in harm(reader, product.url + path)] == []
 
 
-def test_what_was_recorded_is_read_as_it_was_written(
-    reader: Page, product: Product, made: dict[str, str]
-) -> None:
+def test_recorded_text_is_shown_as_written(reader: Page, product: Product, made: dict[str, str]) -> None:
     reader.goto(f"{product.url}/sessions/hostile/?step=1")
     shown = reader.locator("#step").inner_text()
     assert [name for name in MIXTURES["markup"] if name != "format" and CORPUS[name] not in shown] == []
 
 
-def test_an_auditor_is_as_safe(browser: Browser, product: Product, made: dict[str, str]) -> None:
+def test_recorded_text_is_equally_harmless_on_shared_pages(
+    browser: Browser, product: Product, made: dict[str, str]
+) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     watched = Watched(context.new_page(), product.url)
-    watched.page.on("request", lambda asked: loaded(asked.url, watched.faults))
+    watched.page.on("request", lambda request: loaded(request.url, watched.faults))
     watched.page.goto(made["share"])
     watched.page.locator("main button").click()
     watched.page.wait_for_url("**/share/**/")
@@ -107,7 +107,7 @@ def test_an_auditor_is_as_safe(browser: Browser, product: Product, made: dict[st
 
 
 def pages(made: dict[str, str]) -> list[str]:
-    """Every page on which some of the corpus is shown, and what people type with it in it."""
+    """Return every page that shows some of the corpus, and pages with the corpus as input."""
     session = "/sessions/hostile"
     last = 2 * len(TEXTS)
     steps = [

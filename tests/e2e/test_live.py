@@ -1,4 +1,4 @@
-"""A timeline that stands open while a program records: what is new comes by itself, and nothing moves that is looked at."""
+"""An open timeline while a program records: new steps appear by themselves, and what the user reads does not move."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,13 +22,13 @@ def api(product: Product) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def session(api: httpx.Client) -> str:
-    """A session that is recorded, as yet without a step."""
+    """A session in progress, still without steps."""
     return str(api.post("/sessions", json={"name": "Under way"}).json()["id"])
 
 
 @pytest.fixture
 def record(api: httpx.Client, session: str) -> Record:
-    """Another client that records so many steps."""
+    """A function that records steps as another client."""
 
     def _record(count: int, kind: str = "event") -> None:
         actions = [{"kind": kind, "output": f"{kind} {n}"} for n in range(count)]
@@ -41,7 +41,7 @@ def to_the_end(page: Page) -> None:
     page.evaluate("(box => { box.scrollTop = box.scrollHeight })(document.querySelector('.list'))")
 
 
-def test_new_steps_come_to_who_reads_at_the_end_and_nothing_else_moves(
+def test_new_steps_appear_at_the_end_of_the_list_and_nothing_else_moves(
     ada: Page, product: Product, session: str, record: Record, api: httpx.Client
 ) -> None:
     record(40)
@@ -63,13 +63,13 @@ def test_new_steps_come_to_who_reads_at_the_end_and_nothing_else_moves(
     expect(ada.locator(".where .status:not(.seal)")).to_have_text("ended")
     expect(ada.get_by_role("button", name="End session")).to_be_hidden()
     expect(ada.locator("#live")).to_have_text("The session has ended")
-    asked: list[str] = []
-    ada.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    ada.on("request", lambda request: requested.append(request.url))
     ada.wait_for_timeout(2_500)
-    assert asked == []
+    assert requested == []
 
 
-def test_elsewhere_a_line_says_how_many_came_and_leads_there(
+def test_away_from_the_end_a_line_counts_new_steps_and_links_to_them(
     ada: Page, product: Product, session: str, record: Record
 ) -> None:
     record(300)
@@ -88,7 +88,7 @@ def test_elsewhere_a_line_says_how_many_came_and_leads_there(
     expect(ada.locator("#s314")).to_be_in_viewport()
 
 
-def test_following_selects_the_newest_step_until_somebody_selects_another(
+def test_following_selects_the_newest_step_until_another_is_selected(
     ada: Page, product: Product, session: str, record: Record
 ) -> None:
     record(5)
@@ -108,7 +108,7 @@ def test_following_selects_the_newest_step_until_somebody_selects_another(
     expect(ada.locator("#step")).to_have_attribute("data-sequence", "3")
 
 
-def test_under_a_filter_only_its_steps_come(
+def test_with_a_filter_only_matching_steps_appear(
     ada: Page, product: Product, session: str, record: Record
 ) -> None:
     record(2)
@@ -122,7 +122,7 @@ def test_under_a_filter_only_its_steps_come(
     expect(ada.locator(".totals p")).to_contain_text("1 of 5 steps")
 
 
-def test_the_first_step_of_an_empty_session_comes_by_itself(
+def test_the_first_step_of_an_empty_session_appears_by_itself(
     ada: Page, product: Product, session: str, record: Record
 ) -> None:
     ada.goto(f"{product.url}/sessions/{session}/")

@@ -1,4 +1,4 @@
-"""A person puts a finger on any moment of a long session: by its scrollbar, its minimap, its scrubber and its keys."""
+"""Reaching any step of a long session with the scrollbar, the minimap, the scrubber and the keyboard."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -32,10 +32,10 @@ SCROLLED_MEANWHILE = """new MutationObserver(changes => {
     document.querySelector(".list").scrollTop += window.meanwhile;
     window.meanwhile = 0;
 }).observe(document, {childList: true, subtree: true})"""
-"""Scrolls by `window.meanwhile` pixels as soon as rows arrive, before the page has had an event of that."""
+"""Scrolls by `window.meanwhile` pixels as soon as rows arrive, before the page receives the event."""
 
 READING = 150
-"""From so many milliseconds on a step is one that somebody stayed at (js/ahead.js)."""
+"""A step shown for this many milliseconds counts as read (js/ahead.js)."""
 
 HURRY = """until => new Promise(done => {
     const shown = () => Number(document.getElementById("step")?.dataset.sequence);
@@ -54,15 +54,15 @@ HURRY = """until => new Promise(done => {
     watch.observe(document.documentElement, {childList: true, subtree: true});
     press();
 })"""
-"""Presses J for every step as soon as it is there; how long each took to come, in milliseconds."""
+"""Presses J for every step as soon as it is shown; returns how long each took to appear, in milliseconds."""
 
 NO_TIME = "performance.now = (now => () => now)(performance.now())"
-"""To js/ahead.js every press comes at once after the one before, however busy this machine is."""
+"""Stops the clock: for js/ahead.js every press follows immediately, however busy this machine is."""
 
 
 @pytest.fixture(scope="module")
 def session(product: Product) -> Iterator[str]:
-    """A session of so many steps, one of them failed, recorded over HTTP."""
+    """A session of `STEPS` steps, one of them failed, recorded over HTTP."""
     headers = {"Authorization": f"Bearer {product.key}"}
     with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=60) as client:
         assert client.post("/sessions", json={"name": "Long run", "key": "long"}).status_code == 201
@@ -83,8 +83,8 @@ def action(number: int) -> dict[str, object]:
 
 
 @pytest.fixture
-def desk(ada: Page) -> Page:
-    """A page on a desk's screen."""
+def desktop(ada: Page) -> Page:
+    """A page at desktop size."""
     return ada
 
 
@@ -97,17 +97,17 @@ def expect_selected(page: Page, sequence: int) -> None:
     expect(page.locator(f"#s{sequence} > [aria-current=step]")).to_be_in_viewport()
 
 
-def at_rest(desk: Page) -> float:
-    """How far the list is scrolled once the page has found its place."""
-    seen: list[float] = []
+def settled_scroll(desktop: Page) -> float:
+    """Return the scroll position of the list once it no longer changes."""
+    positions: list[float] = []
 
     def still() -> bool:
-        seen.append(float(desk.evaluate("document.querySelector('.list').scrollTop")))
-        desk.wait_for_timeout(100)
-        return len(seen) > 2 and len(set(seen[-3:])) == 1
+        positions.append(float(desktop.evaluate("document.querySelector('.list').scrollTop")))
+        desktop.wait_for_timeout(100)
+        return len(positions) > 2 and len(set(positions[-3:])) == 1
 
     wait_until(still)
-    return seen[-1]
+    return positions[-1]
 
 
 def is_at(page: Page, pixels: float) -> bool:
@@ -118,166 +118,164 @@ def scroll_to(page: Page, pixels: int) -> None:
     page.evaluate("pixels => { document.querySelector('.list').scrollTop = pixels; }", pixels)
 
 
-def test_the_scrollbar_is_as_long_as_the_session_and_leads_to_any_place_of_it(
-    desk: Page, session: str
-) -> None:
-    desk.goto(session)
-    assert desk.evaluate("document.querySelector('.list').scrollHeight") == STEPS * ROW
+def test_the_scrollbar_spans_the_session_and_reaches_any_step(desktop: Page, session: str) -> None:
+    desktop.goto(session)
+    assert desktop.evaluate("document.querySelector('.list').scrollHeight") == STEPS * ROW
     for share in (0.5, 0.9, 0.1):
-        scroll_to(desk, int(STEPS * share) * ROW)
-        expect(desk.locator(f"#s{int(STEPS * share) + 3}")).to_be_in_viewport()
-        assert int(STEPS * share) + 1 in desk.evaluate(IN_VIEW)
-        assert desk.evaluate("document.querySelector('.list').scrollHeight") == STEPS * ROW
+        scroll_to(desktop, int(STEPS * share) * ROW)
+        expect(desktop.locator(f"#s{int(STEPS * share) + 3}")).to_be_in_viewport()
+        assert int(STEPS * share) + 1 in desktop.evaluate(IN_VIEW)
+        assert desktop.evaluate("document.querySelector('.list').scrollHeight") == STEPS * ROW
 
 
-def test_scrolling_on_never_jumps_and_the_page_never_grows(desk: Page, session: str) -> None:
-    desk.goto(f"{session}?step=3000")
-    began = at_rest(desk)
-    box = desk.locator(".list").bounding_box()
+def test_scrolling_never_jumps_and_the_page_stays_small(desktop: Page, session: str) -> None:
+    desktop.goto(f"{session}?step=3000")
+    began = settled_scroll(desktop)
+    box = desktop.locator(".list").bounding_box()
     assert box is not None
-    desk.mouse.move(box["x"] + 50, box["y"] + 50)
+    desktop.mouse.move(box["x"] + 50, box["y"] + 50)
     for turn in range(1, 16):
-        desk.mouse.wheel(0, 10 * ROW)
-        wait_until(partial(is_at, desk, began + turn * 10 * ROW))
+        desktop.mouse.wheel(0, 10 * ROW)
+        wait_until(partial(is_at, desktop, began + turn * 10 * ROW))
     last = int((began + 150 * ROW) / ROW) + 3
-    expect(desk.locator(f"#s{last}")).to_be_in_viewport()
-    assert desk.evaluate(IN_VIEW)[0] in {last - 2, last - 1}
-    assert desk.evaluate("document.querySelectorAll('*').length") <= MOST_NODES
+    expect(desktop.locator(f"#s{last}")).to_be_in_viewport()
+    assert desktop.evaluate(IN_VIEW)[0] in {last - 2, last - 1}
+    assert desktop.evaluate("document.querySelectorAll('*').length") <= MOST_NODES
 
 
-def test_rows_that_arrive_in_the_middle_of_a_scroll_do_not_undo_it(desk: Page, session: str) -> None:
-    desk.add_init_script(SCROLLED_MEANWHILE)
-    desk.goto(f"{session}?step=3000")
-    began = at_rest(desk)
-    desk.evaluate("rows => { window.meanwhile = rows; document.querySelector('#later a').click(); }", 3 * ROW)
-    wait_until(lambda: desk.evaluate("window.meanwhile") == 0)
-    assert at_rest(desk) == began + 3 * ROW
+def test_rows_that_arrive_during_a_scroll_do_not_undo_it(desktop: Page, session: str) -> None:
+    desktop.add_init_script(SCROLLED_MEANWHILE)
+    desktop.goto(f"{session}?step=3000")
+    began = settled_scroll(desktop)
+    desktop.evaluate(
+        "rows => { window.meanwhile = rows; document.querySelector('#later a').click(); }", 3 * ROW
+    )
+    wait_until(lambda: desktop.evaluate("window.meanwhile") == 0)
+    assert settled_scroll(desktop) == began + 3 * ROW
 
 
-def test_a_click_on_the_minimap_selects_that_step_and_a_drag_looks_at_a_stretch(
-    desk: Page, session: str
-) -> None:
-    desk.goto(session)
-    box = desk.locator("#minimap svg").bounding_box()
+def test_a_minimap_click_selects_a_step_and_a_drag_selects_a_range(desktop: Page, session: str) -> None:
+    desktop.goto(session)
+    box = desktop.locator("#minimap svg").bounding_box()
     assert box is not None
     across, middle = box["x"], box["y"] + box["height"] / 2
-    desk.mouse.click(across + box["width"] / 3, middle)
-    wait_until(lambda: selected(desk) > 1)
-    expect_selected(desk, selected(desk))
-    assert f"step={selected(desk)}" in desk.url
-    assert abs(selected(desk) - STEPS / 3) < STEPS / box["width"] + 1
+    desktop.mouse.click(across + box["width"] / 3, middle)
+    wait_until(lambda: selected(desktop) > 1)
+    expect_selected(desktop, selected(desktop))
+    assert f"step={selected(desktop)}" in desktop.url
+    assert abs(selected(desktop) - STEPS / 3) < STEPS / box["width"] + 1
 
-    desk.mouse.move(across + box["width"] * 0.5, middle)
-    desk.mouse.down()
-    desk.mouse.move(across + box["width"] * 0.6, middle, steps=4)
-    desk.mouse.up()
-    chip = desk.get_by_role("link", name=re.compile("^steps 3,1"))
+    desktop.mouse.move(across + box["width"] * 0.5, middle)
+    desktop.mouse.down()
+    desktop.mouse.move(across + box["width"] * 0.6, middle, steps=4)
+    desktop.mouse.up()
+    chip = desktop.get_by_role("link", name=re.compile("^steps 3,1"))
     expect(chip).to_be_visible()
-    assert 3_100 < selected(desk) < 3_200
-    rows = desk.evaluate("document.querySelector('.list').scrollHeight") / ROW
+    assert 3_100 < selected(desktop) < 3_200
+    rows = desktop.evaluate("document.querySelector('.list').scrollHeight") / ROW
     assert abs(rows - STEPS / 10) < 20
     chip.click()
     expect(chip).to_have_count(0)
 
-    desk.goto(session)  # an address that the script alone leads on from
-    desk.mouse.move(across + box["width"] * 0.5, middle)
-    desk.mouse.down()
-    desk.mouse.move(across + box["width"] * 0.6, middle, steps=4)
-    desk.mouse.up()
+    desktop.goto(session)  # from this address only the script navigates
+    desktop.mouse.move(across + box["width"] * 0.5, middle)
+    desktop.mouse.down()
+    desktop.mouse.move(across + box["width"] * 0.6, middle, steps=4)
+    desktop.mouse.up()
     expect(chip).to_be_visible()
-    desk.go_back()
+    desktop.go_back()
     expect(chip).to_have_count(0)
-    expect(desk.locator(".totals")).not_to_contain_text("of 6,300")
+    expect(desktop.locator(".totals")).not_to_contain_text("of 6,300")
 
 
-def test_the_scrubber_goes_through_the_session_by_keys_and_looks_closer(desk: Page, session: str) -> None:
-    desk.goto(f"{session}?step=5000")
-    scrubber = desk.get_by_label("Step of the session")
+def test_keys_move_the_scrubber_and_narrow_the_range(desktop: Page, session: str) -> None:
+    desktop.goto(f"{session}?step=5000")
+    scrubber = desktop.get_by_label("Step of the session")
     scrubber.focus()
-    desk.keyboard.press("ArrowRight")
-    expect_selected(desk, 5_001)
+    desktop.keyboard.press("ArrowRight")
+    expect_selected(desktop, 5_001)
     assert scrubber.get_attribute("aria-valuetext") == "Step 5,001 of 6,300"
-    desk.keyboard.press("End")
-    expect_selected(desk, STEPS)
-    desk.keyboard.press("w")
-    expect(desk.get_by_role("link", name=re.compile("^steps 4,725–6,300"))).to_be_visible()
-    desk.go_back()
-    expect(desk.get_by_role("link", name=re.compile("^steps "))).to_have_count(0)
+    desktop.keyboard.press("End")
+    expect_selected(desktop, STEPS)
+    desktop.keyboard.press("w")
+    expect(desktop.get_by_role("link", name=re.compile("^steps 4,725–6,300"))).to_be_visible()
+    desktop.go_back()
+    expect(desktop.get_by_role("link", name=re.compile("^steps "))).to_have_count(0)
 
 
-def test_keys_lead_to_the_failed_step_and_the_filter_finds_it(desk: Page, session: str) -> None:
-    desk.goto(session)
-    desk.keyboard.press("e")
-    expect_selected(desk, FAILED)
-    desk.keyboard.press("f")
-    desk.keyboard.type('took:321ms status:error "gave up"')
-    desk.keyboard.press("Enter")
-    expect(desk.locator(".row")).to_have_count(1)
-    expect(desk.locator(f"#s{FAILED}")).to_be_visible()
-    expect(desk.locator(".totals")).to_contain_text("1 of 6,300 steps")
+def test_a_key_jumps_to_the_failed_step_and_a_filter_finds_it(desktop: Page, session: str) -> None:
+    desktop.goto(session)
+    desktop.keyboard.press("e")
+    expect_selected(desktop, FAILED)
+    desktop.keyboard.press("f")
+    desktop.keyboard.type('took:321ms status:error "gave up"')
+    desktop.keyboard.press("Enter")
+    expect(desktop.locator(".row")).to_have_count(1)
+    expect(desktop.locator(f"#s{FAILED}")).to_be_visible()
+    expect(desktop.locator(".totals")).to_contain_text("1 of 6,300 steps")
 
 
-def test_play_goes_on_step_by_step_until_it_is_paused(desk: Page, session: str) -> None:
-    desk.goto(f"{session}?step=10")
-    desk.get_by_label("Steps per second").select_option("4")
-    desk.get_by_role("button", name="Play").click()
-    expect(desk.get_by_role("button", name="Pause")).to_be_visible()
-    wait_until(lambda: selected(desk) >= 13)
-    desk.get_by_role("button", name="Pause").click()
-    at = selected(desk)
-    desk.wait_for_timeout(700)
-    assert selected(desk) in {at, at + 1}  # one may have been on its way
+def test_play_advances_step_by_step_until_it_is_paused(desktop: Page, session: str) -> None:
+    desktop.goto(f"{session}?step=10")
+    desktop.get_by_label("Steps per second").select_option("4")
+    desktop.get_by_role("button", name="Play").click()
+    expect(desktop.get_by_role("button", name="Pause")).to_be_visible()
+    wait_until(lambda: selected(desktop) >= 13)
+    desktop.get_by_role("button", name="Pause").click()
+    at = selected(desktop)
+    desktop.wait_for_timeout(700)
+    assert selected(desktop) in {at, at + 1}  # one step may have been in flight
 
 
-def seen(page: Page, true: Callable[[], bool]) -> None:
-    """Let the page go on until something has been seen of it."""
+def wait_for(page: Page, condition: Callable[[], bool]) -> None:
+    """Let the page run until the condition is true."""
     for _ in range(1_200):
-        if true():
+        if condition():
             return
         page.wait_for_timeout(25)
     pytest.fail("It was not seen within thirty seconds.")
 
 
 @pytest.fixture
-def asked(desk: Page) -> list[str]:
-    """The steps that the page asks for, one after the other."""
+def requested(desktop: Page) -> list[str]:
+    """The steps that the page requests, in order."""
     found: list[str] = []
-    desk.on(
+    desktop.on(
         "request",
         lambda request: found.append(request.url.rpartition("=")[2]) if "?step=" in request.url else None,
     )
     return found
 
 
-def test_the_next_step_is_fetched_while_one_is_read_and_no_second_time(
-    desk: Page, session: str, asked: list[str]
+def test_the_next_step_is_prefetched_only_once_while_a_step_is_read(
+    desktop: Page, session: str, requested: list[str]
 ) -> None:
-    desk.goto(f"{session}?step=2000")
+    desktop.goto(f"{session}?step=2000")
     for step in (2001, 2002):
-        seen(desk, partial(asked.__contains__, str(step)))
-        desk.wait_for_timeout(200)
-        desk.keyboard.press("j")
-        expect_selected(desk, step)
-        expect(desk.locator("#step")).to_contain_text(f"what step {step} said")
-    seen(desk, partial(asked.__contains__, "2003"))
-    desk.wait_for_timeout(200)
-    assert asked == ["2000", "2001", "2002", "2003"]
-    desk.keyboard.press("k")
-    expect_selected(desk, 2001)
-    seen(desk, lambda: asked.count("2000") == 2)
+        wait_for(desktop, partial(requested.__contains__, str(step)))
+        desktop.wait_for_timeout(200)
+        desktop.keyboard.press("j")
+        expect_selected(desktop, step)
+        expect(desktop.locator("#step")).to_contain_text(f"what step {step} said")
+    wait_for(desktop, partial(requested.__contains__, "2003"))
+    desktop.wait_for_timeout(200)
+    assert requested == ["2000", "2001", "2002", "2003"]
+    desktop.keyboard.press("k")
+    expect_selected(desktop, 2001)
+    wait_for(desktop, lambda: requested.count("2000") == 2)
 
 
-def test_for_who_hurries_the_step_after_the_next_one_is_fetched_too(
-    desk: Page, session: str, asked: list[str]
+def test_fast_stepping_prefetches_the_step_after_the_next_too(
+    desktop: Page, session: str, requested: list[str]
 ) -> None:
-    desk.goto(f"{session}?step=2000")
-    desk.evaluate(NO_TIME)
-    desk.evaluate(HURRY, 2010)
-    seen(desk, partial(asked.__contains__, "2011"))
-    assert len(asked) == len(set(asked))
+    desktop.goto(f"{session}?step=2000")
+    desktop.evaluate(NO_TIME)
+    desktop.evaluate(HURRY, 2010)
+    wait_for(desktop, partial(requested.__contains__, "2011"))
+    assert len(requested) == len(set(requested))
 
 
-def test_what_is_on_its_way_is_not_fetched_again_where_rows_come_first(desk: Page, session: str) -> None:
+def test_a_pending_prefetch_is_not_repeated_when_rows_arrive_first(desktop: Page, session: str) -> None:
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -285,55 +283,51 @@ def test_what_is_on_its_way_is_not_fetched_again_where_rows_come_first(desk: Pag
         if len(held) > 1:
             route.continue_()
 
-    desk.route("**/*step=2001*", hold)
-    desk.goto(f"{session}?step=2000")
-    seen(desk, lambda: bool(held))
-    desk.keyboard.press("j")
-    scroll_to(desk, 5_000 * ROW)
-    expect(desk.locator("#s5003")).to_be_in_viewport()
-    desk.wait_for_timeout(2 * READING)
+    desktop.route("**/*step=2001*", hold)
+    desktop.goto(f"{session}?step=2000")
+    wait_for(desktop, lambda: bool(held))
+    desktop.keyboard.press("j")
+    scroll_to(desktop, 5_000 * ROW)
+    expect(desktop.locator("#s5003")).to_be_in_viewport()
+    desktop.wait_for_timeout(2 * READING)
     assert len(held) == 1
     held[0].continue_()
-    expect_selected(desk, 2001)
+    expect_selected(desktop, 2001)
 
 
-def test_a_key_leads_to_its_step_while_the_rows_of_another_place_are_on_their_way(
-    desk: Page, session: str
-) -> None:
+def test_a_key_selects_its_step_while_rows_elsewhere_are_loading(desktop: Page, session: str) -> None:
     held: list[Route] = []
-    desk.route("**/*row=*", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks the function
-    desk.goto(f"{session}?step=2000")
-    scroll_to(desk, 5_000 * ROW)
-    seen(desk, lambda: bool(held))
-    desk.keyboard.press("j")
-    expect(desk.locator("#step")).to_have_attribute("data-sequence", "2001")
+    desktop.route("**/*row=*", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks the function
+    desktop.goto(f"{session}?step=2000")
+    scroll_to(desktop, 5_000 * ROW)
+    wait_for(desktop, lambda: bool(held))
+    desktop.keyboard.press("j")
+    expect(desktop.locator("#step")).to_have_attribute("data-sequence", "2001")
     held[0].continue_()
-    expect_selected(desk, 2001)
-    expect(desk.locator("#s2001")).to_be_in_viewport()
+    expect_selected(desktop, 2001)
+    expect(desktop.locator("#s2001")).to_be_in_viewport()
 
 
-def test_who_hurries_leaves_one_entry_in_the_history_where_they_stop(desk: Page, session: str) -> None:
-    desk.goto(f"{session}?step=2000")
-    desk.wait_for_timeout(200)
-    desk.evaluate(NO_TIME)
-    desk.keyboard.press("j")
-    expect_selected(desk, 2001)
-    expect(desk).to_have_url(re.compile(r"step=2001"))
-    before = desk.evaluate("history.length")
-    gaps = desk.evaluate(HURRY, 2006)
-    expect_selected(desk, 2006)
-    expect(desk).to_have_url(re.compile(r"step=2006"))
-    slow = sum(gap > READING / 2 for gap in gaps)  # of a machine that is busy
-    assert desk.evaluate("history.length") <= before + slow + 1
-    desk.go_back()
-    expect(desk.locator("#step")).not_to_have_attribute("data-sequence", "2006")
-    desk.go_forward()
-    expect_selected(desk, 2006)
+def test_fast_stepping_adds_one_history_entry_for_the_last_step(desktop: Page, session: str) -> None:
+    desktop.goto(f"{session}?step=2000")
+    desktop.wait_for_timeout(200)
+    desktop.evaluate(NO_TIME)
+    desktop.keyboard.press("j")
+    expect_selected(desktop, 2001)
+    expect(desktop).to_have_url(re.compile(r"step=2001"))
+    before = desktop.evaluate("history.length")
+    gaps = desktop.evaluate(HURRY, 2006)
+    expect_selected(desktop, 2006)
+    expect(desktop).to_have_url(re.compile(r"step=2006"))
+    slow = sum(gap > READING / 2 for gap in gaps)  # when the machine is busy
+    assert desktop.evaluate("history.length") <= before + slow + 1
+    desktop.go_back()
+    expect(desktop.locator("#step")).not_to_have_attribute("data-sequence", "2006")
+    desktop.go_forward()
+    expect_selected(desktop, 2006)
 
 
-def test_a_step_that_could_not_be_fetched_ahead_is_asked_for_in_the_usual_way(
-    desk: Page, session: str
-) -> None:
+def test_a_step_is_fetched_normally_after_a_failed_prefetch(desktop: Page, session: str) -> None:
     refused: list[str] = []
 
     def once(route: Route) -> None:
@@ -343,41 +337,41 @@ def test_a_step_that_could_not_be_fetched_ahead_is_asked_for_in_the_usual_way(
             refused.append(route.request.url)
             route.abort()
 
-    desk.goto(f"{session}?step=2100")
-    desk.route("**/*step=2101*", once)
-    desk.reload()
-    seen(desk, lambda: bool(refused))
-    desk.keyboard.press("j")
-    expect_selected(desk, 2101)
+    desktop.goto(f"{session}?step=2100")
+    desktop.route("**/*step=2101*", once)
+    desktop.reload()
+    wait_for(desktop, lambda: bool(refused))
+    desktop.keyboard.press("j")
+    expect_selected(desktop, 2101)
 
 
-def test_a_step_in_whose_place_another_came_is_fetched_ahead_again(desk: Page, session: str) -> None:
-    asked: list[str] = []
+def test_a_prefetch_that_returned_another_step_is_repeated(desktop: Page, session: str) -> None:
+    urls: list[str] = []
 
     def answer(route: Route) -> None:
-        asked.append(route.request.url)
-        if len(asked) == 1:
+        urls.append(route.request.url)
+        if len(urls) == 1:
             route.abort()
-        elif len(asked) == 2:
+        elif len(urls) == 2:
             route.continue_(url=route.request.url.replace("step=2101", "step=2100"))
         else:
             route.continue_()
 
-    desk.goto(f"{session}?step=2100")
-    desk.route("**/*step=2101*", answer)
-    desk.reload()
-    seen(desk, lambda: len(asked) == 1)
-    desk.keyboard.press("j")
-    seen(desk, lambda: len(asked) == 3)
+    desktop.goto(f"{session}?step=2100")
+    desktop.route("**/*step=2101*", answer)
+    desktop.reload()
+    wait_for(desktop, lambda: len(urls) == 1)
+    desktop.keyboard.press("j")
+    wait_for(desktop, lambda: len(urls) == 3)
 
 
-def test_a_key_that_is_held_down_walks_on_step_by_step(desk: Page, session: str) -> None:
-    desk.goto(f"{session}?step=2200")
+def test_a_held_key_advances_step_by_step(desktop: Page, session: str) -> None:
+    desktop.goto(f"{session}?step=2200")
 
     def walked() -> bool:
-        desk.keyboard.down("j")  # a second press of a key without its release is a repeated one
-        desk.wait_for_timeout(25)
-        return selected(desk) > 2203
+        desktop.keyboard.down("j")  # a second press of a key without its release is a repeated one
+        desktop.wait_for_timeout(25)
+        return selected(desktop) > 2203
 
     wait_until(walked)
-    desk.keyboard.up("j")
+    desktop.keyboard.up("j")

@@ -1,4 +1,4 @@
-"""The path of a newcomer, in a real browser, against what `make up` starts."""
+"""A newcomer's path through the product as `make up` starts it, in a real browser."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ DOCUMENTS: Sequence[tuple[str, str]] = (
 def test_a_newcomer_records_replays_and_shares(
     page: Page, product: Product, browser: Browser, tmp_path: Path
 ) -> None:
-    # the one-time link, and a password of one's own
+    # the one-time link, and a new password
     ada = page
     ada.goto(product.sign_in_link)
     ada.get_by_role("button").first.click()
@@ -69,7 +69,7 @@ def test_a_newcomer_records_replays_and_shares(
     ada.keyboard.press("k")
     ada.wait_for_url("**step=1**")
 
-    # an audit replay with another model, watched until it is over
+    # an audit replay with another model, watched until it has finished
     ada.get_by_role("link", name="Replay", exact=True).click()
     ada.get_by_label("Model", exact=True).select_option("local:extractive-3")
     ada.get_by_label("Reason").fill("Prüfung der Antworten")
@@ -84,7 +84,7 @@ def test_a_newcomer_records_replays_and_shares(
     expect(ada.locator(".verdict").first).to_be_visible()
     ada.go_back()
 
-    # one change, asked again: the answer comes without a reload
+    # one change, asked again: the answer appears without a reload
     replayed = ada.url
     ada.goto(f"{session}/steps/2/trial/")
     ada.get_by_label("Question").fill("In which class are long journeys booked?")
@@ -93,7 +93,7 @@ def test_a_newcomer_records_replays_and_shares(
     expect(ada.locator("#step")).not_to_contain_text("when this step has finished")
     ada.goto(replayed)
 
-    # a link for somebody without an account
+    # a link for someone without an account
     ada.get_by_role("link", name="Share", exact=True).click()
     ada.get_by_role("button", name="Create link").click()
     url = ada.locator("input[readonly], .once input, code").first.input_value()
@@ -105,36 +105,36 @@ def test_a_newcomer_records_replays_and_shares(
     expect(visitor.locator("body")).to_contain_text("Erster Lauf")
     opened = visitor.url
 
-    # what the link shows is checked in the visitor's browser, and a download that was changed is found out
+    # the shared evidence is checked in the visitor's browser, and a tampered download is detected
     visitor.get_by_role("button", name="Check here").click()
-    told = visitor.locator(".check-here [role=status]")
-    expect(told).to_contain_text("verified in this browser")
-    expect(told).to_contain_text("2 fields withheld, 3 links between records")
+    status = visitor.locator(".check-here [role=status]")
+    expect(status).to_contain_text("verified in this browser")
+    expect(status).to_contain_text("2 fields withheld, 3 links between records")
     visitor.route("**/evidence.zip", lambda route: tampered(route, tmp_path))
     visitor.get_by_role("button", name="Check here").click()
-    expect(told).to_contain_text("not verified: 2 faults")
-    expect(told).to_contain_text("replay record 2 output: It differs from the seal")
-    expect(told).to_contain_text("replay/disclosed.jsonl: The file differs from the signed one")
-    expect(told).to_contain_text("2 fields withheld, 1 field that does not match")
+    expect(status).to_contain_text("not verified: 2 faults")
+    expect(status).to_contain_text("replay record 2 output: It differs from the seal")
+    expect(status).to_contain_text("replay/disclosed.jsonl: The file differs from the signed one")
+    expect(status).to_contain_text("2 fields withheld, 1 field that does not match")
     visitor.unroute("**/evidence.zip")
     visitor.route("**/evidence.zip", longer)
     visitor.get_by_role("button", name="Check here").click()
-    expect(told).to_contain_text("After its end there is 1 byte not covered by any file or signature")
+    expect(status).to_contain_text("After its end there is 1 byte not covered by any file or signature")
     visitor.unroute("**/evidence.zip")
     place = visitor.locator("[data-check-here]")
     place.evaluate("place => { place.dataset.subject = 'session/01a'; place.dataset.key = 'ed25519:0'; }")
     visitor.get_by_role("button", name="Check here").click()
-    expect(told).to_contain_text("This is evidence of something else, the replay")
-    expect(told).to_contain_text("but this page names ed25519:0")
+    expect(status).to_contain_text("This is evidence of something else, the replay")
+    expect(status).to_contain_text("but this page names ed25519:0")
 
-    # revoked: gone on the next request
+    # revoked: not found on the next request
     ada.goto(f"{product.url}/shares/")
     ada.get_by_role("button", name="Revoke").first.click()
     answer = visitor.goto(opened)
     assert answer is not None
     assert answer.status == 404
 
-    # of the first step alone no state is signed before its evidence is asked for: then the head of the page says when it was
+    # a share of the first step alone has no signed state until its evidence is requested; then the page header says when
     ada.goto(f"{session}/share/?step=1")
     ada.get_by_role("button", name="Create link").click()
     visitor.goto(ada.locator("input[readonly]").input_value())
@@ -148,12 +148,12 @@ def test_a_newcomer_records_replays_and_shares(
 
 
 def longer(route: Route) -> None:
-    """The evidence with a byte behind its end."""
+    """The evidence with a byte appended."""
     route.fulfill(body=route.fetch().body() + b"x", content_type="application/zip")
 
 
 def tampered(route: Route, folder: Path) -> None:
-    """The evidence with another answer in it."""
+    """The evidence with a changed answer."""
     files = unpacked(route.fetch().body())
     document("replay/disclosed.jsonl", lambda line: line["fields"]["output"].__setitem__(1, "No."), 2)(files)
     route.fulfill(path=packed(files, folder / "evidence.zip"), content_type="application/zip")

@@ -1,4 +1,4 @@
-"""Every page, full and empty, in both themes and three widths: nothing overflows, axe finds nothing, nothing foreign loads."""
+"""Every page, full and empty, in both themes and at three widths: no overflow, no axe violation, no foreign request."""
 
 import os
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.demo import demo_of, pages
-from tests.e2e.looking import PICTURES, look, look_at_it
+from tests.e2e.looking import PICTURES, faults_at, faults_on
 from tests.e2e.product import Product
 
 pytestmark = pytest.mark.browser
 
-KEPT = PICTURES.parent.parent / "docs" / "pictures"
+DOCS_PICTURES = PICTURES.parent.parent / "docs" / "pictures"
 GALLERY = {
     "sessions": "Sessions",
     "timeline": "Timeline",
@@ -76,7 +76,7 @@ NARROWEST = 320
 SCROLLING = (
     "(where) => [...document.querySelectorAll(where)].filter(e => e.scrollWidth > e.clientWidth).length"
 )
-OF_TABLES = (
+WITH_TABLES = (
     "debug-replay",
     "audit-replay",
     "where",
@@ -97,7 +97,7 @@ OF_TABLES = (
     "models",
     "redaction",
 )
-BESIDE = "(width) => [...document.querySelectorAll('main :is(td, th, button)')].filter(e => e.checkVisibility() && !e.closest('thead') && e.getBoundingClientRect().right > width).map(e => e.textContent.trim().slice(0, 40))"
+OUTSIDE = "(width) => [...document.querySelectorAll('main :is(td, th, button)')].filter(e => e.checkVisibility() && !e.closest('thead') && e.getBoundingClientRect().right > width).map(e => e.textContent.trim().slice(0, 40))"
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     return demo_of(api)
 
 
-def test_the_empty_pages_are_sound(screen: Page, product: Product) -> None:
+def test_the_empty_pages_have_no_faults(screen: Page, product: Product) -> None:
     faults: list[str] = []
     for name, path in {
         "sessions": "/?q=nothing-of-that-name",
@@ -120,16 +120,16 @@ def test_the_empty_pages_are_sound(screen: Page, product: Product) -> None:
         "missing": "/nope/",
         "costs": "/costs/?since=2020-01-01&until=2020-01-02",
     }.items():
-        faults += look(screen, f"empty-{name}", product.url + path)
+        faults += faults_at(screen, f"empty-{name}", product.url + path)
     assert faults == []
 
 
-def test_every_page_is_sound(screen: Page, product: Product, demo: dict[str, Any]) -> None:
+def test_the_demo_pages_have_no_faults(screen: Page, product: Product, demo: dict[str, Any]) -> None:
     faults: list[str] = []
     for name, path in pages(demo).items():
-        faults += look(screen, name, product.url + path)
-        if name in OF_TABLES:
-            faults += [f"{name}: {cell} is beside the screen" for cell in screen.evaluate(BESIDE, PHONE)]
+        faults += faults_at(screen, name, product.url + path)
+        if name in WITH_TABLES:
+            faults += [f"{name}: {cell} is beside the screen" for cell in screen.evaluate(OUTSIDE, PHONE)]
     assert faults == []
 
 
@@ -142,7 +142,7 @@ def phone(browser: Browser, signed_in: list[dict[str, Any]]) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", ["timeline", "audit-replay", "comparison"])
-def test_what_can_be_done_is_one_row_on_a_phone_with_the_rest_behind_more(
+def test_actions_fit_one_row_on_a_phone_with_the_rest_under_more(
     phone: Page, product: Product, demo: dict[str, Any], name: str
 ) -> None:
     phone.goto(product.url + pages(demo)[name])
@@ -158,7 +158,7 @@ def test_what_can_be_done_is_one_row_on_a_phone_with_the_rest_behind_more(
     expect(row.get_by_text("More", exact=True)).to_be_hidden()
 
 
-def test_the_whole_menu_and_the_projects_name_are_told_on_a_phone(phone: Page, product: Product) -> None:
+def test_the_menu_and_the_project_name_fit_on_a_phone(phone: Page, product: Product) -> None:
     phone.goto(f"{product.url}/")
     assert phone.evaluate(SCROLLING, ".mainnav, .project") == 0
     phone.set_viewport_size({"width": NARROWEST, "height": 900})
@@ -167,7 +167,7 @@ def test_the_whole_menu_and_the_projects_name_are_told_on_a_phone(phone: Page, p
     assert phone.locator(".project").get_attribute("title") == "Project My project"
 
 
-def test_the_figures_of_a_comparison_fit_a_wide_screen_and_scroll_in_their_own_box_on_a_phone(
+def test_comparison_figures_fit_a_wide_screen_and_scroll_in_their_box_on_a_phone(
     phone: Page, product: Product, demo: dict[str, Any]
 ) -> None:
     phone.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/")
@@ -178,24 +178,24 @@ def test_the_figures_of_a_comparison_fit_a_wide_screen_and_scroll_in_their_own_b
     assert phone.evaluate(SCROLLING, ".scroll") == 0
 
 
-def test_the_page_of_a_cell_is_sound(screen: Page, product: Product, demo: dict[str, Any]) -> None:
+def test_the_page_of_a_cell_has_no_faults(screen: Page, product: Product, demo: dict[str, Any]) -> None:
     screen.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/")
     cell = screen.locator(".matrix a.verdict").last.get_attribute("href")
-    assert look(screen, "comparison-cell", f"{product.url}{cell}") == []
+    assert faults_at(screen, "comparison-cell", f"{product.url}{cell}") == []
 
 
 def opened(
     page: Page, api: httpx.Client, target_type: str, target_id: str, *, evidence_only: bool = False
 ) -> str:
-    """The address of what a new link shows, opened by that page."""
-    asked = {"target_type": target_type, "target_id": target_id, "evidence_only": evidence_only}
-    page.goto(api.post("/shares", json=asked).json()["url"])
+    """Create a share link, open it in the page, and return the address it leads to."""
+    body = {"target_type": target_type, "target_id": target_id, "evidence_only": evidence_only}
+    page.goto(api.post("/shares", json=body).json()["url"])
     page.get_by_role("button", name="Open", exact=True).click()
     page.wait_for_url("**/share/*/")
     return page.url
 
 
-def test_the_pages_of_a_visitor_are_sound(
+def test_shared_pages_have_no_faults(
     screen: Page, api: httpx.Client, demo: dict[str, Any], product: Product
 ) -> None:
     session, replay, comparison = demo["session"]["id"], demo["replays"][1]["id"], demo["comparison"]["id"]
@@ -206,10 +206,10 @@ def test_the_pages_of_a_visitor_are_sound(
     cell = screen.locator(".matrix a.verdict").last.get_attribute("href")
     shown["shared-cell"] = f"{product.url}{cell}"
     shown["shared-evidence"] = opened(screen, api, "session", session, evidence_only=True)
-    assert [fault for name, address in shown.items() for fault in look(screen, name, address)] == []
+    assert [fault for name, address in shown.items() for fault in faults_at(screen, name, address)] == []
 
 
-def test_what_forms_about_links_and_erasing_answer_is_sound(
+def test_the_pages_after_share_and_deletion_forms_have_no_faults(
     screen: Page, api: httpx.Client, demo: dict[str, Any], product: Product
 ) -> None:
     session = demo["session"]["id"]
@@ -217,40 +217,40 @@ def test_what_forms_about_links_and_erasing_answer_is_sound(
     screen.get_by_label("Withhold").select_option("built-in")
     screen.get_by_role("button", name="Preview redaction").click()
     screen.locator("#preview").wait_for()
-    faults = look_at_it(screen, "share-preview")
+    faults = faults_on(screen, "share-preview")
     screen.get_by_label("Evidence only").check()
     screen.get_by_role("button", name="Preview redaction").click()
     screen.get_by_role("heading", name="No recorded text is shown").wait_for()
-    faults += look_at_it(screen, "share-preview-evidence")
-    asked = {"target_type": "session", "target_id": session, "label": "For one click"}
-    link = api.post("/shares", json=asked).json()["id"]
+    faults += faults_on(screen, "share-preview-evidence")
+    body = {"target_type": "session", "target_id": session, "label": "For one click"}
+    link = api.post("/shares", json=body).json()["id"]
     screen.goto(f"{product.url}/shares/{link}/")
     screen.get_by_role("button", name="Revoke").click()
     screen.get_by_role("status").get_by_text("For one click").wait_for()
-    faults += look_at_it(screen, "shares-revoked")
+    faults += faults_on(screen, "shares-revoked")
     screen.goto(f"{product.url}/sessions/{session}/delete/")
     screen.get_by_label("Session name").fill("a name")
     screen.get_by_label("Reason (optional)").fill("jo@example.org asked")
     screen.get_by_role("button", name="Delete session").click()
     screen.get_by_role("alert").wait_for()
-    faults += look_at_it(screen, "delete-session-refused")
+    faults += faults_on(screen, "delete-session-refused")
     assert faults == []
 
 
 def test_every_page_has_its_picture_in_the_docs(screen: Page, product: Product, demo: dict[str, Any]) -> None:
     addresses = pages(demo)
     if os.environ.get("KEEP_PICTURES"):
-        KEPT.mkdir(parents=True, exist_ok=True)
+        DOCS_PICTURES.mkdir(parents=True, exist_ok=True)
         for name in GALLERY:
             screen.goto(product.url + addresses[name])
-            screen.screenshot(path=KEPT / f"{name}.jpg", type="jpeg", quality=70)
-        (KEPT.parent / "pages.md").write_text(gallery())
-    assert [name for name in GALLERY if not (KEPT / f"{name}.jpg").exists()] == []
-    assert (KEPT.parent / "pages.md").read_text() == gallery()
+            screen.screenshot(path=DOCS_PICTURES / f"{name}.jpg", type="jpeg", quality=70)
+        (DOCS_PICTURES.parent / "pages.md").write_text(gallery())
+    assert [name for name in GALLERY if not (DOCS_PICTURES / f"{name}.jpg").exists()] == []
+    assert (DOCS_PICTURES.parent / "pages.md").read_text() == gallery()
 
 
 def gallery() -> str:
-    """The page of the docs that shows them all."""
+    """The page of the docs with all screenshots."""
     shown = "\n".join(f"## {words}\n\n![{words}](pictures/{name}.jpg)\n" for name, words in GALLERY.items())
     return (
         f"# Pages\n\nEvery page after `timemachine demo`. `make pictures` retakes the screenshots.\n\n{shown}"

@@ -1,4 +1,4 @@
-"""Recording while those who record are killed, and while the database is stopped hard: what was acknowledged is there, once, in order."""
+"""Recording while clients are killed or the database stops hard: acknowledged actions are stored once and in order."""
 
 import json
 import logging
@@ -23,7 +23,7 @@ from tests.crash_figures import remark
 from tests.e2e import writer
 from tests.e2e.database import Database
 from tests.e2e.product import OwnProduct
-from tests.e2e.writer import whole_lines
+from tests.e2e.writer import complete_lines
 from tests.embedded.machine import Machine
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine
@@ -63,7 +63,7 @@ def api(product: OwnProduct) -> Iterator[httpx.Client]:
 
 
 def settle(api: httpx.Client, session: str) -> None:
-    """Wait for what the product had in hand when its sender was killed: it is recorded, and nobody hears of it."""
+    """Wait until requests that were in progress when their sender was killed are recorded."""
     seen = [-1]
 
     def quiet() -> bool:
@@ -75,25 +75,25 @@ def settle(api: httpx.Client, session: str) -> None:
 
 
 def recorded(api: httpx.Client, session: str) -> list[dict[str, Any]]:
-    """Every action of a session, whose sequence has no gap, and which counts as many as it has."""
+    """Return every action of a session, after checking that its sequence has no gap and its count is right."""
     found: list[dict[str, Any]] = []
-    asked: dict[str, Any] = {"limit": 200}
-    while asked.get("after", "first") is not None:
-        page = api.get(f"/api/sessions/{session}/actions", params=asked).json()
+    params: dict[str, Any] = {"limit": 200}
+    while params.get("after", "first") is not None:
+        page = api.get(f"/api/sessions/{session}/actions", params=params).json()
         found += page["items"]
-        asked["after"] = page["next"]
+        params["after"] = page["next"]
     assert [each["sequence"] for each in found] == list(range(1, len(found) + 1))
     assert api.get(f"/api/sessions/{session}").json()["actions"] == len(found)
     return found
 
 
 class Writers:
-    """Processes that record into one session; each that is killed has a successor with the same notebook."""
+    """Processes that record into one session; each that is killed is replaced by one with the same notebook."""
 
     def __init__(self, product: OwnProduct, session: str, folder: Path) -> None:
         self._to = (product.url, product.key, session)
         self.notebooks = {f"w{number}": folder / f"w{number}" for number in range(WRITERS)}
-        self._running = {name: self._begun(name) for name in self.notebooks}
+        self._running = {name: self._start(name) for name in self.notebooks}
         self.killed = 0
 
     def kill_one(self) -> None:
@@ -101,7 +101,7 @@ class Writers:
         assert self._running[name].poll() is None, "no writer gives up by itself"
         self._kill(name)
         self.killed += 1
-        self._running[name] = self._begun(name)
+        self._running[name] = self._start(name)
 
     def end(self) -> None:
         for name in self.notebooks:
@@ -111,7 +111,7 @@ class Writers:
         self._running[name].kill()
         self._running[name].wait()
 
-    def _begun(self, name: str) -> "subprocess.Popen[bytes]":
+    def _start(self, name: str) -> "subprocess.Popen[bytes]":
         program = (
             sys.executable,
             "-S",
@@ -124,7 +124,7 @@ class Writers:
         return subprocess.Popen(program, env={}, start_new_session=True)
 
 
-def test_writers_killed_at_random_leave_no_gap_and_no_duplicate_and_lose_nothing_acknowledged(
+def test_killing_writers_at_random_causes_no_gaps_duplicates_or_acknowledged_losses(
     product: OwnProduct, api: httpx.Client, tmp_path: Path
 ) -> None:
     many = f"many-{token_hex(3)}"
@@ -140,7 +140,7 @@ def test_writers_killed_at_random_leave_no_gap_and_no_duplicate_and_lose_nothing
     found = recorded(api, many)
     acknowledged: dict[str, int] = {}
     for notebook in writers.notebooks.values():
-        for line in whole_lines(str(notebook)):
+        for line in complete_lines(str(notebook)):
             acknowledged |= json.loads(line)
     names = [each["name"] for each in found]
     assert len(names) == len(set(names)), "nothing is there twice"
@@ -173,7 +173,7 @@ class Recorder:
 
 
 class Sender:
-    """An exporter of spans, one trace with several batches; what was acknowledged is counted."""
+    """An exporter that sends one trace in several batches and counts the acknowledged spans."""
 
     def __init__(self, product: OwnProduct, name: str) -> None:
         self._product = product
@@ -186,12 +186,12 @@ class Sender:
         with httpx.Client(base_url=self._product.url, headers=headers, timeout=60) as client:
             while not stop.wait(0.002):
                 spans = [self._span(self.acknowledged + 1 + each) for each in range(3)]
-                while not self._taken(client, spans):
+                while not self._accepted(client, spans):
                     self.refused += 1
                     time.sleep(0.2)
                 self.acknowledged += len(spans)
 
-    def _taken(self, client: httpx.Client, spans: list[Any]) -> bool:
+    def _accepted(self, client: httpx.Client, spans: list[Any]) -> bool:
         body = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
         with suppress(httpx.TransportError):
             answer = client.post("/v1/traces", json=body)
@@ -212,7 +212,7 @@ class Sender:
         }
 
 
-def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
+def test_a_hard_database_stop_during_ingest_only_delays_recording(
     product: OwnProduct,
     api: httpx.Client,
     database: Database,
@@ -230,15 +230,15 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
         working += [pool.submit(each.send, stop) for each in senders]
         try:
             for number in STOPS:
-                more = {each: each.acknowledged + 30 for each in senders}
-                wait_until(lambda: all(each.acknowledged >= more[each] for each in more))  # noqa: B023
+                targets = {each: each.acknowledged + 30 for each in senders}
+                wait_until(lambda: all(each.acknowledged >= targets[each] for each in targets))  # noqa: B023
                 database.stop_hard(number)
                 assert product.machine.page("/health/live") == 200
-                behind = {each: each.refused for each in senders}
-                wait_until(lambda: all(each.refused > behind[each] for each in behind))  # noqa: B023
+                refused_before = {each: each.refused for each in senders}
+                wait_until(lambda: all(each.refused > refused_before[each] for each in refused_before))  # noqa: B023
                 database.start()
-            more = {each: each.acknowledged + 30 for each in senders}
-            wait_until(lambda: all(each.acknowledged >= more[each] for each in more))
+            targets = {each: each.acknowledged + 30 for each in senders}
+            wait_until(lambda: all(each.acknowledged >= targets[each] for each in targets))
         finally:
             stop.set()
         for each in working:
@@ -250,8 +250,8 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
     for sender in senders:
         names = [int(each["name"]) for each in recorded(api, sender.name)]
         assert names == list(range(1, sender.acknowledged + 1))
-    heard = [each for each in caplog.records if each.name.startswith("timemachine.client")]
-    assert all(each.levelno < logging.ERROR for each in heard)
+    logged = [each for each in caplog.records if each.name.startswith("timemachine.client")]
+    assert all(each.levelno < logging.ERROR for each in logged)
     remark(
         f"The database stopped hard ({len(STOPS)}) under {RECORDERS} recorders and {SENDERS} exporters: "
         f"{sum(each.recorded for each in recorders):,} actions recorded and {sum(each.acknowledged for each in senders):,} spans "
@@ -259,29 +259,29 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
     )
 
 
-def test_while_the_database_is_stopped_page_and_api_say_so_and_when_to_come_again(
+def test_without_a_database_pages_and_the_api_answer_503_with_retry_after(
     product: OwnProduct, api: httpx.Client, database: Database
 ) -> None:
-    away = f"/api/sessions/away-{token_hex(3)}"
-    api.post("/api/sessions", json={"name": "Away", "key": away.rpartition("/")[2]}).raise_for_status()
+    address = f"/api/sessions/away-{token_hex(3)}"
+    api.post("/api/sessions", json={"name": "Away", "key": address.rpartition("/")[2]}).raise_for_status()
     action = {"actions": [{"id": "1", "kind": "event"}]}
     database.stop_hard(signal.SIGQUIT)
     try:
         with httpx.Client(base_url=product.url, cookies={"tm_session": "somebody"}, timeout=60) as browser:
             page = browser.get("/", headers={"Accept": "text/html"})
-        told = [
+        responses = [
             api.get("/api/sessions"),
-            api.get(f"{away}/export"),
-            api.post(f"{away}/actions", json=action),
+            api.get(f"{address}/export"),
+            api.post(f"{address}/actions", json=action),
             api.post("/api/import", content=b'{"messages": []}'),
             api.post("/v1/traces", json={"resourceSpans": []}),
             page,
         ]
     finally:
         database.start()
-    assert [each.status_code for each in told] == [503] * len(told)
-    assert all(int(each.headers["Retry-After"]) > 0 for each in told)
-    assert {each.json()["code"] for each in told[:4]} == {"database_away"}
+    assert [each.status_code for each in responses] == [503] * len(responses)
+    assert all(int(each.headers["Retry-After"]) > 0 for each in responses)
+    assert {each.json()["code"] for each in responses[:4]} == {"database_away"}
     assert "text/html" in page.headers["content-type"]
-    wait_until(lambda: api.post(f"{away}/actions", json=action).status_code == 201)
-    assert api.get(away).json()["actions"] == 1
+    wait_until(lambda: api.post(f"{address}/actions", json=action).status_code == 201)
+    assert api.get(address).json()["actions"] == 1

@@ -1,4 +1,4 @@
-"""What is recorded is found a moment later, by the worker that `make up` runs."""
+"""Recorded steps are found a moment later, as the worker of `make up` indexes them."""
 
 import httpx
 
@@ -6,7 +6,7 @@ from tests.e2e.product import Product
 from tests.waiting import wait_until
 
 
-def test_a_recorded_step_is_found_without_anybody_asking_for_its_indexing(product: Product) -> None:
+def test_a_recorded_step_is_indexed_automatically(product: Product) -> None:
     headers = {"Authorization": f"Bearer {product.key}"}
     with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=30) as api:
         session = api.post("/sessions", json={"name": "Nightly"}).json()["id"]

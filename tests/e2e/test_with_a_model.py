@@ -1,4 +1,4 @@
-"""The pages that need a language model, with a scripted one: a replay under way, judgements, and an answer from the cache."""
+"""Pages that need a language model, with a scripted one: a running replay, judgements, and a cached answer."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import look
+from tests.e2e.looking import faults_at
 from tests.e2e.product import OwnProduct, Product
 from tests.e2e.replaying import client, launched
 from tests.embedded.homes import copied
@@ -30,7 +30,7 @@ OPINIONS = [
 
 @pytest.fixture(scope="module")
 def last_answer() -> Event:
-    """Set as soon as the last step of a replay may be answered."""
+    """Set once the last step of a replay may be answered."""
     return Event()
 
 
@@ -38,7 +38,7 @@ def last_answer() -> Event:
 def product(
     used_home: Path, tmp_path_factory: pytest.TempPathFactory, last_answer: Event
 ) -> Iterator[OwnProduct]:
-    """`make up` with a model server beside it."""
+    """`make up` with a scripted model server."""
     with StubModelServer() as stub:
         stub.script(Script(question="Question: How long", answer=ANSWER))
         stub.script(Script(question="<sentence", answer=json.dumps({"sentences": OPINIONS}), model="gpt-4o"))
@@ -61,31 +61,31 @@ def api(product: Product) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def judged(product: Product, api: httpx.Client) -> str:
-    """A session: the answer of step 1 is judged by three models, that of step 3 comes from the cache."""
+    """A session: three models judged the answer of step 1, and the answer of step 3 is from the cache."""
     text = {"title": "Retention", "text": "Invoices are kept for ten years."}
     api.post("/collections/handbook/put", json=text).raise_for_status()
     started = api.post("/sessions", json={"name": "Geprüft", "collection": "handbook"})
     session: dict[str, Any] = started.json()
     for _ in range(2):
-        asked = {"question": "How long are invoices kept?", "use_model": "openai:gpt-4o-mini"}
-        api.post(f"/sessions/{session['id']}/ask", json=asked).raise_for_status()
+        question = {"question": "How long are invoices kept?", "use_model": "openai:gpt-4o-mini"}
+        api.post(f"/sessions/{session['id']}/ask", json=question).raise_for_status()
     for model in ("openai:gpt-4o", "openai:gpt-4o", "openai:gpt-4.1"):
         judgements = f"/sessions/{session['id']}/actions/1/judgements"
         api.post(judgements, json={"model": model}).raise_for_status()
     return f"{product.url}/sessions/{session['id']}"
 
 
-def test_judgements_and_cached_answers_are_sound_pages(screen: Page, judged: str) -> None:
+def test_pages_with_judgements_and_cached_answers_have_no_faults(screen: Page, judged: str) -> None:
     pages = {
         "judged": f"{judged}/?step=1",
         "cached": f"{judged}/?step=3",
         "work-cached": f"{judged}/work/?step=3",
     }
-    faults = [fault for name, address in pages.items() for fault in look(screen, name, address)]
+    faults = [fault for name, address in pages.items() for fault in faults_at(screen, name, address)]
     assert faults == []
 
 
-def test_a_person_lets_a_model_judge(screen: Page, judged: str) -> None:
+def test_a_model_can_be_asked_to_judge_an_answer(screen: Page, judged: str) -> None:
     screen.goto(f"{judged}/?step=3")
     screen.get_by_text("Let a model judge this answer").click()
     screen.get_by_label("Or another model").fill("openai:gpt-4o")
@@ -126,11 +126,11 @@ def test_the_timeline_shows_the_progress_of_a_replay_and_the_verdict_of_each_row
     expect(ada.locator(f"#s{2 * ASKS - 1} .replayed")).not_to_contain_text("running")
     expect(ada.locator("#live")).to_have_text(f"Replay done: {steps} of {steps} steps")
     expect(ada.locator("#filter")).to_be_focused()
-    asked: list[str] = []
-    ada.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    ada.on("request", lambda request: requested.append(request.url))
     ada.wait_for_timeout(2_500)
-    assert asked == []
+    assert requested == []
     ada.locator("#s5 > a").first.click()
     ada.wait_for_url(f"**/?step=5&replay={replay}")
     expect(ada.locator("#s5 .replayed")).to_be_visible()
-    assert look(ada, "timeline-replayed", ada.url) == []
+    assert faults_at(ada, "timeline-replayed", ada.url) == []

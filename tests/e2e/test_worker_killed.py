@@ -1,4 +1,4 @@
-"""The worker killed with -9 in the middle of a replay, of a suite's run and of a file: its work goes on, and nothing is done twice unseen."""
+"""The worker killed during a replay, a suite run and a file intake: its work continues, and nothing runs twice unnoticed."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def stub() -> Iterator[StubModelServer]:
 def product(
     used_home: Path, tmp_path_factory: pytest.TempPathFactory, stub: StubModelServer
 ) -> Iterator[OwnProduct]:
-    """A product whose `openai:` is the stub and whose workers are missed soon."""
+    """A product whose `openai:` is the stub and which notices dead workers soon."""
     machine = Machine(
         copied(used_home, tmp_path_factory.mktemp("killed") / "home"),
         OPENAI_API_KEY="sk-test",
@@ -73,16 +73,16 @@ def test_a_worker_killed_in_the_middle_of_a_replay_is_replaced(
     note("the whole worker killed", {**seen, "times": 1}, time.monotonic() - began)
 
 
-def test_a_due_run_survives_its_worker_and_is_launched_once(
+def test_a_due_suite_run_survives_its_worker_and_is_launched_once(
     product: OwnProduct, api: httpx.Client, stub: StubModelServer
 ) -> None:
     suite, before = suite_of_asks(api), len(stub.calls())
-    let_be_due(product)
+    make_due(product)
     wait_until(lambda: len(stub.calls()) >= before + 5)
-    let_be_due(product)  # while the run goes
+    make_due(product)  # while the run is in progress
     os.kill(product.machine.the(r"celery"), signal.SIGKILL)
-    wait_until(lambda: told(api, suite, "latest")["status"] == "done")
-    run = told(api, suite, 1)
+    wait_until(lambda: run_of(api, suite, "latest")["status"] == "done")
+    run = run_of(api, suite, 1)
     assert run["steps"] == {
         "total": STEPS,
         "done": STEPS,
@@ -93,14 +93,14 @@ def test_a_due_run_survives_its_worker_and_is_launched_once(
     assert (run["due_at"] is not None, run["since"], run["left_out"]) == (True, None, 0)
     wait_until(lambda: any(each["what"] == "skipped" for each in api.get(suite).json()["events"]))
     assert [each["number"] for each in api.get(f"{suite}/runs").json()["items"]] == [1]
-    let_be_due(product)
-    wait_until(lambda: told(api, suite, "latest")["number"] == 2)
-    wait_until(lambda: told(api, suite, "latest")["status"] == "done")
-    assert told(api, suite, 2)["since"] == {"same": STEPS}
+    make_due(product)
+    wait_until(lambda: run_of(api, suite, "latest")["number"] == 2)
+    wait_until(lambda: run_of(api, suite, "latest")["status"] == "done")
+    assert run_of(api, suite, 2)["since"] == {"same": STEPS}
 
 
 def suite_of_asks(api: httpx.Client) -> str:
-    """A suite of some asks that the stub answers; its address."""
+    """Create a suite of asks that the stub answers; return its address."""
     api.post("/collections/facts/put", json={"text": "Cats sleep sixteen hours a day.", "title": "Cats"})
     for number in range(SESSIONS):
         key = f"cats-{number}"
@@ -118,38 +118,38 @@ def suite_of_asks(api: httpx.Client) -> str:
     return f"/suites/{api.post('/suites', json=body).json()['id']}"
 
 
-def let_be_due(product: OwnProduct) -> None:
-    """Turn the clock of the schedule forward, as only the passing of time could."""
+def make_due(product: OwnProduct) -> None:
+    """Move the next scheduled run into the past."""
     server = json.loads((product.home / "server.json").read_text())
     with psycopg.connect(server["database_url"]) as connection:
         connection.execute("UPDATE tm_suite SET next_run_at = now() - interval '1 minute'")
 
 
-def told(api: httpx.Client, suite: str, number: int | str) -> dict[str, Any]:
+def run_of(api: httpx.Client, suite: str, number: int | str) -> dict[str, Any]:
     found: dict[str, Any] = api.get(f"{suite}/runs/{number}").json()
     return found
 
 
-def test_a_worker_killed_half_way_through_a_file_loses_nothing_and_repeats_nothing(
+def test_a_worker_killed_half_way_through_a_file_loses_and_repeats_nothing(
     product: OwnProduct, api: httpx.Client
 ) -> None:
     words = "\n\n".join(
         f"Paragraph {number}. " + "It says a thing or two. " * 40 for number in range(PASSAGES)
     )
     api.post("/sessions", json={"name": "s", "key": "s", "collection": "long"})
-    handed = api.post(
+    uploaded = api.post(
         "/collections/long/files", files={"file": ("long.txt", words.encode())}, data={"session": "s"}
     )
-    intake = handed.json()["intake_id"]
+    intake = uploaded.json()["intake_id"]
     wait_until(lambda: api.get(f"/intakes/{intake}").json()["done"] >= PASSAGES // 10)
     os.kill(product.machine.the(r"celery"), signal.SIGKILL)
     half_way = api.get(f"/intakes/{intake}").json()
     assert half_way["status"] == "running"
     assert half_way["done"] < PASSAGES
     wait_until(lambda: api.get(f"/intakes/{intake}").json()["status"] == "done")
-    told = api.get(f"/intakes/{intake}").json()
-    assert (told["done"], told["total"]) == (PASSAGES, PASSAGES)
-    assert told["report"] == {
+    progress = api.get(f"/intakes/{intake}").json()
+    assert (progress["done"], progress["total"]) == (PASSAGES, PASSAGES)
+    assert progress["report"] == {
         "new": PASSAGES,
         "already_there": 0,
         "ended": 0,

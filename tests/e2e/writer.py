@@ -1,9 +1,9 @@
-"""One of many who record into one session: a program of the standard library alone, so that a killed one is soon replaced.
+"""One of many programs that record into one session. It uses only the standard library, so that it starts quickly.
 
     writer.py URL KEY SESSION NAME NOTEBOOK
 
-It sends numbered actions, some in batches, and notes what was acknowledged in its notebook, which is on the disk before it goes on. Where
-a notebook says that another was here before, it goes on after the last one acknowledged: what that one had under way is sent once more.
+It sends numbered actions, some in batches, and writes what was acknowledged to its notebook on disk before it continues.
+With the notebook of a killed writer it continues after the last acknowledged action: an unanswered request is repeated.
 """
 
 import http.client
@@ -35,22 +35,22 @@ def main(url: str, key: str, session: str, name: str, notebook: str) -> None:
 
 
 def acknowledged(notebook: str) -> int:
-    """How many actions those before had acknowledged."""
-    return sum(len(json.loads(line)) for line in whole_lines(notebook))
+    """Return how many actions earlier writers had acknowledged."""
+    return sum(len(json.loads(line)) for line in complete_lines(notebook))
 
 
-def whole_lines(notebook: str) -> list[str]:
-    """What was noted; a line that a kill cut off is taken away."""
+def complete_lines(notebook: str) -> list[str]:
+    """Return the lines of the notebook, after removing a line that a kill cut off."""
     path = Path(notebook)
     text = path.read_text() if path.exists() else ""
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole)
-    return whole.splitlines()
+    complete = text[: text.rfind("\n") + 1]
+    if complete != text:
+        path.write_text(complete)
+    return complete.splitlines()
 
 
 def sent(connection: http.client.HTTPConnection, key: str, path: str, names: list[str]) -> list[int]:
-    """The sequences of actions, sent until they are taken. Every other request tells itself from others by ids, the rest by a key."""
+    """Send actions until they are accepted; return their sequences. Half the requests use action ids, the others a key."""
     own_ids = int(names[0].rpartition("-")[2]) % 2 == 0
     actions = [{"kind": "event", "name": each, **({"id": each} if own_ids else {})} for each in names]
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
