@@ -1,4 +1,4 @@
-"""Fixtures that the tests of pages share."""
+"""Fixtures shared by the tests of pages."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from timemachine.knowledge.models import Collection
 
 @pytest.fixture(scope="module", autouse=True)
 def programs_measured_elsewhere() -> Iterator[None]:
-    """Readers of files have tests of their own."""
+    """Turn coverage off in the programs that read files; they have their own tests."""
     with programs_unmeasured():
         yield
 
@@ -31,7 +31,7 @@ def operator(project: Project) -> Client:
 
 @pytest.fixture
 def viewer(project: Project) -> Client:
-    """A browser in which somebody is signed in who only reads."""
+    """A browser in which a viewer of the project is signed in."""
     return browser_of(project, "viewer")
 
 
@@ -51,7 +51,7 @@ def handbook(project: Project) -> Collection:
 
 @pytest.fixture(scope="module")
 def handbook_once(shared_rows: None) -> Collection:
-    """A collection with three frames in a project of its own, made once for the tests of a file."""
+    """A collection with three frames in its own project, created once for the tests of a file."""
     collection = get_or_create_collection(Project.objects.create(name="Prüfung"), NAME, by="test")
     put_frames(collection, FACTS, by="test")
     return collection
@@ -59,9 +59,9 @@ def handbook_once(shared_rows: None) -> Collection:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """A Chromium, where there is one."""
+    """A Chromium browser, if one is installed."""
     path = required()
-    # playwright's loop runs in this thread, our queries are no part of it
+    # Playwright's event loop runs in this thread, but the queries of the tests are not part of it
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]

@@ -1,4 +1,4 @@
-"""A collection that tests look at in a browser: what it is called, what is in it, and who does what with it."""
+"""A collection that tests open in a browser: its name, its address, its frames, and helpers."""
 
 from typing import Any
 from urllib.parse import quote
@@ -23,11 +23,11 @@ FACTS = [
 
 
 def upload(client: Client, *files: tuple[str, bytes]) -> Any:
-    """The answer to an upload of files by the form."""
+    """Upload files with the form and return the answer."""
     sent = [SimpleUploadedFile(name, data) for name, data in files]
     return client.post(f"{HERE}upload/", {"file": sent})
 
 
 def texts(collection: Collection) -> list[str]:
-    """The texts of the current frames."""
+    """Return the texts of the current frames."""
     return [text(frame.payload) for frame in frames_at(collection)]

@@ -1,4 +1,4 @@
-"""Colours of the stylesheet as light, for measuring contrast."""
+"""Conversion of the stylesheet's colours to linear RGB, to measure contrast."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _TO_RGB = (
 
 
 def linear_rgb(colour: str) -> tuple[float, float, float]:
-    """Linear sRGB, 0 to 1 where the screen can show it, of `oklch(L C H)` with H in degrees."""
+    """Return the linear sRGB of `oklch(L C H)` with H in degrees; displayable channels are from 0 to 1."""
     match = _COLOUR.fullmatch(colour)
     assert match, f"not a plain oklch colour: {colour}"
     lightness, chroma, hue = (float(part) for part in match.groups())
@@ -29,13 +29,13 @@ def linear_rgb(colour: str) -> tuple[float, float, float]:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of WCAG 2.2, 1 to 21."""
+    """Return the contrast ratio of WCAG 2.2, from 1 to 21."""
     bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 
 
 def tokens(block: str) -> Mapping[str, str]:
-    """The custom properties of a block of CSS."""
+    """Return the custom properties of a block of CSS."""
     return dict(re.findall(r"(--[\w-]+):\s*([^;]+);", block))
 
 

@@ -1,4 +1,4 @@
-"""Browsers of people in tests."""
+"""Signed-in browsers for tests."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ from timemachine.core.accounts.models import OPERATOR, Project
 
 
 def browser_of(project: Project, role: str = OPERATOR) -> Client:
-    """The browser of a member of the project, signed in."""
+    """Return a browser in which a member of the project is signed in."""
     client = Client()
     client.force_login(member(project, role).user)
     return client
 
 
-def chromium_of(project: Project, chromium: Browser, server: LiveServer, **how: Any) -> BrowserContext:
-    """A Chromium window of a member of the project, signed in."""
-    context = chromium.new_context(**how)
+def chromium_of(project: Project, chromium: Browser, server: LiveServer, **options: Any) -> BrowserContext:
+    """Return a Chromium context in which a member of the project is signed in."""
+    context = chromium.new_context(**options)
     cookie = browser_of(project).cookies[settings.SESSION_COOKIE_NAME].value
     context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": server.url}])
     return context

@@ -1,4 +1,4 @@
-"""Every address that the product answers, as its URL configuration has it."""
+"""Every route of the product, from its URL configuration."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One route: how it is written (`share/<str:public_id>/`), its name, and the names of its parameters."""
+    """One route: its pattern (`share/<str:public_id>/`), its name, and the names of its parameters."""
 
     written: str
     name: str
@@ -17,7 +17,7 @@ class Route:
 
 
 def every_route() -> list[Route]:
-    """All routes, those of the API too."""
+    """Return all routes, including those of the API."""
     return list(_routes(get_resolver().url_patterns, "", ()))
 
 

@@ -1,4 +1,4 @@
-"""Who is asking, for which project."""
+"""The user and the project of a request."""
 
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
 from timemachine.web import access, errors
 
 
-def asked(user: User | AnonymousUser, **meta: Any) -> HttpRequest:
+def request_of(user: User | AnonymousUser, **meta: Any) -> HttpRequest:
     request = RequestFactory().get("/", **meta)
     request.user = user
     request.session = SessionStore()
@@ -28,15 +28,15 @@ def test_the_first_project_is_the_current_one_until_another_is_chosen(
 ) -> None:
     user = member(project, "admin").user
     other_project.memberships.create(user=user, role="viewer")
-    request = asked(user)
+    request = request_of(user)
     assert (access.of(request).project, access.of(request).role) == (project, "admin")
-    later = asked(user)
+    later = request_of(user)
     access.switch_project(later, str(other_project.pk))
     assert (access.of(later).project, access.of(later).role) == (other_project, "viewer")
 
 
 def test_another_persons_project_cannot_be_chosen(project: Project, other_project: Project) -> None:
-    request = asked(member(project, "admin").user)
+    request = request_of(member(project, "admin").user)
     for project_id in (str(other_project.pk), "", "\x00"):
         with pytest.raises(NotFound):
             access.switch_project(request, project_id)
@@ -51,28 +51,28 @@ def test_another_persons_project_cannot_be_chosen(project: Project, other_projec
         ("operator", "admin", "Only an administrator can do this, and you are an operator in Prüfung."),
     ],
 )
-def test_a_role_that_is_too_small_is_refused_in_words(
+def test_an_insufficient_role_is_refused_with_an_explanation(
     project: Project, role: str, required: str, words: str
 ) -> None:
-    found = access.of(asked(member(project, role).user))
+    found = access.of(request_of(member(project, role).user))
     found.require(role)
     with pytest.raises(NotAllowed) as refusal:
         found.require(required)
     assert refusal.value.message == f"{words} Ask an administrator of the project."
 
 
-def test_nobody_has_no_access() -> None:
+def test_an_anonymous_user_has_no_access() -> None:
     with pytest.raises(NotSignedIn):
-        access.of(asked(AnonymousUser()))
-    context = access.project_context(asked(AnonymousUser()))
+        access.of(request_of(AnonymousUser()))
+    context = access.project_context(request_of(AnonymousUser()))
     assert not context["access"]
     assert not context["project"]
 
 
-def test_a_page_asks_for_the_project_once_and_only_where_it_is_shown(
+def test_the_project_is_queried_once_and_only_if_it_is_shown(
     project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    request = asked(member(project, "viewer").user)
+    request = request_of(member(project, "viewer").user)
     with django_assert_num_queries(0):
         context = access.project_context(request)
     with django_assert_num_queries(1):
@@ -88,15 +88,15 @@ def test_a_page_asks_for_the_project_once_and_only_where_it_is_shown(
         (False, {"REMOTE_ADDR": ""}, None),
     ],
 )
-def test_an_address_is_only_believed_from_the_servers_own_proxy(
+def test_a_forwarded_address_is_trusted_only_behind_the_servers_own_proxy(
     settings: Settings, behind_proxy: bool, meta: dict[str, str], address: str | None
 ) -> None:
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if behind_proxy else None
-    assert access.address_of(asked(AnonymousUser(), **meta)) == address
+    assert access.address_of(request_of(AnonymousUser(), **meta)) == address
 
 
-def test_what_django_refuses_gets_a_page_of_ours(project: Project) -> None:
-    request = asked(member(project, "viewer").user)
+def test_errors_from_django_are_shown_on_pages_of_the_product(project: Project) -> None:
+    request = request_of(member(project, "viewer").user)
     for page, status in ((errors.not_understood, 400), (errors.forbidden, 403), (errors.not_found, 404)):
         answer = page(request, Exception())
         assert answer.status_code == status
@@ -105,7 +105,7 @@ def test_what_django_refuses_gets_a_page_of_ours(project: Project) -> None:
         assert page_without_reason(request).status_code == status
 
 
-def test_somebody_goes_to_another_of_their_projects(
+def test_users_can_switch_to_another_of_their_projects(
     client: Client, project: Project, other_project: Project
 ) -> None:
     user = member(project, "admin").user

@@ -17,11 +17,11 @@ def rendered(template: str, **context: Any) -> str:
 
 
 @pytest.mark.parametrize("name", ["recorded", "duration", "tokens", "compact", "relative", "exact"])
-def test_what_was_not_recorded_reads_so_in_every_filter(name: str) -> None:
+def test_every_filter_shows_a_missing_value_as_not_recorded(name: str) -> None:
     assert rendered(f"{{{{ value|{name} }}}}", value=None) == '<span class="absent">not recorded</span>'
 
 
-def test_what_is_unknown_reads_so() -> None:
+def test_an_unknown_cost_is_shown_as_unknown() -> None:
     assert rendered("{{ value|money }}", value=None) == '<span class="absent">unknown</span>'
 
 
@@ -50,7 +50,7 @@ def test_what_is_unknown_reads_so() -> None:
         ("{% nav_link 'nowhere' 'Nowhere' %}", None, ""),
     ],
 )
-def test_a_value_has_its_words(template: str, value: Any, words: str) -> None:
+def test_a_value_is_formatted_in_words(template: str, value: Any, words: str) -> None:
     assert rendered(template, value=value) == words
 
 
@@ -82,7 +82,7 @@ def test_a_time_has_its_exact_form_on_hover_and_for_machines() -> None:
         ({}, '<span class="absent">not recorded</span>'),
     ],
 )
-def test_a_session_tells_how_long_it_took(about: dict[str, Any], words: str) -> None:
+def test_the_duration_of_a_session_is_shown(about: dict[str, Any], words: str) -> None:
     session = Session(started_at=START, created_at=START)
     for name, value in about.items():
         setattr(session, name, value)
@@ -101,13 +101,13 @@ def test_a_session_tells_how_long_it_took(about: dict[str, Any], words: str) -> 
         ([1], "[1]"),
     ],
 )
-def test_unit_prices_are_told_as_they_were_recorded(prices: Any, words: str) -> None:
+def test_unit_prices_are_shown_as_they_were_recorded(prices: Any, words: str) -> None:
     assert price_words(prices) == words
 
 
 @pytest.mark.parametrize(
     ("path", "current"), [("/", True), ("/sessions/a/", True), ("/settings/", False), ("/shares/", False)]
 )
-def test_the_page_one_is_on_is_marked_in_the_header(path: str, current: bool) -> None:
+def test_the_current_page_is_marked_in_the_header(path: str, current: bool) -> None:
     link = rendered("{% nav_link 'sessions' 'Sessions' %}", request=RequestFactory().get(path))
     assert ('aria-current="page"' in link) == current

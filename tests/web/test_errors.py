@@ -1,4 +1,4 @@
-"""What people see when something is not there, not allowed, or broken."""
+"""Error pages: not found, not signed in, not allowed, and wrong method."""
 
 import pytest
 from django.test import Client
@@ -8,7 +8,7 @@ from timemachine.core.accounts.models import Project
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/nope", "/nope/", "/sessions/x/y/z/", "/replays/"])
-def test_a_page_that_there_is_not_is_a_page_that_says_so(path: str) -> None:
+def test_an_unknown_page_is_not_found(path: str) -> None:
     answer = Client().get(path)
     assert answer.status_code == 404
     assert "This page does not exist" in answer.content.decode()
@@ -18,21 +18,21 @@ def test_a_page_that_there_is_not_is_a_page_that_says_so(path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/sessions/x/", "/collections/", "/shares/", "/settings/", "/replays/x/"]
 )
-def test_a_page_of_the_project_asks_people_to_sign_in(project: Project, path: str) -> None:
+def test_a_page_of_the_project_redirects_to_the_sign_in_page(project: Project, path: str) -> None:
     answer = Client().get(path)
     assert answer.status_code == 302
     assert answer["Location"].startswith("/sign-in/?next=")
 
 
 @pytest.mark.django_db
-def test_a_form_without_its_token_is_refused_with_a_sentence() -> None:
+def test_a_form_without_its_token_is_refused_with_a_message() -> None:
     answer = Client(enforce_csrf_checks=True).post("/sign-in/", {"email": "a@b.c", "password": "x"})
     assert answer.status_code == 403
     assert "This form has expired" in answer.content.decode()
 
 
 @pytest.mark.django_db
-def test_every_page_carries_the_headers_that_keep_foreign_things_out() -> None:
+def test_every_page_has_the_security_headers() -> None:
     answer = Client().get("/sign-in/")
     assert "default-src 'none'" in answer["Content-Security-Policy"]
     assert answer["X-Frame-Options"] == "DENY"
@@ -52,13 +52,13 @@ def test_every_page_carries_the_headers_that_keep_foreign_things_out() -> None:
         ("/sessions/x/significance/summarise/", "/sessions/x/significance/#summary"),
     ],
 )
-def test_opening_the_address_that_a_form_is_sent_to_leads_to_the_form(address: str, form: str) -> None:
+def test_the_target_address_of_a_form_redirects_to_the_form(address: str, form: str) -> None:
     answer = Client().get(address)
     assert (answer.status_code, answer["Location"]) == (302, form)
 
 
 @pytest.mark.django_db
-def test_an_address_that_is_not_for_reading_says_so_with_a_way_on() -> None:
+def test_an_address_that_only_accepts_forms_says_so_with_a_link_back() -> None:
     answer = Client().get("/sign-out/")
     assert answer.status_code == 405
     assert answer["Allow"] == "POST"
@@ -67,7 +67,7 @@ def test_an_address_that_is_not_for_reading_says_so_with_a_way_on() -> None:
 
 
 @pytest.mark.django_db
-def test_an_address_that_is_only_read_says_so_too() -> None:
+def test_a_read_only_address_says_that_it_accepts_no_forms() -> None:
     answer = Client().post("/search/")
     assert answer.status_code == 405
     assert "This URL accepts no form submissions" in answer.text

@@ -1,4 +1,4 @@
-"""What no log may hold."""
+"""Logs contain no secrets and no recorded text."""
 
 import io
 import logging
@@ -18,7 +18,7 @@ SECRET = "k9" * 21 + "x"  # as long as a real one, and the same in every process
 
 
 @pytest.mark.parametrize(
-    ("written", "kept"),
+    ("written", "expected"),
     [
         (f"Not Found: /sign-in/{SECRET}/", "Not Found: /sign-in/[secret]/"),
         (
@@ -32,17 +32,17 @@ SECRET = "k9" * 21 + "x"  # as long as a real one, and the same in every process
         (f"key tmk_abcdefghijkm_{SECRET} was sent", "key tmk_abcdefghijkm_[secret] was sent"),
     ],
 )
-def test_secrets_of_links_and_keys_are_taken_out(written: str, kept: str) -> None:
-    assert without_secrets(written) == kept
+def test_secrets_of_links_and_keys_are_removed(written: str, expected: str) -> None:
+    assert without_secrets(written) == expected
 
 
 @given(st.text())
-def test_taking_secrets_out_twice_is_taking_them_out_once(text: str) -> None:
+def test_removing_secrets_twice_changes_nothing_more(text: str) -> None:
     once = without_secrets(f"/sign-in/{text}")
     assert without_secrets(once) == once
 
 
-def test_no_key_survives_a_log() -> None:
+def test_the_secret_of_every_key_is_removed() -> None:
     for _ in range(200):
         key = KeyText(id=public_id(), secret=secret())
         assert key.secret not in without_secrets(f"Bearer {key}")
@@ -57,7 +57,7 @@ def test_a_message_is_cleaned_with_its_arguments_in_it() -> None:
 
 
 def logged(why: BaseException, message: str = "It failed: /share/%s", *values: object) -> str:
-    """What the handler of the settings writes of an error."""
+    """Return what the configured handler writes for an error."""
     configured = logging.config.DictConfigurator(settings.LOGGING)
     handler = logging.StreamHandler(out := io.StringIO())
     handler.setFormatter(configured.configure_formatter(configured.config["formatters"]["line"]))
@@ -79,8 +79,8 @@ def test_no_secret_is_in_the_traceback_of_an_error() -> None:
 
 
 @pytest.mark.django_db
-def test_no_row_that_the_database_quotes_is_in_the_log() -> None:
-    words = f"{SECRET}\nin two lines"  # which stands in no line of this file that the traceback shows
+def test_no_row_quoted_by_the_database_is_in_the_log() -> None:
+    words = f"{SECRET}\nin two lines"  # which is in no source line that the traceback shows
     with connection.cursor() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE said (words text UNIQUE)")
         cursor.execute("INSERT INTO said VALUES (%s)", [words])

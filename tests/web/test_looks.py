@@ -1,4 +1,4 @@
-"""The sessions list and the timeline in a real browser: accessible, within their weight, by keyboard and without scripts."""
+"""The sessions list and the timeline in a real browser: accessible, small, usable by keyboard and without JavaScript."""
 
 import gzip
 import re
@@ -15,17 +15,17 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from tests.web.people import browser_of
-from tests.web.timelines import HOSTILE, story
+from tests.web.timelines import HOSTILE, example_actions
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AXE = (Path(__file__).resolve().parents[1] / "vendor" / "axe" / "axe.min.js").read_text()
-OF_AXE = """() => axe.run(document, {resultTypes: ["violations"], preload: false})
+RUN_AXE = """() => axe.run(document, {resultTypes: ["violations"], preload: false})
     .then((r) => r.violations.map((v) => [v.id, v.nodes[0].html]))"""
 THEMES: dict[int, Literal["light", "dark"] | None] = {1440: "light", 900: None, 320: "dark"}
-"""The widths, and the theme in which axe looks at the page there."""
+"""The widths, and the theme in which axe checks the page at each."""
 UNUSUAL = (
     "/sessions/long/?step=1500&filter=kind:event",
     "/sessions/hostile/?step=1",
@@ -56,14 +56,14 @@ def long(project: Project) -> None:
 
 @pytest.fixture
 def cookie(project: Project, settings: Settings) -> str:
-    """Somebody's sign-in, in a project with short sessions of every sort."""
+    """The cookie of a signed-in user, in a project with short sessions of every sort."""
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
     hostile = [
         ActionDraft(
             kind="ask", name=HOSTILE, tool=HOSTILE, input={HOSTILE: [HOSTILE] * 150}, output=HOSTILE * 400
         )
     ]
-    for key, drafts in {"story": story(), "hostile": hostile, "empty": []}.items():
+    for key, drafts in {"story": example_actions(), "hostile": hostile, "empty": []}.items():
         session = start_session(
             project, name=HOSTILE if key == "hostile" else f"The {key}", by="test", key=key
         )
@@ -73,24 +73,27 @@ def cookie(project: Project, settings: Settings) -> str:
 
 
 @contextmanager
-def opened(chromium: Browser, server: LiveServer, cookie: str, **how: Any) -> Iterator[Page]:
-    """A page of a signed-in person; any complaint of the browser fails the test."""
-    context = chromium.new_context(**how)
+def opened(chromium: Browser, server: LiveServer, cookie: str, **options: Any) -> Iterator[Page]:
+    """Open a page as a signed-in user; any complaint of the browser fails the test."""
+    context = chromium.new_context(**options)
     context.add_cookies([{"name": configured.SESSION_COOKIE_NAME, "value": cookie, "url": server.url}])
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: complaints.append(said.text) if "Security Policy" in said.text else None)
+    page.on(
+        "console",
+        lambda message: complaints.append(message.text) if "Security Policy" in message.text else None,
+    )
     page.on(
         "request",
-        lambda asked: complaints.append(asked.url) if not asked.url.startswith(server.url) else None,
+        lambda request: complaints.append(request.url) if not request.url.startswith(server.url) else None,
     )
     yield page
     context.close()
     assert complaints == []
 
 
-def arrives(page: Page, step: int) -> None:
+def wait_for_step(page: Page, step: int) -> None:
     """Wait until the row, the details, the number box and the address agree on that step."""
     page.wait_for_function(
         """(step) => document.getElementById("step")?.dataset.sequence === step
@@ -105,7 +108,7 @@ def arrives(page: Page, step: int) -> None:
 def test_unusual_pages_are_accessible_and_light_at_every_width(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
-    """Of the usual ones, tests/e2e/test_pages.py finds that."""
+    """The usual pages are covered by tests/e2e/test_pages.py."""
     found = []
     with opened(chromium, live_server, cookie) as page:
         for address in (*UNUSUAL, WRONG):
@@ -114,7 +117,7 @@ def test_unusual_pages_are_accessible_and_light_at_every_width(
             for width, theme in THEMES.items():
                 page.set_viewport_size({"width": width, "height": 900})
                 page.emulate_media(color_scheme=theme)
-                violations = page.evaluate(OF_AXE) if theme else []
+                violations = page.evaluate(RUN_AXE) if theme else []
                 wider = page.evaluate("document.documentElement.scrollWidth > innerWidth")
                 nodes = page.evaluate("document.querySelectorAll('*').length")
                 if violations or wider or nodes > MOST_NODES:
@@ -123,26 +126,26 @@ def test_unusual_pages_are_accessible_and_light_at_every_width(
 
 
 @pytest.mark.usefixtures("long")
-def test_pages_are_within_their_weight(live_server: LiveServer, cookie: str) -> None:
+def test_pages_stay_within_their_size_limit(live_server: LiveServer, cookie: str) -> None:
     for address in ADDRESSES:
-        asked = Request(
+        request = Request(
             live_server.url + address, headers={"Cookie": f"{configured.SESSION_COOKIE_NAME}={cookie}"}
         )
-        with urlopen(asked) as answer:
+        with urlopen(request) as answer:
             assert len(gzip.compress(answer.read(), 6)) <= MOST_HTML, address
 
 
-def test_a_person_walks_by_keyboard(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
+def test_steps_can_be_walked_by_keyboard(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
     with opened(chromium, live_server, cookie) as page:
         page.goto(f"{live_server.url}/sessions/story/?step=1")
         page.focus("#s1 > a")
         for key, step in (("j", 2), ("j", 3), ("j", 4), ("k", 3), ("k", 2)):
             page.keyboard.press(key)
-            arrives(page, step)
+            wait_for_step(page, step)
         page.keyboard.press("2")
         page.wait_for_function("() => document.querySelector('.tabs [aria-current]').textContent === 'State'")
         page.keyboard.press("j")
-        arrives(page, 3)
+        wait_for_step(page, 3)
         expect(page).to_have_url(re.compile("tab=state"))
         page.wait_for_function("() => document.activeElement.parentNode.id === 's3'")
         page.wait_for_function("() => document.getElementById('live').textContent === 'Step 3 of 5, find'")
@@ -152,10 +155,10 @@ def test_a_person_walks_by_keyboard(chromium: Browser, live_server: LiveServer, 
         page.keyboard.press("g")
         page.keyboard.type("5")
         page.keyboard.press("Enter")
-        arrives(page, 5)
+        wait_for_step(page, 5)
 
 
-def test_keys_in_a_field_are_letters_and_switched_off_they_do_nothing(
+def test_keys_in_a_field_are_text_and_shortcuts_can_be_turned_off(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
     with opened(chromium, live_server, cookie) as page:
@@ -163,29 +166,29 @@ def test_keys_in_a_field_are_letters_and_switched_off_they_do_nothing(
         page.keyboard.press("f")
         page.keyboard.type("jk?")
         assert page.locator("#filter").input_value() == "jk?"
-        arrives(page, 1)
+        wait_for_step(page, 1)
         page.get_by_role("button", name="Shortcuts").click()
         page.get_by_role("button", name="Turn off keyboard shortcuts").click()
         page.wait_for_selector("html[data-keys=off]", state="attached")
         page.keyboard.press("j")
         page.wait_for_timeout(300)
-        arrives(page, 1)
+        wait_for_step(page, 1)
 
 
-def test_the_back_button_goes_back_step_by_step(
+def test_the_back_button_returns_step_by_step(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
     with opened(chromium, live_server, cookie) as page:
         page.goto(f"{live_server.url}/sessions/story/?step=1")
         for step in (2, 4):
             page.click(f"#s{step} > a")
-            arrives(page, step)
+            wait_for_step(page, step)
         for step in (2, 1):
             page.go_back()
-            arrives(page, step)
+            wait_for_step(page, step)
 
 
-def test_an_error_is_a_page_and_no_part_of_another(
+def test_an_error_replaces_the_page_and_not_a_part_of_it(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
     with opened(chromium, live_server, cookie) as page:
@@ -205,22 +208,22 @@ def test_an_error_is_a_page_and_no_part_of_another(
         expect(page.locator("#step")).to_have_count(0)
 
 
-def test_where_no_answer_comes_what_is_there_stays(
+def test_without_an_answer_the_current_content_stays(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
     with opened(chromium, live_server, cookie) as page:
         page.goto(f"{live_server.url}/sessions/story/?step=1")
-        page.route("**/*step=4*", lambda asked: asked.abort())
+        page.route("**/*step=4*", lambda request: request.abort())
         page.click("#s4 > a")
         page.get_by_text("The server did not respond").wait_for()
         assert "Find out why." in page.locator("#step").inner_text()
         page.unroute("**/*step=4*")
         page.click("#s4 > a")
-        arrives(page, 4)
+        wait_for_step(page, 4)
         expect(page.locator("#trouble")).to_have_count(0)
 
 
-AT_REST = """() => new Promise(done => {
+ONCE_SETTLED = """() => new Promise(done => {
     const list = document.querySelector(".list");
     const top = () => [...document.querySelectorAll(".row")].find(
         (row) => row.getBoundingClientRect().bottom > list.getBoundingClientRect().top + 2)?.id.slice(1);
@@ -233,23 +236,23 @@ AT_REST = """() => new Promise(done => {
     };
     look();
 })"""
-"""The first row of the list and how far it is scrolled, once neither has changed for a while: the rows of a place that was not loaded yet come in a moment."""
+"""The first row of the list and its scroll position, once neither has changed for a while: rows that are not loaded yet take a moment."""
 
 
 @pytest.mark.usefixtures("long")
-def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_place(
+def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_position(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
     with opened(chromium, live_server, cookie, viewport={"width": 1440, "height": 900}) as page:
         page.goto(f"{live_server.url}/sessions/long/?step=1500")
         page.mouse.move(300, 500)
         for distance in (2_400, 2_400, -2_400, -2_400, -4_800):
-            before = page.evaluate(AT_REST)
+            before = page.evaluate(ONCE_SETTLED)
             page.mouse.wheel(0, distance)
             page.wait_for_function(
                 "scrolled => document.querySelector('.list').scrollTop !== scrolled", arg=before["scrolled"]
             )
-            moved = page.evaluate(AT_REST)["top"] - before["top"]
+            moved = page.evaluate(ONCE_SETTLED)["top"] - before["top"]
             assert abs(moved - distance // 32) <= abs(distance // 32)
             assert page.evaluate("document.querySelectorAll('*').length") <= MOST_NODES
             rows = page.evaluate(
@@ -257,11 +260,11 @@ def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_place(
             )
             assert rows == list(range(rows[0], rows[-1] + 1))
         page.keyboard.press("j")
-        arrives(page, 1501)
+        wait_for_step(page, 1501)
 
 
 @pytest.mark.usefixtures("long")
-def test_everything_works_without_scripts(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
+def test_everything_works_without_javascript(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
     with opened(chromium, live_server, cookie, java_script_enabled=False) as page:
         page.goto(live_server.url)
         page.get_by_role("link", name="The story").click()

@@ -1,4 +1,4 @@
-"""What is cut, hidden or broken where the screen is narrow, in a real browser."""
+"""Narrow screens in a real browser: nothing is cut off, hidden or broken."""
 
 import pytest
 from django.conf import settings as configured
@@ -33,9 +33,9 @@ def cookie(project: Project, settings: Settings) -> str:
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
     for key in ("one", "two"):
         made = start_session(project, name=NAME, by="test", key=key, agent="debugger")
-        said = [ActionDraft(kind="message", role="user", output=FAILED, significance="error")] * 3
+        failed = [ActionDraft(kind="message", role="user", output=FAILED, significance="error")] * 3
         solved = ActionDraft(kind="message", role="agent", output=SOLVED, significance="solution")
-        append(made.id, [*said, solved])
+        append(made.id, [*failed, solved])
         end_session(made.id)
         seal_session(made.id)
     index_new_steps(project.id)
@@ -43,16 +43,16 @@ def cookie(project: Project, settings: Settings) -> str:
     return str(browser_of(project).cookies[configured.SESSION_COOKIE_NAME].value)
 
 
-def erased(session: Session) -> None:
+def erase_output(session: Session) -> None:
     found = erasing.prepare(session, by="ada", fields=["output"], steps=[4])
     found = erasing.work(found.id) or found
     erasing.work(erasing.confirm(found, reason="asked for", by="ada").id)
 
 
-def test_the_title_of_a_session_is_read_beside_a_long_badge(
+def test_the_title_of_a_session_stays_readable_next_to_a_long_badge(
     chromium: Browser, live_server: LiveServer, project: Project, cookie: str
 ) -> None:
-    erased(Session.objects.get(project=project, key="one"))
+    erase_output(Session.objects.get(project=project, key="one"))
     with opened(chromium, live_server, cookie) as page:
         page.goto(f"{live_server.url}/sessions/one/")
         assert "field erased, not checked" in page.locator(".timeline-head .where").inner_text()
@@ -86,7 +86,9 @@ def test_on_a_phone_significance_legal_holds_and_downloads_are_on_the_screen(
             assert place_of_button["x"] + place_of_button["width"] <= 360
 
 
-def test_no_word_of_a_pattern_is_broken(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
+def test_no_agent_name_of_a_pattern_is_broken(
+    chromium: Browser, live_server: LiveServer, cookie: str
+) -> None:
     with opened(chromium, live_server, cookie) as page:
         page.goto(f"{live_server.url}/patterns/")
         page.locator(".patterns a").first.click()
@@ -98,7 +100,7 @@ def test_no_word_of_a_pattern_is_broken(chromium: Browser, live_server: LiveServ
             assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_no_name_of_a_tool_is_broken_beside_a_recalled_turn(
+def test_a_tool_name_next_to_a_recalled_turn_takes_at_most_two_lines(
     chromium: Browser, live_server: LiveServer, project: Project, cookie: str
 ) -> None:
     made = start_session(project, name="Flights", by="test", key="flights")

@@ -1,4 +1,4 @@
-"""A newcomer whose browser runs no scripts: from nothing to the timeline of a first session. With scripts: tests/e2e/test_newcomer.py."""
+"""A newcomer without JavaScript gets to the timeline of a first session. With JavaScript: tests/e2e/test_newcomer.py."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,7 +14,7 @@ from timemachine.recording.sessions.models import Session
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_a_newcomer_without_scripts_comes_from_nothing_to_a_timeline(
+def test_a_newcomer_without_javascript_gets_to_the_timeline_of_a_first_session(
     chromium: Browser, live_server: LiveServer, project: Project, settings: Settings
 ) -> None:
     settings.ALLOWED_HOSTS = ["localhost"]
@@ -22,7 +22,7 @@ def test_a_newcomer_without_scripts_comes_from_nothing_to_a_timeline(
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     complaints: list[str] = []
-    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     _sign_in(page, live_server.url)
     _put_three(page, live_server.url)

@@ -1,4 +1,4 @@
-"""Numbers in forms: what cannot be one is refused by the field's name and its limits."""
+"""Number fields of forms: an invalid number is refused with the name and the limits of the field."""
 
 import pytest
 from django import forms
@@ -14,7 +14,7 @@ class _Form(forms.Form):
 
 
 @pytest.mark.parametrize(
-    ("field", "written", "says"),
+    ("field", "written", "message"),
     [
         ("days", "", "“Days” must be a whole number from 1 to 36,500."),
         ("days", "0", "“Days” must be a whole number from 1 to 36,500."),
@@ -24,11 +24,13 @@ class _Form(forms.Form):
         ("score", "inf", "“Score” must be a number."),
     ],
 )
-def test_what_a_number_has_to_be_is_said_in_one_sentence(field: str, written: str, says: str) -> None:
-    assert _Form({"days": "3", field: written}).errors == {field: [says]}
+def test_an_invalid_number_is_refused_with_the_name_and_limits_of_its_field(
+    field: str, written: str, message: str
+) -> None:
+    assert _Form({"days": "3", field: written}).errors == {field: [message]}
 
 
-def test_what_fits_is_taken() -> None:
+def test_valid_numbers_are_accepted() -> None:
     form = _Form({"days": "3", "share": "0.5"})
     assert form.is_valid()
     assert form.cleaned_data == {"days": 3, "step": None, "share": 0.5, "score": None}

@@ -1,4 +1,4 @@
-"""What people and recordings bring that nobody expects: every page answers it with a page."""
+"""Unexpected input from users and recordings: every page answers it with a page."""
 
 import html
 
@@ -13,7 +13,7 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
-def test_a_price_of_any_form_is_shown(project: Project) -> None:
+def test_a_price_of_any_type_is_shown(project: Project) -> None:
     odd = (True, None, {"usd": 3}, "3 EUR", 10**40, -0.5)
     session = start_session(project, name="Odd", by="test", key="s")
     prices = [{"per_million_tokens": {"input": price}} for price in odd]
@@ -23,7 +23,7 @@ def test_a_price_of_any_form_is_shown(project: Project) -> None:
         assert "per million tokens" in get(browser, f"/sessions/s/?step={step}", "article#step")
 
 
-def test_an_address_that_nothing_can_have_gets_a_page_that_says_so(project: Project) -> None:
+def test_an_impossible_address_gets_an_error_page(project: Project) -> None:
     browser = browser_of(project)
     for path in (
         "/collections/?after=%00",
@@ -46,12 +46,14 @@ def test_an_address_that_nothing_can_have_gets_a_page_that_says_so(project: Proj
 @pytest.mark.parametrize(
     "path", ["/share/%00/", "/share/%00", "/share/%00/steps/1/", "/share/%00/payloads/a/"]
 )
-def test_a_visitor_with_an_odd_address_gets_the_page_of_every_visitor(project: Project, path: str) -> None:
+def test_a_visitor_with_an_odd_address_gets_the_same_page_as_every_visitor(
+    project: Project, path: str
+) -> None:
     answer = Client().get(path)
     assert answer.status_code in {
         200,
         404,
-    }  # without a slash at its end it is the door, the same for every token
+    }  # without a trailing slash it is the opening page, the same for every token
     assert answer["Cache-Control"] == "no-store, private"
 
 
@@ -62,9 +64,7 @@ def test_a_session_is_not_started_in_a_collection_with_an_odd_name(project: Proj
 
 
 @pytest.mark.parametrize("path", ["/?agent=a&agent=b", "/search/?q=x&tag=a&tag=b", "/costs/?by=model&by=day"])
-def test_a_filter_that_stands_twice_in_an_address_gets_a_page_that_names_it(
-    project: Project, path: str
-) -> None:
+def test_a_filter_that_is_given_twice_is_refused_by_name(project: Project, path: str) -> None:
     answer = browser_of(project).get(path)
     assert answer.status_code == 422
     assert (
@@ -73,7 +73,7 @@ def test_a_filter_that_stands_twice_in_an_address_gets_a_page_that_names_it(
     )
 
 
-def test_several_may_be_chosen_of_what_is_told_of_a_transcript_and_of_what_is_compared(
+def test_transcript_roles_and_compared_sessions_may_be_given_several_times(
     project: Project,
 ) -> None:
     for key in ("a", "b"):

@@ -1,4 +1,4 @@
-"""No page asks the database more often because it has more rows."""
+"""The number of queries of a page does not grow with its rows."""
 
 from typing import Any
 
@@ -22,44 +22,44 @@ FEW, MORE = 2, 3
 
 
 def more_of_everything(api: Program, project: Project, since: int, until: int) -> dict[str, str]:
-    """Rows of every list; the addresses of those whose own pages have lists."""
+    """Add rows to every list; return the ids of those whose own pages have lists."""
     made: dict[str, str] = {}
     session = recorded_session(
         project, key=f"s{until}", questions=QUESTIONS[:until], facts=FACTS[: until + 1]
     )
     made["session"] = str(session.id)
     for number in range(since, until):
-        sent(api, "/collections", {"name": f"Collection {number}"})
+        created(api, "/collections", {"name": f"Collection {number}"})
         frames = [{"text": f"Passage {number} of the handbook.", "title": f"Title {number}"}]
-        sent(api, "/collections/handbook/put", {"frames": frames})
-        sent(api, "/keys", {"name": f"Key {number}", "scopes": ["read"]})
+        created(api, "/collections/handbook/put", {"frames": frames})
+        created(api, "/keys", {"name": f"Key {number}", "scopes": ["read"]})
         suite = {
             "name": f"Suite {number}",
             "sessions": [session.key],
             "options": {"audit": True, "reason": "x"},
         }
-        sent(api, "/suites", suite | {"use_models": MODELS[:1]})
+        created(api, "/suites", suite | {"use_models": MODELS[:1]})
         for _ in range(2):
             session_with(project, failed(f"the {['gate', 'door', 'lamp'][number]} did not open in time"))
         read_patterns(project)
         made["pattern"] = str(patterns_in(project)[0].id)
     for number in range(until):  # the session is a new one
-        sent(api, f"/sessions/{session.key}/notes", {"sequence": 1, "text": f"Note {number}"})
-        sent(
+        created(api, f"/sessions/{session.key}/notes", {"sequence": 1, "text": f"Note {number}"})
+        created(
             api,
             "/shares",
             {"target_type": "session", "target_id": str(session.id), "label": f"Auditor {number}"},
         )
-        made["replay"] = sent(api, f"/sessions/{session.key}/replays", {"top_k": 3})["replay_id"]
+        made["replay"] = created(api, f"/sessions/{session.key}/replays", {"top_k": 3})["replay_id"]
         comparison = {"sessions": [session.key], "arms": [{"model": each} for each in MODELS], "reason": "x"}
-        made["comparison"] = sent(api, "/comparisons", comparison)["comparison_id"]
-        sent(api, f"/suites/Suite {since}/runs", {})
+        made["comparison"] = created(api, "/comparisons", comparison)["comparison_id"]
+        created(api, f"/suites/Suite {since}/runs", {})
         work_off()
     made["suite"] = f"Suite {since}"
     return made
 
 
-def sent(api: Program, path: str, body: dict[str, Any]) -> dict[str, Any]:
+def created(api: Program, path: str, body: dict[str, Any]) -> dict[str, Any]:
     answer = api.post(path, body)
     assert answer.status_code < 300, (path, answer.content)
     made: dict[str, Any] = answer.json()
@@ -105,24 +105,26 @@ def pages(made: dict[str, str]) -> dict[str, str]:
     }
 
 
-def asked(browser: Client, address: str) -> int:
-    """How often a page asks the database."""
+def count_queries(browser: Client, address: str) -> int:
+    """Return the number of queries of a page."""
     with CaptureQueriesContext(connection) as queries:
         assert browser.get(address).status_code == 200, address
     return len(queries)
 
 
 @pytest.mark.django_db
-def test_no_page_asks_the_database_more_often_because_it_has_more_rows(project: Project) -> None:
+def test_the_number_of_queries_of_a_page_does_not_grow_with_its_rows(project: Project) -> None:
     api, browser = program(project), browser_of(project, ADMIN)
     recorded_session(project, key="before", questions=QUESTIONS[:1])
     few = pages(more_of_everything(api, project, 0, FEW))
     for address in few.values():
-        browser.get(address)  # what is kept from the first time on
-    counts = {name: asked(browser, address) for name, address in few.items()}
+        browser.get(address)  # fills the caches
+    counts = {name: count_queries(browser, address) for name, address in few.items()}
     many = pages(more_of_everything(api, project, FEW, MORE))
     more = {
-        name: number for name, address in many.items() if (number := asked(browser, address)) > counts[name]
+        name: number
+        for name, address in many.items()
+        if (number := count_queries(browser, address)) > counts[name]
     }
-    again = {name: asked(browser, many[name]) for name in more}
-    assert {name: number for name, number in again.items() if number > counts[name]} == {}
+    recounted = {name: count_queries(browser, many[name]) for name in more}
+    assert {name: number for name, number in recounted.items() if number > counts[name]} == {}

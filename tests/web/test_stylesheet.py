@@ -1,4 +1,4 @@
-"""The design's promises about colour, weight and names, measured on the files themselves."""
+"""The rules of the design for colours, sizes and names, measured on the files themselves."""
 
 import gzip
 import hashlib
@@ -13,7 +13,7 @@ from timemachine.web.sessions.presenters.steps import LETTERS
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 TEMPLATES = STATIC.parent / "templates"
-WHEN_ASKED = {"check-here.js"}  # loaded when somebody presses a button, and with no page
+ON_DEMAND = {"check-here.js"}  # loaded when a button is pressed, and with no page
 CSS = (STATIC / "css" / "timemachine.css").read_text()
 TEXT, MARK = 4.5, 3.0
 INKS = (
@@ -43,20 +43,20 @@ THEMES = {"light": LIGHT, "dark": DARK}
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("ink", INKS)
 @pytest.mark.parametrize("paper", PAPERS)
-def test_text_stands_out_from_whatever_is_behind_it(theme: str, ink: str, paper: str) -> None:
+def test_text_has_enough_contrast_on_every_background(theme: str, ink: str, paper: str) -> None:
     colours = THEMES[theme]
     assert contrast(colours[ink], colours[paper]) >= TEXT
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("paper", PAPERS)
-def test_lines_that_mean_something_stand_out(theme: str, paper: str) -> None:
+def test_meaningful_lines_have_enough_contrast(theme: str, paper: str) -> None:
     colours = THEMES[theme]
     assert contrast(colours["--line"], colours[paper]) >= MARK
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_a_letter_stands_out_in_its_badge_and_a_word_on_the_accent(theme: str) -> None:
+def test_letters_in_badges_and_text_on_the_accent_have_enough_contrast(theme: str) -> None:
     colours = THEMES[theme]
     for kind in KINDS:
         assert contrast(colours["--paper"], colours[f"--kind-{kind}"]) >= TEXT
@@ -64,7 +64,7 @@ def test_a_letter_stands_out_in_its_badge_and_a_word_on_the_accent(theme: str) -
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_every_colour_is_one_that_a_screen_can_show(theme: str) -> None:
+def test_every_colour_can_be_shown_on_a_screen(theme: str) -> None:
     for name, value in THEMES[theme].items():
         if value.startswith("oklch(") and "/" not in value:
             assert all(-0.01 <= channel <= 1.01 for channel in linear_rgb(value)), name
@@ -74,7 +74,7 @@ def test_dark_is_the_same_whether_the_system_or_the_visitor_chose_it() -> None:
     assert tokens(block('  :root[data-theme="dark"] {')) == SYSTEM_DARK
 
 
-def test_every_colour_has_a_dark_form() -> None:
+def test_every_colour_has_a_dark_variant() -> None:
     colours = {name for name, value in LIGHT.items() if value.startswith("oklch")}
     assert colours == set(SYSTEM_DARK)
 
@@ -84,7 +84,7 @@ def test_contrast_is_measured_as_the_guidelines_say() -> None:
     assert linear_rgb("oklch(0.62796 0.25768 29.234)") == pytest.approx((1, 0, 0), abs=0.001)
 
 
-def test_every_kind_has_a_letter_of_its_own_and_a_shape() -> None:
+def test_every_kind_has_its_own_letter_and_style() -> None:
     assert set(LETTERS) == set(KINDS)
     assert len(set(LETTERS.values())) == len(KINDS)
     for kind in KINDS:
@@ -103,21 +103,21 @@ def test_every_colour_that_is_used_is_a_token() -> None:
 @pytest.mark.parametrize(
     ("files", "kilobytes"), [(("js/*.js",), 17), (("js/*.js", "vendor/htmx/htmx.min.js"), 30)]
 )
-def test_all_scripts_together_are_light(files: tuple[str, ...], kilobytes: int) -> None:
-    found = [path for pattern in files for path in STATIC.glob(pattern) if path.name not in WHEN_ASKED]
+def test_all_scripts_together_stay_within_their_size_limit(files: tuple[str, ...], kilobytes: int) -> None:
+    found = [path for pattern in files for path in STATIC.glob(pattern) if path.name not in ON_DEMAND]
     assert found
     assert sum(map(_packed, found)) <= kilobytes * 1024
 
 
-def test_a_script_that_is_loaded_when_somebody_asks_is_on_no_page() -> None:
-    for name in WHEN_ASKED:
+def test_a_script_that_is_loaded_on_demand_is_on_no_page() -> None:
+    for name in ON_DEMAND:
         assert _packed(STATIC / "js" / name) <= 10 * 1024
         assert not any(
             f"src=\"{{% static 'js/{name}' %}}\"" in page.read_text() for page in TEMPLATES.glob("**/*.html")
         )
 
 
-def test_the_styles_of_every_page_are_light() -> None:
+def test_the_styles_of_every_page_stay_within_their_size_limit() -> None:
     pages = [page for page in TEMPLATES.glob("**/*.html") if "css/" in page.read_text()]
     assert pages
     for page in pages:
@@ -132,7 +132,7 @@ def _packed(path: Path) -> int:
 @pytest.mark.parametrize(
     "folder", [STATIC / "vendor" / "htmx", Path(__file__).resolve().parents[1] / "vendor" / "axe"]
 )
-def test_a_vendored_file_is_the_one_that_was_looked_at(folder: Path) -> None:
+def test_a_vendored_file_is_the_one_that_was_reviewed(folder: Path) -> None:
     (script,) = folder.glob("*.min.js")
     assert hashlib.sha256(script.read_bytes()).hexdigest() in (folder / "VERSION").read_text()
     assert (folder / "LICENSE").is_file()

@@ -1,4 +1,4 @@
-"""Two projects: every page and every operation of the API, called with what belongs to the other project, is a 404.
+"""Two projects: every page and every operation of the API that names something of the other project is a 404.
 
 The addresses come from the URL configuration and from the OpenAPI document, so that a new one without a case fails.
 """
@@ -32,16 +32,16 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 CANARY = "kanarie"
-# What these name is no project's: a secret, a provider, a signal that is not taken, what visitors open with a link of their own (see test_share_scope).
+# These name nothing of a project: a secret, a provider, a signal that is not accepted, what visitors open with a link (see sharing/test_scope.py).
 OF_NO_PROJECT = re.compile(r"^(sign-in|share|v1)/|^(api|settings)/models/keys/<")
-# Putting makes a collection of that name in the caller's own project.
-MAKES_ONES_OWN = {("POST", "/api/collections/{name}/put"), ("POST", "/api/collections/{name}/files")}
+# A put creates a collection of that name in the caller's own project.
+CREATES_ITS_OWN = {("POST", "/api/collections/{name}/put"), ("POST", "/api/collections/{name}/files")}
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Theirs:
-    """A project with one of everything: what its addresses name, by the part of the address before it."""
+class OtherProject:
+    """A project with one of everything: the ids for its addresses, by the part of the address before each."""
 
     project: Project
     key: str
@@ -49,7 +49,7 @@ class Theirs:
     named: dict[str, str]
 
     def at(self, written: str) -> str:
-        """The address of theirs that is written like that."""
+        """Return the address in this project for a route pattern."""
         parts: list[str] = []
         for part in written.split("/"):
             before = parts[-1] if parts else ""
@@ -70,17 +70,17 @@ def made(answer: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def theirs_once(shared_rows: None) -> Iterator[Theirs]:
+def theirs_once(shared_rows: None) -> Iterator[OtherProject]:
     with override_settings(MODEL_HOSTS_ALLOWED=["127.0.0.1"]):
         yield everything_in(Project.objects.create(name="Somebody else's"))
 
 
 @pytest.fixture
-def theirs(theirs_once: Theirs, db: None) -> Theirs:
+def theirs(theirs_once: OtherProject, db: None) -> OtherProject:
     return theirs_once
 
 
-def everything_in(other_project: Project) -> Theirs:
+def everything_in(other_project: Project) -> OtherProject:
     admin = member(other_project, "admin", f"{CANARY}@example.org", password=None)
     browser = Client()
     browser.force_login(admin.user)
@@ -152,11 +152,11 @@ def everything_in(other_project: Project) -> Theirs:
         "judgements": str(uuid4()),
     }
     named["redaction"] = named["redactions"]
-    return Theirs(project=other_project, key=api.key, browser=browser, named=named)
+    return OtherProject(project=other_project, key=api.key, browser=browser, named=named)
 
 
 def status_of(answer: Any) -> int:
-    """The status of an answer that was read to its end, as a download has to be before its file is closed."""
+    """Return the status of an answer after reading it to its end, as a download must be before its file is closed."""
     if answer.streaming:
         answer.getvalue()
     status: int = answer.status_code
@@ -180,38 +180,38 @@ def ours(project: Project) -> Client:
     return browser
 
 
-NOT_SO, NOT_THERE = 405, 404
-NOT_MADE_BY_API = re.compile(r"/(intakes|asks)/|judgements/\{")
-# What is there for its own project with these parameters, so that a 404 of everybody else means something.
-THERE_FOR_THEM = {200, 301, 302, 303, 405}
-# Made by a job, a model or a file too large to be put at once, which no test here waits for.
-NOT_MADE = {"intake", "dismiss_intake", "cancel_ask", "cancel_judgement"}
+NOT_ALLOWED, NOT_FOUND = 405, 404
+NOT_CREATED_BY_API = re.compile(r"/(intakes|asks)/|judgements/\{")
+# The statuses of an address that exists for its own project, so that a 404 for all others is meaningful.
+EXISTS = {200, 301, 302, 303, 405}
+# Created by a job, a model or a large file, which no test here waits for.
+NOT_CREATED = {"intake", "dismiss_intake", "cancel_ask", "cancel_judgement"}
 
 
-def test_every_page_of_another_project_is_a_404(theirs: Theirs, ours: Client) -> None:
+def test_every_page_of_another_project_is_not_found(theirs: OtherProject, ours: Client) -> None:
     wrong: list[tuple[object, ...]] = []
     for route in pages():
         address = f"/{theirs.at(route.written)}"
-        there = status_of(theirs.browser.get(address))
-        if route.name not in NOT_MADE and there not in THERE_FOR_THEM:
-            wrong.append((address, "is not there for its own project", there))
-        looked, sent = ours.get(address, follow=True), ours.post(address)
+        own_status = status_of(theirs.browser.get(address))
+        if route.name not in NOT_CREATED and own_status not in EXISTS:
+            wrong.append((address, "is not there for its own project", own_status))
+        read, sent = ours.get(address, follow=True), ours.post(address)
         wrong += [
             (address, answer.request["REQUEST_METHOD"], answer.status_code)
-            for answer in (looked, sent)
+            for answer in (read, sent)
             if answer.status_code not in {404, 405} or CANARY in answer.text
         ]
-        if looked.status_code == sent.status_code == NOT_SO:
-            wrong.append((address, "takes another method, which is not tried here", NOT_SO))
+        if read.status_code == sent.status_code == NOT_ALLOWED:
+            wrong.append((address, "takes another method, which is not tried here", NOT_ALLOWED))
     assert not wrong, "\n".join(map(str, wrong))
 
 
-def test_no_list_of_ours_tells_of_another_project(theirs: Theirs, ours: Client) -> None:
-    asked = {"q": CANARY, "a": theirs.named["sessions"], "b": theirs.named["sessions"], "session": CANARY}
+def test_no_list_shows_anything_of_another_project(theirs: OtherProject, ours: Client) -> None:
+    params = {"q": CANARY, "a": theirs.named["sessions"], "b": theirs.named["sessions"], "session": CANARY}
     for route in every_route():
         if route.parameters or route.written.startswith(("api/", "health", "^share")):
             continue
-        for query in ({}, asked):
+        for query in ({}, params):
             answer = ours.get(f"/{route.written}", query)
             assert answer.status_code in {200, 302, 303, 400, 404, 405, 409, 422}, route
             text = answer.getvalue().decode() if answer.streaming else answer.text
@@ -226,7 +226,7 @@ def operations(api: Program) -> Iterator[tuple[str, str]]:
             yield method.upper(), path
 
 
-# What an operation has to be sent before it looks for what its address names.
+# The body that an operation requires before it looks up what its address names.
 QUESTION, FIND, MODEL = {"question": "?"}, {"query": "?"}, {"model": ONE}
 SENT: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/api/sessions/{session_id}/find"): FIND,
@@ -254,8 +254,8 @@ SENT: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
-def named_in_bodies(theirs: Theirs) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Operations that are told in their body or their query what they work on."""
+def named_in_bodies(theirs: OtherProject) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield operations whose body or query names what they work on."""
     session, replay, comparison = (theirs.named[each] for each in ("sessions", "replays", "comparisons"))
     arms = [{"model": ONE}, {"model": THREE}]
     for kind, target in (("session", session), ("replay", replay), ("comparison", comparison)):
@@ -292,23 +292,21 @@ def called(api: Program, method: str, address: str, body: dict[str, Any]) -> Any
     )
 
 
-def test_every_operation_with_what_belongs_to_another_project_is_a_404(
-    theirs: Theirs, project: Project
-) -> None:
+def test_every_api_operation_on_another_project_is_not_found(theirs: OtherProject, project: Project) -> None:
     api, wrong = program(project), list[tuple[object, ...]]()
     their_own = Program(key=theirs.key, client=Client())
     for method, path in operations(api):
         if "{" not in path or OF_NO_PROJECT.match(path[1:].replace("{", "<")):
             continue
-        there = method != "GET" or NOT_MADE_BY_API.search(path)
+        exists = method != "GET" or NOT_CREATED_BY_API.search(path)
         if (
-            not there
+            not exists
             and status_of(called(their_own, method, theirs.at(path), SENT.get((method, path), {})))
-            == NOT_THERE
+            == NOT_FOUND
         ):
             wrong.append((method, path, "is not there for its own project"))
         answer = called(api, method, theirs.at(path), SENT.get((method, path), {}))
-        expected = {404, 422, 201} if (method, path) in MAKES_ONES_OWN else {404}
+        expected = {404, 422, 201} if (method, path) in CREATES_ITS_OWN else {404}
         if answer.status_code not in expected or CANARY in answer.text:
             wrong.append((method, path, answer.status_code, answer.text[:200]))
     for method, path, body in named_in_bodies(theirs):
@@ -318,7 +316,7 @@ def test_every_operation_with_what_belongs_to_another_project_is_a_404(
     assert not wrong, "\n".join(map(str, wrong))
 
 
-def test_no_list_of_the_api_tells_of_another_project(theirs: Theirs, project: Project) -> None:
+def test_no_api_list_shows_anything_of_another_project(theirs: OtherProject, project: Project) -> None:
     api = program(project)
     for method, path in operations(api):
         if method == "GET" and "{" not in path:

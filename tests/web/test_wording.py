@@ -56,7 +56,7 @@ def test_a_size_has_its_unit(count: int, words: str) -> None:
     assert size(count) == words
 
 
-def test_a_unit_price_that_is_no_number_stays_as_it_was() -> None:
+def test_a_unit_price_that_is_not_a_number_is_shown_as_it_is() -> None:
     assert (price(3), price("3 EUR")) == ("$3.00", "3 EUR")
     assert (price(True), price(None), price([3])) == ("True", "None", "[3]")  # noqa: FBT003
 
@@ -74,12 +74,12 @@ def test_a_unit_price_that_is_no_number_stays_as_it_was() -> None:
         (timedelta(days=-60), "19 Jan 2027"),
     ],
 )
-def test_a_time_is_told_from_now(ago: timedelta, words: str) -> None:
+def test_a_time_is_shown_relative_to_now(ago: timedelta, words: str) -> None:
     assert relative(NOW - ago, NOW) == words
 
 
 @pytest.mark.parametrize(
-    ("left", "words"),
+    ("remaining", "words"),
     [
         (timedelta(days=7) - timedelta(seconds=1), "in 7 d"),
         (timedelta(days=7, hours=11), "in 7 d"),
@@ -95,8 +95,8 @@ def test_a_time_is_told_from_now(ago: timedelta, words: str) -> None:
         (timedelta(days=40), "30 Dec 2026"),
     ],
 )
-def test_how_long_something_holds_is_said_to_the_nearest_unit(left: timedelta, words: str) -> None:
-    assert until(NOW + left, NOW) == words
+def test_the_remaining_time_is_rounded_to_the_nearest_unit(remaining: timedelta, words: str) -> None:
+    assert until(NOW + remaining, NOW) == words
 
 
 def test_the_exact_time_is_in_utc_with_milliseconds() -> None:
@@ -124,7 +124,7 @@ def test_no_character_of_a_recording_hides_or_reorders_others(text: str, seen: s
 
 
 @given(st.text(st.characters(codec=None, exclude_categories=())))
-def test_any_text_can_be_sent_to_a_browser_once_it_is_shown(text: str) -> None:
+def test_any_text_can_be_sent_to_a_browser_once_it_is_escaped(text: str) -> None:
     seen = shown(text)
     seen.encode("utf-8")
     assert shown(seen) == seen

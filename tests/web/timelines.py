@@ -1,4 +1,4 @@
-"""Sessions whose timelines tests look at, and what a page of them shows."""
+"""Sessions for the tests of timelines, and what their pages show."""
 
 import re
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ ANSWER = "The row is lost. Nobody knows why."
 
 
 def recorded(project: Project, drafts: Sequence[ActionDraft], key: str = "s") -> Session:
-    """A session of these actions."""
+    """Record a session of these actions."""
     session = start_session(project, name="A session", by="test", key=key)
     append(session.id, drafts)
     return session
 
 
-def story() -> list[ActionDraft]:
-    """A question, an ask over two passages with its find, a failed call and its result."""
+def example_actions() -> list[ActionDraft]:
+    """Return a question, an ask with two passages and its find, a call, and its failed result."""
     hits = tuple(
         HitDraft(
             rank=n, score=0.9 / n, frame=60 + n, version=n, title=f"Passage {n}", text=f"The text of {n}."
@@ -76,7 +76,7 @@ def story() -> list[ActionDraft]:
 
 
 def get(browser: Client, address: str, target: str = "") -> str:
-    """The page at an address, or the part of it that htmx asks for."""
+    """Return the page at an address, or the part of it that htmx requests."""
     headers = {"HX-Request": "true", "HX-Target": target} if target else {}
     answer = browser.get(address, headers=headers)
     assert answer.status_code == 200, answer
@@ -84,10 +84,10 @@ def get(browser: Client, address: str, target: str = "") -> str:
 
 
 def rows(page: str) -> list[int]:
-    """The sequences of the rows on a page."""
+    """Return the sequences of the rows on a page."""
     return [int(found) for found in re.findall(r'<li id="s(\d+)"', page)]
 
 
 def words(page: str) -> str:
-    """What a page says, without its marks."""
+    """Return the text of a page without its markup."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))

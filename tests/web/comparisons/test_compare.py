@@ -28,7 +28,7 @@ def call(tool: str, **arguments: object) -> ActionDraft:
     return ActionDraft(kind="tool_call", tool=tool, input=arguments)
 
 
-def said(text: str) -> ActionDraft:
+def message(text: str) -> ActionDraft:
     return ActionDraft(kind="message", role="agent", output=text)
 
 
@@ -53,13 +53,13 @@ def debugged_once(recorded_once: Session) -> Replay:
 
 @pytest.fixture(scope="module")
 def audited_once(recorded_once: Session) -> Replay:
-    """A replay with answers of another model."""
+    """A replay with answers from another model."""
     return replayed(recorded_once, AUDIT)
 
 
 @pytest.fixture(scope="module")
 def checked_once(recorded_once: Session) -> Replay:
-    """A replay that asks no model."""
+    """A replay that calls no model."""
     return replayed(recorded_once, ReplayOptions(audit=True, reason="to see"))
 
 
@@ -71,18 +71,18 @@ def project(recorded_once: Session, db: None) -> Project:
 @pytest.fixture
 def both(project: Project) -> tuple[Session, Session]:
     shared = [call("read", path=f"{number}.py") for number in range(4)]
-    left = session_of(project, *shared, said("The total is 12 euros and Anna paid it."), name="Montag ☾")
+    left = session_of(project, *shared, message("The total is 12 euros and Anna paid it."), name="Montag ☾")
     right = session_of(
         project,
         shared[0],
         call("look", at="door"),
         *shared[1:],
-        said("The total is 15 euros and Anna paid it."),
+        message("The total is 15 euros and Anna paid it."),
     )
     return left, right
 
 
-def test_two_sessions_stand_pair_by_pair_with_their_totals(
+def test_two_sessions_are_listed_pair_by_pair_with_their_totals(
     viewer: Client, both: tuple[Session, Session]
 ) -> None:
     left, right = both
@@ -95,7 +95,7 @@ def test_two_sessions_stand_pair_by_pair_with_their_totals(
     assert "Tokens not recorded not recorded" in shown
 
 
-def test_each_pair_opens_both_steps_and_a_modified_one_its_diff(
+def test_each_pair_links_to_both_steps_and_a_modified_pair_to_its_diff(
     viewer: Client, both: tuple[Session, Session]
 ) -> None:
     left, right = both
@@ -110,9 +110,7 @@ def test_each_pair_opens_both_steps_and_a_modified_one_its_diff(
     assert '<del class="removed">12</del>' in diff
 
 
-def test_a_filter_is_part_of_the_address_and_what_it_hides_is_hidden(
-    viewer: Client, both: tuple[Session, Session]
-) -> None:
+def test_the_filter_in_the_address_hides_other_pairs(viewer: Client, both: tuple[Session, Session]) -> None:
     left, right = both
     address = f"/compare/?a={left.key}&b={right.key}&show=changed"
     shown = page(viewer, address)
@@ -121,7 +119,7 @@ def test_a_filter_is_part_of_the_address_and_what_it_hides_is_hidden(
     assert "No pair matches this filter" in words(page(viewer, address.replace("changed", "only_left")))
 
 
-def test_the_two_that_were_ticked_are_compared(viewer: Client, both: tuple[Session, Session]) -> None:
+def test_the_two_ticked_sessions_are_compared(viewer: Client, both: tuple[Session, Session]) -> None:
     listed = page(viewer, "/")
     assert all(f'name="run" value="{session.id}" form="compare"' in listed for session in both)
     answer = viewer.get("/compare/", {"run": [str(session.id) for session in reversed(both)]})
@@ -129,14 +127,14 @@ def test_the_two_that_were_ticked_are_compared(viewer: Client, both: tuple[Sessi
     assert parse_qs(urlsplit(answer["Location"]).query) == {"a": [str(both[0].id)], "b": [str(both[1].id)]}
 
 
-def test_who_ticked_one_or_three_is_asked_for_two(viewer: Client, both: tuple[Session, Session]) -> None:
+def test_ticking_only_one_session_asks_for_two(viewer: Client, both: tuple[Session, Session]) -> None:
     one = page(viewer, f"/compare/?run={both[0].id}")
     assert "You selected 1 session. Select two" in words(one)
     assert f'value="{both[0].id}"' in one
     assert "You selected" not in page(viewer, "/compare/")
 
 
-def test_a_session_and_a_step_stand_beside_their_replay_with_frames_that_moved(
+def test_a_session_and_a_step_are_compared_with_their_replay_and_moved_frames(
     viewer: Client, debugged_once: Replay
 ) -> None:
     replay = debugged_once
@@ -153,7 +151,7 @@ def test_a_session_and_a_step_stand_beside_their_replay_with_frames_that_moved(
     assert step.count('<path class="same"') == 2
 
 
-def test_what_a_replay_did_not_ask_is_not_compared(viewer: Client, checked_once: Replay) -> None:
+def test_a_step_that_the_replay_did_not_ask_is_not_compared(viewer: Client, checked_once: Replay) -> None:
     session, replay = checked_once.session, checked_once
     ask = session.actions.filter(kind="ask").values_list("sequence", flat=True)[0]
     diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left={ask}&right={ask}"))
@@ -161,9 +159,7 @@ def test_what_a_replay_did_not_ask_is_not_compared(viewer: Client, checked_once:
     assert "modified" not in diff.replace("Next modified", "")
 
 
-def test_a_replay_that_found_nothing_shows_no_frame_of_the_recording_as_its_own(
-    viewer: Client, project: Project
-) -> None:
+def test_a_replay_without_hits_shows_no_recorded_frame_as_its_own(viewer: Client, project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     replay = replayed(session, ReplayOptions(audit=False, search_mode="lexical", min_score=10_000))
     diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left=1&right=1"))
@@ -172,7 +168,7 @@ def test_a_replay_that_found_nothing_shows_no_frame_of_the_recording_as_its_own(
     assert "Frames same" not in diff
 
 
-def test_a_replay_that_failed_before_it_found_anything_says_so(
+def test_a_replay_that_failed_before_finding_frames_says_so(
     viewer: Client, project: Project, recorded_once: Session
 ) -> None:
     collection = recorded_once.collection
@@ -185,7 +181,7 @@ def test_a_replay_that_failed_before_it_found_anything_says_so(
     assert "overlap" not in diff
 
 
-def test_a_find_of_a_replay_is_not_called_unasked(
+def test_a_replayed_find_is_not_described_as_not_asked(
     viewer: Client, debugged_once: Replay, checked_once: Replay
 ) -> None:
     for replay in (debugged_once, checked_once):
@@ -194,13 +190,13 @@ def test_a_find_of_a_replay_is_not_called_unasked(
 
 
 def test_an_answer_that_its_provider_ended_as_a_refusal_is_refused(viewer: Client, project: Project) -> None:
-    def asked(answer: str, ended: str) -> ActionDraft:
+    def ask(answer: str, ended: str) -> ActionDraft:
         return ActionDraft(
             kind="ask", input="How?", output=answer, model="m", parameters={"finish_reason": ended}
         )
 
-    one = session_of(project, asked("Ten years.", "stop"))
-    other = session_of(project, asked("Let us talk about the weather.", "refusal"))
+    one = session_of(project, ask("Ten years.", "stop"))
+    other = session_of(project, ask("Let us talk about the weather.", "refusal"))
     address = f"/compare/steps/?a={one.key}&b={other.key}&left=1&right=1"
     assert "answers refused" in words(page(viewer, address))
 
@@ -217,7 +213,7 @@ def test_json_is_compared_by_its_structure(viewer: Client, project: Project) -> 
     assert "/seat" not in diff
 
 
-def test_a_change_far_inside_a_text_of_json_is_marked_and_its_numbers_stand_first(
+def test_a_change_deep_inside_a_json_text_is_marked_and_its_numbers_come_first(
     viewer: Client, project: Project
 ) -> None:
     prose = "The harbour was quiet that night and nobody saw the ship. " * 40
@@ -232,7 +228,7 @@ def test_a_change_far_inside_a_text_of_json_is_marked_and_its_numbers_stand_firs
     assert diff.index("Numbers only on the left") < diff.index("/text")
 
 
-def test_json_is_the_same_where_no_value_of_it_differs(viewer: Client, project: Project) -> None:
+def test_json_is_the_same_if_none_of_its_values_differ(viewer: Client, project: Project) -> None:
     cases = [
         ({"a": 1}, {"a": True}, "/a changed 1 true"),
         ({"a": [1, 2]}, {"a": [1, 2.0]}, "Same values, formatted differently."),
@@ -244,12 +240,12 @@ def test_json_is_the_same_where_no_value_of_it_differs(viewer: Client, project: 
         session_of(project, *(ActionDraft(kind="tool_result", tool="read", output=value) for value in values))
         for values in ([left for left, _, _ in cases], [right for _, right, _ in cases])
     )
-    for step, (_, _, says) in enumerate(cases, start=1):
+    for step, (_, _, expected) in enumerate(cases, start=1):
         address = f"/compare/steps/?a={one.key}&b={other.key}&left={step}&right={step}"
-        assert says in words(page(viewer, address)), step
+        assert expected in words(page(viewer, address)), step
 
 
-def test_two_sessions_of_many_steps_come_in_pages(
+def test_the_pairs_of_long_sessions_are_paged(
     viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "PAGE", 6)
@@ -265,7 +261,7 @@ def test_two_sessions_of_many_steps_come_in_pages(
     assert "25 to 30 of 30" in page(viewer, f"/compare/?a={left.key}&b={right.key}&at=99999")
 
 
-def test_what_is_not_there_gets_a_page_that_says_so(viewer: Client, both: tuple[Session, Session]) -> None:
+def test_an_unknown_session_or_step_is_not_found(viewer: Client, both: tuple[Session, Session]) -> None:
     left, right = both
     for address in (
         f"/compare/?a={left.key}&b=nobody",
@@ -275,7 +271,7 @@ def test_what_is_not_there_gets_a_page_that_says_so(viewer: Client, both: tuple[
         assert viewer.get(address).status_code == 404
 
 
-def test_a_wrong_id_is_told_at_its_field_and_the_form_stays(
+def test_a_wrong_id_is_reported_at_its_field_and_the_form_is_kept(
     viewer: Client, both: tuple[Session, Session]
 ) -> None:
     shown = viewer.get(f"/compare/?a={both[0].key}&b=nobody").text
@@ -291,9 +287,7 @@ def test_two_empty_sessions_have_nothing_to_compare(viewer: Client, project: Pro
     assert "Nothing to compare" in page(viewer, f"/compare/?a={one.key}&b={other.key}")
 
 
-def test_numbers_that_differ_stand_before_the_answers_of_a_replayed_step(
-    viewer: Client, audited_once: Replay
-) -> None:
+def test_a_replayed_step_lists_the_numbers_that_differ(viewer: Client, audited_once: Replay) -> None:
     replay = audited_once
     steps = replay.steps.filter(kind="ask")
     shown = [words(page(viewer, f"/replays/{replay.id}/steps/{step.sequence}/")) for step in steps]
@@ -302,7 +296,7 @@ def test_numbers_that_differ_stand_before_the_answers_of_a_replayed_step(
     assert not any("Only new" in text for text in shown)
 
 
-def test_long_answers_of_a_replayed_step_are_compared_elsewhere(
+def test_long_answers_of_a_replayed_step_are_compared_in_the_background(
     viewer: Client, audited_once: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_diffs, "LONG", 10)
@@ -314,7 +308,7 @@ def test_long_answers_of_a_replayed_step_are_compared_elsewhere(
     assert "Comparing long texts in the background" in page(viewer, link.group(1).replace("&amp;", "&"))
 
 
-def test_long_answers_of_a_cell_are_compared_elsewhere(
+def test_long_answers_of_a_cell_are_compared_in_the_background(
     viewer: Client, project: Project, recorded_once: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_diffs, "LONG", 10)

@@ -23,7 +23,7 @@ ONE, THREE = "local:extractive-1", "local:extractive-3"
 
 @pytest.fixture(scope="module")
 def compared_once(recorded_once: Session) -> tuple[Comparison, Session]:
-    """A comparison of two sessions with three asks and one, and the second session."""
+    """A comparison of two sessions, with three asks and with one, and the second session."""
     other = recorded_session(recorded_once.project, questions=QUESTIONS[:1])
     return compared(recorded_once.project, [recorded_once, other], ONE, THREE), other
 
@@ -55,7 +55,7 @@ def page(browser: Client, address: str) -> str:
 
 
 def words(browser: Client, address: str) -> str:
-    """What a page says, without its markup."""
+    """Return the text of a page without its markup."""
     return " ".join(re.sub(r"<[^>]+>", "", page(browser, address)).split())
 
 
@@ -63,28 +63,28 @@ def test_the_matrix_is_filtered_by_its_address(
     browser: Client, address: str, compared_once: tuple[Comparison, Session]
 ) -> None:
     session = compared_once[1].id
-    whole = "Answers 4 of 4 asks"
+    all_asks = "Answers 4 of 4 asks"
     for query, shown in (
-        ("", whole),
+        ("", all_asks),
         ("?show=changed", "2 of 4 asks"),
         ("?verdict=numbers_differ", "1 of 4 asks"),
         (f"?session={session}", "1 of 4 asks"),
         (f"?session={session}&show=changed", "No ask matches"),
-        ("?verdict=nonsense&session=x&after=x&against=99", whole),
+        ("?verdict=nonsense&session=x&after=x&against=99", all_asks),
     ):
         assert shown in words(browser, f"{address}{query}"), query
 
 
-def test_the_others_are_set_against_the_column_that_the_address_names(browser: Client, address: str) -> None:
+def test_other_columns_are_compared_with_the_column_named_in_the_address(
+    browser: Client, address: str
+) -> None:
     assert f"A Recording B 1 {ONE}" in words(browser, address)
     against = words(browser, f"{address}?against=2")
     assert f"A 2 {THREE} B Recording" in against
     assert f"A 2 {THREE} B 1 {ONE}" in against
 
 
-def test_many_asks_come_page_by_page(
-    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_asks_are_paged(browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrix, "CELLS_OF_A_PAGE", 30)
     session = recorded_session(project, questions=[f"Question {n} of many?" for n in range(11)])
     plan = Plan(sessions=[session], arms=[Variant(model=ONE), Variant(model=THREE)], reason="r")
@@ -95,7 +95,7 @@ def test_many_asks_come_page_by_page(
     assert "Question 10 of many?" in second
 
 
-def test_runs_of_one_ask_stand_in_one_cell_each_with_its_own_page(browser: Client, project: Project) -> None:
+def test_repeated_runs_share_a_cell_and_each_has_its_own_page(browser: Client, project: Project) -> None:
     made = compared(project, [recorded_session(project, questions=QUESTIONS[:1])], ONE, THREE, repeats=2)
     shown = page(browser, f"/comparisons/{made.id}/")
     assert shown.count("/cells/") == 2 * 2
@@ -104,7 +104,7 @@ def test_runs_of_one_ask_stand_in_one_cell_each_with_its_own_page(browser: Clien
 
 @pytest.fixture
 def cell(address: str) -> str:
-    """The address of the cell of whose answer the numbers differ."""
+    """The address of the cell whose answer has different numbers."""
     return f"{address}cells/{ReplayStep.objects.get(verdict='numbers_differ').id}/"
 
 
@@ -121,7 +121,7 @@ def test_a_cell_shows_both_answers_and_takes_a_mark_with_a_note(
 
 
 def chosen_mark(page: str) -> str:
-    """The value that the select of marks begins with."""
+    """Return the preselected mark."""
     select = re.search(r'<select name="verdict".*?</select>', page, re.DOTALL)
     assert select is not None
     found = re.findall(r'value="([^"]*)"\s+selected', select[0])
@@ -129,7 +129,7 @@ def chosen_mark(page: str) -> str:
     return found[0] if found else ""
 
 
-def test_a_mark_that_nobody_chose_is_refused_at_its_field(browser: Client, cell: str) -> None:
+def test_an_empty_mark_is_refused_at_its_field(browser: Client, cell: str) -> None:
     refused = browser.post(cell, {"verdict": "", "note": "Only a note."})
     assert refused.status_code == 422
     assert 'id="id_verdict_error"' in refused.text
@@ -138,7 +138,7 @@ def test_a_mark_that_nobody_chose_is_refused_at_its_field(browser: Client, cell:
     assert not CellMark.objects.exists()
 
 
-def test_the_form_begins_with_my_own_mark_which_can_be_taken_back_once(
+def test_the_form_shows_the_users_own_mark_which_can_be_withdrawn_once(
     browser: Client, project: Project, cell: str
 ) -> None:
     before = page(browser, cell)
@@ -146,27 +146,27 @@ def test_the_form_begins_with_my_own_mark_which_can_be_taken_back_once(
     assert browser.post(cell, {"verdict": "withdrawn"}).status_code == 422
     assert not CellMark.objects.exists()
     browser.post(cell, {"verdict": "worse", "note": "It wanders off."})
-    somebody_else = browser_of(project, ADMIN)
-    theirs = page(somebody_else, cell)
+    other_user = browser_of(project, ADMIN)
+    theirs = page(other_user, cell)
     assert (chosen_mark(theirs), "Remove my rating" in theirs) == ("", False)
-    somebody_else.post(cell, {"verdict": "better", "note": ""})
+    other_user.post(cell, {"verdict": "better", "note": ""})
     mine = page(browser, cell)
     assert (chosen_mark(mine), "Remove my rating" in mine) == ("worse", True)
     assert ">\nIt wanders off.</textarea>" in mine
-    taken_back = {"verdict": "withdrawn", "note": "It wanders off."}
-    assert browser.post(cell, taken_back).status_code == 303
+    withdrawal = {"verdict": "withdrawn", "note": "It wanders off."}
+    assert browser.post(cell, withdrawal).status_code == 303
     assert chosen_mark(page(browser, cell)) == ""
     assert list(CellMark.objects.order_by("id").values_list("verdict", "note")) == [
         ("worse", "It wanders off."),
         ("better", ""),
         ("withdrawn", ""),
     ]
-    assert browser.post(cell, taken_back).status_code == 422
+    assert browser.post(cell, withdrawal).status_code == 422
 
 
 def test_a_model_that_cannot_judge_is_refused_at_its_field(browser: Client, address: str, cell: str) -> None:
     of_all, of_cell = ("", address), (cell.split("/")[-2], cell)
-    for sent, field, says, (step, back) in (
+    for sent, field, message, (step, back) in (
         ({}, "model", "Choose a judge model", of_all),
         ({"other_model": THREE}, "other_model", "is not a language model", of_all),
         ({"other_model": "nobody:x"}, "other_model", "no model provider", of_cell),
@@ -175,13 +175,13 @@ def test_a_model_that_cannot_judge_is_refused_at_its_field(browser: Client, addr
         assert answer.redirect_chain[0][0].startswith(f"{back}?judge=")
         error = re.search(rf'id="judge_{field}_error">(.*?)</div>', answer.text, re.DOTALL)
         assert error is not None
-        assert says in error[1]
+        assert message in error[1]
         if typed := sent.get("other_model"):
             assert f'value="{typed}"' in answer.text
     assert not CellOpinion.objects.exists()
 
 
-def test_a_replay_of_a_comparison_leads_to_it_and_is_not_listed_with_the_sessions_own(
+def test_a_replay_of_a_comparison_links_to_it_and_is_not_listed_with_the_session(
     browser: Client, address: str
 ) -> None:
     replay = Replay.objects.first()
@@ -190,7 +190,7 @@ def test_a_replay_of_a_comparison_leads_to_it_and_is_not_listed_with_the_session
     assert str(replay.id) not in page(browser, f"/sessions/{replay.session_id}/replay/")
 
 
-def test_all_of_it_is_a_file(browser: Client, made: Comparison, address: str) -> None:
+def test_a_comparison_is_exported_as_csv_and_json(browser: Client, made: Comparison, address: str) -> None:
     api = program(made.project)
     files = {}
     for form in ("csv", "json"):
@@ -205,7 +205,7 @@ def test_all_of_it_is_a_file(browser: Client, made: Comparison, address: str) ->
     assert browser.get(f"{address}export.xml").status_code == 404
 
 
-def test_a_viewer_reads_and_changes_nothing(project: Project, address: str, cell: str) -> None:
+def test_a_viewer_can_read_but_not_change_a_comparison(project: Project, address: str, cell: str) -> None:
     viewer = browser_of(project, VIEWER)
     for each in ("/comparisons/", address, cell):
         assert "New comparison" not in page(viewer, each)
@@ -215,14 +215,14 @@ def test_a_viewer_reads_and_changes_nothing(project: Project, address: str, cell
         assert viewer.post(each, {"verdict": "better"}).status_code == 403
 
 
-def test_another_projects_comparison_is_not_there(other_project: Project, address: str, cell: str) -> None:
+def test_another_projects_comparison_is_not_found(other_project: Project, address: str, cell: str) -> None:
     stranger = browser_of(other_project)
     for each in (address, cell, f"{address}export.csv", f"{address}export.json"):
         assert stranger.get(each).status_code == 404
     assert address not in page(stranger, "/comparisons/")
 
 
-def test_a_chart_says_every_value_so_that_nothing_and_unknown_are_told_apart(
+def test_a_chart_labels_every_value_and_distinguishes_zero_from_unknown(
     browser: Client, address: str
 ) -> None:
     agreement, _, cost, _ = re.findall(r"<svg viewBox=\"0 0 280.*?</svg>", page(browser, address), re.DOTALL)

@@ -1,4 +1,4 @@
-"""The form that launches a comparison, and its page until the comparison is over."""
+"""The form that launches a comparison, and its page until the comparison has finished."""
 
 import re
 from uuid import UUID
@@ -35,7 +35,7 @@ def browser(project: Project) -> Client:
     return browser_of(project)
 
 
-def asked(*sessions: Session, **more: str | list[str]) -> dict[str, str | list[str]]:
+def comparison_form(*sessions: Session, **more: str | list[str]) -> dict[str, str | list[str]]:
     form: dict[str, str | list[str]] = {
         "sessions": [str(each.id) for each in sessions],
         "arm1-model": ONE,
@@ -57,38 +57,40 @@ def without_markup(page: str) -> str:
 
 
 def words(browser: Client, address: str) -> str:
-    """What a page says, without its markup."""
+    """Return the text of a page without its markup."""
     return without_markup(page(browser, address))
 
 
-def test_the_form_launches_and_the_page_follows_it_to_its_end(browser: Client, session: Session) -> None:
-    launched = browser.post("/comparisons/new/", asked(session, noise_floor="on"))
+def test_the_form_launches_a_comparison_and_its_page_follows_the_progress(
+    browser: Client, session: Session
+) -> None:
+    launched = browser.post("/comparisons/new/", comparison_form(session, noise_floor="on"))
     made = Comparison.objects.get()
     address = f"/comparisons/{made.id}/"
     assert (launched.status_code, launched["Location"]) == (303, address)
-    begun = page(browser, address)
-    assert "0 of 12 answered" in without_markup(begun)
-    rev = re.search(r"rev=([\w.-]+)", begun)
+    started = page(browser, address)
+    assert "0 of 12 answered" in without_markup(started)
+    rev = re.search(r"rev=([\w.-]+)", started)
     assert rev is not None
-    asks = {"HX-Request": "true", "HX-Target": "div#comparison"}
-    assert browser.get(f"{address}?rev={rev[1]}", headers=asks).status_code == 204
+    htmx = {"HX-Request": "true", "HX-Target": "div#comparison"}
+    assert browser.get(f"{address}?rev={rev[1]}", headers=htmx).status_code == 204
     worked_off(made)
-    news = browser.get(f"{address}?rev={rev[1]}", headers=asks)
+    news = browser.get(f"{address}?rev={rev[1]}", headers=htmx)
     assert (news.status_code, b"<html" in news.content) == (200, False)
     done = page(browser, address)
-    said = without_markup(done)
-    assert "Prüfung ☃" in said
-    assert all(question in said for question in QUESTIONS)
-    assert "numbers differ" in said
-    assert "Grounding: too few" in said
-    assert "Noise floor: each variant against itself" in said
+    shown = without_markup(done)
+    assert "Prüfung ☃" in shown
+    assert all(question in shown for question in QUESTIONS)
+    assert "numbers differ" in shown
+    assert "Grounding: too few" in shown
+    assert "Noise floor: each variant against itself" in shown
     assert "hx-trigger" not in done
-    assert "12 of 12 answered" in said
+    assert "12 of 12 answered" in shown
     assert address in page(browser, "/comparisons/")
 
 
 def test_a_form_sent_twice_launches_one_comparison(browser: Client, session: Session) -> None:
-    twice = asked(session, form_id=str(uuid7()))
+    twice = comparison_form(session, form_id=str(uuid7()))
     first, second = (browser.post("/comparisons/new/", twice)["Location"] for _ in range(2))
     assert first == second
     assert Replay.objects.count() == 2
@@ -97,7 +99,7 @@ def test_a_form_sent_twice_launches_one_comparison(browser: Client, session: Ses
 def test_a_form_sent_again_with_other_choices_is_refused_and_launches_under_a_new_id(
     browser: Client, session: Session
 ) -> None:
-    form = asked(session, form_id=str(uuid7()))
+    form = comparison_form(session, form_id=str(uuid7()))
     browser.post("/comparisons/new/", form)
     for more in (
         {"arm2-other_model": "local:extractive-5"},
@@ -121,9 +123,10 @@ def test_a_form_sent_again_for_other_sessions_is_refused(
     browser: Client, project: Project, session: Session
 ) -> None:
     form_id = str(uuid7())
-    browser.post("/comparisons/new/", asked(session, form_id=form_id))
+    browser.post("/comparisons/new/", comparison_form(session, form_id=form_id))
     refused = browser.post(
-        "/comparisons/new/", asked(recorded_session(project, questions=QUESTIONS[:1]), form_id=form_id)
+        "/comparisons/new/",
+        comparison_form(recorded_session(project, questions=QUESTIONS[:1]), form_id=form_id),
     )
     assert refused.status_code == 409
     assert Comparison.objects.count() == 1
@@ -139,11 +142,11 @@ def test_the_id_of_another_projects_form_is_refused(
         reason="r",
     )
     create(other_project, plan, by="somebody", comparison_id=UUID(form_id))
-    assert browser.post("/comparisons/new/", asked(session, form_id=form_id)).status_code == 409
+    assert browser.post("/comparisons/new/", comparison_form(session, form_id=form_id)).status_code == 409
     assert Comparison.objects.count() == 1
 
 
-def test_the_form_ticks_the_session_that_the_address_names(browser: Client, session: Session) -> None:
+def test_the_form_ticks_the_session_named_in_the_address(browser: Client, session: Session) -> None:
     recorded_session(session.project, questions=QUESTIONS[:1])
     shown = page(browser, f"/comparisons/new/?session={session.id}")
     assert re.search(rf'value="{session.id}"\s+checked', shown)
@@ -151,17 +154,19 @@ def test_the_form_ticks_the_session_that_the_address_names(browser: Client, sess
 
 
 @pytest.mark.parametrize("reason", ["Prüfung ☃", ""])
-def test_the_form_estimates_before_anything_is_launched_and_needs_no_reason_for_that(
+def test_the_form_estimates_without_launching_or_requiring_a_reason(
     browser: Client, session: Session, reason: str
 ) -> None:
-    answer = browser.post("/comparisons/new/", asked(session, estimate="1", repeats="2", reason=reason))
-    said = " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
-    assert "local:extractive-3: 6 asks, $0" in said
+    answer = browser.post(
+        "/comparisons/new/", comparison_form(session, estimate="1", repeats="2", reason=reason)
+    )
+    shown = " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
+    assert "local:extractive-3: 6 asks, $0" in shown
     assert not Comparison.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "message"),
     [
         ({"reason": ""}, "needs a reason"),
         ({"sessions": []}, "at least one session"),
@@ -173,40 +178,40 @@ def test_the_form_estimates_before_anything_is_launched_and_needs_no_reason_for_
         ({"repeats": "0"}, "must be a whole number from 1 to "),
     ],
 )
-def test_a_form_that_cannot_be_says_why_and_keeps_what_was_typed(
-    browser: Client, session: Session, more: dict[str, str | list[str]], says: str
+def test_an_invalid_form_shows_the_reason_and_keeps_its_input(
+    browser: Client, session: Session, more: dict[str, str | list[str]], message: str
 ) -> None:
-    answer = browser.post("/comparisons/new/", asked(session) | more)
+    answer = browser.post("/comparisons/new/", comparison_form(session) | more)
     assert answer.status_code in {404, 422}
-    assert says in answer.content.decode()
-    assert str(asked(session, **more)["reason"]) in answer.content.decode()
+    assert message in answer.content.decode()
+    assert str(comparison_form(session, **more)["reason"]) in answer.content.decode()
     assert not Comparison.objects.exists()
 
 
 def test_a_comparison_is_cancelled_and_retried_from_its_page(browser: Client, project: Project) -> None:
-    browser.post("/comparisons/new/", asked(recorded_session(project, questions=QUESTIONS[:1])))
+    browser.post("/comparisons/new/", comparison_form(recorded_session(project, questions=QUESTIONS[:1])))
     made = Comparison.objects.get()
     address = f"/comparisons/{made.id}/"
     assert "Cancel comparison" in page(browser, address)
     assert browser.post(f"{address}cancel/").status_code == 303
-    said = words(browser, address)
-    assert "0 of 2 answered, 2 cancelled" in said
-    assert re.search(r"Cancelled ?\d.+ by operator@example.org", said)
-    assert "Retry cancelled answers" in said
-    assert "Retry failed answers" not in said
-    assert "cancelled 1 " in said
+    shown = words(browser, address)
+    assert "0 of 2 answered, 2 cancelled" in shown
+    assert re.search(r"Cancelled ?\d.+ by operator@example.org", shown)
+    assert "Retry cancelled answers" in shown
+    assert "Retry failed answers" not in shown
+    assert "cancelled 1 " in shown
     assert "1 of 1 ask" in words(browser, f"{address}?lacking=cancelled")
     assert "0 of 2, 2 cancelled" in words(browser, "/comparisons/")
     assert browser.post(f"{address}cancel/").status_code == 409
     assert browser.post(f"{address}retry/").status_code == 303
     worked_off(made)
-    said = words(browser, address)
-    assert "2 of 2 answered" in said
-    assert "Cancelled" not in said
+    shown = words(browser, address)
+    assert "2 of 2 answered" in shown
+    assert "Cancelled" not in shown
 
 
 def test_another_projects_session_cannot_be_compared(other_project: Project, session: Session) -> None:
-    assert browser_of(other_project).post("/comparisons/new/", asked(session)).status_code == 422
+    assert browser_of(other_project).post("/comparisons/new/", comparison_form(session)).status_code == 422
     assert not Comparison.objects.exists()
 
 

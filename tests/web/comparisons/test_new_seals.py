@@ -1,4 +1,4 @@
-"""A comparison over an erased session on its pages: what was sealed before stands there, and why it was replaced; and no page calls verified what is erased."""
+"""Pages after an erasure: they name the earlier seal and why it was replaced, and call no erased content verified."""
 
 import re
 from io import BytesIO
@@ -84,7 +84,7 @@ def bundle_of(link: ShareLink) -> dict[str, bytes]:
     return unpacked(target.getvalue())
 
 
-def test_a_comparison_s_page_names_the_seal_before_and_why_it_was_replaced(
+def test_a_comparison_page_names_the_earlier_seal_and_why_it_was_replaced(
     browser: Client, project: Project, session: Session, comparison: Comparison
 ) -> None:
     address = f"/comparisons/{comparison.id}/"
@@ -102,13 +102,13 @@ def test_a_comparison_s_page_names_the_seal_before_and_why_it_was_replaced(
     fields = done.result["fields"]
     assert f"after an erasure of {fields} fields in a session and its replays, by" in shown
     assert ": asked for by the person" in shown
-    told = SealOut.of(sealed_comparison(comparison)).earlier
-    assert [(each.generation, each.root, each.erased_fields) for each in told] == [
+    earlier = SealOut.of(sealed_comparison(comparison)).earlier
+    assert [(each.generation, each.root, each.erased_fields) for each in earlier] == [
         (1, before.root_hex, fields)
     ]
 
 
-def test_a_visitor_learns_of_the_seal_before_and_not_by_whom_or_why(
+def test_a_visitor_sees_the_earlier_seal_but_not_who_replaced_it_or_why(
     project: Project, session: Session, comparison: Comparison
 ) -> None:
     before = SealCheckpoint.objects.get(seal__comparison=comparison)
@@ -124,7 +124,7 @@ def test_a_visitor_learns_of_the_seal_before_and_not_by_whom_or_why(
     assert "ada@example.org" not in page
 
 
-def test_a_comparison_that_runs_has_nothing_to_download(
+def test_a_running_comparison_offers_no_evidence_download(
     browser: Client, comparison: Comparison, session: Session
 ) -> None:
     Replay.objects.filter(run__comparison=comparison).update(finished_at=None, status="running")
@@ -132,7 +132,7 @@ def test_a_comparison_that_runs_has_nothing_to_download(
     assert "Download evidence" in browser.get(f"/sessions/{session.id}/evidence/").text
 
 
-def test_nothing_is_signed_by_reading_or_exporting_a_part(
+def test_reading_and_exporting_evidence_sign_nothing(
     browser: Client, session: Session, replay: Replay, comparison: Comparison
 ) -> None:
     before = SealCheckpoint.objects.count()
@@ -140,13 +140,13 @@ def test_nothing_is_signed_by_reading_or_exporting_a_part(
     exporting.write_comparison(BytesIO(), comparison)
     for path in (f"/sessions/{session.id}/", f"/replays/{replay.id}/", f"/comparisons/{comparison.id}/"):
         assert browser.get(f"{path}evidence/").status_code == 200
-        taken = browser.get(f"{path}evidence.zip")
-        assert taken.status_code == 200
-        assert b"".join(taken.streaming_content)  # type: ignore[attr-defined]
+        download = browser.get(f"{path}evidence.zip")
+        assert download.status_code == 200
+        assert b"".join(download.streaming_content)  # type: ignore[attr-defined]
     assert SealCheckpoint.objects.count() == before
 
 
-def test_a_state_of_fewer_records_says_for_which_link_it_was_signed(
+def test_a_state_of_fewer_records_names_the_share_link_it_was_signed_for(
     browser: Client, project: Project, session: Session
 ) -> None:
     seals.seal_session(session.id)
@@ -156,13 +156,13 @@ def test_a_state_of_fewer_records_says_for_which_link_it_was_signed(
     page = browser.get(f"/sessions/{session.id}/evidence/").text
     assert "through step 1, for a share link" in words(page)
     assert f'href="/shares/{link.id}/"' in page
-    whole, _ = create_link(project, session, Terms(), by="test")
-    assert len(bundle_of(whole)["session/checkpoints.jsonl"].splitlines()) == 1
+    full_link, _ = create_link(project, session, Terms(), by="test")
+    assert len(bundle_of(full_link)["session/checkpoints.jsonl"].splitlines()) == 1
     unnamed = SealCheckpoint.objects.get(cut_for=link.public_id)
     assert (unnamed.size, unnamed.state) == (2, "open")
 
 
-def test_a_bundle_of_an_ended_session_s_steps_says_that_no_more_may_come(
+def test_a_bundle_says_whether_more_steps_may_follow_in_the_session(
     session: Session, comparison: Comparison, tmp_path: Any
 ) -> None:
     with (tmp_path / "c.zip").open("wb") as file:
@@ -173,31 +173,31 @@ def test_a_bundle_of_an_ended_session_s_steps_says_that_no_more_may_come(
     ]
 
 
-def test_what_is_erased_is_called_erased_on_every_page_of_a_replay(
+def test_every_page_of_a_replay_labels_erased_content_as_erased(
     browser: Client, project: Project, session: Session, replay: Replay
 ) -> None:
     _, path = shared(project, replay)
     visitor, address = opened(path)
     step = ReplayStep.objects.filter(replay=replay, kind="ask").order_by("sequence").first()
     assert step is not None
-    was = (step.verdict or "").replace("_", " ")
+    recorded_verdict = (step.verdict or "").replace("_", " ")
     erased(session, fields=["output", "retrieval.hits[*].text"], steps=[step.sequence - 1, step.sequence])
     for reader, rows, of_step in (
         (browser, f"/replays/{replay.id}/", f"/replays/{replay.id}/steps/{step.sequence}/"),
         (visitor, address, f"{address}steps/{step.sequence}/"),
     ):
         listed = words(reader.get(rows).text)
-        assert f"erased {was} before" in listed
+        assert f"erased {recorded_verdict} before" in listed
         assert "erased verified before" in listed
         assert re.search(r"\d erased \d (unchanged|unknown)[^<]* before", listed)
         assert "Parts of this recording were erased" in listed
         shown = words(reader.get(of_step).text)
-        assert f"erased {was} before" in shown
+        assert f"erased {recorded_verdict} before" in shown
         assert "erased verified before" in shown
         assert re.search(r"erased verified before (unchanged|unknown) before", shown)
 
 
-def test_what_is_erased_is_called_erased_on_every_page_of_a_comparison(
+def test_every_page_of_a_comparison_labels_erased_content_as_erased(
     browser: Client, project: Project, session: Session, comparison: Comparison
 ) -> None:
     _, path = shared(project, comparison)
@@ -219,8 +219,10 @@ def test_what_is_erased_is_called_erased_on_every_page_of_a_comparison(
         assert re.search(r"erased [a-z ]+ before context erased verified before", shown)
 
 
-def test_no_page_asks_more_often_because_more_is_erased_or_shown(browser: Client, project: Project) -> None:
-    def asked(number: int) -> dict[str, int]:
+def test_the_number_of_queries_does_not_grow_with_erased_or_shown_content(
+    browser: Client, project: Project
+) -> None:
+    def count_queries(number: int) -> dict[str, int]:
         session = recorded_session(
             project, key=f"s{number}", questions=QUESTIONS[:number], facts=FACTS[: number + 1]
         )
@@ -241,12 +243,12 @@ def test_no_page_asks_more_often_because_more_is_erased_or_shown(browser: Client
             found[f"{nth} {path.split('/')[1]}"] = len(queries)
         return found
 
-    few = asked(1)
-    many = asked(2)
+    few = count_queries(1)
+    many = count_queries(2)
     assert {name: number for name, number in many.items() if number > few[name]} == {}
 
 
-def test_an_erasure_s_numbers_say_what_they_count_and_add_up(
+def test_the_counts_of_an_erasure_are_labelled_and_add_up(
     browser: Client, session: Session, replay: Replay
 ) -> None:
     found = browser.post(f"/sessions/{session.id}/erase-fields/", {"of_step": ["output"], "steps": "2"})[
@@ -265,8 +267,8 @@ def test_an_erasure_s_numbers_say_what_they_count_and_add_up(
     evidence = words(browser.get(f"/sessions/{session.id}/evidence/").text)
     assert f"{own} fields in its records were erased" in evidence
     assert numbers[0] in evidence
-    again = erased(session, fields=["input"], steps=[2])
-    assert again.result is not None
-    of = again.result["fields_of"]
+    second = erased(session, fields=["input"], steps=[2])
+    assert second.result is not None
+    of = second.result["fields_of"]
     evidence = words(browser.get(f"/sessions/{session.id}/evidence/").text)
     assert f"{own + of['session'] - of['session_again']} fields in its records were erased" in evidence

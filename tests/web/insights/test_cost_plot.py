@@ -1,4 +1,4 @@
-"""What each day cost as bars: as high as it cost, marked where prices are unknown, by week where days would be too thin."""
+"""The cost plot: a bar per day, marked where prices are unknown, or a bar per week where days would be too thin."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -29,12 +29,12 @@ def row(day: int, cost: str | None = None, unknown: int = 0) -> Row:
     return Row(value=FIRST + timedelta(days=day), sums=sums)
 
 
-def test_where_nothing_cost_anything_there_is_no_plot() -> None:
+def test_there_is_no_plot_without_costs() -> None:
     assert cost_plot([], span(3)) is None
     assert cost_plot([row(0)], span(3)) is None
 
 
-def test_every_day_has_a_place_and_the_dearest_reaches_the_top() -> None:
+def test_every_day_has_a_bar_and_the_most_expensive_reaches_the_top() -> None:
     plot = cost_plot([row(0, "4"), row(2, "1"), row(3, "0.00001")], span(4))
     assert plot is not None
     assert [bar.height for bar in plot.bars] == [BOTTOM - TOP, 0, (BOTTOM - TOP) / 4, 1]
@@ -45,7 +45,7 @@ def test_every_day_has_a_place_and_the_dearest_reaches_the_top() -> None:
     assert plot.unknown == 0
 
 
-def test_a_day_of_unknown_price_is_marked_and_says_so() -> None:
+def test_a_day_with_unknown_prices_is_marked_and_labelled() -> None:
     plot = cost_plot([row(0, "4", 2), row(1, unknown=1)], span(2))
     assert plot is not None
     assert [bar.mark for bar in plot.bars] == [TOP - MARK, BOTTOM - MARK]
@@ -56,14 +56,14 @@ def test_a_day_of_unknown_price_is_marked_and_says_so() -> None:
     assert plot.unknown == 2
 
 
-def test_where_only_unknown_prices_are_the_axis_has_nothing_but_its_begin() -> None:
+def test_with_only_unknown_prices_the_axis_has_only_its_origin() -> None:
     plot = cost_plot([row(0, unknown=1)], span(1))
     assert plot is not None
     assert [tick.words for tick in plot.upwards] == ["$0"]
     assert [tick.words for tick in plot.across] == ["2026-11-01"]
 
 
-def test_of_many_days_a_bar_is_a_week_and_the_last_ends_with_the_span() -> None:
+def test_in_a_long_span_a_bar_is_a_week_and_the_last_ends_with_the_span() -> None:
     long = span(PLACES + 2)
     plot = cost_plot([row(63, "1")], long)
     assert plot is not None

@@ -1,4 +1,4 @@
-"""The page of costs: what it adds up, where it leads, what it says where there is nothing or a day is wrong."""
+"""The costs page: its sums, its links, and its messages for an empty result or a wrong day."""
 
 import re
 from datetime import timedelta
@@ -26,7 +26,7 @@ def browser(project: Project) -> Client:
 
 
 def words(browser: Client, address: str, status: int = 200, **headers: str) -> str:
-    """What a page says, without its markup."""
+    """Return the text of a page without its markup."""
     answer = browser.get(address, headers=headers)
     assert answer.status_code == status
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
@@ -38,24 +38,24 @@ def links(browser: Client, address: str) -> set[str]:
 
 def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -> None:
     two_sessions(project)
-    said = words(browser, f"/costs/?{DAYS}")
-    assert "Steps that began from 2026-11-20 to 2026-11-21 (2 days, UTC)" in said
-    assert "Cost $0.42 + 1 call of unknown price Sessions 2 Model calls 5 Tool calls 3 Tokens 48" in said
-    assert "Saved by the answer cache $0.05 1 answer" in said
+    shown = words(browser, f"/costs/?{DAYS}")
+    assert "Steps that began from 2026-11-20 to 2026-11-21 (2 days, UTC)" in shown
+    assert "Cost $0.42 + 1 call of unknown price Sessions 2 Model calls 5 Tool calls 3 Tokens 48" in shown
+    assert "Saved by the answer cache $0.05 1 answer" in shown
     assert (
         "3 model calls with recorded duration (for an ask, from the question to the grounded answer): p50 996 ms"
-        in said
+        in shown
     )
-    assert "acme:large 2 24 $0.40 996 ms 2.0 s Sessions of acme:large" in said
-    assert "acme:odd 1 12 1 call of unknown price not recorded not recorded" in said
-    assert "sub 1 12 $0.10" in said
-    assert "nightly 3 36 $0.40 + 1 call of unknown price" in said
-    assert "read 2 1 50.0 % 20 ms 20 ms" in said
-    assert "2026-11-21: $0.02 + 1 call of unknown price" in said
-    assert "1 day with calls with unknown cost, hatched and marked with “?”." in said
+    assert "acme:large 2 24 $0.40 996 ms 2.0 s Sessions of acme:large" in shown
+    assert "acme:odd 1 12 1 call of unknown price not recorded not recorded" in shown
+    assert "sub 1 12 $0.10" in shown
+    assert "nightly 3 36 $0.40 + 1 call of unknown price" in shown
+    assert "read 2 1 50.0 % 20 ms 20 ms" in shown
+    assert "2026-11-21: $0.02 + 1 call of unknown price" in shown
+    assert "1 day with calls with unknown cost, hatched and marked with “?”." in shown
 
 
-def test_rows_lead_to_the_same_alone_and_to_their_sessions(browser: Client, project: Project) -> None:
+def test_rows_link_to_their_own_costs_and_to_their_sessions(browser: Client, project: Project) -> None:
     coder, reviewer = two_sessions(project)
     found = links(browser, f"/costs/?{DAYS}")
     for filtered in ("agent=sub", "model=acme:large", "tag=eu", "tool=read"):
@@ -74,18 +74,18 @@ def test_rows_lead_to_the_same_alone_and_to_their_sessions(browser: Client, proj
     assert "No session matches" in words(browser, "/?tool=read&until=2020-01-01")
 
 
-def test_an_empty_project_is_told_what_fills_the_page(browser: Client, project: Project) -> None:
+def test_an_empty_project_shows_how_to_fill_the_page(browser: Client, project: Project) -> None:
     assert "Nothing recorded yet" in words(browser, "/costs/")
     assert "Record a session" in words(browser, "/costs/")
     viewer = browser_of(project, VIEWER)
     assert "Record a session" not in words(viewer, "/costs/")
     two_sessions(project)
-    said = words(browser, "/costs/?since=2020-01-01&until=2020-01-02&agent=coder")
-    assert "No matching steps from 2020-01-01 to 2020-01-02" in said
+    shown = words(browser, "/costs/?since=2020-01-01&until=2020-01-02&agent=coder")
+    assert "No matching steps from 2020-01-01 to 2020-01-02" in shown
 
 
 @pytest.mark.parametrize(
-    ("asked", "field", "said"),
+    ("query", "field", "message"),
     [
         ("since=yesterday", "since", "'yesterday' is not a date. Write `since` like 2026-11-20."),
         ("until=%00", "until", "is not a date"),
@@ -93,21 +93,21 @@ def test_an_empty_project_is_told_what_fills_the_page(browser: Client, project: 
         ("since=2020-01-01&until=2026-11-20", "since", "the maximum is 366"),
     ],
 )
-def test_a_wrong_day_is_told_at_its_field_and_the_page_keeps_working(
-    browser: Client, project: Project, asked: str, field: str, said: str
+def test_a_wrong_day_is_reported_at_its_field_and_costs_are_still_shown(
+    browser: Client, project: Project, query: str, field: str, message: str
 ) -> None:
     session = start_session(project, name="Today", by="test", agent="coder")
     append(session.id, [call("acme:large", "0.30", day=(now() - NOON).days)])
-    answer = browser.get(f"/costs/?{asked}")
+    answer = browser.get(f"/costs/?{query}")
     page = unescape(answer.content.decode())
     assert answer.status_code == 422
-    assert said in page
+    assert message in page
     assert f'aria-describedby="{field}_error"' in page
     assert f'id="{field}_error"' in page
     assert "acme:large" in page
 
 
-def test_of_very_much_the_latencies_and_tags_come_after_the_rest(
+def test_with_many_steps_latencies_and_tags_load_after_the_rest(
     browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_sessions(project)
@@ -116,41 +116,41 @@ def test_of_very_much_the_latencies_and_tags_come_after_the_rest(
     assert 'hx-trigger="load"' in first
     assert "By tag" not in first
     assert f"?{DAYS}&latency=on" in links(browser, f"/costs/?{DAYS}")
-    asked = {"HX-Request": "true", "HX-Target": "groups"}
-    part = browser.get(f"/costs/?{DAYS}&latency=on", headers=asked).content.decode()
+    htmx = {"HX-Request": "true", "HX-Target": "groups"}
+    part = browser.get(f"/costs/?{DAYS}&latency=on", headers=htmx).content.decode()
     assert part.strip().startswith('<div id="groups"')
     assert "hx-trigger" not in part
     assert "By tag" in part
     assert "996 ms" in part
 
 
-def test_what_replays_spent_stands_on_a_line_of_its_own(browser: Client, project: Project) -> None:
+def test_replay_spending_is_shown_on_a_separate_line(browser: Client, project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     replayed(session, ReplayOptions(audit=True, reason="Test", use_model="local:extractive-3"))
     assert "is not included. Replays spent $0 on these days." in words(browser, "/costs/")
     assert "Replays spent" not in words(browser, "/costs/?model=local:extractive-1")
 
 
-def test_many_rows_end_in_one_line(browser: Client, project: Project) -> None:
+def test_many_rows_are_summarised_in_a_last_line(browser: Client, project: Project) -> None:
     session = start_session(project, name="Many", by="test")
     append(session.id, [call(f"acme:{number:02}", "0.01") for number in range(30)])
-    said = words(browser, f"/costs/?{DAYS}")
-    assert "5 more, cost $0.05 in total" in said
-    assert "acme:24" in said
-    assert "acme:25" not in said
+    shown = words(browser, f"/costs/?{DAYS}")
+    assert "5 more, cost $0.05 in total" in shown
+    assert "acme:24" in shown
+    assert "acme:25" not in shown
 
 
-def test_a_long_span_is_told_by_weeks(browser: Client, project: Project) -> None:
+def test_a_long_span_is_shown_by_weeks(browser: Client, project: Project) -> None:
     two_sessions(project)
     since = (NOON.date() - timedelta(days=99)).isoformat()
     session = start_session(project, name="Old", by="test")
     append(session.id, [call("acme:large", "0.30")])
-    said = words(browser, f"/costs/?since={since}&until=2026-11-27")
-    assert "Cost per week" in said
-    assert "By week" in said
+    shown = words(browser, f"/costs/?since={since}&until=2026-11-27")
+    assert "Cost per week" in shown
+    assert "By week" in shown
 
 
-def test_recorded_names_do_no_harm(browser: Client, project: Project) -> None:
+def test_recorded_names_are_escaped(browser: Client, project: Project) -> None:
     odd = "<script>\x00\u202e"
     session = start_session(project, name="Odd", by="test", agent=odd, tags=[odd])
     append(session.id, [call(odd, "0.30")])
@@ -163,12 +163,12 @@ def test_recorded_names_do_no_harm(browser: Client, project: Project) -> None:
     assert "$0.30" in words(browser, f"/costs/{link}")
 
 
-def test_another_project_sees_nothing_of_it(other_project: Project, project: Project) -> None:
+def test_another_project_sees_none_of_the_costs(other_project: Project, project: Project) -> None:
     two_sessions(project)
     assert "Nothing recorded yet" in words(browser_of(other_project), f"/costs/?{DAYS}")
 
 
-def test_the_page_asks_as_much_of_many_sessions_as_of_one(
+def test_the_number_of_queries_does_not_grow_with_sessions(
     browser: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     browser.get("/costs/")

@@ -1,4 +1,4 @@
-"""The pages of patterns, the mark in the navigation, and the line on a step."""
+"""The pages of patterns, the alert mark in the navigation, and the line on a step."""
 
 import re
 
@@ -52,7 +52,9 @@ def words(text: str) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", text).split())
 
 
-def test_without_a_pattern_the_list_says_what_one_is(browser: Client, project: Project) -> None:
+def test_the_list_without_patterns_says_so_and_counts_unindexed_steps(
+    browser: Client, project: Project
+) -> None:
     assert "No patterns yet" in page(browser, "/patterns/")
     session_of(project, failed(SHORT))
     assert "1 step waiting to be indexed" in words(page(browser, "/patterns/"))
@@ -66,7 +68,7 @@ def test_a_pattern_is_listed_with_its_trend_in_words(browser: Client, two: list[
 
 
 def test_filters_are_in_the_address(browser: Client, two: list[Session]) -> None:
-    for query, says in (
+    for query, expected in (
         ("?kind=question", "No pattern matches"),
         ("?q=gift_card", SHORT),
         ("?solved=no", "No pattern matches"),
@@ -74,24 +76,24 @@ def test_filters_are_in_the_address(browser: Client, two: list[Session]) -> None
         ("?kind=x", "Invalid filter"),
         ("?since=x", "Invalid filter"),
     ):
-        wrong = says == "Invalid filter"
-        assert says in page(browser, f"/patterns/{query}", 422 if wrong else 200), query
+        wrong = expected == "Invalid filter"
+        assert expected in page(browser, f"/patterns/{query}", 422 if wrong else 200), query
 
 
-def test_a_pattern_says_where_it_came_and_what_solved_it(
+def test_a_pattern_shows_where_it_occurred_and_what_solved_it(
     browser: Client, project: Project, two: list[Session]
 ) -> None:
     pattern = patterns(project)[0]
-    told = words(page(browser, f"/patterns/{pattern.id}/"))
-    assert "13 times in 2 sessions" in told
-    assert "most recently in first : step 2 is marked as what solved it" in told
-    assert "Take the &lt;other&gt; card." in told
-    assert "not enough balance in payment method gift_card_&lt;id&gt; 1 step" in told
-    assert "and 2 more" in told
+    shown = words(page(browser, f"/patterns/{pattern.id}/"))
+    assert "13 times in 2 sessions" in shown
+    assert "most recently in first : step 2 is marked as what solved it" in shown
+    assert "Take the &lt;other&gt; card." in shown
+    assert "not enough balance in payment method gift_card_&lt;id&gt; 1 step" in shown
+    assert "and 2 more" in shown
     assert f'href="/sessions/{two[1].id}/?step=1"' in page(browser, f"/patterns/{pattern.id}/")
 
 
-def test_the_address_of_a_wording_that_became_part_of_a_pattern_leads_there(
+def test_the_address_of_a_wording_merged_into_a_pattern_redirects_to_it(
     browser: Client, project: Project, two: list[Session]
 ) -> None:
     pattern = patterns(project)[0]
@@ -101,7 +103,7 @@ def test_the_address_of_a_wording_that_became_part_of_a_pattern_leads_there(
     assert page(browser, "/patterns/nothing/", 404)
 
 
-def test_lists_go_on_where_they_ended(
+def test_lists_continue_on_the_next_page(
     browser: Client, project: Project, two: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.web.insights.views.patterns.SHOWN", 1)
@@ -120,19 +122,19 @@ def test_lists_go_on_where_they_ended(
     assert "ada" in page(browser, f"/patterns/{pattern.id}/{after.replace('&amp;', '&')}")
 
 
-def test_a_step_says_quietly_how_many_other_sessions_have_it_and_where_it_was_solved(
+def test_a_step_shows_how_many_other_sessions_have_it_and_where_it_was_solved(
     browser: Client, two: list[Session]
 ) -> None:
     first, second = two
-    told = words(page(browser, f"/sessions/{second.id}/?step=1"))
-    assert "Seen in 1 other session ; solved in first : step 2 is marked as what solved it" in told
+    shown = words(page(browser, f"/sessions/{second.id}/?step=1"))
+    assert "Seen in 1 other session ; solved in first : step 2 is marked as what solved it" in shown
     own = words(page(browser, f"/sessions/{first.id}/?step=1"))
     assert "Seen in 1 other session" in own
     assert "solved in" not in own
     assert "Seen in" not in words(page(browser, f"/sessions/{first.id}/?step=2"))
 
 
-def test_a_step_without_a_pattern_costs_one_query_and_one_with_it_three(
+def test_a_step_without_a_pattern_needs_one_query_less_than_one_with_it(
     browser: Client, project: Project, two: list[Session]
 ) -> None:
     def queries(step: int) -> list[str]:
@@ -146,7 +148,7 @@ def test_a_step_without_a_pattern_costs_one_query_and_one_with_it_three(
     assert len(queries(1)) == 1
 
 
-def test_a_rule_is_made_and_deleted_on_the_page_and_what_it_finds_is_a_mark_until_it_is_seen(
+def test_a_rule_is_created_and_deleted_and_its_alert_is_marked_until_dismissed(
     browser: Client, project: Project, two: list[Session]
 ) -> None:
     form = {
@@ -173,7 +175,7 @@ def test_a_rule_is_made_and_deleted_on_the_page_and_what_it_finds_is_a_mark_unti
     assert PatternRule.objects.count() == PatternAlert.objects.count() == 0
 
 
-def test_a_rule_that_cannot_be_is_said_at_its_field(project: Project) -> None:
+def test_an_invalid_rule_is_refused_at_its_field(project: Project) -> None:
     administrator = browser_of(project, ADMIN)
     for wrong in ({"sessions": "1"}, {"window": "year"}, {"kind": "x"}, {"url": "http://127.0.0.1/x"}):
         answer = administrator.post("/patterns/rules/", {"sessions": "2", "window": "week"} | wrong)
@@ -182,7 +184,7 @@ def test_a_rule_that_cannot_be_is_said_at_its_field(project: Project) -> None:
     assert PatternRule.objects.count() == 0
 
 
-def test_only_an_administrator_names_an_address_and_a_viewer_makes_no_rule(
+def test_only_an_administrator_sets_a_url_and_a_viewer_creates_no_rule(
     project: Project, settings: Settings
 ) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
@@ -191,16 +193,16 @@ def test_only_an_administrator_names_an_address_and_a_viewer_makes_no_rule(
     assert operator.post("/patterns/rules/", form).status_code == 303
     assert PatternRule.objects.get().url == ""
     assert administrator.post("/patterns/rules/", form).status_code == 303
-    told = PatternRule.objects.get(url="http://127.0.0.1/x")
-    assert operator.post(f"/patterns/rules/{told.id}/delete/").status_code == 403
-    assert f"/patterns/rules/{told.id}/" not in page(operator, "/patterns/")
-    assert f"/patterns/rules/{told.id}/" in page(administrator, "/patterns/")
+    with_url = PatternRule.objects.get(url="http://127.0.0.1/x")
+    assert operator.post(f"/patterns/rules/{with_url.id}/delete/").status_code == 403
+    assert f"/patterns/rules/{with_url.id}/" not in page(operator, "/patterns/")
+    assert f"/patterns/rules/{with_url.id}/" in page(administrator, "/patterns/")
     viewer = browser_of(project, VIEWER)
     assert viewer.post("/patterns/rules/", form).status_code == 403
     assert "New rule" not in page(viewer, "/patterns/")
 
 
-def test_more_rules_than_a_project_can_have_are_said_on_the_page(project: Project, browser: Client) -> None:
+def test_a_rule_beyond_the_maximum_is_refused(project: Project, browser: Client) -> None:
     for sessions in range(2, 22):
         create_rule(project, sessions=sessions, window="day", by="ada")
     answer = browser.post("/patterns/rules/", {"sessions": "2", "window": "week"})
@@ -208,16 +210,14 @@ def test_more_rules_than_a_project_can_have_are_said_on_the_page(project: Projec
     assert "which is the maximum" in answer.content.decode()
 
 
-def test_the_same_rule_is_not_made_twice(project: Project, browser: Client) -> None:
+def test_a_duplicate_rule_is_refused(project: Project, browser: Client) -> None:
     form = {"sessions": "2", "window": "week"}
     assert browser.post("/patterns/rules/", form).status_code == 303
-    again = browser.post("/patterns/rules/", form)
-    assert (again.status_code, "already has this rule" in again.text) == (409, True)
+    second = browser.post("/patterns/rules/", form)
+    assert (second.status_code, "already has this rule" in second.text) == (409, True)
 
 
-def test_what_came_again_is_not_told_when_its_sessions_were_deleted(
-    project: Project, browser: Client
-) -> None:
+def test_an_alert_disappears_when_one_of_its_sessions_is_deleted(project: Project, browser: Client) -> None:
     create_rule(project, sessions=2, window="week", by="ada")
     sessions = [session_of(project, failed(SHORT)) for _ in range(2)]
     read(project)
@@ -227,14 +227,14 @@ def test_what_came_again_is_not_told_when_its_sessions_were_deleted(
     assert "recurring pattern" not in page(browser, "/patterns/").lower()
 
 
-def test_a_question_is_a_pattern_of_its_own(browser: Client, project: Project) -> None:
+def test_a_repeated_question_is_a_pattern(browser: Client, project: Project) -> None:
     for _ in range(2):
         session_of(project, asked("How long does a refund take?"))
     read(project)
     assert "How long does a refund take?" in page(browser, "/patterns/?kind=question")
 
 
-def test_a_visitor_of_a_link_hears_nothing_of_other_sessions(project: Project, two: list[Session]) -> None:
+def test_a_share_link_shows_nothing_of_other_sessions(project: Project, two: list[Session]) -> None:
     _, path = shared(project, two[1])
     visitor, address = opened(path)
     text = page(visitor, f"{address}?step=1")
@@ -243,7 +243,7 @@ def test_a_visitor_of_a_link_hears_nothing_of_other_sessions(project: Project, t
     assert "/patterns/" not in text
 
 
-def test_the_figures_of_a_pattern_follow_a_deletion_at_once(project: Project, browser: Client) -> None:
+def test_the_counts_of_a_pattern_reflect_a_deletion_immediately(project: Project, browser: Client) -> None:
     sessions = [session_of(project, failed(SHORT)) for _ in range(3)]
     read(project)
     address = f"/patterns/{patterns(project)[0].id}/"
@@ -255,7 +255,7 @@ def test_the_figures_of_a_pattern_follow_a_deletion_at_once(project: Project, br
     assert 'data-label="Steps">' not in browser.get("/patterns/").text
 
 
-def test_a_new_rule_says_what_it_found_at_once(project: Project, browser: Client) -> None:
+def test_a_new_rule_immediately_reports_what_it_found(project: Project, browser: Client) -> None:
     for _ in range(2):
         session_of(project, failed(SHORT))
     read(project)

@@ -1,4 +1,4 @@
-"""The page that asks earlier sessions."""
+"""The recall page, which answers questions from earlier sessions."""
 
 import re
 
@@ -17,7 +17,7 @@ from timemachine.memory.search.recall.questions import RecallOptions
 pytestmark = pytest.mark.django_db
 
 
-def test_an_empty_page_says_what_can_be_asked(viewer: Client) -> None:
+def test_the_empty_page_shows_example_questions(viewer: Client) -> None:
     page = viewer.get("/recall/").text
     assert "autofocus" in page
     assert "what did we decide yesterday?" in page
@@ -47,56 +47,60 @@ def test_turns_are_recalled_with_their_session_and_step(viewer: Client, project:
     assert "session: Nightly <repair>" in inside
 
 
-def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project: Project) -> None:
+def test_the_interpretation_of_a_time_is_shown_and_can_be_turned_off(
+    viewer: Client, project: Project
+) -> None:
     session = session_of(project, said("The gateway timed out."), name="Nightly")
     index(project)
-    told = words(viewer, "/recall/?q=the+gateway+in+May+2020&time_zone=Europe/Berlin")
-    assert "in May 2020 means 2020-04-30 22:00" in told
-    assert "Search without time expressions" in told
+    shown = words(viewer, "/recall/?q=the+gateway+in+May+2020&time_zone=Europe/Berlin")
+    assert "in May 2020 means 2020-04-30 22:00" in shown
+    assert "Search without time expressions" in shown
     page = viewer.get("/recall/?q=the+gateway+in+May+2020&times=words").text
     assert f"/sessions/{session.id}/?step=1" in page
     assert "Time expressions are turned off." in page
     assert "since 2020-05-01" in words(viewer, "/recall/?q=gateway+since+May+2020")
     assert "before 2020-05-01" in words(viewer, "/recall/?q=gateway+before+May+2020")
-    told = words(viewer, "/recall/?q=what+happened+in+the+last+session%3F")
-    assert "means the previous session, Nightly" in told
-    assert "No search terms: showing the most important steps." in told
-    told = words(viewer, "/recall/?q=what+happened+in+our+last+meeting%3F")
-    assert "means the previous session of any kind, Nightly" in told
-    told = words(viewer, "/recall/?q=Last+Session+what+happened%3F")
-    assert "Last Session means the previous session, Nightly" in told
-    told = words(viewer, "/recall/?q=LAST+MEETING+what+happened%3F")
-    assert "means the previous session of any kind, Nightly" in told
-    told = words(viewer, "/recall/?q=gateway+since+the+last+session%3F")
-    assert "since the last session means the time after the session Nightly" in told
-    told = words(viewer, "/recall/?q=gateway+on+31+February")
-    assert "on 31 February is not understood as a time (this day does not exist); searched as words." in told
-    told = words(viewer, "/recall/?q=gateway+in+the+last+three+sessions")
-    assert "means the previous sessions (there is only 1), Nightly" in told
+    shown = words(viewer, "/recall/?q=what+happened+in+the+last+session%3F")
+    assert "means the previous session, Nightly" in shown
+    assert "No search terms: showing the most important steps." in shown
+    shown = words(viewer, "/recall/?q=what+happened+in+our+last+meeting%3F")
+    assert "means the previous session of any kind, Nightly" in shown
+    shown = words(viewer, "/recall/?q=Last+Session+what+happened%3F")
+    assert "Last Session means the previous session, Nightly" in shown
+    shown = words(viewer, "/recall/?q=LAST+MEETING+what+happened%3F")
+    assert "means the previous session of any kind, Nightly" in shown
+    shown = words(viewer, "/recall/?q=gateway+since+the+last+session%3F")
+    assert "since the last session means the time after the session Nightly" in shown
+    shown = words(viewer, "/recall/?q=gateway+on+31+February")
+    assert "on 31 February is not understood as a time (this day does not exist); searched as words." in shown
+    shown = words(viewer, "/recall/?q=gateway+in+the+last+three+sessions")
+    assert "means the previous sessions (there is only 1), Nightly" in shown
     session_of(project, said("The gateway is back."), name="Morning")
-    told = words(viewer, "/recall/?q=gateway+in+the+last+two+sessions")
-    assert "means the previous sessions, Morning, Nightly" in told
-    told = words(viewer, "/recall/?q=gateway+before+the+last+two+sessions")
-    assert "means the time before the sessions Morning, Nightly" in told
-    told = words(viewer, "/recall/?q=gateway+in+the+session+before+last")
-    assert "means the session before the last, Nightly" in told
+    shown = words(viewer, "/recall/?q=gateway+in+the+last+two+sessions")
+    assert "means the previous sessions, Morning, Nightly" in shown
+    shown = words(viewer, "/recall/?q=gateway+before+the+last+two+sessions")
+    assert "means the time before the sessions Morning, Nightly" in shown
+    shown = words(viewer, "/recall/?q=gateway+in+the+session+before+last")
+    assert "means the session before the last, Nightly" in shown
     assert "the previous session, but there is none" in words(viewer, "/recall/?q=last+session&user=nobody")
 
 
-def test_the_turns_around_are_shown_in_order_with_what_is_left_out(viewer: Client, project: Project) -> None:
+def test_surrounding_turns_are_shown_in_order_with_omissions_counted(
+    viewer: Client, project: Project
+) -> None:
     materials = ("wood", "iron", "glass", "<b>wool</b>", "x" * 2_000)
     session_of(project, *(said(f"step of {each}") for each in materials), name="Stuff")
     index(project)
     assert "Show context steps" in words(viewer, "/recall/?q=glass&mode=text")
-    told = words(viewer, "/recall/?q=glass&mode=text&around=1")
-    assert told.index("1 step left out") < told.index("step of iron") < told.index("step of <b>wool</b>")
-    assert told.count("1 step left out") == 2
-    told = words(viewer, "/recall/?q=wool&mode=text&around=1")
-    assert "x" * 900 in told
-    assert "x" * 1_001 not in told
+    shown = words(viewer, "/recall/?q=glass&mode=text&around=1")
+    assert shown.index("1 step left out") < shown.index("step of iron") < shown.index("step of <b>wool</b>")
+    assert shown.count("1 step left out") == 2
+    shown = words(viewer, "/recall/?q=wool&mode=text&around=1")
+    assert "x" * 900 in shown
+    assert "x" * 1_001 not in shown
 
 
-def test_the_page_says_who_deleted_a_turn_around_and_why_and_a_prompt_does_not(
+def test_the_page_but_not_the_prompt_says_who_deleted_a_context_turn_and_why(
     viewer: Client, project: Project
 ) -> None:
     session = session_of(project, said("step of iron"), said("step of glass"), name="Stuff")
@@ -112,7 +116,7 @@ def test_the_page_says_who_deleted_a_turn_around_and_why_and_a_prompt_does_not(
     assert "Oskar" not in prompt
 
 
-def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, project: Project) -> None:
+def test_a_question_with_invalid_characters_is_answered(viewer: Client, project: Project) -> None:
     session_of(project, said("The connection pool was exhausted."), name="Nightly")
     index(project)
     assert "Nightly" in words(viewer, "/recall/?q=con%00nection+pool")
@@ -120,7 +124,7 @@ def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, proje
 
 
 @pytest.mark.parametrize(
-    ("query", "says"),
+    ("query", "message"),
     [
         ("q=x&min_importance=much", "is not an importance"),
         ("q=x&around=7", "is not a valid number of context steps"),
@@ -130,8 +134,8 @@ def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, proje
         ("q=x&since=then", "is not a time"),
     ],
 )
-def test_what_cannot_be_asked_is_said_beside_the_form(viewer: Client, query: str, says: str) -> None:
-    assert says in words(viewer, f"/recall/?{query}")
+def test_an_invalid_query_is_explained_next_to_the_form(viewer: Client, query: str, message: str) -> None:
+    assert message in words(viewer, f"/recall/?{query}")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +149,7 @@ def test_what_cannot_be_asked_is_said_beside_the_form(viewer: Client, query: str
         ("around=7", "around"),
     ],
 )
-def test_what_is_wrong_is_marked_at_its_own_field(viewer: Client, query: str, field: str) -> None:
+def test_an_invalid_value_is_marked_at_its_field(viewer: Client, query: str, field: str) -> None:
     page = viewer.get(f"/recall/?q=x&{query}").text
     marked = [tag for tag in re.findall(r"<(?:input|select)[^>]*>", page) if 'aria-invalid="true"' in tag]
     assert len(marked) == 1
@@ -153,7 +157,7 @@ def test_what_is_wrong_is_marked_at_its_own_field(viewer: Client, query: str, fi
     assert re.search(r'<details class="options"\s+open>', page)
 
 
-def test_what_is_not_indexed_or_too_common_is_said(
+def test_steps_that_are_not_yet_indexed_are_counted(
     viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session_of(project, said("gateway"), said("gateway"))
@@ -161,7 +165,7 @@ def test_what_is_not_indexed_or_too_common_is_said(
 
 
 @pytest.mark.parametrize(
-    ("asked", "why"),
+    ("query", "why"),
     [
         ("what+did+we+find+out+in+May+2020%3F", "Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)."),
         ("gateway+in+May+2020&time_zone=Europe/Berlin", "in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (Europe/Berlin)."),
@@ -173,17 +177,17 @@ def test_what_is_not_indexed_or_too_common_is_said(
         ("gateway+in+the+last+session&user=nobody", "There is no earlier session."),
     ],
 )  # fmt: skip
-def test_why_nothing_was_found_is_what_is_the_cause(
-    viewer: Client, project: Project, asked: str, why: str
+def test_an_empty_result_states_the_actual_cause(
+    viewer: Client, project: Project, query: str, why: str
 ) -> None:
     session_of(project, said("The gateway timed out."), name="Nightly")
     index(project)
-    told = words(viewer, f"/recall/?q={asked}")
-    assert why in told
-    assert ("Try other words" in told) == ("mutex" in asked)
+    shown = words(viewer, f"/recall/?q={query}")
+    assert why in shown
+    assert ("Try other words" in shown) == ("mutex" in query)
 
 
-def test_where_nothing_is_recorded_that_is_said(viewer: Client, project: Project) -> None:
+def test_an_empty_project_says_that_nothing_is_recorded(viewer: Client, project: Project) -> None:
     assert "Nothing is recorded yet." in words(viewer, "/recall/?q=gateway")
 
 
@@ -196,7 +200,7 @@ def test_another_projects_turns_are_not_recalled(
     assert viewer.get(f"/recall/?q=gateway&session={theirs.id}").status_code == 404
 
 
-def test_a_page_asks_the_same_number_of_queries_however_many_sessions(
+def test_the_number_of_queries_does_not_grow_with_sessions(
     viewer: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for n in range(8):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def words(browser: Client, address: str) -> str:
-    """What a page says, without its markup."""
+    """Return the text of a page without its markup."""
     answer = browser.get(address)
     assert answer.status_code == 200
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", answer.text)))
@@ -42,7 +42,9 @@ def test_steps_are_found_under_their_sessions_with_their_words_marked(
     assert "meaning 0." in page
 
 
-def test_recorded_markup_stays_text_and_hidden_signs_are_named(viewer: Client, project: Project) -> None:
+def test_recorded_markup_is_escaped_and_hidden_characters_are_replaced(
+    viewer: Client, project: Project
+) -> None:
     session_of(project, said("<img src=x onerror=alert(1)> gateway \u202e hidden </mark>"))
     index(project)
     page = viewer.get("/search/?q=gateway+onerror").text
@@ -51,7 +53,7 @@ def test_recorded_markup_stays_text_and_hidden_signs_are_named(viewer: Client, p
     assert "&lt;/mark&gt;" in page
 
 
-def test_more_in_a_session_leads_to_the_search_in_it(viewer: Client, project: Project) -> None:
+def test_further_hits_in_a_session_link_to_a_search_within_it(viewer: Client, project: Project) -> None:
     session = session_of(project, *(said(f"gateway {n}") for n in range(8)))
     index(project)
     address = f"?q=gateway&amp;mode=text&amp;session={session.id}"
@@ -63,7 +65,7 @@ def test_more_in_a_session_leads_to_the_search_in_it(viewer: Client, project: Pr
     assert "Search all sessions" in narrowed
 
 
-def test_sessions_go_on_on_the_next_page(viewer: Client, project: Project) -> None:
+def test_further_sessions_are_on_the_next_page(viewer: Client, project: Project) -> None:
     for n in range(12):
         session_of(project, said("gateway"), name=f"run {n}")
     index(project)
@@ -76,7 +78,7 @@ def test_sessions_go_on_on_the_next_page(viewer: Client, project: Project) -> No
     assert "Back to the best" in viewer.get(f"/search/{more}").text
 
 
-def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> None:
+def test_steps_that_are_not_yet_indexed_are_counted(viewer: Client, project: Project) -> None:
     session_of(project, *(said("gateway") for _ in range(1_000)))
     session_of(project, *(said("gateway") for _ in range(234)))
     assert "1,234 steps are still being indexed" in words(viewer, "/search/")
@@ -84,7 +86,7 @@ def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> No
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "message"),
     [
         ("q=-not", "It only excludes words"),
         ("q=x&kind=dance", "`kind` cannot be 'dance'"),
@@ -98,8 +100,8 @@ def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> No
         ("q=%00", "Enter a word to search for"),
     ],
 )
-def test_what_cannot_be_searched_and_what_is_not_found_is_said(viewer: Client, query: str, told: str) -> None:
-    assert told in words(viewer, f"/search/?{query}")
+def test_invalid_queries_and_empty_results_are_explained(viewer: Client, query: str, message: str) -> None:
+    assert message in words(viewer, f"/search/?{query}")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_what_cannot_be_searched_and_what_is_not_found_is_said(viewer: Client, q
         ("q=x&until=foo", "until"),
     ],
 )
-def test_what_is_wrong_is_marked_at_its_own_field(viewer: Client, query: str, field: str) -> None:
+def test_an_invalid_value_is_marked_at_its_field(viewer: Client, query: str, field: str) -> None:
     page = viewer.get(f"/search/?{query}").text
     marked = [tag for tag in re.findall(r"<(?:input|select)[^>]*>", page) if 'aria-invalid="true"' in tag]
     assert len(marked) == 1
@@ -122,7 +124,7 @@ def test_what_is_wrong_is_marked_at_its_own_field(viewer: Client, query: str, fi
 
 
 @pytest.mark.parametrize("page", ["search", "recall"])
-def test_a_session_that_there_is_not_is_told_beside_the_form(viewer: Client, page: str) -> None:
+def test_an_unknown_session_is_reported_next_to_the_form(viewer: Client, page: str) -> None:
     answer = viewer.get(f"/{page}/?q=gateway+timed+out&session=nosuch&tool=read")
     assert answer.status_code == 404
     assert 'value="gateway timed out"' in answer.text
@@ -130,21 +132,23 @@ def test_a_session_that_there_is_not_is_told_beside_the_form(viewer: Client, pag
     assert 'name="session"' not in answer.text
 
 
-def test_the_words_are_blamed_only_where_they_are_the_cause(viewer: Client, project: Project) -> None:
+def test_the_words_are_named_as_the_cause_only_if_they_are(viewer: Client, project: Project) -> None:
     session_of(project, said("The gateway timed out."))
     index(project)
-    for query, told in (
+    for query, reason in (
         ("gateway+mutex", "A step must contain all words. Leave one out, or put `or` between them."),
         ("mutex", "No step matches."),
         ("%22timed+gateway%22+-x", "Words in quotation marks must occur in that order."),
         ("gateway&tool=read", "No step matches the filter: tool read."),
     ):  # fmt: skip
         shown = words(viewer, f"/search/?mode=text&q={query}")
-        assert told in shown
-        assert ("leave one out" in shown) == ("all of the words" in told)
+        assert reason in shown
+        assert ("leave one out" in shown) == ("all of the words" in reason)
 
 
-def test_where_meanings_are_compared_no_word_is_in_the_way(viewer: Client, project: Project) -> None:
+def test_an_empty_semantic_search_does_not_suggest_leaving_out_words(
+    viewer: Client, project: Project
+) -> None:
     session_of(project, said("The gateway timed out."))
     index(project)
     shown = words(viewer, "/search/?mode=semantic&q=zzz+%22qqq+xxq%22+-vvv")
@@ -152,7 +156,7 @@ def test_where_meanings_are_compared_no_word_is_in_the_way(viewer: Client, proje
     assert "leave one out" not in shown
 
 
-def test_another_projects_sessions_are_not_found_nor_searched(
+def test_another_projects_sessions_are_neither_found_nor_searched(
     viewer: Client, project: Project, other_project: Project
 ) -> None:
     theirs = session_of(other_project, said("their gateway"), name="theirs")
@@ -161,11 +165,11 @@ def test_another_projects_sessions_are_not_found_nor_searched(
     assert viewer.get(f"/search/?q=gateway&session={theirs.id}").status_code == 404
 
 
-def test_nobody_searches_without_signing_in() -> None:
+def test_searching_requires_signing_in() -> None:
     assert Client().get("/search/?q=x").status_code == 302
 
 
-def test_no_more_queries_for_more_that_is_found(
+def test_the_number_of_queries_does_not_grow_with_hits(
     viewer: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for n in range(10):
@@ -176,7 +180,7 @@ def test_no_more_queries_for_more_that_is_found(
 
 
 @pytest.mark.browser
-def test_the_slash_leads_to_the_search_and_into_its_field(
+def test_the_slash_key_opens_the_search_and_focuses_its_field(
     transactional_db: None, live_server: LiveServer, chromium: Browser, project: Project, operator: Client
 ) -> None:
     context = chromium.new_context()

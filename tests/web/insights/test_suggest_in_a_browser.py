@@ -1,4 +1,4 @@
-"""Suggestions in a real browser: keys choose, the field keeps the focus."""
+"""Suggestions in a real browser: keys select options, and the field keeps the focus."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.e2e.looking import AXE
 from tests.web.people import chromium_of
-from tests.web.timelines import recorded, story
+from tests.web.timelines import example_actions, recorded
 from timemachine.core.accounts.models import Project
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -20,12 +20,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def page(chromium: Browser, live_server: LiveServer, project: Project, settings: Settings) -> Iterator[Page]:
     """A timeline."""
     settings.ALLOWED_HOSTS = ["localhost"]
-    recorded(project, story())
+    recorded(project, example_actions())
     context = chromium_of(project, chromium, live_server)
     found = context.new_page()
     found.goto(f"{live_server.url}/sessions/s/")
     expect(found.locator("#step")).to_be_visible()
-    found.wait_for_load_state()  # a key that comes before the scripts is a key without them
+    found.wait_for_load_state()  # a key pressed before the scripts have loaded has no effect
     yield found
     context.close()
 
@@ -53,7 +53,7 @@ def test_keys_choose_a_field_and_then_its_value(page: Page) -> None:
     expect(page.locator(".row")).to_have_count(2)
 
 
-def test_escape_closes_and_what_was_typed_stays(page: Page) -> None:
+def test_escape_closes_the_suggestions_and_keeps_the_input(page: Page) -> None:
     page.locator("#filter").click()
     page.keyboard.press("ArrowDown")
     expect(page.locator("#suggestions").get_by_role("option").first).to_be_visible()
@@ -65,7 +65,7 @@ def test_escape_closes_and_what_was_typed_stays(page: Page) -> None:
     expect(page.locator("#filter")).to_be_focused()
 
 
-def test_a_click_takes_a_value(page: Page) -> None:
+def test_a_click_selects_a_value(page: Page) -> None:
     page.locator("#filter").click()
     page.keyboard.type("kind:fi")
     options = page.locator("#suggestions").get_by_role("option")

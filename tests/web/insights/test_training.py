@@ -16,13 +16,13 @@ def viewer(project: Project) -> Client:
     return browser_of(project, VIEWER)
 
 
-def test_without_a_solution_the_page_says_how_there_comes_to_be_one(viewer: Client) -> None:
+def test_without_a_solution_there_are_no_pairs(viewer: Client) -> None:
     shown = viewer.get("/training/").text
     assert "No pairs yet" in shown
     assert viewer.get("/training/pairs.jsonl").getvalue() == b""
 
 
-def test_the_first_pairs_are_shown_and_each_part_is_a_file(viewer: Client, project: Project) -> None:
+def test_the_first_pairs_are_shown_and_each_part_can_be_downloaded(viewer: Client, project: Project) -> None:
     session = start_session(project, name="Bug", by="test", key="bug")
     turns = (
         ("user", "It is <b>red</b>", None),
@@ -44,12 +44,12 @@ def test_the_first_pairs_are_shown_and_each_part_is_a_file(viewer: Client, proje
     assert viewer.get("/training/pairs.jsonl?form=dpo&part=test&shares=100,0,0").getvalue() == b""
 
 
-def test_where_solutions_make_no_preference_the_page_says_why_and_leads_to_chats(
+def test_the_page_says_why_solutions_give_no_preference_pair_and_links_to_chats(
     viewer: Client, project: Project
 ) -> None:
     session = start_session(project, name="Bug", by="test", key="bug")
-    said = (("user", "It is red", None), ("agent", "do y", "solution"))
-    append(session.id, [ActionDraft(kind="message", role=r, output=o, significance=s) for r, o, s in said])
+    turns = (("user", "It is red", None), ("agent", "do y", "solution"))
+    append(session.id, [ActionDraft(kind="message", role=r, output=o, significance=s) for r, o, s in turns])
     end_session(session.id)
     start_session(project, name="Open", by="test", key="open")
     shown = viewer.get("/training/?form=dpo").text
@@ -61,7 +61,7 @@ def test_where_solutions_make_no_preference_the_page_says_why_and_leads_to_chats
     assert '<a href="?form=chat' in shown
 
 
-def test_what_cannot_be_asked_is_said_on_the_page(viewer: Client) -> None:
+def test_invalid_parameters_are_refused(viewer: Client) -> None:
     wrong = viewer.get("/training/?shares=1")
     assert (wrong.status_code, "add up to 100" in wrong.text) == (422, True)
     assert viewer.get("/training/?redaction=none").status_code == 404

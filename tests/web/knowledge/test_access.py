@@ -1,4 +1,4 @@
-"""Collections and who may do what with them: readers, other projects, nobody; and names that would harm a page."""
+"""Access to collections by viewers, other projects and anonymous visitors; and names that could harm a page."""
 
 import re
 
@@ -18,20 +18,20 @@ from timemachine.knowledge.models import Collection
     "address",
     ["/collections/", f"{HERE}put/", f"{HERE}upload/", f"{HERE}frames/0/update/", f"{HERE}frames/0/delete/"],
 )
-def test_somebody_who_only_reads_changes_nothing(viewer: Client, handbook: Collection, address: str) -> None:
+def test_a_viewer_cannot_change_a_collection(viewer: Client, handbook: Collection, address: str) -> None:
     assert viewer.post(address, {"name": "mine", "title": "t", "text": "changed"}).status_code == 403
     assert texts(handbook) == [fact.text for fact in FACTS]
     assert Collection.objects.count() == 1
 
 
-def test_who_only_reads_sees_no_forms_that_write(viewer: Client, handbook: Collection) -> None:
+def test_a_viewer_sees_no_forms_that_write(viewer: Client, handbook: Collection) -> None:
     for address in ("/collections/", HERE, f"{HERE}frames/0/"):
         page = viewer.get(address).text
         assert 'method="post" action="/collections/' not in page
 
 
 @pytest.mark.parametrize("address", [HERE, f"{HERE}frames/0/", f"{HERE}frames/0/versions/1.txt"])
-def test_another_projects_collection_is_not_there(
+def test_another_projects_collection_is_not_found(
     other_project: Project, handbook: Collection, address: str
 ) -> None:
     stranger = browser_of(other_project, "admin")
@@ -39,7 +39,7 @@ def test_another_projects_collection_is_not_there(
     assert "Retention" not in stranger.get("/collections/").text
 
 
-def test_nobody_gets_in_without_signing_in(handbook: Collection) -> None:
+def test_collections_require_signing_in(handbook: Collection) -> None:
     for address in ("/collections/", HERE, f"{HERE}frames/0/"):
         assert Client().get(address)["Location"].startswith("/sign-in/")
 
@@ -54,7 +54,7 @@ def test_a_form_without_its_token_is_refused(project: Project, handbook: Collect
     assert texts(handbook) == [fact.text for fact in FACTS]
 
 
-def test_the_address_of_a_form_leads_back_to_its_page(operator: Client, handbook: Collection) -> None:
+def test_the_address_of_a_form_redirects_to_its_page(operator: Client, handbook: Collection) -> None:
     for action in ("put", "upload"):
         assert operator.get(f"{HERE}{action}/")["Location"] == HERE
     assert operator.get(f"{HERE}frames/0/update/")["Location"] == f"{HERE}frames/0/"
@@ -74,7 +74,7 @@ def test_titles_that_would_reorder_the_page_are_made_harmless(viewer: Client, ha
         assert 'href="javascript:' not in page.text
 
 
-def test_identifiers_and_words_that_matched_are_told_apart_with_equal_decimals(
+def test_matched_identifiers_and_words_are_listed_separately_with_equal_decimals(
     viewer: Client, operator: Client, handbook: Collection
 ) -> None:
     operator.post(f"/collections/{handbook.name}/put/", {"text": "The call in parser.js:42 is not awaited."})

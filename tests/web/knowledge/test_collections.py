@@ -1,4 +1,4 @@
-"""Collections in a browser: made, filled, searched, looked at as they were, and never rewritten."""
+"""Collections in a browser: created, filled, searched, and shown as they were at an earlier time."""
 
 import re
 
@@ -18,7 +18,7 @@ from timemachine.text.pure.documents.document import LARGEST_FILE
 from timemachine.web.knowledge.views import collections as views
 
 
-def test_without_collections_the_page_says_what_one_is_and_offers_the_form(operator: Client) -> None:
+def test_without_collections_the_page_offers_the_form(operator: Client) -> None:
     page = operator.get("/collections/").text
     assert "No collections yet" in page
     assert "Create collection" in page
@@ -43,7 +43,7 @@ def test_a_new_collection_is_empty_and_says_how_to_fill_it(operator: Client, pro
         (NAME, 409, "already exists"),
     ],
 )
-def test_a_name_that_cannot_be_used_is_said_at_the_field_and_stays_in_it(
+def test_an_invalid_name_is_reported_at_its_field_and_kept(
     operator: Client, handbook: Collection, name: str, status: int, sentence: str
 ) -> None:
     page = operator.post("/collections/", {"name": name})
@@ -54,7 +54,7 @@ def test_a_name_that_cannot_be_used_is_said_at_the_field_and_stays_in_it(
     assert Collection.objects.count() == 1
 
 
-def test_a_passage_written_by_hand_becomes_the_next_frame(operator: Client, handbook: Collection) -> None:
+def test_a_manually_written_passage_becomes_the_next_frame(operator: Client, handbook: Collection) -> None:
     form = {"title": "Zoë", "uri": "https://example.org/zoe", "text": "Page Zoë.\r\nAt night too."}
     sent = operator.post(f"{HERE}put/", form)
     assert (sent.status_code, sent["Location"]) == (303, HERE)
@@ -68,7 +68,7 @@ def test_a_passage_written_by_hand_becomes_the_next_frame(operator: Client, hand
     assert frame.put_by == "operator@example.org"
 
 
-def test_the_same_passage_again_adds_nothing_and_says_so(operator: Client, handbook: Collection) -> None:
+def test_a_repeated_passage_adds_nothing_and_says_so(operator: Client, handbook: Collection) -> None:
     operator.post(f"{HERE}put/", {"title": FACTS[0].title, "text": FACTS[0].text})
     assert "as frame 0. Nothing was added." in operator.get(HERE).text
     assert Frame.objects.count() == len(FACTS)
@@ -84,7 +84,7 @@ def test_a_passage_without_text_is_refused_with_the_title_kept(
     assert Frame.objects.count() == len(FACTS)
 
 
-def test_files_become_frames_all_together(operator: Client, handbook: Collection) -> None:
+def test_several_files_become_frames_in_one_upload(operator: Client, handbook: Collection) -> None:
     lines = b'{"title": "A", "uri": "u:a", "text": "Alpha.", "year": 2024}\r\n\r\n{"text": "Beta\\u0000."}\n'
     sent = upload(
         operator, ("notes.md", "# Grüße\r\nein Satz".encode()), ("facts.JSONL", b"\xef\xbb\xbf" + lines)
@@ -123,7 +123,7 @@ def test_files_become_frames_all_together(operator: Client, handbook: Collection
         ("big.txt", b"x" * (LARGEST_FILE + 1), f"big.txt has {LARGEST_FILE + 1:,} bytes"),
     ],
 )
-def test_one_bad_line_refuses_the_whole_upload_with_its_place_and_reason(
+def test_one_bad_line_refuses_the_upload_with_its_position_and_reason(
     operator: Client, handbook: Collection, name: str, data: bytes, sentence: str
 ) -> None:
     page = upload(operator, ("good.txt", b"A good one."), (name, data))
@@ -140,7 +140,7 @@ def test_an_upload_without_a_file_asks_for_one(operator: Client, handbook: Colle
     assert "Choose at least one file." in page.text
 
 
-def test_an_upload_over_the_limit_ends_in_a_sentence(
+def test_an_upload_over_the_limit_is_refused_with_a_message(
     operator: Client, handbook: Collection, settings: Settings
 ) -> None:
     settings.MAX_REQUEST_BYTES = 1024 * 1024
@@ -150,13 +150,13 @@ def test_an_upload_over_the_limit_ends_in_a_sentence(
     assert Frame.objects.count() == len(FACTS)
 
 
-def test_too_many_files_end_in_a_sentence(operator: Client, handbook: Collection) -> None:
+def test_too_many_files_are_refused_with_a_message(operator: Client, handbook: Collection) -> None:
     page = upload(operator, *((f"{number}.txt", b"x") for number in range(101)))
     assert page.status_code == 413
     assert "Upload at most 100 at a time" in page.text
 
 
-def test_a_find_that_is_tried_shows_ranks_and_the_score_of_each_leg_as_live(
+def test_a_trial_find_shows_ranks_and_the_score_of_each_retriever_as_live(
     viewer: Client, handbook: Collection
 ) -> None:
     page = viewer.get(HERE, {"q": "how long are invoices kept?"}).text
@@ -169,7 +169,7 @@ def test_a_find_that_is_tried_shows_ranks_and_the_score_of_each_leg_as_live(
     assert f'href="{HERE}frames/0/?version=1"' in page
 
 
-def test_a_find_keeps_its_form_and_is_asked_in_its_mode(viewer: Client, handbook: Collection) -> None:
+def test_a_find_keeps_its_form_and_runs_in_the_selected_mode(viewer: Client, handbook: Collection) -> None:
     page = viewer.get(HERE, {"q": "invoices", "mode": "lexical", "top_k": "1", "adaptive": "on"}).text
     assert 'value="invoices"' in page
     assert '<option value="lexical" selected>' in page
@@ -177,7 +177,7 @@ def test_a_find_keeps_its_form_and_is_asked_in_its_mode(viewer: Client, handbook
     assert "checked" in page
 
 
-def test_a_find_takes_the_thresholds_of_an_adaptive_cut_off(viewer: Client, handbook: Collection) -> None:
+def test_a_find_accepts_the_thresholds_of_an_adaptive_cut_off(viewer: Client, handbook: Collection) -> None:
     query = {"q": "invoices", "mode": "lexical", "min_score": "50"}
     assert "No results." in viewer.get(HERE, query).text
     page = viewer.get(HERE, query | {"min_score": "0.01", "adaptive": "on", "relative": "0.2"})
@@ -195,13 +195,13 @@ def test_a_find_takes_the_thresholds_of_an_adaptive_cut_off(viewer: Client, hand
     assert wrong.status_code == 422
 
 
-def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection) -> None:
+def test_a_find_without_results_says_so(viewer: Client, handbook: Collection) -> None:
     page = viewer.get(HERE, {"q": "xylophone", "mode": "lexical"}).text
     assert "No results." in page
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("query", "sentence"),
     [
         ({"q": "  "}, "Enter a search query."),
         ({"q": "x", "mode": "psychic"}, "Mode must be hybrid, semantic or lexical."),
@@ -211,25 +211,23 @@ def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection)
         ({"q": "x", "as_of": "2101-01-01T00:00:00Z"}, "As of is in the future"),
     ],
 )
-def test_a_find_that_cannot_be_asked_says_why(
-    viewer: Client, handbook: Collection, asked: dict[str, str], sentence: str
+def test_an_invalid_find_is_refused_with_the_reason(
+    viewer: Client, handbook: Collection, query: dict[str, str], sentence: str
 ) -> None:
-    page = viewer.get(HERE, asked)
+    page = viewer.get(HERE, query)
     assert page.status_code == 422
     assert sentence in page.text
     assert "Retention" in page.text
 
 
-def test_htmx_gets_only_what_was_found(viewer: Client, handbook: Collection) -> None:
+def test_htmx_gets_only_the_results(viewer: Client, handbook: Collection) -> None:
     part = viewer.get(HERE, {"q": "invoices"}, headers={"HX-Request": "true", "HX-Target": "div#found"})
     assert part.text.strip().startswith('<div id="found"')
     assert "<html" not in part.text
     assert "HX-Request" in part["Vary"]
 
 
-def test_the_collection_shows_as_it_was_and_is_searched_as_it_was(
-    viewer: Client, handbook: Collection
-) -> None:
+def test_a_collection_is_shown_and_searched_as_it_was_at_a_time(viewer: Client, handbook: Collection) -> None:
     before = now().isoformat()
     put_frames(
         handbook, [NewFrame(number=0, title="Retention", text="Invoices are burnt at once.")], by="test"
@@ -250,7 +248,7 @@ def test_the_collection_shows_as_it_was_and_is_searched_as_it_was(
     assert "The collection had no frames then; the first was added at" in searched
 
 
-def test_a_find_takes_as_many_passages_as_the_command_does(viewer: Client, handbook: Collection) -> None:
+def test_a_find_allows_as_many_passages_as_the_command(viewer: Client, handbook: Collection) -> None:
     assert viewer.get(HERE, {"q": "invoices", "top_k": "1000"}).status_code == 200
     assert viewer.get(HERE, {"q": "invoices", "top_k": "1001"}).status_code == 422
 
@@ -261,15 +259,15 @@ def test_a_date_is_shown_as_the_end_of_its_day(viewer: Client, handbook: Collect
     assert "end of that day" in page
 
 
-def test_no_page_sends_people_to_a_terminal(viewer: Client, handbook: Collection) -> None:
+def test_an_unknown_session_is_reported_without_naming_a_command(
+    viewer: Client, handbook: Collection
+) -> None:
     page = viewer.get(HERE, {"as_of": "nobody:3"}).text
     assert "There is no session" in page
     assert "timemachine session list" not in page
 
 
-def test_a_time_that_is_none_is_said_at_the_field_and_stays_in_it(
-    viewer: Client, handbook: Collection
-) -> None:
+def test_an_invalid_time_is_reported_at_its_field_and_kept(viewer: Client, handbook: Collection) -> None:
     page = viewer.get(HERE, {"as_of": "last <week>"})
     assert page.status_code == 422
     assert 'value="last &lt;week&gt;"' in page.text
@@ -278,7 +276,7 @@ def test_a_time_that_is_none_is_said_at_the_field_and_stays_in_it(
     assert "`as_of`" not in page.text
 
 
-def test_a_moment_that_has_not_come_is_said_at_the_field(viewer: Client, handbook: Collection) -> None:
+def test_a_future_time_is_reported_at_its_field(viewer: Client, handbook: Collection) -> None:
     page = viewer.get(HERE, {"as_of": "2101-01-01"})
     assert page.status_code == 422
     assert 'aria-describedby="as_of_error"' in page.text
@@ -287,7 +285,7 @@ def test_a_moment_that_has_not_come_is_said_at_the_field(viewer: Client, handboo
     assert "frames then" not in page.text
 
 
-def test_a_collection_whose_frames_are_all_deleted_still_leads_to_its_past(
+def test_a_collection_with_only_deleted_frames_has_no_current_frames(
     viewer: Client, handbook: Collection
 ) -> None:
     for number in range(len(FACTS)):
@@ -295,7 +293,7 @@ def test_a_collection_whose_frames_are_all_deleted_still_leads_to_its_past(
     assert "No current frames." in viewer.get(HERE).text
 
 
-def test_the_deleted_frames_are_a_list_of_their_own(operator: Client, handbook: Collection) -> None:
+def test_deleted_frames_are_in_a_separate_list(operator: Client, handbook: Collection) -> None:
     assert "frames=deleted" not in operator.get(HERE).text
     assert "No deleted frames." in operator.get(HERE, {"frames": "deleted"}).text
     operator.post(f"{HERE}frames/2/delete/")
@@ -307,8 +305,8 @@ def test_the_deleted_frames_are_a_list_of_their_own(operator: Client, handbook: 
     assert re.search(r"frames=deleted[^>]*>2 deleted</a>", page)
     assert "Garten" not in page
     deleted = operator.get(HERE, {"frames": "deleted"})
-    told = [(each.number, each.ended_by, each.who) for each in deleted.context["frames"]]
-    assert told == [(2, "delete", "operator@example.org"), (3, "replace", "operator@example.org")]
+    listed = [(each.number, each.ended_by, each.who) for each in deleted.context["frames"]]
+    assert listed == [(2, "delete", "operator@example.org"), (3, "replace", "operator@example.org")]
     assert "Garten" in deleted.text
     assert "by a newer file" in deleted.text
     assert "Retention" not in deleted.text
@@ -319,14 +317,14 @@ def test_the_deleted_frames_are_a_list_of_their_own(operator: Client, handbook: 
 
 @pytest.fixture
 def three_pages(project: Project, monkeypatch: pytest.MonkeyPatch) -> Collection:
-    """A collection of five frames, of which a page shows two."""
+    """A collection of five frames, with two frames per page."""
     monkeypatch.setattr(views, "PAGE", 2)
     collection = get_or_create_collection(project, NAME, by="test")
     put_frames(collection, [NewFrame(title=f"t{n}.", text=f"passage {n}") for n in range(5)], by="test")
     return collection
 
 
-def test_deleted_frames_come_page_by_page(viewer: Client, three_pages: Collection) -> None:
+def test_deleted_frames_are_paged(viewer: Client, three_pages: Collection) -> None:
     frames_at(three_pages).update(valid_until=now(), ended_by="delete")
     first = viewer.get(HERE, {"frames": "deleted"}).text
     assert "5 deleted" in first
@@ -339,7 +337,7 @@ def test_deleted_frames_come_page_by_page(viewer: Client, three_pages: Collectio
     assert 'class="absent">not recorded' in rest
 
 
-def test_frames_come_page_by_page_by_number(viewer: Client, three_pages: Collection) -> None:
+def test_frames_are_paged_by_number(viewer: Client, three_pages: Collection) -> None:
     first = viewer.get(HERE).text
     assert "t1." in first
     assert "t2." not in first
@@ -352,7 +350,7 @@ def test_frames_come_page_by_page_by_number(viewer: Client, three_pages: Collect
     assert "The list ends here." in viewer.get(HERE, {"after": "4"}).text
 
 
-def test_a_long_list_of_collections_goes_on_page_by_page(
+def test_a_long_list_of_collections_is_paged(
     viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views, "PAGE", 2)

@@ -1,4 +1,4 @@
-"""The embedding of a collection on its page: how far it is, and the form of administrators."""
+"""The embedding of a collection on its page: its progress, and the form for administrators."""
 
 import pytest
 from django.test import Client
@@ -35,7 +35,7 @@ def test_the_page_says_how_many_frames_are_embedded(admin: Client) -> None:
     assert "hx-trigger" not in page[page.index('id="embedded"') :]
 
 
-def test_an_administrator_re_embeds_and_sees_how_far_it_is(admin: Client) -> None:
+def test_an_administrator_re_embeds_and_sees_the_progress(admin: Client) -> None:
     answer = admin.post(f"{PAGE}embedding/", {"model": "minilm"}, follow=True)
     assert answer.redirect_chain == [(PAGE, 303)]
     page = answer.content.decode()
@@ -44,21 +44,21 @@ def test_an_administrator_re_embeds_and_sees_how_far_it_is(admin: Client) -> Non
     assert EmbeddingWork.objects.get().replaces
 
 
-def test_the_part_is_asked_for_alone_and_a_visit_leads_to_the_page(admin: Client) -> None:
+def test_htmx_gets_only_the_part_and_a_visit_redirects_to_the_page(admin: Client) -> None:
     part = admin.get(f"{PAGE}embedding/", headers=PART).content.decode()
     assert part.strip().startswith('<div id="embedded"')
     assert "<html" not in part
     assert admin.get(f"{PAGE}embedding/").headers["location"] == PAGE
 
 
-def test_what_went_wrong_stands_on_the_page(admin: Client, handbook: Collection) -> None:
+def test_an_embedding_error_is_shown_on_the_page(admin: Client, handbook: Collection) -> None:
     admin.post(f"{PAGE}embedding/", {"model": "minilm"})
     EmbeddingWork.objects.update(error_code="model_failed", error_message="It said <no>.")
     assert "It said &lt;no&gt;." in admin.get(PAGE).content.decode()
     assert embedding_backlog.is_due(handbook.id)
 
 
-def test_what_the_server_refused_stands_on_the_page_with_its_reason(
+def test_a_frame_that_the_server_rejected_is_shown_with_the_reason(
     admin: Client, handbook: Collection
 ) -> None:
     frame = Frame.objects.get(number=2)
@@ -79,7 +79,7 @@ def test_a_model_that_is_not_offered_is_refused_at_its_field(admin: Client, data
     assert "embedding_model_error" in answer.content.decode()
 
 
-def test_a_server_out_of_reach_is_told_at_its_field(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_server_is_reported(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setattr("timemachine.llm.embedding_server.sleep", lambda _: None)
     answer = admin.post(f"{PAGE}embedding/", {"model": "wordllama", "server_model": "nomic"})
@@ -88,7 +88,9 @@ def test_a_server_out_of_reach_is_told_at_its_field(admin: Client, monkeypatch: 
     assert not EmbeddingWork.objects.exists()
 
 
-def test_an_operator_sees_how_far_it_is_and_may_not_change_it(project: Project, handbook: Collection) -> None:
+def test_an_operator_sees_the_progress_but_may_not_change_the_embedding(
+    project: Project, handbook: Collection
+) -> None:
     operator = browser_of(project, "operator")
     page = operator.get(PAGE).content.decode()
     assert "3 of 3 embedded" in page
@@ -96,7 +98,7 @@ def test_an_operator_sees_how_far_it_is_and_may_not_change_it(project: Project, 
     assert operator.post(f"{PAGE}embedding/", {"model": "minilm"}).status_code == 403
 
 
-def test_ended_versions_are_counted_and_said_to_be(admin: Client, handbook: Collection) -> None:
+def test_ended_versions_are_counted_and_named(admin: Client, handbook: Collection) -> None:
     delete_frame(handbook, 1, by="test")
     page = " ".join(admin.get(PAGE).content.decode().split())
     assert "3 of 3 embedded, including 1 ended version" in page

@@ -1,4 +1,4 @@
-"""Files of a collection in a browser: uploaded, followed, shown with their passages, and never rewritten."""
+"""Files of a collection in a browser: uploaded, followed until stored, replaced, and shown with their passages."""
 
 import re
 
@@ -44,7 +44,7 @@ def project(handbook: Collection) -> Project:
 
 @pytest.fixture(scope="module")
 def replaced_once(handbook_once: Collection) -> Collection:
-    """A collection to which a file was uploaded, and a newer one in its place."""
+    """A collection with an uploaded file that a newer one has replaced."""
     collection = get_or_create_collection(handbook_once.project, "guides", by="test")
     operator = Client()
     operator.force_login(member(handbook_once.project, "operator", "once@example.org", password=None).user)
@@ -90,7 +90,7 @@ def test_a_long_text_is_shown_in_parts(operator: Client, handbook: Collection) -
     assert (later.start, later.end, later.length) == (len(words),) * 3
 
 
-def test_the_original_is_a_download_that_no_browser_shows(operator: Client, handbook: Collection) -> None:
+def test_the_original_is_only_offered_as_a_download(operator: Client, handbook: Collection) -> None:
     upload(operator, ('evil "ä".html', b"<script>alert(1)</script><p>Words."))
     source = handbook.sources.get()
     sent = operator.get(f"{HERE}sources/{source.id}/original")
@@ -120,7 +120,7 @@ def test_files_are_seen_only_in_their_own_project_and_collection(
     assert operator.get(f"{HERE}sources/nonsense/").status_code == 404
 
 
-def test_an_intake_is_followed_until_it_is_over(operator: Client, handbook: Collection) -> None:
+def test_an_intake_is_followed_until_it_has_finished(operator: Client, handbook: Collection) -> None:
     sent = upload(operator, ("rules.pdf", pdf([["Invoices are kept."]])))
     waiting = operator.get(sent["Location"])
     assert "a worker puts" not in waiting.text, "the page says itself how far it is, also when it is over"
@@ -134,17 +134,15 @@ def test_an_intake_is_followed_until_it_is_over(operator: Client, handbook: Coll
     assert "<title>" not in part.text
 
 
-def test_several_files_of_which_one_is_large_are_all_handed_in(
-    operator: Client, handbook: Collection
-) -> None:
+def test_several_files_including_a_large_one_are_all_queued(operator: Client, handbook: Collection) -> None:
     sent = upload(operator, ("a.txt", b"small"), ("b.txt", b"large " * 50_000))
     assert sent["Location"] == f"{HERE}#files"
     assert Intake.objects.count() == 2
     assert operator.get(HERE).text.count("/intakes/") == 2 + 1, "the first one stands beside the name, too"
     Intake.objects.filter(name="b.txt").update(status="running", done=27_400, total=32_378)
-    says = "b.txt</bdi> running 27,400 of 32,378</a>"
-    assert says in operator.get(HERE).text
-    assert says in operator.get("/collections/").text
+    progress = "b.txt</bdi> running 27,400 of 32,378</a>"
+    assert progress in operator.get(HERE).text
+    assert progress in operator.get("/collections/").text
 
 
 def test_an_upload_may_replace_the_files_earlier_version(operator: Client, replaced: str) -> None:
@@ -161,33 +159,35 @@ def test_an_upload_may_replace_the_files_earlier_version(operator: Client, repla
     )
 
 
-def test_a_file_put_again_warns_of_a_passage_edited_by_hand(operator: Client, handbook: Collection) -> None:
+def test_uploading_a_file_again_warns_of_a_manually_edited_passage(
+    operator: Client, handbook: Collection
+) -> None:
     upload(operator, ("guide.md", GUIDE.encode()))
     edited = handbook.frames.get(title__contains="Install")
     new = {"title": edited.title, "uri": edited.uri, "text": "By hand."}
     operator.post(f"{HERE}frames/{edited.number}/update/", new)
     upload(operator, ("guide.md", GUIDE.encode()))
-    beside = handbook.frames.get(title=edited.title, version=1, valid_until=None).number
+    restored = handbook.frames.get(title=edited.title, version=1, valid_until=None).number
     page = operator.get(HERE).text
     assert "1 passage stored" in page
     assert "1 passage was edited manually, and its old text from the file is current next to the edit" in page
-    assert f"#{edited.number} “{escape(edited.title)}” next to #{beside}" in page
+    assert f"#{edited.number} “{escape(edited.title)}” next to #{restored}" in page
     upload(operator, ("guide.md", GUIDE.encode()))
     assert "its old text from the file is current" in operator.get(HERE).text, "still, though nothing is new"
-    operator.post(f"{HERE}frames/{beside}/delete/")
+    operator.post(f"{HERE}frames/{restored}/delete/")
     upload(operator, ("other.md", b"# Other\n\nWords."))
     assert "edited manually, and" not in operator.get(HERE).text
 
 
-def test_the_page_of_a_file_that_a_worker_put_warns_of_a_passage_edited_by_hand(
+def test_the_page_of_an_intake_warns_of_a_manually_edited_passage(
     operator: Client, handbook: Collection
 ) -> None:
     file = ("rules.pdf", pdf([["Invoices are kept."]]))
     upload(operator, file)
     put_file(Intake.objects.get().id)
     edited = Frame.objects.get(uri="rules.pdf")
-    by_hand = NewFrame(number=edited.number, title=edited.title, uri=edited.uri, text="By hand.")
-    put_frames(handbook, [by_hand], by="test")
+    manual_edit = NewFrame(number=edited.number, title=edited.title, uri=edited.uri, text="By hand.")
+    put_frames(handbook, [manual_edit], by="test")
     again = upload(operator, file)["Location"]
     assert "edited manually" not in operator.get(again).text
     put_file(Intake.objects.get(finished_at=None).id)
@@ -196,29 +196,29 @@ def test_the_page_of_a_file_that_a_worker_put_warns_of_a_passage_edited_by_hand(
     )
 
 
-def test_a_newer_file_shows_the_passages_it_kept_and_a_frame_all_its_files(
+def test_a_newer_file_shows_unchanged_passages_and_a_frame_lists_all_its_files(
     operator: Client, replaced: str
 ) -> None:
     older_file, newer_file = Source.objects.order_by("id")
-    kept, changed = Frame.objects.filter(uri="guide.md", valid_until=None).order_by("number")
-    page = operator.get(f"{replaced}sources/{newer_file.id}/?frame={kept.number}").text
+    unchanged, changed = Frame.objects.filter(uri="guide.md", valid_until=None).order_by("number")
+    page = operator.get(f"{replaced}sources/{newer_file.id}/?frame={unchanged.number}").text
     assert "2 current frames" in page
-    assert f"{replaced}frames/{kept.number}/" in page
+    assert f"{replaced}frames/{unchanged.number}/" in page
     assert f"{replaced}frames/{changed.number}/" in page
     assert '<mark id="passage">' in page
-    frame = operator.get(f"{replaced}frames/{kept.number}/").text
+    frame = operator.get(f"{replaced}frames/{unchanged.number}/").text
     assert frame.index("Also in") < frame.index(str(newer_file.id)) < frame.index("<dt>From</dt>")
     assert frame.index("<dt>From</dt>") < frame.index(str(older_file.id))
 
 
-def test_two_files_of_one_name_are_not_taken_for_one(operator: Client, handbook: Collection) -> None:
+def test_two_files_with_the_same_name_are_refused(operator: Client, handbook: Collection) -> None:
     sent = upload(operator, ("README.md", b"One."), ("README.md", b"Two."))
     assert sent.status_code == 422
     assert "Two files have the name README.md" in sent.text
     assert Frame.objects.filter(uri="README.md").count() == 0
 
 
-def test_an_upload_may_have_a_uri_of_its_own(operator: Client, handbook: Collection) -> None:
+def test_an_upload_may_have_its_own_uri(operator: Client, handbook: Collection) -> None:
     for folder in ("a", "b"):
         file = SimpleUploadedFile("README.md", f"Of {folder}.".encode())
         operator.post(f"{HERE}upload/", {"file": file, "uri": f"{folder}/README.md", "replace": "on"})
@@ -255,7 +255,7 @@ def test_the_collection_of_a_recorded_step_is_shown(operator: Client, handbook: 
     assert (wrong.status_code, "s-1" in wrong.text) == (422, True)
 
 
-def test_no_page_of_files_asks_more_for_more_rows(operator: Client, handbook: Collection) -> None:
+def test_the_number_of_queries_does_not_grow_with_rows(operator: Client, handbook: Collection) -> None:
     session = start_session(handbook.project, name="s", by="test", collection=handbook)
     upload(operator, ("0.md", GUIDE.encode()))
     find(handbook, Query(text="installer"), session=session)
@@ -264,9 +264,9 @@ def test_no_page_of_files_asks_more_for_more_rows(operator: Client, handbook: Co
     def queries() -> list[int]:
         counts = []
         for address in addresses:
-            with CaptureQueriesContext(connection) as asked:
+            with CaptureQueriesContext(connection) as captured:
                 assert operator.get(address).status_code == 200
-            counts.append(len(asked))
+            counts.append(len(captured))
         return counts
 
     queries()  # the message of the upload is shown once
@@ -283,12 +283,12 @@ def test_a_refused_upload_says_so_above_its_form(operator: Client, handbook: Col
     assert "autofocus" not in operator.get(HERE).text
     page = operator.post(f"{HERE}upload/").text
     assert page.count('role="alert" tabindex="-1" autofocus>') == 1
-    said = page[page.index("autofocus>") :]
-    assert '<a href="#files_file">Files</a>: Choose at least one file.' in said[:400]
+    alert = page[page.index("autofocus>") :]
+    assert '<a href="#files_file">Files</a>: Choose at least one file.' in alert[:400]
     assert page.index("Upload files</h2>") < page.index("autofocus>") < page.index('id="files_file"')
 
 
-def test_where_one_of_two_files_is_broken_neither_is_put_and_that_is_said(
+def test_if_one_of_two_files_is_broken_neither_is_stored_and_the_page_says_so(
     operator: Client, handbook: Collection
 ) -> None:
     good, broken = SimpleUploadedFile("a.md", b"Good."), SimpleUploadedFile("b.md", b"\xff\xfe\xff")
@@ -299,14 +299,14 @@ def test_where_one_of_two_files_is_broken_neither_is_put_and_that_is_said(
     assert "None of the" not in alone.text
 
 
-def test_the_command_of_this_machine_is_named_in_two_words(operator: Client, handbook: Collection) -> None:
+def test_the_command_on_the_server_is_shown_by_a_short_name(operator: Client, handbook: Collection) -> None:
     name = "key the timemachine command on the server's machine"
     put_frames(handbook, [NewFrame(text="Put by the command.")], by=name)
     page = operator.get(HERE).text
     assert f'<span title="{escape(name)}">timemachine command</span>' in page
 
 
-def test_an_ended_passage_leads_to_the_file_that_ended_it(operator: Client, replaced: str) -> None:
+def test_an_ended_passage_links_to_the_file_that_ended_it(operator: Client, replaced: str) -> None:
     ended = Frame.objects.get(ended_by="replace")
     source = Source.objects.order_by("-id")[0]
     page = " ".join(operator.get(f"{replaced}frames/{ended.number}/").text.split())
@@ -321,7 +321,7 @@ def test_an_ended_passage_leads_to_the_file_that_ended_it(operator: Client, repl
     assert ": 1 new passage, 1 unchanged, 1 of an earlier version ended" in about
 
 
-def test_the_page_of_a_file_says_what_was_left_out_of_it(operator: Client, handbook: Collection) -> None:
+def test_the_page_of_a_file_says_what_was_left_out(operator: Client, handbook: Collection) -> None:
     upload(operator, ("page.html", b"<nav>Home</nav><main><p>Prices are net.</p></main>"))
     source = handbook.sources.get()
     assert "<dd>navigation (still in the original)" in operator.get(f"{HERE}sources/{source.id}/").text

@@ -1,4 +1,4 @@
-"""A frame of a collection in a browser: every version it had, the next one, and its end."""
+"""A frame of a collection in a browser: its versions, a new version, and its deletion."""
 
 import re
 
@@ -27,9 +27,7 @@ def test_a_frame_shows_every_version_with_its_hash_and_the_text_of_one(
     assert viewer.get(f"{HERE}frames/1/", {"version": "9"}).status_code == 404
 
 
-def test_a_long_text_is_shown_by_its_beginning_and_whole_on_demand(
-    viewer: Client, handbook: Collection
-) -> None:
+def test_a_long_text_is_shortened_and_shown_in_full_on_demand(viewer: Client, handbook: Collection) -> None:
     long = "word " * 10_000 + "the very end"
     put_frames(handbook, [NewFrame(title="Long", text=long)], by="test")
     address = f"{HERE}frames/3/"
@@ -37,11 +35,11 @@ def test_a_long_text_is_shown_by_its_beginning_and_whole_on_demand(
     assert "The first 32.0 KB of 48.8 KB." in page
     assert "the very end" not in page
     assert "the very end" in viewer.get(address, {"more": "1"}).text
-    whole = viewer.get(f"{address}versions/1.txt")
-    assert whole.text == long
+    download = viewer.get(f"{address}versions/1.txt")
+    assert download.text == long
     assert viewer.get(f"{address}versions/2.txt").status_code == 404
-    assert whole["Content-Type"] == "text/plain; charset=utf-8"
-    assert whole["Content-Disposition"].startswith("attachment")
+    assert download["Content-Type"] == "text/plain; charset=utf-8"
+    assert download["Content-Disposition"].startswith("attachment")
 
 
 def test_a_new_version_keeps_the_metadata_and_the_history(operator: Client, handbook: Collection) -> None:
@@ -59,7 +57,7 @@ def test_a_new_version_keeps_the_metadata_and_the_history(operator: Client, hand
     ]
 
 
-def test_what_was_not_edited_stays_as_it_is_byte_by_byte(operator: Client, handbook: Collection) -> None:
+def test_an_unedited_text_is_kept_byte_for_byte(operator: Client, handbook: Collection) -> None:
     put_frames(handbook, [NewFrame(title="Odd", text="first\r\nsecond\x00\ud800\rthird")], by="test")
     address = f"{HERE}frames/3/"
     form = operator.get(address).context["form"]
@@ -70,7 +68,7 @@ def test_what_was_not_edited_stays_as_it_is_byte_by_byte(operator: Client, handb
     assert texts(handbook)[3] == "first\r\nsecond\x00\ud800\rthird"
 
 
-def test_a_file_may_bring_the_next_version_of_a_text_too_long_to_edit(
+def test_a_file_can_be_the_next_version_of_a_text_too_long_to_edit(
     operator: Client, handbook: Collection
 ) -> None:
     put_frames(handbook, [NewFrame(title="Long", text="x" * 300_000)], by="test")
@@ -96,13 +94,15 @@ def test_a_text_that_a_form_cannot_carry_is_refused(operator: Client, handbook: 
     assert texts(handbook)[0] == FACTS[0].text
 
 
-def test_a_request_that_cannot_be_read_is_told_so(operator: Client, handbook: Collection) -> None:
+def test_an_unreadable_request_is_refused_with_a_message(operator: Client, handbook: Collection) -> None:
     page = operator.post(f"{HERE}upload/", b"--x\r\n", content_type="multipart/form-data; boundary=\xe4")
     assert page.status_code == 422
     assert "The form cannot be read" in page.text
 
 
-def test_a_deleted_frame_keeps_its_versions_and_takes_no_more(operator: Client, handbook: Collection) -> None:
+def test_a_deleted_frame_keeps_its_versions_and_accepts_no_more(
+    operator: Client, handbook: Collection
+) -> None:
     address = f"{HERE}frames/2/"
     sent = operator.post(f"{address}delete/")
     assert (sent.status_code, sent["Location"]) == (303, address)
@@ -126,7 +126,7 @@ def test_the_page_of_a_deleted_frame_says_who_deleted_it(operator: Client, handb
     assert re.search(r"deleted .{1,200}? by <bdi>operator@example.org</bdi>", page)
 
 
-def test_who_deleted_a_frame_before_that_was_kept_is_not_recorded(
+def test_for_old_deletions_of_a_frame_the_user_is_shown_as_not_recorded(
     viewer: Client, handbook: Collection
 ) -> None:
     versions_of(handbook, 2).update(valid_until=now(), ended_by="delete")
@@ -135,5 +135,5 @@ def test_who_deleted_a_frame_before_that_was_kept_is_not_recorded(
 
 
 @pytest.mark.parametrize("number", ["7", "99999999999999999999999"])
-def test_a_frame_that_there_is_not_is_not_found(viewer: Client, handbook: Collection, number: str) -> None:
+def test_an_unknown_frame_is_not_found(viewer: Client, handbook: Collection, number: str) -> None:
     assert viewer.get(f"{HERE}frames/{number}/").status_code == 404

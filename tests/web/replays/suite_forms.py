@@ -1,4 +1,4 @@
-"""The form of a suite, filled in, and what the pages of suites say."""
+"""A completed suite form, and the text of the pages of suites."""
 
 import re
 
@@ -9,7 +9,7 @@ from timemachine.recording.sessions.models import Session
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 
 
-def asked(*sessions: Session, **more: str | list[str]) -> dict[str, str | list[str]]:
+def suite_form(*sessions: Session, **more: str | list[str]) -> dict[str, str | list[str]]:
     form: dict[str, str | list[str]] = {
         "name": "Nächtlich ☾",
         "sessions": [str(each.id) for each in sessions],
@@ -32,5 +32,5 @@ def page(browser: Client, address: str) -> str:
 
 
 def words(browser: Client, address: str) -> str:
-    """What a page says, without its markup."""
+    """Return the text of a page without its markup."""
     return " ".join(re.sub(r"<[^>]+>", " ", page(browser, address)).split())

@@ -1,4 +1,4 @@
-"""What the pages of a replay say of what went wrong, of what was changed, and of what was left out."""
+"""Replay pages: errors, changed parameters, and steps that were left out."""
 
 import html
 import re
@@ -58,63 +58,63 @@ def words(browser: Client, address: str) -> str:
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", answer.text).split()))
 
 
-def test_a_replay_whose_steps_failed_says_of_what(
+def test_a_replay_with_failed_steps_names_the_error(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:
     stub.script(Script(mode="error", status=400, body=REFUSED))
     replay = audit(project)
-    said = words(browser, f"/replays/{replay.id}/")
-    assert re.search(r"most frequent error \(3 of 3\): [^;]*no such thing", said)
+    shown = words(browser, f"/replays/{replay.id}/")
+    assert re.search(r"most frequent error \(3 of 3\): [^;]*no such thing", shown)
 
 
-def test_asks_that_were_replayed_are_told_with_what_they_cost_when_recorded(
+def test_replayed_asks_are_shown_with_their_recorded_cost(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:
-    said = words(browser, f"/replays/{audit(project, recorded_with=MODEL).id}/")
-    assert re.search(r"\(recorded \$0\.0\d+\)", said)
-    assert "these 3 asks cost $0.0" in said
+    shown = words(browser, f"/replays/{audit(project, recorded_with=MODEL).id}/")
+    assert re.search(r"\(recorded \$0\.0\d+\)", shown)
+    assert "these 3 asks cost $0.0" in shown
 
 
-def test_a_step_that_was_not_asked_for_the_spend_limit_is_compared_with_the_recorded_one(
+def test_a_step_skipped_for_the_spend_limit_is_compared_as_not_asked(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:
     replay = audit(project, spend_limit_usd=0.0000001)
     assert set(replay.steps.values_list("status", flat=True)) == {"skipped"}
-    said = words(browser, f"/compare/?a={replay.session_id}&b={replay.id}")
-    assert said.count("not asked: spend limit") == len(QUESTIONS)
-    assert "All 4 Changed 1 Only left 1 Not asked 3 " in said  # the find, which the replay leaves out
+    shown = words(browser, f"/compare/?a={replay.session_id}&b={replay.id}")
+    assert shown.count("not asked: spend limit") == len(QUESTIONS)
+    assert "All 4 Changed 1 Only left 1 Not asked 3 " in shown  # the find, which the replay leaves out
     only = words(browser, f"/compare/?a={replay.session_id}&b={replay.id}&show=not_asked")
     assert only.count("not asked: spend limit") == len(QUESTIONS)
-    told = program(project, "read").get(f"/compare?a={replay.session_id}&b={replay.id}").json()
-    assert told["counts"] | {"only_left": 0} == dict.fromkeys(told["counts"], 0) | {"not_asked": 3}
-    assert [item["b"]["not_asked"] for item in told["items"] if item["b"]] == ["spend limit"] * 3
+    compared = program(project, "read").get(f"/compare?a={replay.session_id}&b={replay.id}").json()
+    assert compared["counts"] | {"only_left": 0} == dict.fromkeys(compared["counts"], 0) | {"not_asked": 3}
+    assert [item["b"]["not_asked"] for item in compared["items"] if item["b"]] == ["spend limit"] * 3
 
 
-def test_a_replay_that_asked_nobody_is_not_compared_with_what_was_recorded(
-    project: Project, browser: Client
-) -> None:
+def test_a_replay_without_model_calls_shows_no_recorded_cost(project: Project, browser: Client) -> None:
     session = recorded_session(project)
     replay = cancel(
         launch(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-3"), by="z")
     )
-    said = words(browser, f"/replays/{replay.id}/")
-    assert "0 steps of 4 checked, no model called; 4 steps cancelled" in said
-    assert "recorded $" not in said
-    assert "when recorded" not in said
+    shown = words(browser, f"/replays/{replay.id}/")
+    assert "0 steps of 4 checked, no model called; 4 steps cancelled" in shown
+    assert "recorded $" not in shown
+    assert "when recorded" not in shown
 
 
-def test_a_step_says_what_its_call_was_given_in_place_of_the_recorded(
+def test_a_step_shows_which_parameters_of_its_call_were_changed(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:
     session = recorded_session(project, model=MODEL, questions=QUESTIONS[:1])
     replay = audit_of(session, system_prompt="Answer in Latin.", max_tokens=70)
-    said = words(browser, f"/replays/{replay.id}/steps/2/")
-    assert "System prompt, changed Answer in Latin. instead of You answer questions from the numbered" in said
-    assert "Max tokens, changed 70 instead of an unrecorded one" in said
-    assert "The local model uses no prompt" not in said
+    shown = words(browser, f"/replays/{replay.id}/steps/2/")
+    assert (
+        "System prompt, changed Answer in Latin. instead of You answer questions from the numbered" in shown
+    )
+    assert "Max tokens, changed 70 instead of an unrecorded one" in shown
+    assert "The local model uses no prompt" not in shown
     recorded = replay.steps.get(sequence=2).action.parameters or {}
-    as_it_was = audit_of(session, system_prompt=recorded["system_prompt"])
-    assert ", changed" not in words(browser, f"/replays/{as_it_was.id}/steps/2/")
+    same_prompt = audit_of(session, system_prompt=recorded["system_prompt"])
+    assert ", changed" not in words(browser, f"/replays/{same_prompt.id}/steps/2/")
     unchanged = audit(project, questions=QUESTIONS[:1])
     assert ", changed" not in words(browser, f"/replays/{unchanged.id}/steps/2/")
 
@@ -128,24 +128,24 @@ def test_a_step_says_that_the_local_model_uses_no_prompt(project: Project, brows
         prompt_template=template,
         skip_finds=False,
     )
-    said = words(browser, f"/replays/{replay.id}/steps/2/")
-    assert f"Prompt template, changed {template}" in said
-    assert "The local model uses no prompt" in said
+    shown = words(browser, f"/replays/{replay.id}/steps/2/")
+    assert f"Prompt template, changed {template}" in shown
+    assert "The local model uses no prompt" in shown
     find = words(browser, f"/replays/{replay.id}/steps/1/")
     assert "prompt" not in find.casefold()
 
 
-def test_the_order_of_what_stayed_is_told_with_how_far_it_goes(project: Project, browser: Client) -> None:
+def test_the_rank_biased_overlap_is_shown_with_its_depth(project: Project, browser: Client) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1], top_k=4)
     replay = replayed(session, ReplayOptions(top_k=1, as_of="recorded"))
-    said = words(browser, f"/replays/{replay.id}/steps/1/")
-    assert "rank-biased 1.00 down to rank 1, the end of the shorter list (p = 0.9)" in said
+    shown = words(browser, f"/replays/{replay.id}/steps/1/")
+    assert "rank-biased 1.00 down to rank 1, the end of the shorter list (p = 0.9)" in shown
 
 
-def test_long_counts_have_their_thousands_apart(
+def test_long_counts_have_thousands_separators(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="Ten years. " * 300))
     replay = audit(project, recorded_with=MODEL, questions=QUESTIONS[:1])
-    said = words(browser, f"/replays/{replay.id}/steps/2/")
-    assert re.search(r"Characters in both 3,(299|300) ", said)
+    shown = words(browser, f"/replays/{replay.id}/steps/2/")
+    assert re.search(r"Characters in both 3,(299|300) ", shown)

@@ -1,4 +1,4 @@
-"""The pages of replays: launch, progress, one step side by side."""
+"""The pages of replays: launch, progress, and one step side by side."""
 
 import re
 
@@ -18,7 +18,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.worker import work
 
 AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-3")
-ASKED = {"kind": "audit", "model": "local:extractive-3", "reason": "Prüfung ☃"}
+FORM = {"kind": "audit", "model": "local:extractive-3", "reason": "Prüfung ☃"}
 
 
 @pytest.fixture
@@ -42,8 +42,10 @@ def page(browser: Client, address: str) -> str:
     return answer.content.decode()
 
 
-def test_the_form_launches_and_the_page_follows_it_to_its_end(browser: Client, session: Session) -> None:
-    launched = browser.post(f"/sessions/{session.key}/replay/", ASKED)
+def test_the_form_launches_a_replay_and_its_page_follows_the_progress(
+    browser: Client, session: Session
+) -> None:
+    launched = browser.post(f"/sessions/{session.key}/replay/", FORM)
     replay = Replay.objects.get()
     assert (launched.status_code, launched["Location"]) == (302, f"/replays/{replay.id}/")
     assert "0 of 4 steps" in page(browser, f"/replays/{replay.id}/")
@@ -60,7 +62,7 @@ def test_the_form_launches_and_the_page_follows_it_to_its_end(browser: Client, s
 
 
 def test_a_form_sent_twice_launches_one_replay(browser: Client, session: Session) -> None:
-    twice = ASKED | {"form_id": str(uuid7())}
+    twice = FORM | {"form_id": str(uuid7())}
     first, second = (browser.post(f"/sessions/{session.id}/replay/", twice)["Location"] for _ in range(2))
     assert first == second
     assert Replay.objects.count() == 1
@@ -69,7 +71,7 @@ def test_a_form_sent_twice_launches_one_replay(browser: Client, session: Session
 def test_a_form_sent_again_with_other_choices_is_refused_and_launches_under_a_new_id(
     browser: Client, session: Session
 ) -> None:
-    address, form = f"/sessions/{session.id}/replay/", ASKED | {"form_id": str(uuid7())}
+    address, form = f"/sessions/{session.id}/replay/", FORM | {"form_id": str(uuid7())}
     browser.post(address, form)
     for more in ({"model": "local:extractive-1"}, {"skip_finds": "on"}, {"reason": "Nochmal"}):
         refused = browser.post(address, form | more)
@@ -87,7 +89,7 @@ def test_a_form_with_the_id_of_another_sessions_replay_is_refused(
 ) -> None:
     for other in (recorded_session(each, questions=QUESTIONS[:1]) for each in (project, other_project)):
         form_id = launch(other, AUDIT, by="somebody").id
-        refused = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"form_id": str(form_id)})
+        refused = browser.post(f"/sessions/{session.id}/replay/", FORM | {"form_id": str(form_id)})
         assert refused.status_code == 409
         assert "Send it again" in refused.text
     assert not session.replays.exists()
@@ -108,7 +110,7 @@ def test_a_debug_step_shows_two_ranked_lists(browser: Client, session: Session) 
     assert "Frames found now" in shown
 
 
-def test_a_step_recorded_elsewhere_is_shown_as_well(browser: Client, project: Project) -> None:
+def test_an_externally_recorded_step_is_shown_as_well(browser: Client, project: Project) -> None:
     session = start_session(project, name="elsewhere", by="test")
     hits = (HitDraft(rank=1, text="Cats sleep.", metadata={"items": 3}),)
     ask = ActionDraft(
@@ -124,29 +126,29 @@ def test_a_step_recorded_elsewhere_is_shown_as_well(browser: Client, project: Pr
 
 
 @pytest.mark.parametrize(
-    ("sent", "says"),
+    ("sent", "message"),
     [
-        (ASKED | {"reason": ""}, "An audit needs a reason"),
-        (ASKED | {"other_model": "nobody:x"}, "no model provider"),
-        (ASKED | {"model": "", "temperature": "0.5"}, "Without a model"),
-        (ASKED | {"top_k": "3"}, "frozen context"),
+        (FORM | {"reason": ""}, "An audit needs a reason"),
+        (FORM | {"other_model": "nobody:x"}, "no model provider"),
+        (FORM | {"model": "", "temperature": "0.5"}, "Without a model"),
+        (FORM | {"top_k": "3"}, "frozen context"),
         ({"kind": "debug", "top_k": "0"}, "must be a whole number from 1"),
         ({"kind": "debug", "skip_asks": "on", "skip_finds": "on"}, "there is nothing to replay"),
         ({"kind": "sideways"}, "valid choice"),
     ],
 )
-def test_a_form_that_cannot_be_says_why_and_keeps_what_was_typed(
-    browser: Client, session: Session, sent: dict[str, str], says: str
+def test_an_invalid_form_shows_the_reason_and_keeps_its_input(
+    browser: Client, session: Session, sent: dict[str, str], message: str
 ) -> None:
     answer = browser.post(f"/sessions/{session.id}/replay/", sent)
     assert answer.status_code in {422, 503}
-    assert says in answer.content.decode()
+    assert message in answer.content.decode()
     assert sent.get("reason", "") in answer.content.decode()
     assert not Replay.objects.exists()
 
 
-def test_an_audit_refuses_retrieval_at_the_field_that_it_is_about(browser: Client, session: Session) -> None:
-    sent = ASKED | {"top_k": "3", "search_mode": "lexical"}
+def test_an_audit_refuses_retrieval_options_at_their_fields(browser: Client, session: Session) -> None:
+    sent = FORM | {"top_k": "3", "search_mode": "lexical"}
     refused = browser.post(f"/sessions/{session.id}/replay/", sent).content.decode()
     for field in ("top_k", "search_mode"):
         assert f'<a href="#id_{field}">' in refused
@@ -155,7 +157,7 @@ def test_an_audit_refuses_retrieval_at_the_field_that_it_is_about(browser: Clien
     assert "`top_k`" not in refused
 
 
-def test_chosen_options_stand_on_the_page_in_words(session: Session, browser: Client) -> None:
+def test_chosen_options_are_described_on_the_page(session: Session, browser: Client) -> None:
     replay = launch(session, ReplayOptions(skip_finds=True, adaptive=False, top_k=3), by="test")
     words = " ".join(browser.get(f"/replays/{replay.id}/").text.split())
     for pair in (
@@ -170,7 +172,7 @@ def test_chosen_options_stand_on_the_page_in_words(session: Session, browser: Cl
 
 
 def test_the_form_estimates_before_anything_is_launched(browser: Client, session: Session) -> None:
-    answer = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"estimate": "1"})
+    answer = browser.post(f"/sessions/{session.id}/replay/", FORM | {"estimate": "1"})
     assert "3 asks with" in answer.content.decode()
     assert not Replay.objects.exists()
 
@@ -190,16 +192,16 @@ ESTIMATES = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "says"), ESTIMATES)
-def test_an_estimate_counts_the_calls_that_it_does_not_know_the_cost_of(
-    browser: Client, session: Session, monkeypatch: pytest.MonkeyPatch, sent: dict[str, str], says: str
+@pytest.mark.parametrize(("sent", "message"), ESTIMATES)
+def test_an_estimate_counts_the_calls_of_unknown_cost(
+    browser: Client, session: Session, monkeypatch: pytest.MonkeyPatch, sent: dict[str, str], message: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     answer = browser.post(f"/sessions/{session.id}/replay/", sent | {"estimate": "1"})
-    assert says in " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
+    assert message in " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
 
 
-def test_a_replay_is_cancelled_and_tried_again_from_its_page(browser: Client, session: Session) -> None:
+def test_a_replay_is_cancelled_and_retried_from_its_page(browser: Client, session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     assert browser.post(f"/replays/{replay.id}/cancel/").status_code == 302
     replay.refresh_from_db()
@@ -208,7 +210,7 @@ def test_a_replay_is_cancelled_and_tried_again_from_its_page(browser: Client, se
     assert browser.post(f"/replays/{replay.id}/retry/").status_code == 302
 
 
-def test_the_replays_of_a_session_are_told_apart_by_reason_answers_cost_and_status(
+def test_the_replays_of_a_session_are_listed_with_reason_answers_cost_and_status(
     browser: Client, session: Session
 ) -> None:
     replayed(session, AUDIT)
@@ -223,16 +225,16 @@ def test_the_replays_of_a_session_are_told_apart_by_reason_answers_cost_and_stat
     assert re.search(r'data-label="Cost" class="number">[^/]*\$0', second)
 
 
-def test_a_viewer_reads_replays_and_launches_none(project: Project, session: Session) -> None:
+def test_a_viewer_can_read_but_not_launch_replays(project: Project, session: Session) -> None:
     viewer = browser_of(project, VIEWER)
     replay = replayed(session, AUDIT)
     assert "3 asks" in page(viewer, f"/replays/{replay.id}/")
     assert viewer.get(f"/sessions/{session.id}/replay/").status_code == 403
-    assert viewer.post(f"/sessions/{session.id}/replay/", ASKED).status_code == 403
+    assert viewer.post(f"/sessions/{session.id}/replay/", FORM).status_code == 403
     assert viewer.post(f"/replays/{replay.id}/cancel/").status_code == 403
 
 
-def test_another_projects_replay_is_not_there(other_project: Project, session: Session) -> None:
+def test_another_projects_replay_is_not_found(other_project: Project, session: Session) -> None:
     stranger = browser_of(other_project)
     replay = replayed(session, AUDIT)
     for address in (
@@ -247,9 +249,9 @@ def test_another_projects_replay_is_not_there(other_project: Project, session: S
 def test_a_debug_replay_is_launched_with_its_thresholds_and_shows_both_curves(
     browser: Client, session: Session
 ) -> None:
-    asked = {"kind": "debug", "adaptive": "yes", "relative": "0.7", "cliff": "0.2", "min_score": "0.02"}
+    form = {"kind": "debug", "adaptive": "yes", "relative": "0.7", "cliff": "0.2", "min_score": "0.02"}
     model = session.collection.embedding_model if session.collection else ""
-    sent = browser.post(f"/sessions/{session.id}/replay/", asked | {"embedding_model": model})
+    sent = browser.post(f"/sessions/{session.id}/replay/", form | {"embedding_model": model})
     assert sent.status_code == 302
     replay = Replay.objects.get()
     chosen = {"adaptive": True, "relative": 0.7, "cliff": 0.2, "min_score": 0.02, "embedding_model": model}
@@ -261,13 +263,13 @@ def test_a_debug_replay_is_launched_with_its_thresholds_and_shows_both_curves(
     assert "Cut below this share of the best score" in page(browser, f"/replays/{replay.id}/")
 
 
-def test_a_replay_from_a_step_leaves_out_what_comes_before_it(browser: Client, session: Session) -> None:
-    browser.post(f"/sessions/{session.id}/replay/", ASKED | {"from_sequence": "4"})
+def test_a_replay_from_a_step_leaves_out_earlier_steps(browser: Client, session: Session) -> None:
+    browser.post(f"/sessions/{session.id}/replay/", FORM | {"from_sequence": "4"})
     replay = Replay.objects.get()
     assert replay.options["after_sequence"] == 3
     assert [step.sequence for step in replay.steps.order_by("sequence")] == [4, 6]
     assert "After step" in page(browser, f"/replays/{replay.id}/")
-    browser.post(f"/sessions/{session.id}/replay/", ASKED | {"from_sequence": "1"})
+    browser.post(f"/sessions/{session.id}/replay/", FORM | {"from_sequence": "1"})
     assert "after_sequence" not in Replay.objects.latest("created_at").options
-    refused = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"from_sequence": "0"})
+    refused = browser.post(f"/sessions/{session.id}/replay/", FORM | {"from_sequence": "0"})
     assert refused.status_code == 422

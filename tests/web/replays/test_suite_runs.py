@@ -1,4 +1,4 @@
-"""The pages of a suite's runs: what changed in one, and what it says once it is cancelled, erased or deleted."""
+"""The pages of suite runs: what changed in a run, and runs with cancelled, erased or deleted parts."""
 
 import re
 
@@ -9,7 +9,7 @@ from tests.api.conftest import Program, program
 from tests.builders import QUESTIONS, recorded_session
 from tests.replay.suites.conftest import AUDIT, launched, made, ran
 from tests.web.people import browser_of
-from tests.web.replays.suite_forms import ONE, THREE, asked, page, words
+from tests.web.replays.suite_forms import ONE, THREE, page, suite_form, words
 from timemachine.cli.output.suites import run_lines
 from timemachine.core.accounts.models import VIEWER, Project
 from timemachine.core.pure.ids import uuid7
@@ -26,7 +26,7 @@ def session_once(shared_rows: None) -> Session:
 
 @pytest.fixture(scope="module")
 def nightly_once(session_once: Session) -> tuple[Program, str]:
-    """A program of the project, and the address of a suite that ran once."""
+    """A program of the project, and the address of a suite that has run once."""
     api = program(session_once.project)
     suite = made(api, "s1", fail_on=["worse"])
     ran(api)
@@ -58,17 +58,17 @@ def browser(project: Project) -> Client:
     return browser_of(project)
 
 
-def test_the_report_shows_both_runs_and_leads_to_their_steps(
+def test_the_report_shows_both_runs_and_links_to_their_steps(
     browser: Client, api: Program, suite: str
 ) -> None:
     api.patch("/suites/nightly", {"use_models": [THREE]})
     ran(api)
     address = f"{suite}runs/2/"
-    said = words(browser, address)
-    assert "since run 1: 2 worse" in said
-    assert "worse in 2 steps" in said
-    assert f"{THREE} before: {ONE}" in said
-    assert QUESTIONS[0] not in said
+    shown = words(browser, address)
+    assert "since run 1: 2 worse" in shown
+    assert "worse in 2 steps" in shown
+    assert f"{THREE} before: {ONE}" in shown
+    assert QUESTIONS[0] not in shown
     text = page(browser, address)
     steps = ReplayStep.objects.filter(verdict="numbers_differ").get()
     before = Replay.objects.exclude(id=steps.replay_id).get()
@@ -91,14 +91,14 @@ def test_the_report_shows_both_runs_and_leads_to_their_steps(
     assert address in page(browser, f"/replays/{steps.replay_id}/")
 
 
-def test_a_debug_run_tells_verdicts_of_answers_from_those_of_passages(
+def test_a_debug_run_distinguishes_verdicts_on_answers_and_on_passages(
     browser: Client, api: Program, session: Session
 ) -> None:
     debug = made(api, "s1", name="debug", options={"top_k": 1}, use_models=[])
     ran(api, "debug")
-    said = words(browser, f"/suites/{debug['id']}/runs/1/")
-    assert "identical passages changed" in said
-    assert "as recorded" in said
+    shown = words(browser, f"/suites/{debug['id']}/runs/1/")
+    assert "identical passages changed" in shown
+    assert "as recorded" in shown
 
 
 def test_an_erased_session_is_named_on_the_pages(
@@ -113,16 +113,16 @@ def test_an_erased_session_is_named_on_the_pages(
     assert "s2 : The session has been deleted" in words(browser, f"{both}runs/1/")
     ran(api, "both")
     assert "The session s2 was deleted" in words(browser, f"{both}runs/2/")
-    assert browser.post(f"{both}edit/", asked(session)).status_code == 303
+    assert browser.post(f"{both}edit/", suite_form(session)).status_code == 303
     assert "deleted: s2" not in words(browser, both)
     erase_session(session)
-    assert browser.post(f"{both}edit/", asked(repeat="")).status_code == 303
-    said = words(browser, both)
-    assert "deleted: s1" in said
-    assert "runs manually" in said
+    assert browser.post(f"{both}edit/", suite_form(repeat="")).status_code == 303
+    shown = words(browser, both)
+    assert "deleted: s1" in shown
+    assert "runs manually" in shown
 
 
-def test_a_run_is_cancelled_and_a_suite_deleted_by_operators_only(
+def test_only_operators_can_cancel_a_run_and_delete_a_suite(
     browser: Client, api: Program, project: Project
 ) -> None:
     morning = made(api, "s1", name="morning")
@@ -136,13 +136,13 @@ def test_a_run_is_cancelled_and_a_suite_deleted_by_operators_only(
     assert viewer.get("/suites/new/").status_code == 403
     assert browser.post(f"{address}delete/").status_code == 409
     assert browser.post(f"{address}runs/1/cancel/").status_code == 303
-    said = words(browser, f"{address}runs/1/")
-    assert re.search(r"Cancelled \d.+ by operator@example.org", said)
-    assert "0 of 4 steps, 4 cancelled" in said
+    shown = words(browser, f"{address}runs/1/")
+    assert re.search(r"Cancelled \d.+ by operator@example.org", shown)
+    assert "0 of 4 steps, 4 cancelled" in shown
     assert "key test 0 of 4 $0" in words(browser, address)
     assert "Delete suite" in words(browser, f"{address}delete/")
-    gone = browser.post(f"{address}delete/", follow=True)
-    assert "Suite morning deleted" in gone.text
+    deleted = browser.post(f"{address}delete/", follow=True)
+    assert "Suite morning deleted" in deleted.text
     assert "morning with 1 run" in words(browser, "/suites/")
 
 
@@ -157,7 +157,7 @@ def test_the_replays_of_a_deleted_suite_are_listed_with_their_session(
     assert address in page(browser, form)
 
 
-def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
+def test_an_exceeded_spend_limit_is_shown_with_the_excess(
     browser: Client, api: Program, session: Session
 ) -> None:
     limited = made(api, "s1", name="limited", options=AUDIT | {"spend_limit_usd": 0.1})
@@ -169,16 +169,16 @@ def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
     run = api.get("/suites/limited/runs/1").json()
     assert run["over_limit_usd"] == pytest.approx(0.0506)
     assert "; the spend limit of $0.10 was exceeded by $0.0506" in run["summary"]
-    said = words(browser, f"/suites/{limited['id']}/runs/1/")
-    assert "Spent $0.15 of at most $0.10 exceeded by $0.0506" in said
-    assert "Not asked 1 step, because the spend limit was nearly reached" in said
+    shown = words(browser, f"/suites/{limited['id']}/runs/1/")
+    assert "Spent $0.15 of at most $0.10 exceeded by $0.0506" in shown
+    assert "Not asked 1 step, because the spend limit was nearly reached" in shown
     assert "$0.15, limit $0.10, exceeded by $0.0506" in " ".join(run_lines(run, (), "address"))
     assert api.get("/suites/nightly/runs/1").json()["over_limit_usd"] is None
 
 
 def test_a_run_form_with_the_id_of_another_suites_run_is_refused(browser: Client, session: Session) -> None:
     for name in ("one", "two"):
-        browser.post("/suites/new/", asked(session, name=name))
+        browser.post("/suites/new/", suite_form(session, name=name))
     one, two = Suite.objects.filter(name__in=["one", "two"]).order_by("name")
     run_id = str(uuid7())
     assert browser.post(f"/suites/{one.id}/run/", {"run_id": run_id}).status_code == 303

@@ -8,20 +8,20 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from tests.web.replays.suite_forms import asked
+from tests.web.replays.suite_forms import suite_form
 from timemachine.core.pure.ids import uuid7
 from timemachine.replay.suites.models import Suite, SuiteEvent
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_form_that_is_sent_twice_at_the_same_time_makes_one_suite(operator: Client) -> None:
+def test_a_form_that_is_sent_twice_at_the_same_time_creates_one_suite(operator: Client) -> None:
     browsers = [operator, copy(operator)]
-    together = Barrier(len(browsers))
+    barrier = Barrier(len(browsers))
 
     def send(browser: Client, form_id: str) -> tuple[int, str]:
-        together.wait()
+        barrier.wait()
         try:
-            sent = browser.post("/suites/new/", asked(name=form_id, form_id=form_id, match_q="s1"))
+            sent = browser.post("/suites/new/", suite_form(name=form_id, form_id=form_id, match_q="s1"))
             return sent.status_code, sent["Location"]
         finally:
             connection.close()

@@ -1,4 +1,4 @@
-"""The settings of a sweep in order and as points: none on another, the ticks in whole tokens."""
+"""The settings of a sweep in order and as a plot: no markers overlap, and the ticks are whole tokens."""
 
 from itertools import combinations
 
@@ -69,15 +69,15 @@ MEASURED = [
         ("number", [1, 2, 3, 4, 9]),
     ],
 )
-def test_settings_stand_in_the_order_that_is_asked_for(by: str, numbers: list[int]) -> None:
+def test_settings_are_in_the_requested_order(by: str, numbers: list[int]) -> None:
     assert [each.number for each in ordered(MEASURED[::-1], by)] == numbers
 
 
-def test_an_order_of_no_name_is_the_best_first() -> None:
+def test_an_unknown_order_means_best_first() -> None:
     assert [chosen(by) for by in ("tokens", "", "nonsense")] == ["tokens", "best", "best"]
 
 
-def test_settings_are_judged_by_overlap_where_no_answer_was_grounded() -> None:
+def test_settings_are_measured_by_overlap_if_no_answer_was_grounded() -> None:
     ungrounded = [setting(1, None, 10.0, overlap=0.2), setting(2, None, 10.0, overlap=0.9), WAITING]
     assert measure_of(ungrounded) == "overlap"
     assert [each.number for each in ordered(ungrounded, "best")] == [2, 1, 9]
@@ -86,11 +86,11 @@ def test_settings_are_judged_by_overlap_where_no_answer_was_grounded() -> None:
     assert plot.upwards == "overlap"
 
 
-def test_nothing_is_drawn_without_figures() -> None:
+def test_there_is_no_plot_without_figures() -> None:
     assert sweep_plot([WAITING, setting(1, None, 10.0, overlap=None)]) is None
 
 
-def test_the_axis_across_tells_tokens_from_none_to_the_most() -> None:
+def test_the_horizontal_axis_ranges_from_zero_to_the_most_tokens() -> None:
     plot = sweep_plot(MEASURED)
     assert plot is not None
     assert [tick.tokens for tick in plot.ticks] == [0, 225, 450, 675, 900]
@@ -105,7 +105,7 @@ def test_the_axis_across_tells_tokens_from_none_to_the_most() -> None:
         max_size=60,
     )
 )
-def test_no_marker_lies_on_another(figures: list[tuple[float, float]]) -> None:
+def test_no_markers_overlap(figures: list[tuple[float, float]]) -> None:
     plot = sweep_plot([setting(number, *each) for number, each in enumerate(figures)])
     assert plot is not None
     for one, other in combinations(plot.points, 2):

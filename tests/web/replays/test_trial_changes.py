@@ -1,4 +1,4 @@
-"""What a trial changed, in words beside what was recorded; and what its page says while it waits."""
+"""The changes of a trial in words, next to what was recorded; and its page while it waits."""
 
 import re
 from typing import Any
@@ -23,7 +23,7 @@ RECORDED = Action(
 
 
 @pytest.mark.parametrize(
-    ("kept", "said"),
+    ("options", "changes"),
     [
         ({"step": 2, "as_of": "recorded"}, []),
         ({"step": 2, "as_of": "now"}, ["collection as it is now"]),
@@ -38,11 +38,13 @@ RECORDED = Action(
         ({"step": 2, "seed": 7, "system_prompt": "Be brief."}, ["seed 7", "system prompt Be brief."]),
     ],
 )
-def test_each_change_stands_beside_what_was_recorded(kept: dict[str, Any], said: list[str]) -> None:
-    assert trial_changes(kept, RECORDED, 8) == said
+def test_each_change_is_described_next_to_what_was_recorded(
+    options: dict[str, Any], changes: list[str]
+) -> None:
+    assert trial_changes(options, RECORDED, 8) == changes
 
 
-def test_a_model_instead_of_one_that_was_not_recorded_is_said_so() -> None:
+def test_a_model_in_place_of_an_unrecorded_one_is_described_as_such() -> None:
     assert trial_changes({"use_model": "x:y"}, Action(kind="ask"), 0) == [
         "model x:y instead of an unrecorded one"
     ]
@@ -53,32 +55,34 @@ def browser(project: Project) -> Client:
     return browser_of(project)
 
 
-def test_the_page_of_a_trial_says_what_was_changed_and_claims_nothing_while_it_waits(
+def test_the_page_of_a_waiting_trial_shows_its_changes_and_claims_no_result(
     browser: Client, project: Project
 ) -> None:
     session = recorded_session(project)
     ask = Action.objects.filter(session=session, kind="ask").order_by("sequence").first()
     assert ask is not None
     form = f"/sessions/{session.id}/steps/{ask.sequence}/trial/"
-    as_it_was = {name: browser.get(form).context["form"][name].value() for name in ("question", "frames")}
-    sent = browser.post(form, as_it_was | {"model": "local:extractive-5"})
+    recorded_values = {
+        name: browser.get(form).context["form"][name].value() for name in ("question", "frames")
+    }
+    sent = browser.post(form, recorded_values | {"model": "local:extractive-5"})
     waiting = browser.get(sent["Location"]).text
     assert "local:extractive-5 instead of" in waiting
     assert "No frames were recorded" not in waiting
     assert "They appear here when this step has finished." in waiting
-    looks_again = re.search(r'hx-get="([^"]+)" hx-trigger="every 1s" hx-target="#step"', waiting)
-    assert looks_again is not None
+    poll = re.search(r'hx-get="([^"]+)" hx-trigger="every 1s" hx-target="#step"', waiting)
+    assert poll is not None
     htmx = {"HX-Request": "true", "HX-Target": "step"}
-    assert browser.get(looks_again[1], headers=htmx).status_code == 204
+    assert browser.get(poll[1], headers=htmx).status_code == 204
     work(Replay.objects.latest("created_at").id, "test")
-    part = browser.get(looks_again[1], headers=htmx).text
+    part = browser.get(poll[1], headers=htmx).text
     assert part.lstrip().startswith('<div id="step"')
     assert "hx-get" not in part[: part.index(">")]
     assert f'data-announce="Step {ask.sequence}: ' in part
-    again = browser.post(form, as_it_was)
+    repeated = browser.post(form, recorded_values)
     replay = Replay.objects.latest("created_at")
     work(replay.id, "test")
-    done = browser.get(again["Location"]).text
+    done = browser.get(repeated["Location"]).text
     assert "Nothing changed: repeated as recorded." in done
     assert "They appear here when this step has finished." not in done
     assert f"Trial · step {ask.sequence}" in browser.get(f"/replays/{replay.id}/").text

@@ -1,4 +1,4 @@
-"""What a session is, beside its name: on its own page, and in the list of sessions."""
+"""The details of a session: on its own page, and in the list of sessions."""
 
 import re
 from typing import Any
@@ -32,36 +32,38 @@ def recorded(project: Project, **more: Any) -> Session:
 
 
 @pytest.mark.parametrize("query", [{}, {"view": "table"}, {"view": "raw"}, {"view": "compact"}])
-def test_a_session_says_what_was_said_of_it(viewer: Client, project: Project, query: dict[str, str]) -> None:
-    said = {"agent": "refund-desk", "user": "ann+b@example.org", "tags": ["a&b", "eu"]}
-    session = recorded(project, **said, metadata={"release": "2026.11", "n": {"x": 1}})
-    told = about(viewer, session, **query)
+def test_a_session_shows_its_recorded_details(
+    viewer: Client, project: Project, query: dict[str, str]
+) -> None:
+    details = {"agent": "refund-desk", "user": "ann+b@example.org", "tags": ["a&b", "eu"]}
+    session = recorded(project, **details, metadata={"release": "2026.11", "n": {"x": 1}})
+    shown = about(viewer, session, **query)
     for each in ("week-40", str(session.id), "refund-desk", "ann+b@example.org", "release", '"2026.11"'):
-        assert each in told.replace("&quot;", '"')
-    assert 'href="/?user=ann%2Bb%40example.org"' in told
-    assert 'href="/?tag=a%26b"' in told
-    assert "not yet" in told
-    assert "by <bdi>key desk</bdi>" in told
+        assert each in shown.replace("&quot;", '"')
+    assert 'href="/?user=ann%2Bb%40example.org"' in shown
+    assert 'href="/?tag=a%26b"' in shown
+    assert "not yet" in shown
+    assert "by <bdi>key desk</bdi>" in shown
     end_session(session.id)
     assert "not yet" not in about(viewer, session)
 
 
-def test_what_was_not_said_of_a_session_is_not_recorded(viewer: Client, project: Project) -> None:
-    told = words(about(viewer, recorded(project)))
-    assert "Agent not recorded User not recorded" in told
-    assert "Metadata" not in told
-    assert "Branched" not in told
+def test_missing_details_of_a_session_are_shown_as_not_recorded(viewer: Client, project: Project) -> None:
+    shown = words(about(viewer, recorded(project)))
+    assert "Agent not recorded User not recorded" in shown
+    assert "Metadata" not in shown
+    assert "Branched" not in shown
 
 
-def test_an_import_says_its_format_and_no_times_that_its_file_did_not_tell(
+def test_an_import_shows_its_format_and_no_times_missing_from_its_file(
     viewer: Client, project: Project
 ) -> None:
     made: Any = program(project).raw("/import", CHAT).json()["sessions"][0]
-    told = words(about(viewer, made["id"]))
-    assert "Started not recorded Ended not recorded Imported from openai_chat on" in told
+    shown = words(about(viewer, made["id"]))
+    assert "Started not recorded Ended not recorded Imported from openai_chat on" in shown
 
 
-def test_a_branch_says_what_it_went_on_from(viewer: Client, project: Project) -> None:
+def test_a_branch_names_the_session_and_step_it_branched_from(viewer: Client, project: Project) -> None:
     first = recorded(project)
     ends: list[tuple[Session | str, int | None]] = [
         (first, 1),
@@ -69,34 +71,34 @@ def test_a_branch_says_what_it_went_on_from(viewer: Client, project: Project) ->
         ("elsewhere", 4),
         ("somewhere", None),
     ]
-    told = []
+    pages = []
     for number, parent in enumerate(ends):
         branch = start_session(project, name=f"b{number}", by="test", parent=parent)
         append(branch.id, [ActionDraft(kind="message", output="x")])
-        told.append(words(about(viewer, branch)))
-    for said, page in zip(
+        pages.append(words(about(viewer, branch)))
+    for expected, page in zip(
         (
             "from step 1 of Week 40",
             "from the end of Week 40",
             "from step 4 of elsewhere not in this project",
             "from somewhere",
         ),
-        told,
+        pages,
         strict=True,
     ):
-        assert said in page
+        assert expected in page
 
 
 def test_many_tags_and_much_metadata_are_cut_and_counted(viewer: Client, project: Project) -> None:
     much = {f"name {n}": "x" * 1_000 for n in range(25)}
     session = recorded(project, tags=[f"tag {n}" for n in range(53)], metadata=much)
-    told = about(viewer, session)
-    assert "and 3 more" in told
-    assert "and 5 more" in told
-    assert len(told) < 20_000
+    shown = about(viewer, session)
+    assert "and 3 more" in shown
+    assert "and 5 more" in shown
+    assert len(shown) < 20_000
 
 
-def test_the_list_of_sessions_tells_key_and_user(viewer: Client, project: Project) -> None:
+def test_the_list_of_sessions_shows_key_and_user(viewer: Client, project: Project) -> None:
     recorded(project, agent="desk", user="ann@example.org", started_at=now())
     page = viewer.get("/").text
     assert '<span class="key">week-40</span>' in page

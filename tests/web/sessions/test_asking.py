@@ -1,4 +1,4 @@
-"""Asking on the workbench: what a provider does wrong is a step that can be read, with and without a script."""
+"""Asking on the workbench: each provider failure becomes a readable step, with and without JavaScript."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from timemachine.recording.sessions.models import Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# an answer, an error, and an error after the first words; the API's tests play them all
+# an answer, an error, and an error after the first words; the tests of the API cover all cases
 ONE_OF_EACH_KIND = [case for case in MISBEHAVIOURS if case.mode in {"truncated", "html", "closed"}]
 QUESTION = "How long are invoices kept?"
 EVENTS = {"Accept": "text/event-stream"}
@@ -46,7 +46,7 @@ def operator(project: Project) -> Client:
     return browser_of(project)
 
 
-def asked(client: Client, session: Session, model: str, headers: dict[str, str] | None = None) -> Any:
+def send_ask(client: Client, session: Session, model: str, headers: dict[str, str] | None = None) -> Any:
     form = {
         "do": "ask",
         "text": QUESTION,
@@ -58,18 +58,18 @@ def asked(client: Client, session: Session, model: str, headers: dict[str, str] 
     return client.post(f"/sessions/{session.id}/work/", form, headers=headers or {})
 
 
-def told(response: Any) -> list[tuple[str, Any]]:
+def sent_events(response: Any) -> list[tuple[str, Any]]:
     assert response["Content-Type"] == "text/event-stream"
     assert "Content-Encoding" not in response
     return [(event.name, json.loads(event.data)) for event in events_in(response.streaming_content)]
 
 
 @pytest.mark.parametrize("case", ONE_OF_EACH_KIND, ids=str)
-def test_a_person_reads_what_became_of_an_ask(
+def test_the_pages_show_the_outcome_of_an_ask(
     operator: Client, session: Session, stub: StubModelServer, case: Misbehaviour
 ) -> None:
     case.play(stub)
-    response = asked(operator, session, MODELS[0])
+    response = send_ask(operator, session, MODELS[0])
     shown = response if case.code else operator.get(response["Location"])
     assert response.status_code == (502 if case.code else 303)
     timeline = operator.get(f"/sessions/{session.id}/", {"step": 1})
@@ -82,11 +82,11 @@ def test_a_person_reads_what_became_of_an_ask(
 
 
 @pytest.mark.parametrize("case", ONE_OF_EACH_KIND, ids=str)
-def test_a_script_is_led_to_the_same_step(
+def test_a_script_is_directed_to_the_same_step(
     operator: Client, session: Session, stub: StubModelServer, case: Misbehaviour
 ) -> None:
     case.play(stub)
-    events = told(asked(operator, session, MODELS[1], EVENTS))
+    events = sent_events(send_ask(operator, session, MODELS[1], EVENTS))
     assert [name for name, _ in events][:2] == ["begun", "found"]
     name, end = events[-1]
     assert (name, end.get("failed", False)) == ("end", case.code is not None)
@@ -103,11 +103,11 @@ def test_a_script_is_led_to_the_same_step(
         ),
     ],
 )
-def test_a_refusal_that_the_provider_states_is_told_whatever_its_words(
+def test_a_refusal_stated_by_the_provider_is_shown_whatever_its_words(
     operator: Client, session: Session, stub: StubModelServer, mode: Any, words: str
 ) -> None:
     stub.script(Script(mode=mode, answer="Sorry, no."))
-    shown = operator.get(asked(operator, session, MODELS[0])["Location"])
+    shown = operator.get(send_ask(operator, session, MODELS[0])["Location"])
     timeline = operator.get(f"/sessions/{session.id}/", {"step": 1})
     assert words in shown.text
     assert words in timeline.text
@@ -117,7 +117,7 @@ def test_a_refusal_that_claims_nothing_has_no_empty_grounding(
     operator: Client, session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(mode="refusal"))
-    shown = operator.get(asked(operator, session, MODELS[0])["Location"])
+    shown = operator.get(send_ask(operator, session, MODELS[0])["Location"])
     timeline = operator.get(f"/sessions/{session.id}/", {"step": 1})
     for page in (shown.text, timeline.text):
         assert "I can&#x27;t help with that." in page
@@ -127,42 +127,42 @@ def test_a_refusal_that_claims_nothing_has_no_empty_grounding(
 
 def test_the_providers_own_error_is_shown(operator: Client, session: Session, stub: StubModelServer) -> None:
     stub.script(Script(mode="500"))
-    page = asked(operator, session, MODELS[1]).content.decode()
+    page = send_ask(operator, session, MODELS[1]).content.decode()
     for part in ("Provider error", "stub_error", "req_stub", "<dt>attempts</dt>"):
         assert part in page
 
 
-def test_the_text_goes_to_the_page_as_it_is_written_with_nothing_in_it_hidden(
+def test_the_text_is_streamed_with_hidden_characters_made_visible(
     operator: Client, session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="Ten \u202eyears <b>"))
-    events = told(asked(operator, session, MODELS[0], EVENTS))
+    events = sent_events(send_ask(operator, session, MODELS[0], EVENTS))
     assert "".join(data["text"] for name, data in events if name == "text") == "Ten ⟨U+202E⟩years <b>"
 
 
-def test_who_waits_reads_why_and_for_how_long(
+def test_a_wait_is_explained_with_its_reason_and_duration(
     operator: Client, session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(mode="429_then_ok", retry_after="3", answer=ANSWER))
-    events = told(asked(operator, session, MODELS[0], EVENTS))
+    events = sent_events(send_ask(operator, session, MODELS[0], EVENTS))
     waits = [data["says"] for name, data in events if name == "waiting"]
     assert waits == [f"{MODELS[0]} answered 429: Too many requests; slow down. Retrying in 3 s (attempt 2)."]
     assert "failed" not in events[-1][1]
 
 
-def test_what_is_refused_before_a_model_is_called_is_the_page_with_its_form(
+def test_an_ask_refused_before_the_model_call_returns_the_page_with_its_form(
     operator: Client, session: Session
 ) -> None:
-    response = asked(operator, session, "nobody:nothing", EVENTS)
+    response = send_ask(operator, session, "nobody:nothing", EVENTS)
     assert response.status_code == 422
     assert "no model provider" in response.content.decode()
 
 
-def test_an_ask_under_way_is_shown_and_cancelled_from_another_page(
+def test_a_running_ask_is_shown_on_and_cancelled_from_another_page(
     operator: Client, session: Session, stub: StubModelServer, project: Project
 ) -> None:
     stub.script(Script(mode="slow_words", seconds=5, answer=ANSWER))
-    stream = events_in(asked(operator, session, MODELS[0], EVENTS).streaming_content)
+    stream = events_in(send_ask(operator, session, MODELS[0], EVENTS).streaming_content)
     address = json.loads(next(stream).data)["cancel"]
     while next(stream).name != "text":
         pass

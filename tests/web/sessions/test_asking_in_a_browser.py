@@ -1,4 +1,4 @@
-"""Asking in a real browser: the answer appears while it is written, the keyboard stays where it is, Cancel ends it."""
+"""Asking in a real browser: the answer appears while it is written, the focus stays, and Cancel ends it."""
 
 import re
 import threading
@@ -46,7 +46,7 @@ def session(project: Project) -> Session:
 def page(
     chromium: Browser, live_server: LiveServer, project: Project, session: Session, settings: Settings
 ) -> Iterator[Page]:
-    """The workbench, and nothing that went wrong on it."""
+    """The workbench; an error in a script fails the test."""
     settings.ALLOWED_HOSTS = ["localhost"]
     context = chromium_of(project, chromium, live_server)
     found, wrong = context.new_page(), list[str]()
@@ -68,14 +68,14 @@ def ask(page: Page, question: str, model: str = MODELS[0]) -> None:
 def test_an_answer_appears_while_it_is_written_and_becomes_its_step(
     page: Page, stub: StubModelServer
 ) -> None:
-    go_on = threading.Event()
-    stub.script(Script(held=go_on, answer=ANSWER))
+    release = threading.Event()
+    stub.script(Script(held=release, answer=ANSWER))
     page.evaluate(WATCH_THE_LIVE_REGION)
     ask(page, "How long are invoices kept?")
     writing = page.locator("#writing")
     expect(writing.locator("[data-part=text]")).to_have_text("Invoices")
     expect(writing.get_by_role("button", name="Cancel")).to_be_visible()
-    go_on.set()
+    release.set()
     expect(page.locator("#done")).to_contain_text(ANSWER)
     expect(page.locator("#done")).to_contain_text("grounding 1.00")
     expect(writing).to_be_hidden()
@@ -83,13 +83,13 @@ def test_an_answer_appears_while_it_is_written_and_becomes_its_step(
     expect(page.get_by_label("Question or query")).to_have_value("")
     expect(page.locator(".work-steps [aria-current=step]")).to_contain_text("How long are invoices kept?")
     expect(page).to_have_url(re.compile("step=1"))
-    said: list[Any] = page.evaluate("() => window.said")
-    assert said == ["Asking the question.", "The answer is complete, recorded as step 1."]
+    announced: list[Any] = page.evaluate("() => window.said")
+    assert announced == ["Asking the question.", "The answer is complete, recorded as step 1."]
     page.reload()
     expect(page.locator("#done")).to_contain_text(ANSWER)
 
 
-def test_a_question_sent_meanwhile_waits_for_its_turn_and_so_does_the_end(
+def test_a_second_question_and_the_end_of_the_session_wait_for_the_running_ask(
     page: Page, stub: StubModelServer, session: Session
 ) -> None:
     first, second = threading.Event(), threading.Event()
@@ -108,7 +108,7 @@ def test_a_question_sent_meanwhile_waits_for_its_turn_and_so_does_the_end(
 
 
 @pytest.mark.parametrize("mode", ["slow", "slow_words"])
-def test_cancel_ends_an_ask_however_silent_its_model_is(page: Page, stub: StubModelServer, mode: Any) -> None:
+def test_cancel_ends_an_ask_even_if_its_model_is_silent(page: Page, stub: StubModelServer, mode: Any) -> None:
     stub.script(Script(mode=mode, seconds=10, answer=ANSWER))
     ask(page, "How long are invoices kept?")
     expect(page.locator("#writing [data-part=says]")).to_have_text(
@@ -120,7 +120,7 @@ def test_cancel_ends_an_ask_however_silent_its_model_is(page: Page, stub: StubMo
     expect(page.locator("#done")).not_to_contain_text("Grounding")
 
 
-def test_an_answer_that_breaks_off_is_shown_as_what_it_is(page: Page, stub: StubModelServer) -> None:
+def test_an_interrupted_answer_is_shown_as_partial(page: Page, stub: StubModelServer) -> None:
     stub.script(Script(mode="error_event", answer=ANSWER))
     ask(page, "How long are invoices kept?", MODELS[1])
     expect(page.locator("#done")).to_contain_text("Overloaded")
@@ -128,7 +128,7 @@ def test_an_answer_that_breaks_off_is_shown_as_what_it_is(page: Page, stub: Stub
     expect(page.locator("#done")).to_contain_text("req_stub")
 
 
-def test_what_is_refused_is_said_in_the_form(page: Page, session: Session) -> None:
+def test_a_refusal_is_shown_in_the_form(page: Page, session: Session) -> None:
     ask(page, "How long are invoices kept?", "nobody:nothing")
     expect(page.locator(".work-form")).to_contain_text("no model provider")
     expect(page.get_by_label("Question or query")).to_be_focused()

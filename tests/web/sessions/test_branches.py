@@ -1,4 +1,4 @@
-"""What branched from what, as a tree: page, API and command say the same."""
+"""The branches of a session as a tree, the same on the page, in the API and in the command."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """first ← (early ← deep), late; beside them one that is alone."""
+    """first ← (early ← deep), late; and one session without relatives."""
 
     first: Session
     early: Session
@@ -42,11 +42,11 @@ def tree(project: Project) -> Tree:
     return Tree(first=first, late=late, early=early, deep=from_("deep", (early, None)), alone=from_("alone"))
 
 
-@pytest.mark.parametrize("asked", ["first", "early", "late", "deep"])
-def test_every_one_of_a_family_tells_the_whole_of_it_in_order(
-    tree: Tree, project: Project, asked: str
+@pytest.mark.parametrize("key", ["first", "early", "late", "deep"])
+def test_every_session_of_a_tree_lists_the_complete_tree_in_order(
+    tree: Tree, project: Project, key: str
 ) -> None:
-    found: Any = program(project, "read").get(f"/sessions/{asked}/branches").json()
+    found: Any = program(project, "read").get(f"/sessions/{key}/branches").json()
     assert found["complete"] is True
     assert [(each["key"], each["depth"]) for each in found["items"]] == [
         ("first", 0),
@@ -69,7 +69,7 @@ def test_the_page_nests_each_under_the_one_it_branched_from(tree: Tree, project:
     assert "No branches." in alone.content.decode()
 
 
-def test_only_a_timeline_that_has_branches_leads_to_them(project: Project) -> None:
+def test_only_a_timeline_that_has_branches_links_to_them(project: Project) -> None:
     browser = browser_of(project, "viewer")
     session = recorded_session(project, questions=QUESTIONS[:1])
     address = f"/sessions/{session.id}/branches/"
@@ -83,7 +83,7 @@ def timeline(browser: Client, session: Session) -> str:
     return browser.get(f"/sessions/{session.id}/").content.decode()
 
 
-def test_of_a_family_too_large_the_next_of_kin_are_told_and_that_there_are_more(
+def test_of_a_very_large_tree_only_the_closest_relatives_are_listed(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(branches, "MOST_ABOVE", 3)
@@ -108,7 +108,9 @@ def deleted(project: Project, key: str) -> Any:
     return program(project).delete(f"/sessions/{key}").json()
 
 
-def test_a_branch_says_from_which_step_of_a_deleted_session_it_went_on(tree: Tree, project: Project) -> None:
+def test_a_branch_names_the_step_of_the_deleted_session_it_branched_from(
+    tree: Tree, project: Project
+) -> None:
     assert deleted(project, "first")["branches"] == 2
     api, browser = program(project, "read"), browser_of(project)
     found: Any = api.get("/sessions/early").json()
@@ -126,7 +128,7 @@ def test_a_branch_says_from_which_step_of_a_deleted_session_it_went_on(tree: Tre
     assert (address.status_code, "deleted" in address.text) == (404, True)
 
 
-def test_a_branch_from_the_end_of_a_deleted_session_says_that(tree: Tree, project: Project) -> None:
+def test_a_branch_from_the_end_of_a_deleted_session_says_so(tree: Tree, project: Project) -> None:
     deleted(project, "early")
     page = browser_of(project).get(f"/sessions/{tree.deep.id}/branches/").text
     assert "from the end of" in page
@@ -134,7 +136,7 @@ def test_a_branch_from_the_end_of_a_deleted_session_says_that(tree: Tree, projec
     assert found == {"session": str(tree.early.id), "sequence": None}
 
 
-def test_of_a_parent_that_an_earlier_version_deleted_the_step_alone_is_told(
+def test_of_a_parent_deleted_by_an_earlier_version_only_the_step_is_known(
     tree: Tree, project: Project
 ) -> None:
     deleted(project, "first")
@@ -145,29 +147,29 @@ def test_of_a_parent_that_an_earlier_version_deleted_the_step_alone_is_told(
     assert "from step 7 of a deleted session" in page
 
 
-def test_the_page_that_deletes_a_session_says_how_many_went_on_from_it(tree: Tree, project: Project) -> None:
+def test_the_deletion_page_says_how_many_sessions_branched_from_the_session(
+    tree: Tree, project: Project
+) -> None:
     admin = browser_of(project, "admin")
     assert "2 sessions</a> branched from it and stay." in admin.get(f"/sessions/{tree.first.id}/delete/").text
     assert "1 session</a> branched from it and stays." in admin.get(f"/sessions/{tree.early.id}/delete/").text
     assert "went on from it" not in admin.get(f"/sessions/{tree.alone.id}/delete/").text
 
 
-@pytest.mark.parametrize("again", ["imported", "begun anew"])
-def test_the_same_session_imported_again_gets_its_branches_back(
-    tree: Tree, project: Project, again: str
-) -> None:
+@pytest.mark.parametrize("how", ["imported", "begun anew"])
+def test_only_a_reimported_session_gets_its_branches_back(tree: Tree, project: Project, how: str) -> None:
     api = program(project)
     file = b"".join(api.get("/sessions/first/export").streaming_content)
     for _ in range(2):
         deleted(project, "first")
-        if again == "imported":
+        if how == "imported":
             assert api.raw("/import", file).status_code == 201
         else:
             start_session(project, name="First", key="first", by="test")
             break
     found: Any = api.get("/sessions/first/branches").json()["items"]
     early: Any = api.get("/sessions/early").json()
-    if again == "imported":
+    if how == "imported":
         assert [each["key"] for each in found] == ["first", "early", "deep", "late"]
         assert early["parent"] == {"session": found[0]["id"], "sequence": 2}
         assert early["parent_deleted"] is None
@@ -176,7 +178,7 @@ def test_the_same_session_imported_again_gets_its_branches_back(
         assert early["parent_deleted"] == {"session": str(tree.first.id), "sequence": 2}
 
 
-def test_a_checkpoint_says_how_to_go_on_and_what_went_on_from_it(project: Project) -> None:
+def test_a_checkpoint_shows_how_to_resume_it_and_its_branches(project: Project) -> None:
     draft = ActionDraft(kind="checkpoint", name="Before", output={"messages": []})
     first = start_session(project, name="First", key="first", by="test")
     append(first.id, [draft, draft, ActionDraft(kind="message", role="user", output="x")])
@@ -199,16 +201,16 @@ def test_a_checkpoint_says_how_to_go_on_and_what_went_on_from_it(project: Projec
     assert f'The first 10 are listed. <a href="/sessions/{first.id}/branches/">Show all</a>' in page(3)
 
 
-def test_a_session_whose_parent_is_not_here_says_from_which_it_went_on(project: Project) -> None:
+def test_a_branch_names_its_parent_that_is_not_on_this_server(project: Project) -> None:
     browser = browser_of(project)
-    for key, sequence, told in (("waits", 2, "step 2 of p2"), ("ended", None, "the end of p2")):
+    for key, sequence, expected in (("waits", 2, "step 2 of p2"), ("ended", None, "the end of p2")):
         session = start_session(project, name="Waits", key=key, by="test", parent=("p2", sequence))
         found: Any = program(project, "read").get(f"/sessions/{key}").json()
         assert (found["parent"], found["parent_deleted"]) == (None, None)
         assert found["parent_awaited"] == {"key": "p2", "sequence": sequence}
-        assert branched_from(found) == f"{told}, which is not on this server"
+        assert branched_from(found) == f"{expected}, which is not on this server"
         page = words(browser.get(f"/sessions/{session.id}/branches/").text)
-        assert f"from {told} , which is not in this project" in page
+        assert f"from {expected} , which is not in this project" in page
         assert "No branches." not in page
     parent = start_session(project, name="Came", key="p2", by="test")
     found = program(project, "read").get("/sessions/waits").json()

@@ -1,4 +1,4 @@
-"""The scores behind a cut as a picture, and what a page says where a record has none or a strange one."""
+"""The scores around a cut-off as a chart, and pages whose record has no curve or a malformed one."""
 
 import math
 from typing import Any
@@ -29,7 +29,7 @@ from timemachine.web.hits import cut_words, drawn_curve, without_curve
         {"curve": {"scores": [1.0] * 1_000}},
     ],
 )
-def test_what_is_no_curve_is_not_drawn(retrieval: Any) -> None:
+def test_an_invalid_curve_is_not_drawn(retrieval: Any) -> None:
     assert drawn_curve(retrieval) is None
 
 
@@ -55,11 +55,11 @@ def test_the_best_score_is_the_highest_bar_and_what_was_left_out_is_marked() -> 
         ("top_k", "cut off at top k"),
     ],
 )
-def test_a_cut_names_its_threshold_where_that_was_recorded(rule: str, words: str) -> None:
+def test_a_cut_names_its_threshold_if_it_was_recorded(rule: str, words: str) -> None:
     assert cut_words(rule, {"relative": 0.6, "cliff": 0.4, "floor": "low"}) == words
 
 
-def test_a_rule_of_another_tool_reads_as_its_own_name() -> None:
+def test_a_rule_of_another_tool_is_shown_by_its_name() -> None:
     assert (cut_words("my_rule"), cut_words(None)) == ("my rule", "not recorded")
     assert without_curve({"mode": "x", "curve": {}, "below": None}) == {"mode": "x"}
 
@@ -86,4 +86,4 @@ def test_a_step_shows_why_its_passages_were_found_and_where_the_list_was_cut(
     tried = client.get("/collections/handbook/?q=pruning&mode=hybrid&top_k=1").content.decode()
     assert "No words in common; found by meaning." in tried
     meant = client.get("/collections/handbook/?q=invoices&mode=semantic&top_k=1").content.decode()
-    assert "No words in common" not in meant  # nobody looked
+    assert "No words in common" not in meant  # a semantic search does not compare words

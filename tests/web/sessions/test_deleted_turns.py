@@ -1,4 +1,4 @@
-"""Turns that are deleted by hand: what their page says before, and what stands in their place."""
+"""Manually deleted turns: what the deletion page says before, and the tombstone in their place."""
 
 import html
 import json
@@ -10,7 +10,7 @@ from django.test import Client
 from tests.api.conftest import program
 from tests.core.accounts.people import member
 from tests.web.people import browser_of
-from tests.web.sessions.two_turns import session, talk_in
+from tests.web.sessions.two_turns import session, two_turn_session
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.evidence.sealing.seals import seal_session
@@ -26,9 +26,9 @@ REASON = {"reason": "asked for"}
 
 
 @pytest.fixture(scope="module")
-def bereft_once(shared_rows: None) -> Session:
-    """A talk whose first turn was deleted."""
-    session = talk_in(Project.objects.create(name="Prüfung"))
+def with_deleted_turn_once(shared_rows: None) -> Session:
+    """A session whose first turn was deleted."""
+    session = two_turn_session(Project.objects.create(name="Prüfung"))
     administrator = Client()
     administrator.force_login(member(session.project, "admin", "ada@example.org", password=None).user)
     sent = administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
@@ -37,17 +37,17 @@ def bereft_once(shared_rows: None) -> Session:
 
 
 @pytest.fixture
-def bereft(bereft_once: Session, db: None) -> Session:
-    return Session.objects.get(pk=bereft_once.pk)
+def with_deleted_turn(with_deleted_turn_once: Session, db: None) -> Session:
+    return Session.objects.get(pk=with_deleted_turn_once.pk)
 
 
 @pytest.fixture
-def reader(bereft: Session) -> Client:
-    """An administrator of the project of that talk."""
-    return browser_of(bereft.project, ADMIN)
+def reader(with_deleted_turn: Session) -> Client:
+    """An administrator of the project of that session."""
+    return browser_of(with_deleted_turn.project, ADMIN)
 
 
-def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
+def test_a_turn_is_deleted_from_its_step_and_leaves_a_tombstone(
     administrator: Client, session: Session
 ) -> None:
     address = f"/sessions/{session.id}/steps/1/delete/"
@@ -64,34 +64,32 @@ def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
     assert "the words 0" not in shown
     assert "the words 1" in shown
     assert "Delete step" not in shown
-    told = administrator.get(f"/sessions/{session.id}/transcript/").text
-    assert '<span class="redacted"><span>deleted on ' in told
-    assert "asked for" in told
-    gone = administrator.get(address).text
-    assert "This step has already been deleted." in gone
-    assert "asked for" in gone
-    assert "<textarea" not in gone
-    assert 'name="reason"' not in gone
-    again = administrator.post(address, REASON)
-    assert (again.status_code, "This step has already been deleted." in again.text) == (409, True)
+    transcript = administrator.get(f"/sessions/{session.id}/transcript/").text
+    assert '<span class="redacted"><span>deleted on ' in transcript
+    assert "asked for" in transcript
+    deleted_page = administrator.get(address).text
+    assert "This step has already been deleted." in deleted_page
+    assert "asked for" in deleted_page
+    assert "<textarea" not in deleted_page
+    assert 'name="reason"' not in deleted_page
+    second = administrator.post(address, REASON)
+    assert (second.status_code, "This step has already been deleted." in second.text) == (409, True)
 
 
-def test_what_a_page_calls_the_answer_of_the_api_is_that_of_a_deleted_turn_too(
-    reader: Client, bereft: Session
+def test_the_raw_views_of_a_deleted_turn_equal_the_answer_of_the_api(
+    reader: Client, with_deleted_turn: Session
 ) -> None:
-    given = program(bereft.project).get(f"/sessions/{bereft.id}/actions/1").json()
-    assert given["deleted"]["reason"] == "asked for"
+    document = program(with_deleted_turn.project).get(f"/sessions/{with_deleted_turn.id}/actions/1").json()
+    assert document["deleted"]["reason"] == "asked for"
     for address in ("?step=1&tab=raw", "?step=1&view=raw"):
-        page = reader.get(f"/sessions/{bereft.id}/{address}").text
+        page = reader.get(f"/sessions/{with_deleted_turn.id}/{address}").text
         found = re.search(r'<pre class="text">(.*?)</pre>', page, re.DOTALL)
         assert found is not None
         text = re.sub(r'<span class="redacted"><span>(.*?)</span></span>', r"[\1]", found[1])
-        assert json.loads(html.unescape(text)) == given, address
+        assert json.loads(html.unescape(text)) == document, address
 
 
-def test_every_tab_says_of_a_deleted_turn_when_by_whom_and_why_it_went(
-    reader: Client, bereft: Session
-) -> None:
+def test_every_tab_says_when_and_why_a_turn_was_deleted(reader: Client, with_deleted_turn: Session) -> None:
     for address in (
         "?step=1",
         "?step=1&tab=state",
@@ -99,33 +97,33 @@ def test_every_tab_says_of_a_deleted_turn_when_by_whom_and_why_it_went(
         "?step=2&tab=diff",
         "?step=1&tab=diff",
     ):
-        page = reader.get(f"/sessions/{bereft.id}/{address}").text
+        page = reader.get(f"/sessions/{with_deleted_turn.id}/{address}").text
         assert "[erased" not in page, address
         assert "erased: field" not in page, address
         step = page[page.index('class="step-head"') :]
         assert "deleted on" in step, address
         assert "asked for" in step, address
-    page = reader.get(f"/sessions/{bereft.id}/?step=1").text
+    page = reader.get(f"/sessions/{with_deleted_turn.id}/?step=1").text
     for offered in ("Erase fields</a>", "Replay from here</a>", "<summary>Change</summary>"):
         assert offered not in page
     assert "This step's content was deleted." in page
 
 
-def test_a_visitor_reads_that_a_turn_was_deleted_and_not_by_whom_or_why(bereft: Session) -> None:
-    visitor, address = opened(shared(bereft.project, bereft)[1])
+def test_a_visitor_sees_that_a_turn_was_deleted_but_not_by_whom_or_why(with_deleted_turn: Session) -> None:
+    visitor, address = opened(shared(with_deleted_turn.project, with_deleted_turn)[1])
     page = " ".join(visitor.get(f"{address}?step=1").text.split())
     assert re.search(r"deleted on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", page)
     assert "erased: field" not in page
     assert "asked for" not in page
 
 
-def test_a_step_that_was_recorded_under_the_name_of_a_deleted_one_hides_nothing_from_a_visitor(
+def test_a_step_whose_name_looks_like_a_deletion_mark_hides_nothing_from_a_visitor(
     project: Project,
 ) -> None:
-    begun = start_session(project, name="Payments", by="test", key="payments")
-    asked, paid = {"who": "Mallory", "sum": 1_000_000}, "PAID the whole sum"
+    started = start_session(project, name="Payments", by="test", key="payments")
+    request, paid = {"who": "Mallory", "sum": 1_000_000}, "PAID the whole sum"
     name = "[deleted: turn] 2026-01-01 00:00 UTC"
-    append(begun.id, [ActionDraft(kind="tool_call", tool=name, input=asked, output=paid)])
+    append(started.id, [ActionDraft(kind="tool_call", tool=name, input=request, output=paid)])
     visitor, address = opened(shared(project, session_of(project, "payments"))[1])
     found = erasing.prepare(session_of(project, "payments"), by="ada", fields=["input.who"], steps=[1])
     erasing.confirm(erasing.work(found.id) or found, reason="asked for", by="ada")
@@ -138,7 +136,7 @@ def test_a_step_that_was_recorded_under_the_name_of_a_deleted_one_hides_nothing_
     assert "This step's content was deleted" not in page
 
 
-def test_what_was_deleted_before_its_session_was_sealed_is_not_called_unsealed_once_it_is(
+def test_a_turn_deleted_before_sealing_is_not_called_unsealed_afterwards(
     administrator: Client, session: Session
 ) -> None:
     administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
@@ -152,7 +150,7 @@ def test_what_was_deleted_before_its_session_was_sealed_is_not_called_unsealed_o
     assert "erased before it was sealed" in shown
 
 
-def test_a_turn_that_goes_says_which_summary_may_quote_it(administrator: Client, session: Session) -> None:
+def test_deleting_a_turn_names_the_summary_that_may_quote_it(administrator: Client, session: Session) -> None:
     session.refresh_from_db()
     summarise(session, by="test", collection="lessons")
     append(session.id, [ActionDraft(kind="message", role="user", output="said after the summary")])
@@ -171,15 +169,15 @@ def test_a_turn_that_goes_says_which_summary_may_quote_it(administrator: Client,
     assert frame not in administrator.get(later["Location"]).text
 
 
-def test_a_turn_that_says_what_was_summarised_names_that_summary_before_and_behind(
+def test_deleting_a_turn_that_repeats_a_summarised_one_names_the_summary(
     administrator: Client, session: Session
 ) -> None:
     session.refresh_from_db()
-    said = ActionDraft(kind="message", role="user", output="The parcel of Mrs Lindqvist is lost.")
-    append(session.id, [said])
+    action = ActionDraft(kind="message", role="user", output="The parcel of Mrs Lindqvist is lost.")
+    append(session.id, [action])
     session.refresh_from_db()
     summarise(session, by="test", collection="lessons")
-    append(session.id, [said])
+    append(session.id, [action])
     frame = '<a href="/collections/lessons/frames/0/">'
     address = f"/sessions/{session.id}/steps/4/delete/"
     assert f"even if they may quote this step: a summary in {frame}" in administrator.get(address).text
@@ -189,7 +187,7 @@ def test_a_turn_that_says_what_was_summarised_names_that_summary_before_and_behi
     assert frame in shown
 
 
-def test_the_page_of_a_turn_of_a_long_session_names_every_summary(
+def test_the_deletion_page_in_a_long_session_names_every_summary(
     administrator: Client, session: Session
 ) -> None:
     session.refresh_from_db()

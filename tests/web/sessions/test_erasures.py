@@ -1,4 +1,4 @@
-"""Erasing fields by hand: chosen, seen, confirmed, and hatched from then on."""
+"""Manual erasure of fields: selected, previewed, confirmed, and marked from then on."""
 
 import pytest
 from django.test import Client
@@ -57,7 +57,7 @@ def administrator(project: Project) -> Client:
     return browser_of(project, ADMIN)
 
 
-def test_fields_of_a_step_are_seen_and_then_erased_for_a_reason(
+def test_fields_of_a_step_are_previewed_and_then_erased_for_a_reason(
     administrator: Client, session: Session
 ) -> None:
     address = f"/sessions/{session.id}/erase-fields/"
@@ -84,7 +84,7 @@ def test_fields_of_a_step_are_seen_and_then_erased_for_a_reason(
     assert found in administrator.get(address).text
 
 
-def test_the_first_places_are_shown_as_they_would_read_and_kept_nowhere(
+def test_the_first_matches_are_previewed_as_erased_and_not_stored(
     administrator: Client, project: Project
 ) -> None:
     session = start_session(project, name="long", by="test", agent="Jo <b>x</b> jo@example.org")
@@ -107,7 +107,7 @@ def test_the_first_places_are_shown_as_they_would_read_and_kept_nowhere(
     assert "First matches, after erasing" not in administrator.get(found).text
 
 
-def test_the_places_of_a_field_that_was_chosen_are_shown_with_those_that_repeat_it(
+def test_the_matches_of_a_selected_field_include_its_repetitions(
     administrator: Client, session: Session, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     found = administrator.post(
@@ -119,14 +119,12 @@ def test_the_places_of_a_field_that_was_chosen_are_shown_with_those_that_repeat_
     assert "Step 2</a>, <bdi>grounding" in shown
 
 
-def test_what_a_profile_finds_is_nothing_where_there_is_nothing(
-    administrator: Client, session: Session
-) -> None:
+def test_a_profile_without_matches_says_so(administrator: Client, session: Session) -> None:
     found = administrator.post(f"/sessions/{session.id}/erase-fields/", {"redaction": "built-in"})["Location"]
     assert "No matches in this session." in administrator.get(found).text
 
 
-def test_what_cannot_be_chosen_is_said_beside_the_form(administrator: Client, session: Session) -> None:
+def test_an_invalid_selection_is_refused_with_a_message(administrator: Client, session: Session) -> None:
     for chosen in (
         {"steps": "2"},
         {"of_step": ["output"], "steps": "x"},
@@ -139,7 +137,7 @@ def test_what_cannot_be_chosen_is_said_beside_the_form(administrator: Client, se
     assert not Erasure.objects.exists()
 
 
-def test_a_long_session_is_followed_while_a_worker_looks(
+def test_the_page_polls_while_a_worker_examines_a_long_session(
     administrator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 0)
@@ -152,7 +150,7 @@ def test_a_long_session_is_followed_while_a_worker_looks(
     assert "<h1" not in part
 
 
-def test_only_an_administrator_sees_and_erases(
+def test_only_an_administrator_can_preview_and_erase(
     administrator: Client, operator: Client, session: Session
 ) -> None:
     address = f"/sessions/{session.id}/erase-fields/"
@@ -164,13 +162,13 @@ def test_only_an_administrator_sees_and_erases(
 
 
 def erase(administrator: Client, session: Session, **chosen: object) -> str:
-    """Erase fields through the front door; the address of the erasure."""
+    """Erase fields over HTTP; return the address of the erasure."""
     found = administrator.post(f"/sessions/{session.id}/erase-fields/", chosen)["Location"]
     assert administrator.post(f"{found}confirm/", {"reason": "asked for by Clara"}).status_code == 303
     return found
 
 
-def test_nothing_is_called_intact_that_was_not_compared_since_it_was_erased(
+def test_after_an_erasure_nothing_is_called_intact_until_it_is_checked_again(
     administrator: Client, session: Session, replay: Replay
 ) -> None:
     pages = [f"/sessions/{session.id}/evidence/", f"/replays/{replay.id}/evidence/"]
@@ -195,7 +193,7 @@ def test_nothing_is_called_intact_that_was_not_compared_since_it_was_erased(
     assert "intact but for" in administrator.get("/").text
 
 
-def test_a_seal_says_that_something_was_erased_since_it_was_compared(
+def test_a_seal_says_that_fields_were_erased_since_its_last_check(
     administrator: Client, session: Session
 ) -> None:
     administrator.post(f"/sessions/{session.id}/evidence/check/")
@@ -205,11 +203,11 @@ def test_a_seal_says_that_something_was_erased_since_it_was_compared(
         "since_check": False,
     }
     erase(administrator, session, of_step=["output"], steps="2")
-    told = SealOut.of(sealed_session(session)).erased
-    assert (told.fields > 0, told.since_check) == (True, True)
+    status = SealOut.of(sealed_session(session)).erased
+    assert (status.fields > 0, status.since_check) == (True, True)
 
 
-def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_why(
+def test_a_visitor_sees_that_fields_were_erased_but_not_by_whom_or_why(
     project: Project, administrator: Client, session: Session, replay: Replay
 ) -> None:
     administrator.post(f"/sessions/{session.id}/evidence/check/")
@@ -233,7 +231,7 @@ def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_
     assert "intact, except for erased fields" in visitors[0][0].get(visitors[0][1]).text
 
 
-def test_a_visitor_learns_nothing_of_what_was_erased_behind_their_last_step(
+def test_a_visitor_sees_nothing_of_an_erasure_after_the_last_shared_step(
     project: Project, administrator: Client, session: Session
 ) -> None:
     visitor, address = opened(shared(project, session, Terms(through_sequence=1))[1])
@@ -241,7 +239,7 @@ def test_a_visitor_learns_nothing_of_what_was_erased_behind_their_last_step(
     assert "<dt>Erased</dt>" not in visitor.get(address).text
 
 
-def test_an_erased_field_shows_no_hash_or_size_as_if_it_had_been_recorded(
+def test_an_erased_field_shows_no_hash_as_if_it_had_been_recorded(
     project: Project, administrator: Client, session: Session
 ) -> None:
     visitor, address = opened(shared(project, session)[1])
@@ -253,41 +251,41 @@ def test_an_erased_field_shows_no_hash_or_size_as_if_it_had_been_recorded(
         if each.hits.exists()
     )
     for reader, page in ((administrator, f"/sessions/{session.id}/"), (visitor, address)):
-        told = reader.get(f"{page}?step=2").text
-        assert '<dd class="mono hash"><span class="absent">erased</span></dd>' in told
-        assert f'<dd class="mono hash">{mark}' not in told
+        shown = reader.get(f"{page}?step=2").text
+        assert '<dd class="mono hash"><span class="absent">erased</span></dd>' in shown
+        assert f'<dd class="mono hash">{mark}' not in shown
         context = reader.get(f"{page}?step={step}&tab=context").text
         assert "No words in common" not in context
         assert "the matched words are not shown" in context
         assert '<span class="mono hash"><span class="absent">erased</span></span>' in context
-    told = visitor.get(f"{address}?step={step}").text
-    assert "Erased: <b>" in told
-    assert "Clara" not in told
+    shown = visitor.get(f"{address}?step={step}").text
+    assert "Erased: <b>" in shown
+    assert "Clara" not in shown
 
 
-def test_a_replays_step_asserts_nothing_of_a_passage_that_was_erased(
+def test_a_replayed_step_claims_nothing_about_an_erased_passage(
     administrator: Client, session: Session, replay: Replay
 ) -> None:
-    asked = replay.steps.filter(kind="ask").order_by("sequence").first()
-    assert asked is not None
-    page = f"/replays/{replay.id}/steps/{asked.sequence}/"
+    ask = replay.steps.filter(kind="ask").order_by("sequence").first()
+    assert ask is not None
+    page = f"/replays/{replay.id}/steps/{ask.sequence}/"
     assert '<td><span class="verdict verified">verified</span></td>' in administrator.get(page).text
     erase(administrator, session, of_step=["output", "retrieval"])
-    told = administrator.get(page).text
-    assert "Identical." not in told
-    assert '<span class="verdict big erased">erased</span>' in told
-    whole = administrator.get(f"/replays/{replay.id}/").text
-    assert '<span class="verdict erased">erased</span>' in whole
-    assert "affected steps are marked" in whole
-    assert '<span class="verdict identical">' not in whole
-    assert '<td><span class="verdict verified">verified</span></td>' not in told
-    assert '<span class="verdict erased">erased</span>' in told
-    assert "Parts of this recording were erased" in told
-    assert "<dt>Withheld</dt>" not in told
-    assert '<span class="redacted"><span>erased: ' in told
+    shown = administrator.get(page).text
+    assert "Identical." not in shown
+    assert '<span class="verdict big erased">erased</span>' in shown
+    replay_page = administrator.get(f"/replays/{replay.id}/").text
+    assert '<span class="verdict erased">erased</span>' in replay_page
+    assert "affected steps are marked" in replay_page
+    assert '<span class="verdict identical">' not in replay_page
+    assert '<td><span class="verdict verified">verified</span></td>' not in shown
+    assert '<span class="verdict erased">erased</span>' in shown
+    assert "Parts of this recording were erased" in shown
+    assert "<dt>Withheld</dt>" not in shown
+    assert '<span class="redacted"><span>erased: ' in shown
 
 
-def test_what_stays_is_said_where_it_is_confirmed_and_what_went_on_the_evidence_page(
+def test_the_confirmation_names_what_stays_and_the_evidence_page_the_erasure(
     administrator: Client, operator: Client, session: Session
 ) -> None:
     address = f"/sessions/{session.id}/erase-fields/"
@@ -297,8 +295,8 @@ def test_what_stays_is_said_where_it_is_confirmed_and_what_went_on_the_evidence_
     evidence = f"/sessions/{session.id}/evidence/"
     assert "asked for by Clara" not in administrator.get(evidence).text
     found = erase(administrator, session, of_step=["retrieval"])
-    told = administrator.get(evidence).text
-    assert "asked for by Clara" in told
-    assert found in told
+    shown = administrator.get(evidence).text
+    assert "asked for by Clara" in shown
+    assert found in shown
     assert "asked for by Clara" in operator.get(evidence).text
     assert found not in operator.get(evidence).text

@@ -36,7 +36,7 @@ def downloaded(browser: Client, address: str) -> tuple[bytes, str, str]:
     return answer.getvalue(), answer["Content-Disposition"], answer["Last-Sequence"]
 
 
-def test_the_session_leads_to_its_export_and_that_to_a_file_of_each_format(
+def test_a_session_links_to_its_export_page_which_links_to_a_file_per_format(
     viewer: Client, session: Session
 ) -> None:
     assert f'href="/sessions/{session.id}/export/"' in viewer.get("/sessions/run-1/").content.decode()
@@ -47,8 +47,8 @@ def test_the_session_leads_to_its_export_and_that_to_a_file_of_each_format(
         address = f"/sessions/{session.id}/export/{way.name}"
         assert f'href="{address}"' in page
         assert way.title in page
-        content, told, last = downloaded(viewer, address)
-        assert f'filename="run-1{way.ending}"' in told
+        content, disposition, last = downloaded(viewer, address)
+        assert f'filename="run-1{way.ending}"' in disposition
         assert last == "3"
         assert b"said 2" in (content if way.name != "zip" else unzipped(content))
 
@@ -65,13 +65,13 @@ def test_a_session_without_steps_says_so_and_can_be_exported(viewer: Client, pro
     assert (json.loads(content)["name"], last) == ("Nothing yet", "0")
 
 
-def test_a_format_that_is_not_known_is_refused_with_those_that_are(viewer: Client, session: Session) -> None:
+def test_an_unknown_format_is_refused_with_the_known_ones(viewer: Client, session: Session) -> None:
     answer = viewer.get(f"/sessions/{session.id}/export/docx")
     assert answer.status_code == 422
     assert "timemachine, atif, otlp_json, zip" in answer.content.decode()
 
 
-def test_nobody_exports_the_session_of_another_project(other_project: Project, session: Session) -> None:
+def test_another_projects_session_cannot_be_exported(other_project: Project, session: Session) -> None:
     stranger = browser_of(other_project, VIEWER)
     assert stranger.get(f"/sessions/{session.id}/export/").status_code == 404
     assert stranger.get(f"/sessions/{session.id}/export/timemachine").status_code == 404

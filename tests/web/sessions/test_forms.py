@@ -1,4 +1,4 @@
-"""The forms of a session in a browser: it is started, ended and deleted, by who may."""
+"""The forms of a session in a browser: starting, ending and deleting it, and who may do so."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from django.test import Client
 from tests.core.accounts.people import member
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
-from tests.web.sessions.workbench import asked, kinds, open_session, work
+from tests.web.sessions.workbench import kinds, open_session, work, work_form
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import LogEntry
 from timemachine.evidence.sealing import seals
@@ -27,7 +27,7 @@ def admin(project: Project) -> Client:
     return browser_of(project, "admin")
 
 
-def test_a_session_is_started_and_its_timeline_leads_to_the_workbench(
+def test_a_session_is_started_and_its_timeline_links_to_the_workbench(
     operator: Client, project: Project, handbook: Collection
 ) -> None:
     form = operator.get("/sessions/new/", {"collection": handbook.name}).text
@@ -42,14 +42,14 @@ def test_a_session_is_started_and_its_timeline_leads_to_the_workbench(
     assert f'href="{work(session)}"' in operator.get(sent["Location"]).text
 
 
-def test_what_was_left_empty_is_not_recorded(operator: Client) -> None:
+def test_empty_fields_are_not_recorded(operator: Client) -> None:
     operator.post("/sessions/new/", {"name": "bare"})
     session = Session.objects.get()
     assert (session.collection, session.agent) == (None, None)
     assert re.fullmatch(r"sess-[0-9a-f]{8}", session.key)
 
 
-def test_a_new_collection_is_made_with_the_session(operator: Client, project: Project) -> None:
+def test_a_new_collection_is_created_with_the_session(operator: Client, project: Project) -> None:
     operator.post("/sessions/new/", {"name": "first", "new_collection": "Grüße"})
     assert Session.objects.get().collection == Collection.objects.get(project=project, name="Grüße")
 
@@ -71,7 +71,7 @@ def test_a_new_collection_is_made_with_the_session(operator: Client, project: Pr
         ),
     ],
 )
-def test_a_session_that_cannot_start_says_why_at_the_field_and_keeps_the_form(
+def test_an_invalid_form_shows_the_reason_at_its_field_and_keeps_its_input(
     operator: Client, session: Session, form: dict[str, str], status: int, field: str | None, sentence: str
 ) -> None:
     page = operator.post("/sessions/new/", form | {"agent": "kept agent"})
@@ -86,14 +86,14 @@ def test_a_session_that_cannot_start_says_why_at_the_field_and_keeps_the_form(
 def test_ending_a_session_leads_to_its_timeline_and_closes_the_workbench(
     operator: Client, session: Session
 ) -> None:
-    operator.post(work(session), asked("invoices", do="find"))
+    operator.post(work(session), work_form("invoices", do="find"))
     ended = operator.post(f"/sessions/{session.id}/end/")
     assert (ended.status_code, ended["Location"]) == (303, f"/sessions/{session.id}/")
     assert "Session ended with 1 step." in operator.get(ended["Location"]).text
     page = operator.get(work(session)).text
     assert "This session has ended" in page
     assert 'name="text"' not in page
-    late = operator.post(work(session), asked("one more"))
+    late = operator.post(work(session), work_form("one more"))
     assert (late.status_code, "has ended" in late.text) == (409, True)
     assert operator.post(f"{work(session)}put/", {"text": "late"}).status_code == 409
     assert Frame.objects.count() == len(FACTS)
@@ -101,8 +101,8 @@ def test_ending_a_session_leads_to_its_timeline_and_closes_the_workbench(
     assert operator.post(f"/sessions/{session.id}/end/").status_code == 303
 
 
-def test_an_administrator_erases_a_session_once_its_name_is_written(admin: Client, session: Session) -> None:
-    admin.post(work(session), asked("invoices"))
+def test_an_administrator_deletes_a_session_after_entering_its_name(admin: Client, session: Session) -> None:
+    admin.post(work(session), work_form("invoices"))
     address = f"/sessions/{session.id}/delete/"
     assert "Fragen 🕰" in admin.get(address).text
     for wrong in ("", "Fragen"):
@@ -110,14 +110,14 @@ def test_an_administrator_erases_a_session_once_its_name_is_written(admin: Clien
         assert page.status_code == 422
         assert 'aria-describedby="delete_name_error"' in page.text
     assert kinds(session) == ["ask", "find"]
-    gone = admin.post(address, {"name": " Fragen 🕰 "})
-    assert (gone.status_code, gone["Location"]) == (303, "/")
+    deleted = admin.post(address, {"name": " Fragen 🕰 "})
+    assert (deleted.status_code, deleted["Location"]) == (303, "/")
     assert "Session Fragen 🕰 deleted with its 2 steps." in admin.get("/").text
     assert not Session.objects.exists()
     assert not Action.objects.exists()
 
 
-def test_a_session_is_deleted_for_a_reason_that_says_nothing_of_it(
+def test_the_reason_for_a_deletion_must_not_contain_personal_data(
     admin: Client, session: Session, project: Project
 ) -> None:
     seals.seal_session(session.id)
@@ -127,30 +127,30 @@ def test_a_session_is_deleted_for_a_reason_that_says_nothing_of_it(
     assert 'aria-describedby="delete_reason_helptext delete_reason_error"' in refused.text
     assert "The reason contains e-mail, which must not be stored." in refused.text
     assert admin.post(address, {"name": "fragen", "reason": "its time is over"}).status_code == 303
-    told = LogEntry.objects.filter(project=project).latest("index").entry
-    assert json.loads(bytes(told))["reason"] == "its time is over"
+    log_entry = LogEntry.objects.filter(project=project).latest("index").entry
+    assert json.loads(bytes(log_entry))["reason"] == "its time is over"
 
 
-def test_the_key_names_a_session_as_well_as_its_name(admin: Client, session: Session) -> None:
+def test_the_key_confirms_a_deletion_as_well_as_the_name(admin: Client, session: Session) -> None:
     assert admin.post("/sessions/fragen/delete/", {"name": "fragen"}).status_code == 303
     assert not Session.objects.exists()
 
 
-def test_an_operator_does_not_erase(operator: Client, session: Session) -> None:
+def test_an_operator_cannot_delete_a_session(operator: Client, session: Session) -> None:
     assert operator.get(f"/sessions/{session.id}/delete/").status_code == 403
     assert operator.post(f"/sessions/{session.id}/delete/", {"name": session.name}).status_code == 403
     assert Session.objects.exists()
 
 
 @pytest.mark.parametrize("action", ["work/", "work/put/", "work/upload/", "end/"])
-def test_somebody_who_only_reads_records_nothing(viewer: Client, session: Session, action: str) -> None:
+def test_a_viewer_cannot_record(viewer: Client, session: Session, action: str) -> None:
     address = f"/sessions/{session.id}/{action}"
-    assert viewer.post(address, asked("invoices")).status_code == 403
+    assert viewer.post(address, work_form("invoices")).status_code == 403
     session.refresh_from_db()
     assert (session.last_sequence, session.status) == (0, "recording")
 
 
-def test_who_only_reads_sees_the_steps_and_no_form(viewer: Client, session: Session) -> None:
+def test_a_viewer_sees_no_forms_for_recording(viewer: Client, session: Session) -> None:
     page = viewer.get(work(session)).text
     assert 'name="text"' not in page
     assert "End session" not in page
@@ -159,10 +159,10 @@ def test_who_only_reads_sees_the_steps_and_no_form(viewer: Client, session: Sess
 
 
 @pytest.mark.parametrize("action", ["work/", "work/put/", "work/upload/", "end/", "delete/"])
-def test_another_projects_session_is_not_there(other_project: Project, session: Session, action: str) -> None:
+def test_another_projects_session_is_not_found(other_project: Project, session: Session, action: str) -> None:
     stranger = browser_of(other_project, "admin")
     address = f"/sessions/{session.id}/{action}"
-    assert stranger.post(address, asked("x") | {"name": session.name}).status_code == 404
+    assert stranger.post(address, work_form("x") | {"name": session.name}).status_code == 404
     session.refresh_from_db()
     assert (session.last_sequence, session.status) == (0, "recording")
 
@@ -174,7 +174,7 @@ def test_a_form_without_its_token_is_refused(project: Project, session: Session,
     client = Client(enforce_csrf_checks=True)
     client.force_login(member(project, "admin").user)
     address = f"/sessions/{action.format(id=session.id)}"
-    assert client.post(address, asked("x") | {"name": session.name}).status_code == 403
+    assert client.post(address, work_form("x") | {"name": session.name}).status_code == 403
     assert kinds(session) == []
     assert Session.objects.count() == 1
 

@@ -1,4 +1,4 @@
-"""Importing in a browser: sessions, an account of every line, and one sentence for what is not a transcript."""
+"""Importing in a browser: sessions, a report on the lines, and a message for a file that is not a transcript."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def signed_in(project: Project, role: str) -> Client:
 
 
 def line(number: int, text: str, session: str = SESSION_ID) -> str:
-    """A message of a person, as Claude Code writes it."""
+    """A user's message in the format of Claude Code."""
     return json.dumps(
         {
             "type": "user",
@@ -62,7 +62,7 @@ def test_the_form_takes_files_and_knows_the_formats(operator: Client) -> None:
     assert 'value="claude_code"' in page
 
 
-def test_a_transcript_becomes_a_session_with_an_account_of_its_lines(
+def test_a_transcript_becomes_a_session_with_a_report_on_its_lines(
     operator: Client, project: Project
 ) -> None:
     file = transcript(
@@ -81,7 +81,7 @@ def test_a_transcript_becomes_a_session_with_an_account_of_its_lines(
     assert session.last_sequence == 3
 
 
-def test_the_same_file_again_adds_nothing_and_says_what_was_there(operator: Client) -> None:
+def test_a_repeated_import_adds_only_new_steps_and_counts_the_known_ones(operator: Client) -> None:
     operator.post("/import/", {"file": transcript(line(1, "one"))})
     operator.post("/import/", {"file": transcript(line(1, "one"), line(2, "two"))})
     page = operator.get("/import/done/").text
@@ -90,7 +90,7 @@ def test_the_same_file_again_adds_nothing_and_says_what_was_there(operator: Clie
     assert Session.objects.get().last_sequence == 2
 
 
-def test_of_several_files_it_is_said_what_each_was(operator: Client) -> None:
+def test_the_result_of_each_of_several_files_is_shown(operator: Client) -> None:
     known = line(1, "one")
     operator.post("/import/", {"file": transcript(known)})
     operator.post("/import/", {"file": [transcript(known), transcript("no", name="no.txt")]})
@@ -109,7 +109,7 @@ def test_files_that_are_all_refused_get_a_line_each_and_the_formats_once(operato
     assert page.count("a Claude Code session") == 2  # there, and in the choice of a format
 
 
-def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
+def test_several_files_are_imported_independently(operator: Client) -> None:
     other = SESSION_ID.replace("3f", "4f")
     files = [
         transcript(line(1, "a")),
@@ -135,7 +135,7 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
         ({"file": SimpleUploadedFile("x.jsonl", b"{}"), "format": "psychic"}, "Unknown format"),
     ],
 )
-def test_what_is_no_transcript_is_one_sentence_and_nothing_is_kept(
+def test_a_file_that_is_not_a_transcript_is_refused_and_nothing_is_stored(
     operator: Client, form: dict[str, object], sentence: str
 ) -> None:
     page = operator.post("/import/", form)
@@ -146,12 +146,12 @@ def test_what_is_no_transcript_is_one_sentence_and_nothing_is_kept(
     assert operator.get("/import/done/")["Location"] == "/import/"
 
 
-def test_a_chosen_format_stays_chosen(operator: Client) -> None:
+def test_a_selected_format_stays_selected(operator: Client) -> None:
     page = operator.post("/import/", {"format": "claude_code"})
     assert '<option value="claude_code" selected>' in page.text
 
 
-def test_a_file_over_the_limit_ends_in_a_sentence(operator: Client, settings: Settings) -> None:
+def test_a_file_over_the_limit_is_refused_with_a_message(operator: Client, settings: Settings) -> None:
     settings.MAX_IMPORT_BYTES = 200_000
     page = operator.post("/import/", {"file": transcript(line(1, "x" * 300_000))})
     assert page.status_code == 413
@@ -159,7 +159,7 @@ def test_a_file_over_the_limit_ends_in_a_sentence(operator: Client, settings: Se
     assert not Session.objects.exists()
 
 
-def test_a_session_that_was_recorded_here_is_not_imported_over(operator: Client) -> None:
+def test_an_import_does_not_replace_a_session_recorded_here(operator: Client) -> None:
     operator.post("/sessions/new/", {"name": "mine", "key": SESSION_ID})
     page = operator.post("/import/", {"file": transcript(line(1, "one"))})
     assert page.status_code == 422
@@ -167,7 +167,7 @@ def test_a_session_that_was_recorded_here_is_not_imported_over(operator: Client)
     assert Session.objects.get().last_sequence == 0
 
 
-def test_somebody_who_only_reads_imports_nothing(project: Project) -> None:
+def test_a_viewer_cannot_import(project: Project) -> None:
     viewer = signed_in(project, "viewer")
     assert viewer.get("/import/").status_code == 403
     assert viewer.post("/import/", {"file": transcript(line(1, "one"))}).status_code == 403
@@ -181,12 +181,12 @@ def test_a_form_without_its_token_is_refused(project: Project) -> None:
     assert not Session.objects.exists()
 
 
-def test_the_account_belongs_to_the_browser_that_imported(operator: Client, project: Project) -> None:
+def test_the_report_is_visible_only_in_the_browser_that_imported(operator: Client, project: Project) -> None:
     operator.post("/import/", {"file": transcript(line(1, "one"))})
     assert signed_in(project, "admin").get("/import/done/")["Location"] == "/import/"
 
 
-def test_skipped_lines_stand_together_by_their_reason() -> None:
+def test_skipped_lines_are_grouped_by_reason() -> None:
     skipped = [LineSkipped(line=number, reason="cut off") for number in (3, 7, 8, 9, 12)]
     skipped.insert(1, LineSkipped(line=4, reason="not an object"))
     assert skipped_lines(skipped) == [
@@ -202,8 +202,8 @@ def test_no_skipped_line_is_lost_and_none_is_added(lines: set[int]) -> None:
     assert {number for run in written for number in range(int(run[0]), int(run[-1]) + 1)} == lines
 
 
-def on_its_way(browser: Client, monkeypatch: pytest.MonkeyPatch, *files: SimpleUploadedFile) -> str:
-    """Where a browser is led that sends files of which each is large."""
+def queued(browser: Client, monkeypatch: pytest.MonkeyPatch, *files: SimpleUploadedFile) -> str:
+    """Upload files that all count as large; return the address of the redirect."""
     monkeypatch.setattr(imports, "AT_ONCE_BYTES", 10)
     sent = browser.post("/import/", {"file": list(files)})
     assert sent.status_code == 303
@@ -211,10 +211,10 @@ def on_its_way(browser: Client, monkeypatch: pytest.MonkeyPatch, *files: SimpleU
     return address
 
 
-def test_a_large_file_has_a_page_that_says_how_far_a_worker_is(
+def test_a_large_file_has_a_page_that_shows_the_progress(
     operator: Client, project: Project, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
 ) -> None:
-    address = on_its_way(operator, monkeypatch, transcript(line(1, "Grüße"), "{broken"))
+    address = queued(operator, monkeypatch, transcript(line(1, "Grüße"), "{broken"))
     found = FileImport.objects.get()
     assert address == f"/imports/{found.id}/"
     page = operator.get(address).text
@@ -237,23 +237,25 @@ def test_a_large_file_has_a_page_that_says_how_far_a_worker_is(
     assert "deleted since" in operator.get(address).text
 
 
-def test_a_page_that_asks_for_news_gets_none_where_there_is_none(
+def test_polling_returns_nothing_until_the_import_has_changed(
     operator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = on_its_way(operator, monkeypatch, transcript(line(1, "a")))
-    asked = {"HX-Request": "true"}
-    assert operator.get(f"{address}?rev=0", headers=asked).status_code == 204
+    address = queued(operator, monkeypatch, transcript(line(1, "a")))
+    htmx = {"HX-Request": "true"}
+    assert operator.get(f"{address}?rev=0", headers=htmx).status_code == 204
     FileImport.objects.update(
         revision=1, status="failed", finished_at=now(), data=b"", error_message="It is cut off."
     )
-    news = operator.get(f"{address}?rev=0", headers=asked | {"HX-Target": "progress"}).text
+    news = operator.get(f"{address}?rev=0", headers=htmx | {"HX-Target": "progress"}).text
     assert "It is cut off." in news
     assert "Nothing was imported." in news
 
 
-def test_several_files_say_each_where_it_is(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_of_each_of_several_files_is_shown(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = [transcript(line(1, "a"), name="a.jsonl"), transcript("no", name="no.txt")]
-    assert on_its_way(operator, monkeypatch, *files) == "/import/done/"
+    assert queued(operator, monkeypatch, *files) == "/import/done/"
     page = operator.get("/import/done/").text
     assert f'href="/imports/{FileImport.objects.get().id}/"' in page
     assert "no.txt is not a transcript" in page

@@ -1,4 +1,4 @@
-"""Diffs that a page does not wait for: noted down, enqueued, made by a worker, shown in pages of rows."""
+"""Diffs that a page does not wait for: noted, enqueued, computed by a worker, and shown in pages of rows."""
 
 import re
 from datetime import timedelta
@@ -26,7 +26,7 @@ POLL = {"HX-Request": "true", "HX-Target": "values"}
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts of this length are long ones here."""
+    """Make texts of this length count as long."""
     monkeypatch.setattr(long_diffs, "LONG", 10_000)
 
 
@@ -50,7 +50,7 @@ def page(browser: Client, where: str) -> str:
     return answer.content.decode()
 
 
-def test_a_long_diff_is_waited_for_by_polling_or_by_reload_and_then_shown(
+def test_a_page_waits_for_a_long_diff_by_polling_or_reloading_and_then_shows_it(
     viewer: Client, both: list[Session]
 ) -> None:
     waiting = page(viewer, address(both))
@@ -69,7 +69,7 @@ def test_a_long_diff_is_waited_for_by_polling_or_by_reload_and_then_shown(
     assert "250 more rows" in shown
 
 
-def test_numbers_and_names_stand_before_a_diff_of_any_length(viewer: Client, project: Project) -> None:
+def test_differing_numbers_come_before_a_diff_of_any_length(viewer: Client, project: Project) -> None:
     prose = "The harbour was quiet that night and nobody saw the ship. " * 1_500
     runs = []
     for number in ("412", "977"):
@@ -100,7 +100,7 @@ def test_long_json_is_compared_by_its_structure_by_a_worker(viewer: Client, proj
     assert "hx-trigger" not in page(viewer, address(runs))
 
 
-def test_long_json_that_is_only_written_otherwise_is_told_as_the_same(
+def test_long_json_with_only_a_different_key_order_counts_as_the_same(
     viewer: Client, project: Project
 ) -> None:
     runs = []
@@ -115,7 +115,7 @@ def test_long_json_that_is_only_written_otherwise_is_told_as_the_same(
     assert "Same values, formatted differently" in page(viewer, address(runs))
 
 
-def test_its_rows_come_in_pages(viewer: Client, both: list[Session]) -> None:
+def test_the_rows_of_a_long_diff_are_paged(viewer: Client, both: list[Session]) -> None:
     page(viewer, address(both))
     long_diffs.make(LongDiff.objects.get().id)
     later = re.search(r'href="([^"]*row=150[^"]*)"', page(viewer, address(both)))
@@ -127,7 +127,7 @@ def test_its_rows_come_in_pages(viewer: Client, both: list[Session]) -> None:
     assert "100 more rows" in second
 
 
-def test_of_many_pages_that_wait_one_enqueues_it(
+def test_several_waiting_pages_enqueue_a_diff_once(
     viewer: Client,
     both: list[Session],
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -139,7 +139,7 @@ def test_of_many_pages_that_wait_one_enqueues_it(
     assert received() == [("make_long_diff", [str(LongDiff.objects.get().id)])]
 
 
-def test_the_sweep_enqueues_it_again_and_gives_up_in_the_end(viewer: Client, both: list[Session]) -> None:
+def test_the_sweep_enqueues_a_diff_and_finally_gives_up(viewer: Client, both: list[Session]) -> None:
     page(viewer, address(both))
     found = LongDiff.objects.get()
     assert overdue(make_long_diff) == [found.id]
@@ -150,7 +150,7 @@ def test_the_sweep_enqueues_it_again_and_gives_up_in_the_end(viewer: Client, bot
     assert "could not be compared (three attempts)" in page(viewer, address(both))
 
 
-def test_one_that_is_made_is_not_made_again_and_goes_after_a_week(
+def test_a_finished_diff_is_not_recomputed_and_is_deleted_after_a_week(
     viewer: Client, both: list[Session]
 ) -> None:
     page(viewer, address(both))
@@ -164,7 +164,7 @@ def test_one_that_is_made_is_not_made_again_and_goes_after_a_week(
     assert not LongDiff.objects.exists()
 
 
-def test_it_is_erased_with_either_session(viewer: Client, both: list[Session]) -> None:
+def test_a_diff_is_erased_with_either_session(viewer: Client, both: list[Session]) -> None:
     page(viewer, address(both))
     found = LongDiff.objects.get()
     erase_session(both[1])
@@ -172,7 +172,7 @@ def test_it_is_erased_with_either_session(viewer: Client, both: list[Session]) -
     long_diffs.make(found.id)
 
 
-def test_equal_texts_are_never_long(viewer: Client, both: list[Session]) -> None:
+def test_identical_texts_need_no_long_diff(viewer: Client, both: list[Session]) -> None:
     one = both[0].key
     assert "Identical" in page(viewer, f"/compare/steps/?a={one}&b={one}&left=1&right=1")
     assert not LongDiff.objects.exists()

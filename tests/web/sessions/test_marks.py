@@ -1,4 +1,4 @@
-"""Where something was withheld or erased a mark stands: one thing, never cut, compared or left bare."""
+"""Marks for withheld or erased text: a mark is one unit that is never cut, compared in part or shown unstyled."""
 
 import re
 from typing import Any
@@ -47,7 +47,7 @@ AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-3
         ("[erased: never closed", 4, 4),
     ],
 )
-def test_nothing_begins_or_ends_inside_a_mark(text: str, place: int, moved: int) -> None:
+def test_a_position_inside_a_mark_moves_behind_its_end(text: str, place: int, moved: int) -> None:
     assert after_mark(text, place) == moved
 
 
@@ -57,7 +57,7 @@ def words_of(side: str) -> list[tuple[str, str]]:
     return [(span.mark, span.text) for row in rows for span in getattr(row, side)]
 
 
-def test_a_mark_is_put_for_another_as_a_whole() -> None:
+def test_a_mark_replaces_another_as_one_unit() -> None:
     assert ("removed", MARK) in words_of("left")
     assert ("added", "[erased: repeated text]") in words_of("right")
 
@@ -77,17 +77,17 @@ def test_no_edit_cuts_a_mark(old: list[str], new: list[str]) -> None:
         assert all(each.count("]") == len(BARE.findall(each)) for each in spans)
 
 
-def test_a_sentence_and_what_it_rests_on_never_end_inside_a_mark() -> None:
+def test_a_sentence_and_its_evidence_never_end_inside_a_mark() -> None:
     answer = f"It is {MARK} today. Really."
-    told: dict[str, Any] = {"sentences": [{"start": 0, "end": 12, "grounded": True, "frame": 1}]}
-    told["sentences"][0] |= {"passage_start": 9, "passage_end": 14}
-    found = sentences(answer, told)
+    grounding: dict[str, Any] = {"sentences": [{"start": 0, "end": 12, "grounded": True, "frame": 1}]}
+    grounding["sentences"][0] |= {"passage_start": 9, "passage_end": 14}
+    found = sentences(answer, grounding)
     assert [each.text for each in found] == [f"It is {MARK}", " today. Really."]
     (rests,) = evidence(found, [Source(frame=1, text=f"Built {MARK} here.")])
     assert all(piece.text.count("[") == piece.text.count("]") for piece in rests.pieces)
 
 
-def test_a_mark_that_a_list_cuts_is_a_block_as_well() -> None:
+def test_a_mark_truncated_in_a_list_is_a_block_as_well() -> None:
     assert hatched("what of [erased: repea…") == (
         'what of <span class="redacted"><span>erased: repea…</span></span>'
     )
@@ -95,7 +95,7 @@ def test_a_mark_that_a_list_cuts_is_a_block_as_well() -> None:
 
 @pytest.fixture
 def erased(project: Project) -> Session:
-    """A session with a replay and a comparison, of which an ask's question and answer were erased."""
+    """A session with a replay and a comparison, in which the question and answer of an ask were erased."""
     session = recorded_session(project, questions=QUESTIONS[:1])
     replayed(session, AUDIT)
     compared(project, [session], "local:extractive-1", "local:extractive-3")
@@ -129,31 +129,31 @@ def test_after_an_erasure_every_page_has_blocks_for_its_marks(project: Project, 
         assert 'class="redacted"' in main, address
 
 
-def test_a_visitor_reads_that_the_words_of_a_passage_are_withheld(project: Project) -> None:
+def test_a_visitor_sees_that_the_matched_words_of_a_passage_are_withheld(project: Project) -> None:
     session = start_session(project, name="found", by="test")
     hit = HitDraft(rank=1, title="t", text="write to jo@example.org", matched={"terms": {"write": 1.0}})
     append(session.id, [ActionDraft(kind="find", input="q", retrieval=RetrievalDraft(hits=(hit,)))])
     profile = as_profile(make_profile(project, "Quiet", read_rules({"detect": ["email"]}), by="test"))
-    visitor, there = opened(shared(project, session, Terms(redaction=profile))[1])
-    page = " ".join(visitor.get(f"{there}?step=1&tab=context").text.split())
+    visitor, address = opened(shared(project, session, Terms(redaction=profile))[1])
+    page = " ".join(visitor.get(f"{address}?step=1&tab=context").text.split())
     assert (
         '<span class="quiet">matched</span> <span class="redacted"><span>withheld: repeats what is withheld</span></span>'
         in page
     )
 
 
-def test_marks_are_blocks_in_every_fact_of_a_step_and_plain_words_in_a_tab_s_title(project: Project) -> None:
+def test_marks_are_blocks_in_every_field_of_a_step_and_plain_words_in_the_title(project: Project) -> None:
     session = start_session(project, name="Call of jo@example.org", by="test")
     named = {"user": "jo@example.org", "password": "hunter2-hunter2"}
     append(session.id, [ActionDraft(kind="llm_call", agent="jo@example.org", input="q", parameters=named)])
-    visitor, there = opened(shared(project, session, Terms(redaction=BUILT_IN))[1])
-    page = visitor.get(there).text
+    visitor, address = opened(shared(project, session, Terms(redaction=BUILT_IN))[1])
+    page = visitor.get(address).text
     assert "Call of (e-mail withheld)" in page.split("</title>")[0]
     assert page.count("<span>withheld: e-mail</span>") >= 3
     assert not BARE.search(page)
 
 
-def test_what_was_erased_is_not_called_withheld_and_not_counted(project: Project) -> None:
+def test_erased_text_is_neither_called_withheld_nor_counted_as_such(project: Project) -> None:
     session = start_session(project, name="plain", by="test")
     secrets = {"api_key": "hunter2-hunter2", "password": "Kieler Sprotte", "token": 48151623}
     append(session.id, [ActionDraft(kind="tool_call", name="sign in", input=secrets)])
@@ -164,14 +164,14 @@ def test_what_was_erased_is_not_called_withheld_and_not_counted(project: Project
     erasing.work(found.id)
     session.refresh_from_db()
     link, path = shared(project, session, Terms(redaction=BUILT_IN))
-    visitor, there = opened(path)
-    page = visitor.get(there).text
+    visitor, address = opened(path)
+    page = visitor.get(address).text
     assert page.count("[erased: secret]") + page.count("<span>erased: secret</span>") >= 3
     assert "withheld: secret" not in page
     assert preview_of(link).tally == {}
 
 
-def test_a_text_that_only_looks_like_a_mark_is_a_text(project: Project, operator: Client) -> None:
+def test_a_text_that_only_looks_like_a_mark_is_shown_as_text(project: Project, operator: Client) -> None:
     session = start_session(project, name="plain", by="test")
     append(session.id, [ActionDraft(kind="message", output=f"I say {MARK}")])
     assert f"I say {MARK}" in operator.get(f"/sessions/{session.id}/?step=1").text

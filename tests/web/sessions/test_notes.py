@@ -1,4 +1,4 @@
-"""Notes on the timeline and in their list, through the front door."""
+"""Notes on the timeline and in their list, over HTTP."""
 
 import re
 from uuid import uuid4
@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.core.accounts.people import member
-from tests.web.timelines import HOSTILE, get, recorded, story, words
+from tests.web.timelines import HOSTILE, example_actions, get, recorded, words
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.recording.annotations.notes.commands import add, delete
@@ -25,17 +25,17 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    return recorded(project, story())
+    return recorded(project, example_actions())
 
 
 def sent(browser: Client, text: str, address: str = "?step=2", **more: str) -> str:
-    """Where a browser goes after a note was added."""
+    """Add a note and return the address of the redirect."""
     answer = browser.post(f"/sessions/s/{address}", {"text": text, **more})
     assert answer.status_code == 303, answer.content.decode()
     return str(answer["Location"])
 
 
-def test_a_note_stands_on_every_tab_of_its_step_and_of_no_other(operator: Client, session: Session) -> None:
+def test_a_note_is_shown_on_every_tab_of_its_step_and_of_no_other(operator: Client, session: Session) -> None:
     note = add(session, 2, "Here it went wrong.", by="anna@example.org")
     for tab in ("action", "state", "context", "raw"):
         page = get(operator, f"/sessions/s/?step=2&tab={tab}", target="article#step")
@@ -78,7 +78,7 @@ def test_the_form_names_its_step_and_has_a_key(operator: Client, session: Sessio
         ("ä" * (LONGEST_TEXT + 1), "has 2,001 characters; the maximum is 2,000"),
     ],
 )
-def test_what_cannot_be_a_note_is_said_at_the_field_and_what_was_written_stays(
+def test_an_invalid_note_is_reported_at_its_field_and_its_text_is_kept(
     operator: Client, session: Session, text: str, why: str
 ) -> None:
     assert session
@@ -108,7 +108,7 @@ def test_a_full_step_says_so_at_the_field(
     )
 
 
-def test_a_note_on_no_step_is_refused(operator: Client, session: Session) -> None:
+def test_a_note_on_an_unknown_step_is_refused(operator: Client, session: Session) -> None:
     assert session
     for step in ("", "?step=99", "?step=x"):
         assert operator.post(f"/sessions/s/{step}", {"text": "x"}).status_code == 404, step
@@ -136,7 +136,7 @@ def test_hostile_text_is_harmless_wherever_it_is_shown(operator: Client, session
         assert "{{ 7|add:7 }}" in page
 
 
-def test_a_viewer_reads_notes_and_writes_none(viewer: Client, session: Session) -> None:
+def test_a_viewer_can_read_but_not_write_notes(viewer: Client, session: Session) -> None:
     note = add(session, 1, "Look here.", by="anna@example.org")
     page = get(viewer, "/sessions/s/")
     assert "Look here." in page
@@ -147,9 +147,7 @@ def test_a_viewer_reads_notes_and_writes_none(viewer: Client, session: Session) 
     assert 'id="notes"' not in get(viewer, "/sessions/s/?step=2")
 
 
-def test_its_author_and_an_administrator_delete_a_note_and_nobody_else(
-    project: Project, session: Session
-) -> None:
+def test_only_its_author_and_administrators_can_delete_a_note(project: Project, session: Session) -> None:
     writer, admin = member(project, "operator", "anna@example.org"), member(project, "admin")
     other = member(project, "operator")
     for person, may in ((writer, True), (other, False), (admin, True)):
@@ -169,16 +167,18 @@ def test_its_author_and_an_administrator_delete_a_note_and_nobody_else(
             delete(note, by=writer.user.email, administers=False)
 
 
-def test_deleting_leads_back_to_the_step_and_never_elsewhere(operator: Client, session: Session) -> None:
+def test_deleting_a_note_redirects_to_its_step_and_never_to_another_site(
+    operator: Client, session: Session
+) -> None:
     person = sent(operator, "x").rpartition("note-")[2]
     plain = operator.post(f"/sessions/s/notes/{person}/delete/")
     assert plain["Location"] == f"/sessions/{session.id}/?step=2#notes"
     other = sent(operator, "x").rpartition("note-")[2]
-    away = operator.post(f"/sessions/s/notes/{other}/delete/", {"next": "https://evil.example/"})
-    assert away["Location"] == "/#notes"
+    external = operator.post(f"/sessions/s/notes/{other}/delete/", {"next": "https://evil.example/"})
+    assert external["Location"] == "/#notes"
 
 
-def test_a_note_has_an_address_of_its_own(operator: Client, session: Session) -> None:
+def test_a_note_has_its_own_address(operator: Client, session: Session) -> None:
     note = add(session, 4, "x", by="anna@example.org")
     answer = operator.get(f"/sessions/s/notes/{note.id}/")
     assert (answer.status_code, answer["Location"]) == (
@@ -186,13 +186,13 @@ def test_a_note_has_an_address_of_its_own(operator: Client, session: Session) ->
         f"/sessions/{session.id}/?step=4#note-{note.id}",
     )
     delete(note, by="anna@example.org", administers=False)
-    gone = operator.get(f"/sessions/s/notes/{note.id}/")
-    assert gone.status_code == 404
-    assert "This note was deleted by anna@example.org at" in words(gone.content.decode())
+    deleted = operator.get(f"/sessions/s/notes/{note.id}/")
+    assert deleted.status_code == 404
+    assert "This note was deleted by anna@example.org at" in words(deleted.content.decode())
 
 
 def test_another_projects_notes_are_not_found(operator: Client, other_project: Project) -> None:
-    session = recorded(other_project, story())
+    session = recorded(other_project, example_actions())
     note = add(session, 1, "x", by="x")
     for address in ("/sessions/s/notes/", f"/sessions/s/notes/{note.id}/"):
         assert operator.get(address).status_code == 404
@@ -201,7 +201,7 @@ def test_another_projects_notes_are_not_found(operator: Client, other_project: P
     assert notes_of(session).count() == 1
 
 
-def test_rows_with_notes_carry_a_word(operator: Client, session: Session) -> None:
+def test_rows_with_notes_are_labelled(operator: Client, session: Session) -> None:
     for sequence in (2, 4, 4):
         add(session, sequence, "x", by="x")
     page = get(operator, "/sessions/s/")
@@ -235,7 +235,7 @@ def test_a_minimap_with_too_many_pins_says_which_it_drew(operator: Client, proje
     assert "Only the first 500 steps with notes are drawn. All notes" in words(page)
 
 
-def test_the_timeline_leads_to_the_list_of_all_notes(operator: Client, session: Session) -> None:
+def test_the_timeline_links_to_the_list_of_all_notes(operator: Client, session: Session) -> None:
     assert "/sessions/" + str(session.id) + "/notes/" not in get(operator, "/sessions/s/")
     for sequence in (4, 1, 2):
         add(session, sequence, f"about {sequence}", by="anna@example.org")
@@ -245,7 +245,7 @@ def test_the_timeline_leads_to_the_list_of_all_notes(operator: Client, session: 
     assert listed.index("about 1") < listed.index("about 2") < listed.index("about 4")
 
 
-def test_the_list_goes_on_page_by_page(
+def test_the_list_of_notes_is_paged(
     operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views, "PAGE", 2)
@@ -261,9 +261,7 @@ def test_the_list_goes_on_page_by_page(
 
 
 @pytest.mark.parametrize("after", ["x", "00000000-0000-7000-8000-000000000000"])
-def test_a_place_that_the_list_did_not_give_is_refused(
-    operator: Client, session: Session, after: str
-) -> None:
+def test_an_invalid_page_position_is_refused(operator: Client, session: Session, after: str) -> None:
     assert session
     assert operator.get(f"/sessions/s/notes/?after={after}").status_code == 422
 
@@ -275,8 +273,8 @@ def test_an_empty_list_says_what_to_do(operator: Client, viewer: Client, session
     assert "No more notes" in words(get(operator, f"/sessions/s/notes/?after={last.id}"))
 
 
-def test_many_notes_ask_the_database_as_often_as_one(operator: Client, session: Session) -> None:
-    def asked() -> dict[str, int]:
+def test_the_number_of_queries_does_not_grow_with_notes(operator: Client, session: Session) -> None:
+    def count_queries() -> dict[str, int]:
         found = {}
         for address in ("/sessions/s/?step=2", "/sessions/s/?step=2&tab=state", "/sessions/s/notes/"):
             with CaptureQueriesContext(connection) as queries:
@@ -286,10 +284,10 @@ def test_many_notes_ask_the_database_as_often_as_one(operator: Client, session: 
 
     add(session, 2, "x", by="x")
     get(operator, "/sessions/s/?step=2")
-    few = asked()
+    few = count_queries()
     for sequence in (1, 2, 2, 3, 4, 4, 5):
         add(session, sequence, "x", by="x")
-    assert asked() == few
+    assert count_queries() == few
 
 
 def test_a_share_link_shows_no_note(project: Project, session: Session) -> None:
@@ -301,7 +299,7 @@ def test_a_share_link_shows_no_note(project: Project, session: Session) -> None:
     assert 'class="noted"' not in page
 
 
-def test_a_session_without_steps_has_no_place_for_notes(operator: Client, project: Project) -> None:
+def test_a_session_without_steps_accepts_no_notes(operator: Client, project: Project) -> None:
     recorded(project, [])
     assert "note-form" not in get(operator, "/sessions/s/")
     assert operator.post("/sessions/s/", {"text": "x"}).status_code == 404

@@ -1,4 +1,4 @@
-"""Notes in a real browser: the key, and the place on a page to which a note's address leads."""
+"""Notes in a real browser: their key, and the scroll position at the address of a note."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from tests.web.people import chromium_of
-from tests.web.timelines import recorded, story
+from tests.web.timelines import example_actions, recorded
 from timemachine.core.accounts.models import Project
 from timemachine.recording.annotations.notes.commands import add
 
@@ -19,20 +19,20 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def page(chromium: Browser, live_server: LiveServer, project: Project, settings: Settings) -> Iterator[Page]:
     """The second step of a session, in a low window."""
     settings.ALLOWED_HOSTS = ["localhost"]
-    session = recorded(project, story())
+    session = recorded(project, example_actions())
     for number in range(12):
         add(session, 2, f"Note {number + 1}.", by="anna@example.org")
     context = chromium_of(project, chromium, live_server, viewport={"width": 1200, "height": 600})
     found = context.new_page()
     found.goto(f"{live_server.url}/sessions/s/?step=2")
     expect(found.locator("#step")).to_be_visible()
-    found.wait_for_load_state()  # a key that comes before the scripts is a key without them
+    found.wait_for_load_state()  # a key pressed before the scripts have loaded has no effect
     yield found
     context.close()
 
 
 def in_view(page: Page, selector: str) -> bool:
-    """Whether the element is within its pane, with the page itself not scrolled."""
+    """Return whether the element is visible in its pane while the page itself is not scrolled."""
     expect(page.locator(selector)).to_be_in_viewport()
     return bool(page.evaluate("scrollY === 0 && document.documentElement.scrollHeight === innerHeight"))
 
@@ -43,7 +43,7 @@ def test_the_address_of_a_note_scrolls_its_pane_and_not_the_page(page: Page) -> 
     assert in_view(page, ".step-note:target")
 
 
-def test_p_goes_to_the_field_and_what_is_refused_is_in_view(page: Page) -> None:
+def test_p_focuses_the_field_and_a_refusal_is_in_view(page: Page) -> None:
     page.keyboard.press("j")
     expect(page.locator("#step")).to_have_attribute("data-sequence", "3")
     page.keyboard.press("p")

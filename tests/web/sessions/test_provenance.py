@@ -1,4 +1,4 @@
-"""Where passages came from and where they went, through the front door: both ways between a put and the steps that used it."""
+"""The origin and the use of passages, over HTTP: links in both directions between a put and the steps that used it."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.builders import tamper
 from tests.recording.intake.files import now_put
-from tests.web.timelines import HOSTILE, get, recorded, story, words
+from tests.web.timelines import HOSTILE, example_actions, get, recorded, words
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import NewFrame, get_or_create_collection, put_frames
 from timemachine.knowledge.find import Query
@@ -28,7 +28,7 @@ MODEL = "local:extractive-1"
 
 @pytest.fixture
 def shelf(project: Project) -> Collection:
-    """A collection in which one passage was put outside any session."""
+    """A collection with one passage that was stored outside any session."""
     collection = get_or_create_collection(project, "shelf", by="test")
     put_frames(
         collection,
@@ -39,8 +39,8 @@ def shelf(project: Project) -> Collection:
 
 
 @pytest.fixture
-def told(project: Project, shelf: Collection) -> Session:
-    """1 a put, 2 a find, 3 an ask with its find 4, over the shelf."""
+def session(project: Project, shelf: Collection) -> Session:
+    """A session on the shelf: 1 a put, 2 a find, 3 an ask with its find 4."""
     session = start_session(project, name="Told", by="test", collection=shelf, key="told")
     invoices = NewFrame(title="Retention", text="Invoices are kept for ten years.")
     answering.put(shelf, [invoices], by="test", session=session)
@@ -50,7 +50,7 @@ def told(project: Project, shelf: Collection) -> Session:
     return session
 
 
-def test_every_hit_says_which_step_put_it_or_who_did_and_when(operator: Client, told: Session) -> None:
+def test_every_hit_names_the_step_or_the_user_that_stored_it(operator: Client, session: Session) -> None:
     for step in (2, 3, 4):
         for tab in ("action", "context"):
             page = get(operator, f"/sessions/told/?step={step}&tab={tab}")
@@ -60,25 +60,25 @@ def test_every_hit_says_which_step_put_it_or_who_did_and_when(operator: Client, 
 
 
 def test_a_put_in_another_session_of_the_project_is_named_and_linked(
-    operator: Client, project: Project, told: Session, shelf: Collection
+    operator: Client, project: Project, session: Session, shelf: Collection
 ) -> None:
     later = start_session(project, name="Later", by="test", collection=shelf, key="later")
     answering.find(shelf, QUESTION, session=later)
     page = get(operator, "/sessions/later/?step=1")
-    assert f'href="/sessions/{told.id}/?step=1">step 1 of <bdi>Told</bdi></a>' in page
+    assert f'href="/sessions/{session.id}/?step=1">step 1 of <bdi>Told</bdi></a>' in page
 
 
-def test_a_version_leads_to_the_step_that_put_that_version(
-    operator: Client, project: Project, told: Session, shelf: Collection
+def test_a_version_links_to_the_step_that_stored_it(
+    operator: Client, project: Project, session: Session, shelf: Collection
 ) -> None:
-    mended = NewFrame(number=1, title="Retention", text="Invoices are kept for eleven years.")
-    answering.put(shelf, [mended], by="test", session=told)
-    answering.find(shelf, QUESTION, session=told)
+    corrected = NewFrame(number=1, title="Retention", text="Invoices are kept for eleven years.")
+    answering.put(shelf, [corrected], by="test", session=session)
+    answering.find(shelf, QUESTION, session=session)
     page = get(operator, "/sessions/told/?step=6")
     assert re.search(r'stored by\s+<a href="\?step=5#s5">step 5</a>', page)
 
 
-def test_a_passage_of_a_file_leads_to_the_step_that_put_it(
+def test_a_passage_of_a_file_links_to_the_step_that_stored_it(
     operator: Client, project: Project, shelf: Collection
 ) -> None:
     session = start_session(project, name="Files", by="test", collection=shelf, key="files")
@@ -90,17 +90,17 @@ def test_a_passage_of_a_file_leads_to_the_step_that_put_it(
     assert re.search(rf'stored by\s+<a href="\?step={last}#s{last}">step {last}</a>', page)
 
 
-def test_a_hit_of_another_program_and_one_of_an_erased_frame_say_so(
-    operator: Client, project: Project, told: Session
+def test_hits_of_another_program_and_of_an_erased_frame_are_labelled(
+    operator: Client, project: Project, session: Session
 ) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     assert "origin not recorded" in words(get(operator, "/sessions/s/?step=2"))
     tamper("UPDATE tm_hit SET stored_frame_id = %s", [2**40])
     assert "its frame was deleted" in words(get(operator, "/sessions/told/?step=2"))
 
 
-def test_a_put_says_which_later_steps_used_it_and_which_sentences_rest_on_it(
-    operator: Client, told: Session
+def test_a_put_lists_the_later_steps_that_used_it_and_the_sentences_it_supports(
+    operator: Client, session: Session
 ) -> None:
     page = get(operator, "/sessions/told/?step=1")
     assert "3 later steps of this session" in words(page)
@@ -110,8 +110,8 @@ def test_a_put_says_which_later_steps_used_it_and_which_sentences_rest_on_it(
     assert "No other session used it." in words(page)
 
 
-def test_a_put_says_which_other_sessions_used_it(
-    operator: Client, project: Project, told: Session, shelf: Collection
+def test_a_put_lists_the_other_sessions_that_used_it(
+    operator: Client, project: Project, session: Session, shelf: Collection
 ) -> None:
     for number in range(12):
         other = start_session(project, name=f"Other {number}", by="test", collection=shelf)
@@ -123,18 +123,21 @@ def test_a_put_says_which_other_sessions_used_it(
     assert "The latest 10" in page
 
 
-def test_a_put_of_what_stood_there_says_so_and_counts_only_what_came_after_it(
-    operator: Client, project: Project, told: Session, shelf: Collection
+def test_a_put_of_an_existing_passage_says_so_and_counts_only_later_uses(
+    operator: Client, project: Project, session: Session, shelf: Collection
 ) -> None:
     answering.put(
-        shelf, [NewFrame(title="Retention", text="Invoices are kept for ten years.")], by="test", session=told
+        shelf,
+        [NewFrame(title="Retention", text="Invoices are kept for ten years.")],
+        by="test",
+        session=session,
     )
     page = words(get(operator, "/sessions/told/?step=5"))
     assert "where it had already been stored" in page
     assert "No later step of this session used it." in page
 
 
-def test_sentences_are_reached_from_the_frames_they_rest_on(operator: Client, told: Session) -> None:
+def test_frames_link_to_the_sentences_that_rest_on_them(operator: Client, session: Session) -> None:
     of_ask = get(operator, "/sessions/told/?step=3&tab=context")
     assert 'href="?step=3#said-1"' in of_ask
     of_find = get(operator, "/sessions/told/?step=4&tab=context")
@@ -146,7 +149,7 @@ def test_sentences_are_reached_from_the_frames_they_rest_on(operator: Client, to
 
 
 def test_another_projects_put_is_never_named(
-    operator: Client, project: Project, other_project: Project, told: Session
+    operator: Client, project: Project, other_project: Project, session: Session
 ) -> None:
     theirs = get_or_create_collection(other_project, "shelf", by="test")
     secret = start_session(other_project, name="Secret", by="test", collection=theirs)
@@ -155,15 +158,13 @@ def test_another_projects_put_is_never_named(
     )
     assert "Secret" not in get(operator, "/sessions/told/?step=2")
     append(
-        told.id,
+        session.id,
         [ActionDraft(kind="put", input="i", output={"collection": "theirs", "frame": 0, "version": 1})],
     )
     assert "Where it was used" not in get(operator, "/sessions/told/?step=5")
 
 
-def test_a_grounding_of_any_form_rests_on_nothing(
-    operator: Client, project: Project, shelf: Collection
-) -> None:
+def test_a_malformed_grounding_is_harmless(operator: Client, project: Project, shelf: Collection) -> None:
     frame = Frame.objects.get(collection=shelf)
     hits = (HitDraft(rank=1, frame=HOSTILE, title=HOSTILE, stored_frame=frame.id),)
     groundings: list[dict[str, Any]] = [
@@ -182,7 +183,7 @@ def test_a_grounding_of_any_form_rests_on_nothing(
         assert "<script>alert(1)" not in page
 
 
-def test_a_step_asks_as_much_for_many_passages_and_uses_as_for_one(
+def test_the_number_of_queries_does_not_grow_with_passages_or_uses(
     operator: Client, project: Project, shelf: Collection
 ) -> None:
     session = start_session(project, name="Many", by="test", collection=shelf, key="many")
@@ -198,18 +199,20 @@ def test_a_step_asks_as_much_for_many_passages_and_uses_as_for_one(
         return ActionDraft(kind="find", input="q", retrieval=RetrievalDraft(hits=hits))
 
     append(session.id, [find(1), find(30)])
-    assert asked(operator, "/sessions/many/?step=31") == asked(operator, "/sessions/many/?step=32")
-    few = asked(operator, "/sessions/many/?step=30")
+    assert count_queries(operator, "/sessions/many/?step=31") == count_queries(
+        operator, "/sessions/many/?step=32"
+    )
+    few = count_queries(operator, "/sessions/many/?step=30")
     append(session.id, [find(1) for _ in range(200)])
-    assert asked(operator, "/sessions/many/?step=30") == few
+    assert count_queries(operator, "/sessions/many/?step=30") == few
     assert "202 later steps of this session" in words(get(operator, "/sessions/many/?step=30"))
     assert "The first 20 of 202." in words(get(operator, "/sessions/many/?step=30"))
     assert "The first 20 are listed. Show all" in words(get(operator, "/sessions/many/?step=32"))
     end_session(session.id)
 
 
-def asked(browser: Client, address: str) -> int:
-    """How many queries the part of the page takes."""
+def count_queries(browser: Client, address: str) -> int:
+    """Return the number of queries that the part of the page needs."""
     get(browser, address, target="step")
     with CaptureQueriesContext(connection) as found:
         get(browser, address, target="step")

@@ -1,4 +1,4 @@
-"""What a replay or comparison repeats is part of its evidence, so what is wrong with it is said on its pages; and each page's badge says what the list says."""
+"""Evidence of replays and comparisons covers the steps they repeat: their pages report alterations of those steps."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def replay(replay_once: Replay, db: None) -> Replay:
     return Replay.objects.get(pk=replay_once.pk)
 
 
-def test_a_check_of_a_replay_finds_what_is_wrong_with_the_steps_that_it_repeats(
+def test_a_check_of_a_replay_finds_alterations_of_the_steps_it_repeats(
     operator: Client, session: Session, replay: Replay, tmp_path: Path
 ) -> None:
     address = f"/replays/{replay.id}/evidence/"
@@ -61,7 +61,9 @@ def test_a_check_of_a_replay_finds_what_is_wrong_with_the_steps_that_it_repeats(
     assert tm_verify.verify(str(tmp_path / "replay.zip")).problems
 
 
-def test_a_check_of_a_comparison_finds_it_too(operator: Client, project: Project, session: Session) -> None:
+def test_a_check_of_a_comparison_finds_alterations_of_the_steps_it_repeats(
+    operator: Client, project: Project, session: Session
+) -> None:
     comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
     seals.seal_comparison(comparison.id)
     address = f"/comparisons/{comparison.id}/"
@@ -73,7 +75,7 @@ def test_a_check_of_a_comparison_finds_it_too(operator: Client, project: Project
     assert ">altered</a>" in operator.get(address).text
 
 
-def test_a_step_that_a_replay_does_not_repeat_is_none_of_its_evidence(
+def test_a_step_that_a_replay_does_not_repeat_is_not_part_of_its_evidence(
     operator: Client, session: Session, replay: Replay
 ) -> None:
     tamper(BROKEN, [str(session.id), 3])
@@ -82,7 +84,7 @@ def test_a_step_that_a_replay_does_not_repeat_is_none_of_its_evidence(
     assert (checked.problems, checked.recorded) == ([], 5)
 
 
-def test_a_session_that_is_known_to_be_altered_is_said_of_its_replay_before_that_is_checked(
+def test_a_known_alteration_of_a_session_is_reported_on_its_unchecked_replay(
     operator: Client, session: Session, replay: Replay
 ) -> None:
     assert not sealed_replay(replay).altered
@@ -97,15 +99,13 @@ def test_a_session_that_is_known_to_be_altered_is_said_of_its_replay_before_that
     assert ">altered</a>" in operator.get(f"/sessions/{session.id}/").text
 
 
-def test_a_check_from_before_says_that_it_left_the_repeated_steps_out(
-    operator: Client, replay: Replay
-) -> None:
+def test_an_old_check_says_that_it_left_out_the_repeated_steps(operator: Client, replay: Replay) -> None:
     operator.post(f"/replays/{replay.id}/evidence/check/")
     SealCheck.objects.update(recorded=0)
     assert "were not checked with it" in operator.get(f"/replays/{replay.id}/evidence/").text
 
 
-def test_a_session_that_records_is_sealed_so_far_and_a_replay_has_its_badge(
+def test_a_session_in_progress_is_partly_sealed_and_a_replay_has_its_own_badge(
     operator: Client, session: Session, replay: Replay
 ) -> None:
     assert ">sealed</a>" in operator.get(f"/sessions/{session.id}/").text

@@ -1,4 +1,4 @@
-"""A session's replays on its timeline, through the front door."""
+"""A session's replays on its timeline, over HTTP."""
 
 import re
 
@@ -37,7 +37,7 @@ def project(session: Session) -> Project:
     return session.project
 
 
-def said(page: str, name: str) -> str:
+def data_value(page: str, name: str) -> str:
     found = re.search(rf'data-{name}="([^"]*)"', page)
     assert found
     return found[1]
@@ -66,19 +66,19 @@ def said(page: str, name: str) -> str:
         ({"status": "done"}, "✓ done"),
     ],
 )
-def test_a_state_is_a_sign_and_a_word(state: dict[str, str], expected: str) -> None:
-    whole = {"verdict": None, "retrieval": None, "context": None} | state
-    assert words(state_mark(StepState(sequence=1, **whole))).strip() == expected  # type: ignore[arg-type]
+def test_a_state_is_shown_as_a_symbol_and_a_word(state: dict[str, str], expected: str) -> None:
+    complete = {"verdict": None, "retrieval": None, "context": None} | state
+    assert words(state_mark(StepState(sequence=1, **complete))).strip() == expected  # type: ignore[arg-type]
 
 
-def test_a_session_without_replays_says_nothing_of_them(operator: Client, session: Session) -> None:
+def test_a_session_without_replays_mentions_none(operator: Client, session: Session) -> None:
     page = get(operator, "/sessions/s/")
     assert 'class="replays"' not in page
     assert 'class="replayed"' not in page
     assert 'id="tail"' not in page
 
 
-def test_a_replay_is_told_and_its_verdicts_stand_in_the_rows_where_the_address_names_it(
+def test_a_replay_is_listed_and_its_verdicts_are_in_the_rows_if_the_address_names_it(
     operator: Client, session: Session
 ) -> None:
     replay = replayed(session, AUDIT)
@@ -99,7 +99,7 @@ def test_rows_that_are_loaded_later_have_their_verdicts_too(operator: Client, se
     assert "identical" in get(operator, f"/sessions/s/?after=1&replay={replay.id}", "li#later")
 
 
-def test_the_compact_rows_have_their_verdicts_except_those_that_stand_for_several(
+def test_compact_rows_have_verdicts_except_those_that_group_several_steps(
     operator: Client, session: Session
 ) -> None:
     replay = replayed(session, AUDIT)
@@ -113,38 +113,38 @@ def test_the_compact_rows_have_their_verdicts_except_those_that_stand_for_severa
 
 
 @pytest.mark.parametrize("named", ["01a20365-681f-70a4-9aed-8554dc41679b", "x"])
-def test_a_replay_that_is_not_there_is_said(operator: Client, session: Session, named: str) -> None:
+def test_an_unknown_replay_is_reported(operator: Client, session: Session, named: str) -> None:
     assert "This session does not have that replay." in get(operator, f"/sessions/s/?replay={named}")
 
 
-def test_another_projects_replay_is_not_there(
+def test_another_projects_replay_is_not_found(
     operator: Client, session: Session, other_project: Project
 ) -> None:
     elsewhere = replayed(recorded_session(other_project), AUDIT)
     assert "does not have that replay" in get(operator, f"/sessions/s/?replay={elsewhere.id}")
 
 
-def test_the_page_of_a_running_replay_asks_and_is_told_what_changed(
+def test_the_page_of_a_running_replay_polls_and_receives_what_changed(
     operator: Client, session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     replay = launch(session, AUDIT, by="test")
     page = get(operator, f"/sessions/s/?replay={replay.id}")
     assert "Replay queued: 0 of 4 steps" in words(page)
     assert "○ waiting" in words(page)
-    query = f"since=7&status=ended&revision={said(page, 'revision')}&replay={replay.id}&first=1&last=3"
-    with django_assert_num_queries(6):  # as without a replay, and the one that is looked at, and the newest
+    query = f"since=7&status=ended&revision={data_value(page, 'revision')}&replay={replay.id}&first=1&last=3"
+    with django_assert_num_queries(6):  # as without a replay, and the selected replay, and the newest
         assert operator.get(f"/sessions/s/tail/?{query}").status_code == 204
     work(replay.id, "test")
     news = get(operator, f"/sessions/s/tail/?{query}")
-    assert said(news, "revision") == ""
-    assert said(news, "said") == "Replay done: 4 of 4 steps"
+    assert data_value(news, "revision") == ""
+    assert data_value(news, "said") == "Replay done: 4 of 4 steps"
     assert set(re.findall(r'data-into="#s(\d+) .replayed"', news)) == {"1", "2"}
     assert "✓ identical" in words(news)
     assert "replayed up to step 6" in news
     assert "<ol>" not in news
 
 
-def test_the_rows_of_a_page_are_marked_and_no_more_than_a_page_has(
+def test_at_most_as_many_rows_are_marked_as_a_page_has(
     operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replay = launch(session, AUDIT, by="test")

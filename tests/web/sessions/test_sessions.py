@@ -1,4 +1,4 @@
-"""The list of sessions, and payloads as files, through the front door."""
+"""The list of sessions, and payloads as files, over HTTP."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -50,7 +50,7 @@ def test_a_new_project_says_how_to_record_with_this_servers_address(
     assert page.count("s.record(") == 2
 
 
-def test_a_working_key_stands_behind_a_closed_word_and_in_no_example(project: Project) -> None:
+def test_a_working_key_is_shown_only_in_a_closed_disclosure_and_in_no_example(project: Project) -> None:
     _, key = make_api_key(project, name="here", scopes=list(SCOPES))
     write_private(local_key_file(), key + "\n")
     try:
@@ -66,7 +66,7 @@ def test_a_working_key_stands_behind_a_closed_word_and_in_no_example(project: Pr
     assert key not in others
 
 
-def test_a_session_is_told_in_one_row(browser: Client, project: Project) -> None:
+def test_a_session_is_summarised_in_one_row(browser: Client, project: Project) -> None:
     session = begin(project, "s1", name="Fix the parser", agent="mender", tags=["bug"], started_at=START)
     append(
         session.id,
@@ -91,14 +91,14 @@ def test_a_session_is_told_in_one_row(browser: Client, project: Project) -> None
         assert word in row
 
 
-def test_what_was_not_recorded_reads_so(browser: Client, project: Project) -> None:
+def test_missing_values_are_shown_as_not_recorded(browser: Client, project: Project) -> None:
     begin(project, "s1", imported_as="claude_code")
     page = browser.get("/").content.decode()
     assert text_of(page).count("not recorded") == 4  # agent, duration, tokens, cost
     assert "imported just now" in text_of(page)
 
 
-def test_load_more_leads_through_all_sessions_with_and_without_script(
+def test_load_more_reaches_all_sessions_with_and_without_javascript(
     browser: Client, project: Project
 ) -> None:
     for n in range(55):
@@ -120,26 +120,26 @@ def test_load_more_leads_through_all_sessions_with_and_without_script(
     assert "Back to the newest" in second
 
 
-def test_page_and_part_are_told_apart_by_caches(browser: Client, project: Project) -> None:
+def test_caches_distinguish_the_page_from_its_part(browser: Client, project: Project) -> None:
     begin(project, "s1")
     for headers in ({}, PART):
         assert "HX-Request" in browser.get("/", headers=headers)["Vary"]
 
 
-def test_filters_stand_in_the_address_and_can_be_cleared(browser: Client, project: Project) -> None:
+def test_filters_are_in_the_address_and_can_be_cleared(browser: Client, project: Project) -> None:
     begin(project, "s1", agent="mender", tags=["bug & co"])
     begin(project, "s2", agent="scribe")
     page = browser.get("/?agent=mender&tag=bug+%26+co").content.decode()
     assert "Session s1" in page
     assert "Session s2" not in page
     assert 'href="?agent=mender"' in page
-    nothing = browser.get("/?q=zzz&status=ended").content.decode()
-    assert "No session matches" in nothing
-    assert "Clear filters" in nothing
-    assert "zzz" in nothing
+    empty = browser.get("/?q=zzz&status=ended").content.decode()
+    assert "No session matches" in empty
+    assert "Clear filters" in empty
+    assert "zzz" in empty
 
 
-def test_the_list_asks_the_same_number_of_questions_for_any_number_of_rows(
+def test_the_number_of_queries_does_not_grow_with_rows(
     browser: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     append(begin(project, "s0", agent="a", tags=["x"]).id, [ActionDraft(kind="event")])
@@ -155,29 +155,29 @@ def test_the_list_asks_the_same_number_of_questions_for_any_number_of_rows(
     assert page.count('class="sealing"') == 40
 
 
-def test_each_session_says_how_far_it_is_sealed_and_what_its_last_check_came_to(
+def test_each_session_shows_its_seal_and_the_result_of_its_last_check(
     browser: Client, project: Project
 ) -> None:
-    def said() -> str:
+    def seal_text() -> str:
         found = re.search(r'<span class="sealing">(.*?)</td>', browser.get("/").text, re.DOTALL)
         assert found is not None
         return " ".join(re.sub("<[^>]*>", " ", found[1]).split())
 
     session = begin(project, "s0")
     append(session.id, [ActionDraft(kind="event")])
-    assert said() == "not yet"
+    assert seal_text() == "not yet"
     seal = seal_session(session.id)
-    assert said() == "so far not checked"
+    assert seal_text() == "so far not checked"
     evidence.run_check(evidence.request_check(seal, by="test").id)
-    assert said() == "so far intact just now"
+    assert seal_text() == "so far intact just now"
     append(session.id, [ActionDraft(kind="event")])
-    assert said() == "so far intact just now"
+    assert seal_text() == "so far intact just now"
     tamper("UPDATE tm_action SET label = label, agent = 'another' WHERE sequence = %s", [1])
     evidence.run_check(evidence.request_check(seal, by="test").id)
-    assert said() == "altered just now"
+    assert seal_text() == "altered just now"
     Seal.objects.update(problem="A record is missing.")
     SealCheck.objects.all().delete()
-    assert said() == "stopped not checked"
+    assert seal_text() == "stopped not checked"
 
 
 def test_another_projects_sessions_are_not_listed(browser: Client, other_project: Project) -> None:
@@ -185,13 +185,13 @@ def test_another_projects_sessions_are_not_listed(browser: Client, other_project
     assert "Secret" not in browser.get("/").content.decode()
 
 
-def test_a_viewer_is_offered_nothing_that_records(project: Project) -> None:
+def test_a_viewer_is_offered_no_way_to_record(project: Project) -> None:
     page = browser_of(project, VIEWER).get("/").content.decode()
     assert "Load the demo" not in page
     assert 'type="file"' not in page
 
 
-def test_nobody_sees_the_list_without_signing_in(client: Client, db: None) -> None:
+def test_the_list_requires_signing_in(client: Client, db: None) -> None:
     assert client.get("/").status_code == 302
 
 
@@ -218,7 +218,9 @@ def payloads(session: Session) -> dict[str, bytes]:
     return {each.sha256: bytes(each.data) for each in found if each is not None}
 
 
-def test_every_payload_of_a_session_can_be_had_whole(browser: Client, with_payloads: Session) -> None:
+def test_every_payload_of_a_session_can_be_downloaded_in_full(
+    browser: Client, with_payloads: Session
+) -> None:
     found = payloads(with_payloads)
     assert len(found) == 4
     for sha256, data in found.items():
@@ -235,13 +237,11 @@ def test_a_payload_is_a_file_that_no_browser_interprets(browser: Client, with_pa
 
 
 @pytest.mark.parametrize("sha256", ["0" * 64, "x", "%00"])
-def test_there_is_no_payload_that_this_session_does_not_have(
-    browser: Client, with_payloads: Session, sha256: str
-) -> None:
+def test_an_unknown_payload_is_not_found(browser: Client, with_payloads: Session, sha256: str) -> None:
     assert browser.get(f"/sessions/payloads/payloads/{sha256}").status_code == 404
 
 
-def test_a_payload_of_another_session_of_the_project_is_not_had_through_this_one(
+def test_a_payload_of_another_session_of_the_project_is_not_found(
     browser: Client, project: Project, with_payloads: Session
 ) -> None:
     begin(project, "other")
@@ -249,7 +249,7 @@ def test_a_payload_of_another_session_of_the_project_is_not_had_through_this_one
     assert browser.get(reverse("payload", args=["other", sha256])).status_code == 404
 
 
-def test_a_payload_of_another_project_is_not_there(other_project: Project, with_payloads: Session) -> None:
+def test_a_payload_of_another_project_is_not_found(other_project: Project, with_payloads: Session) -> None:
     sha256 = next(iter(payloads(with_payloads)))
     assert (
         browser_of(other_project).get(reverse("payload", args=[with_payloads.id, sha256])).status_code == 404
@@ -270,7 +270,7 @@ def test_single_keys_are_switched_off_by_a_cookie_and_the_page_says_so(
     assert "data-keys" not in browser.get("/").content.decode()
 
 
-def test_going_back_from_a_switch_never_leads_elsewhere(browser: Client) -> None:
+def test_the_redirect_after_a_switch_never_leads_to_another_site(browser: Client) -> None:
     answer = browser.post(
         reverse("shortcuts"), {"keys": "off"}, headers={"Referer": "http://elsewhere.example/"}
     )
@@ -280,12 +280,12 @@ def test_going_back_from_a_switch_never_leads_elsewhere(browser: Client) -> None
 @pytest.mark.parametrize(
     ("cookie", "attribute"), [("dark", 'data-theme="dark"'), ("light", 'data-theme="light"')]
 )
-def test_a_chosen_theme_stands_on_the_page(browser: Client, cookie: str, attribute: str) -> None:
+def test_a_chosen_theme_is_set_on_the_page(browser: Client, cookie: str, attribute: str) -> None:
     browser.cookies["tm_theme"] = cookie
     assert attribute in browser.get("/").content.decode()
 
 
 @pytest.mark.parametrize("cookie", ["auto", "", '"><script>'])
-def test_any_other_theme_is_the_systems(browser: Client, cookie: str) -> None:
+def test_any_other_theme_means_that_of_the_system(browser: Client, cookie: str) -> None:
     browser.cookies["tm_theme"] = cookie
     assert "data-theme" not in browser.get("/").content.decode()

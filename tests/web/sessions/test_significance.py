@@ -1,10 +1,10 @@
-"""What matters in a session, on its pages: said at a step, proposed, compressed."""
+"""Significance on the pages of a session: set at a step, suggested, and lowered by compression."""
 
 import pytest
 from django.test import Client
 
 from tests.web.people import browser_of
-from tests.web.timelines import HOSTILE, get, recorded, story, words
+from tests.web.timelines import HOSTILE, example_actions, get, recorded, words
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.recording.annotations.significance.models import (
@@ -22,31 +22,31 @@ PAGE = "/sessions/s/significance/"
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    return recorded(project, story())
+    return recorded(project, example_actions())
 
 
 ADDRESS = "/sessions/s/?step=1&filter=kind:message"
 
 
-def weigh(browser: Client, **said: str) -> str:
-    every = {"do": "weigh", "significance": "", "importance": "", **said}
+def set_significance(browser: Client, **values: str) -> str:
+    every = {"do": "weigh", "significance": "", "importance": "", **values}
     answer = browser.post(ADDRESS, every)
     assert answer.status_code == 303, answer.content
     return str(answer["Location"])
 
 
-def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, session: Session) -> None:
+def test_a_changed_significance_is_shown_with_the_recorded_one(operator: Client, session: Session) -> None:
     assert session
     assert "Significance not set Change" in words(get(operator, "/sessions/s/?step=1"))
-    to = weigh(operator, significance="decision")
+    to = set_significance(operator, significance="decision")
     assert to == "/sessions/s/?step=1&filter=kind:message"
     page = words(get(operator, to))
     assert "decision importance 0.92 recorded: none; changed by operator" in page
     assert "Significance of step 1 changed" in page
     assert '<span class="significance">decision</span>' in get(operator, "/sessions/s/")
-    weigh(operator, significance="", importance="0.4")
+    set_significance(operator, significance="", importance="0.4")
     assert "importance 0.4 recorded: none" in words(get(operator, to))
-    weigh(operator)
+    set_significance(operator)
     assert not SignificanceOverride.objects.exists()
     history = words(get(operator, PAGE))
     assert "step 1 as recorded operator" in history
@@ -54,7 +54,7 @@ def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, 
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("values", "sentence"),
     [
         ({"importance": "much"}, "is not an importance. Enter a number from 0 to 1"),
         ({"importance": "7"}, "must be between 0 and 1"),
@@ -62,17 +62,17 @@ def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, 
         ({"significance": HOSTILE.replace("\ud800", "")}, "Use one of: normal, hypothesis"),
     ],
 )
-def test_what_cannot_be_said_is_told_and_changes_nothing(
-    operator: Client, session: Session, said: dict[str, str], sentence: str
+def test_an_invalid_significance_is_refused_and_changes_nothing(
+    operator: Client, session: Session, values: dict[str, str], sentence: str
 ) -> None:
     assert session
-    answer = operator.post(ADDRESS, {"do": "weigh", "significance": "decision"} | said)
+    answer = operator.post(ADDRESS, {"do": "weigh", "significance": "decision"} | values)
     assert answer.status_code == 422
     assert sentence in words(answer.text)
     assert not SignificanceOverride.objects.exists()
 
 
-def test_a_refused_form_is_shown_again_with_what_was_written(operator: Client, session: Session) -> None:
+def test_a_refused_form_is_shown_again_with_its_input(operator: Client, session: Session) -> None:
     assert session
     page = operator.post(
         ADDRESS, {"do": "weigh", "significance": "decision", "importance": "very <much>"}
@@ -85,22 +85,26 @@ def test_a_refused_form_is_shown_again_with_what_was_written(operator: Client, s
 
 
 @pytest.mark.parametrize("step", ["", "?step=99", "?step=x"])
-def test_of_a_step_that_there_is_not_nothing_is_said(operator: Client, session: Session, step: str) -> None:
+def test_the_significance_of_an_unknown_step_cannot_be_set(
+    operator: Client, session: Session, step: str
+) -> None:
     assert session
     answer = operator.post(f"/sessions/s/{step}", {"do": "weigh", "significance": "decision"})
     assert answer.status_code == 404
 
 
-def test_who_changes_one_leaves_what_another_said_meanwhile(operator: Client, session: Session) -> None:
-    weigh(operator, significance="decision")
-    weigh(operator, significance="", significance_was="", importance="0.4", importance_was="")
-    kept = SignificanceOverride.objects.get()
-    assert (kept.action.session, kept.significance, kept.importance) == (session, "decision", 0.4)
+def test_changing_one_value_keeps_a_concurrent_change_of_the_other(
+    operator: Client, session: Session
+) -> None:
+    set_significance(operator, significance="decision")
+    set_significance(operator, significance="", significance_was="", importance="0.4", importance_was="")
+    override = SignificanceOverride.objects.get()
+    assert (override.action.session, override.significance, override.importance) == (session, "decision", 0.4)
     operator.post(ADDRESS, {"do": "weigh"})
     assert SignificanceOverride.objects.exists()
 
 
-def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -> None:
+def test_suggestions_are_accepted_and_dismissed(operator: Client, project: Project) -> None:
     recorded(
         project,
         [
@@ -126,7 +130,7 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
     assert "There is no suggestion for step 2 by the rule" in words(get(operator, PAGE))
 
 
-def test_a_session_is_compressed_and_that_is_undone(operator: Client, session: Session) -> None:
+def test_a_session_is_compressed_and_the_compression_is_undone(operator: Client, session: Session) -> None:
     assert "can be compressed once it has ended" in words(get(operator, PAGE))
     operator.post(f"{PAGE}compress/", {"do": "compress"})
     assert "is still recording. End it" in words(get(operator, PAGE))
@@ -158,7 +162,7 @@ def test_the_rule_of_the_project_is_set_on_the_settings_page(operator: Client, p
     assert not CompressionRule.objects.exists()
 
 
-def test_a_summary_is_put_into_a_collection_and_linked(operator: Client, session: Session) -> None:
+def test_a_summary_is_stored_in_a_collection_and_linked(operator: Client, session: Session) -> None:
     assert session
     assert "No summary yet." in words(get(operator, PAGE))
     operator.post(f"{PAGE}summarise/", {"collection": "lessons"})
@@ -173,7 +177,7 @@ def test_a_summary_is_put_into_a_collection_and_linked(operator: Client, session
     assert 'id="summary_collection_error"' in refused.text
 
 
-def test_who_only_looks_sees_and_changes_nothing(viewer: Client, session: Session) -> None:
+def test_a_viewer_can_see_but_not_change_significance(viewer: Client, session: Session) -> None:
     assert session
     assert viewer.post(ADDRESS, {"do": "weigh"}).status_code == 403
     for part in ("answer/", "compress/", "summarise/"):
@@ -182,14 +186,14 @@ def test_who_only_looks_sees_and_changes_nothing(viewer: Client, session: Sessio
     assert viewer.get(PAGE).status_code == 200
 
 
-def test_a_share_link_shows_the_record_alone(operator: Client, session: Session) -> None:
-    weigh(operator, significance="breakthrough")
+def test_a_share_link_shows_only_the_recorded_significance(operator: Client, session: Session) -> None:
+    set_significance(operator, significance="breakthrough")
     _, path = shared(session.project, session)
     visitor, to = opened(path)
     assert "breakthrough" not in visitor.get(f"{to}?step=1").text
 
 
 @pytest.mark.parametrize("after", ["x", "0190b0a0-0000-7000-8000-000000000000"])
-def test_a_place_that_is_not_there_is_told(operator: Client, session: Session, after: str) -> None:
+def test_an_invalid_page_position_is_refused(operator: Client, session: Session, after: str) -> None:
     assert session
     assert operator.get(f"{PAGE}?after={after}").status_code == 422

@@ -1,4 +1,4 @@
-"""A step of a session in its tabs: what it says, what is unknown, and that nothing recorded does harm."""
+"""A step of a session in its tabs: its content, its missing values, and the harmless display of anything recorded."""
 
 import html
 import json
@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.web.timelines import ANSWER, HOSTILE, get, recorded, story, words
+from tests.web.timelines import ANSWER, HOSTILE, example_actions, get, recorded, words
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action
@@ -25,7 +25,7 @@ TABS = ("action", "state", "context", "raw")
 def test_a_step_shows_its_question_its_answer_by_sentence_and_what_it_cost(
     operator: Client, project: Project
 ) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     page = get(operator, "/sessions/s/?step=2")
     for phrase in (
         "Why is the row lost?",
@@ -49,14 +49,14 @@ def test_a_step_shows_its_question_its_answer_by_sentence_and_what_it_cost(
     assert "✓#61" in page
 
 
-def test_an_error_is_told_in_the_row_and_in_the_step(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_an_error_is_shown_in_the_row_and_in_the_step(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     page = get(operator, "/sessions/s/?step=5")
     assert '<span class="mark">error</span>' in page
     assert "npm test exited with 1" in words(page)
 
 
-def test_what_was_not_recorded_reads_so_and_an_unknown_price_is_not_nothing(
+def test_missing_values_are_not_recorded_and_an_unknown_price_is_not_zero(
     operator: Client, project: Project
 ) -> None:
     recorded(project, [ActionDraft(kind="llm_call", model="acme:m")])
@@ -68,26 +68,26 @@ def test_what_was_not_recorded_reads_so_and_an_unknown_price_is_not_nothing(
 
 
 def test_every_tab_has_an_address(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     for tab in TABS:
         page = get(operator, f"/sessions/s/?step=2&tab={tab}")
         assert re.search(rf'<a href="\?step=2&amp;tab={tab}"[^>]*aria-current="page"', page)
 
 
-def test_an_unknown_tab_is_the_first(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_an_unknown_tab_shows_the_first(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     assert 'data-key="1" aria-current="page"' in get(operator, "/sessions/s/?tab=<b>")
 
 
 def test_the_context_tab_shows_the_frozen_passages(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     page = words(get(operator, "/sessions/s/?step=2&tab=context"))
     for phrase in ("Passage 1", "0.900", "0.450", "#61 v1", "The text of 2.", "cut by cliff"):
         assert phrase in page
 
 
 def test_the_state_tab_counts_up_to_the_step(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     before = words(get(operator, "/sessions/s/?step=1&tab=state"))
     after = words(get(operator, "/sessions/s/?step=4&tab=state"))
     assert "Input tokens not recorded" in before
@@ -97,8 +97,8 @@ def test_the_state_tab_counts_up_to_the_step(operator: Client, project: Project)
     assert ANSWER in after
 
 
-def test_the_raw_tab_is_the_document_of_the_api(operator: Client, project: Project) -> None:
-    session = recorded(project, story())
+def test_the_raw_tab_equals_the_document_of_the_api(operator: Client, project: Project) -> None:
+    session = recorded(project, example_actions())
     page = get(operator, "/sessions/s/?step=2&tab=raw")
     found = re.search(r'<pre class="text">(.*?)</pre>', page, re.DOTALL)
     assert found
@@ -117,7 +117,7 @@ def assert_harmless(page: str) -> None:
     assert not re.search(r"\son\w+=\"|\sstyle=\"", page)
 
 
-def test_whatever_was_recorded_is_harmless(operator: Client, project: Project) -> None:
+def test_hostile_recordings_are_harmless(operator: Client, project: Project) -> None:
     hit = HitDraft(
         rank=1,
         title=HOSTILE,
@@ -162,18 +162,16 @@ def test_whatever_was_recorded_is_harmless(operator: Client, project: Project) -
             assert_harmless(page)
 
 
-def test_an_answer_that_was_not_judged_whole_says_so(operator: Client, project: Project) -> None:
-    told = {"label": "MEDIUM", "score": 0.69, "sentences": [{"text": "So.", "start": 0, "end": 3}]}
+def test_an_answer_that_was_only_partly_checked_says_so(operator: Client, project: Project) -> None:
+    grounding = {"label": "MEDIUM", "score": 0.69, "sentences": [{"text": "So.", "start": 0, "end": 3}]}
     unread = {"unread_characters": {"answer": 41, "passages": 52}}
-    recorded(project, [ActionDraft(kind="ask", output="So. And on.", grounding={**told, **unread})])
+    recorded(project, [ActionDraft(kind="ask", output="So. And on.", grounding={**grounding, **unread})])
     page = words(get(operator, "/sessions/s/"))
     assert "Only the beginning of this answer was checked. 41 characters were not read" in page
     assert "52 characters of the passages were not read" in page
 
 
-def test_a_large_payload_is_shown_in_part_with_the_way_to_the_rest(
-    operator: Client, project: Project
-) -> None:
+def test_a_large_payload_is_shown_in_part_with_a_link_to_the_rest(operator: Client, project: Project) -> None:
     recorded(project, [ActionDraft(kind="event", output="0123456789abcde\n" * 100_000)])
     page = get(operator, "/sessions/s/")
     assert "The first 32.0 KB of 1.5 MB." in words(page)
@@ -184,18 +182,16 @@ def test_a_large_payload_is_shown_in_part_with_the_way_to_the_rest(
     assert "Download all" in words(more)
 
 
-def test_a_page_asks_the_same_number_of_questions_for_any_number_of_steps(
-    operator: Client, project: Project
-) -> None:
-    def questions() -> dict[str, int]:
+def test_the_number_of_queries_does_not_grow_with_steps(operator: Client, project: Project) -> None:
+    def count_queries() -> dict[str, int]:
         found = {}
         for tab in TABS:
-            with CaptureQueriesContext(connection) as asked:
+            with CaptureQueriesContext(connection) as captured:
                 get(operator, f"/sessions/s/?step=2&tab={tab}")
-            found[tab] = len(asked)
+            found[tab] = len(captured)
         return found
 
-    session = recorded(project, story())
-    few = questions()
+    session = recorded(project, example_actions())
+    few = count_queries()
     append(session.id, [ActionDraft(kind="event", parent="a") for _ in range(100)])
-    assert questions() == few
+    assert count_queries() == few

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def page(chromium: Browser, live_server: LiveServer, project: Project, settings: Settings) -> Iterator[Page]:
-    """The second step of a session, for somebody who may record."""
+    """The second step of a session, opened by an operator."""
     settings.ALLOWED_HOSTS = ["localhost"]
     recorded_session(project, key="s")
     context = chromium_of(
@@ -60,7 +60,7 @@ def test_b_pins_a_step_and_d_compares_every_other_with_it_and_goes_back(page: Pa
     expect(page).not_to_have_url(re.compile("pin="))
 
 
-def test_y_copies_the_permanent_link_of_the_step_or_leads_to_it_where_the_clipboard_is_closed(
+def test_y_copies_the_permanent_link_of_a_step_or_opens_it_without_a_clipboard(
     page: Page,
 ) -> None:
     page.keyboard.press("J")
@@ -76,7 +76,7 @@ def test_y_copies_the_permanent_link_of_the_step_or_leads_to_it_where_the_clipbo
     expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
 
 
-def test_the_list_of_keys_names_every_key_of_a_step_and_r_leads_to_its_replay(page: Page) -> None:
+def test_the_list_of_keys_names_every_key_of_a_step_and_r_opens_its_replay(page: Page) -> None:
     keys = {
         key
         for written in page.evaluate("[...document.querySelectorAll('[data-key]')].map(e => e.dataset.key)")
@@ -92,7 +92,7 @@ def test_the_list_of_keys_names_every_key_of_a_step_and_r_leads_to_its_replay(pa
     expect(page.get_by_label("From step")).to_have_value("4")
 
 
-def test_escape_leaves_a_field_as_it_was_and_gives_the_keys_back(page: Page) -> None:
+def test_escape_restores_a_field_and_reactivates_the_keys(page: Page) -> None:
     page.keyboard.press("g")
     page.keyboard.type("9999")
     page.keyboard.press("Escape")

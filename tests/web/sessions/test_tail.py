@@ -1,4 +1,4 @@
-"""What is new in a session that is recorded, for a timeline that stands open."""
+"""Updates of a session in progress, for an open timeline."""
 
 import re
 
@@ -19,17 +19,17 @@ def events(count: int) -> list[ActionDraft]:
     return [ActionDraft(kind="event", output=f"step {n}") for n in range(1, count + 1)]
 
 
-def said(page: str, name: str) -> str:
+def data_value(page: str, name: str) -> str:
     found = re.search(rf'data-{name}="([^"]*)"', page)
     assert found
     return found[1]
 
 
-def test_only_a_session_that_is_recorded_asks_for_its_news(operator: Client, project: Project) -> None:
+def test_only_a_session_in_progress_polls_for_updates(operator: Client, project: Project) -> None:
     session = recorded(project, events(3))
     page = get(operator, "/sessions/s/")
-    assert said(page, "address") == f"/sessions/{session.id}/tail/"
-    assert (said(page, "since"), said(page, "newest")) == ("3", "3")
+    assert data_value(page, "address") == f"/sessions/{session.id}/tail/"
+    assert (data_value(page, "since"), data_value(page, "newest")) == ("3", "3")
     assert ">Follow</button>" in page
     end_session(session.id)
     page = get(operator, "/sessions/s/")
@@ -37,23 +37,23 @@ def test_only_a_session_that_is_recorded_asks_for_its_news(operator: Client, pro
     assert "Follow" not in page
 
 
-def test_no_news_is_an_empty_answer_and_takes_few_queries(
+def test_without_updates_the_answer_is_empty_and_needs_few_queries(
     operator: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     recorded(project, events(3))
-    with django_assert_num_queries(4):  # who asks (two), for which project, and the session
+    with django_assert_num_queries(4):  # the user (two), the project, and the session
         answer = operator.get("/sessions/s/tail/?since=3")
     assert (answer.status_code, answer.content) == (204, b"")
 
 
-def test_what_came_is_told_with_all_that_says_how_long_the_session_is(
+def test_an_update_has_the_new_steps_and_everything_that_shows_the_length(
     operator: Client, project: Project
 ) -> None:
     session = recorded(project, events(3))
     append(session.id, [ActionDraft(kind="tool_call", tool="Bash", error_type="Exit")])
     page = get(operator, "/sessions/s/tail/?since=3&step=3")
     assert rows(page) == [3, 4]
-    assert [said(page, name) for name in ("since", "status", "new", "newest", "first", "last")] == [
+    assert [data_value(page, name) for name in ("since", "status", "new", "newest", "first", "last")] == [
         "4",
         "recording",
         "1",
@@ -67,25 +67,27 @@ def test_what_came_is_told_with_all_that_says_how_long_the_session_is(
     assert 'aria-label="Steps 1 to 4: tool 1, sys 3, 1 error"' in page
 
 
-def test_the_end_of_the_session_is_news(operator: Client, project: Project) -> None:
+def test_the_end_of_the_session_is_an_update(operator: Client, project: Project) -> None:
     session = recorded(project, events(3))
     end_session(session.id)
     page = get(operator, "/sessions/s/tail/?since=3")
-    assert (said(page, "status"), said(page, "new")) == ("ended", "0")
+    assert (data_value(page, "status"), data_value(page, "new")) == ("ended", "0")
 
 
-def test_under_a_filter_only_its_steps_are_new(operator: Client, project: Project) -> None:
+def test_with_a_filter_only_matching_steps_are_new(operator: Client, project: Project) -> None:
     session = recorded(project, events(3))
     append(session.id, [*events(2), ActionDraft(kind="message", output="Done.")])
     page = get(operator, "/sessions/s/tail/?since=3&filter=kind:message")
     assert rows(page) == [6]
-    assert (said(page, "new"), said(page, "newest"), said(page, "since")) == ("1", "6", "6")
+    assert (data_value(page, "new"), data_value(page, "newest"), data_value(page, "since")) == ("1", "6", "6")
     assert "?step=6&amp;filter=kind:message#s6" in page
     none = get(operator, "/sessions/s/tail/?since=3&filter=kind:ask")
-    assert (rows(none), said(none, "new"), said(none, "newest")) == ([], "0", "")
+    assert (rows(none), data_value(none, "new"), data_value(none, "newest")) == ([], "0", "")
 
 
-def test_a_page_that_is_far_behind_gets_a_window_and_the_way_on(operator: Client, project: Project) -> None:
+def test_a_page_that_is_far_behind_gets_a_window_and_a_link_to_the_next(
+    operator: Client, project: Project
+) -> None:
     recorded(project, events(300))
     page = get(operator, "/sessions/s/tail/?since=10")
     assert rows(page) == list(range(10, 61))
@@ -94,20 +96,20 @@ def test_a_page_that_is_far_behind_gets_a_window_and_the_way_on(operator: Client
     assert "?after=10&quot;" in page or '?after=10"' in page
 
 
-def test_the_queries_for_news_do_not_grow_with_them(
+def test_the_number_of_queries_does_not_grow_with_updates(
     operator: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     session = recorded(project, events(3))
     counts = []
     for more in (1, 90):
         append(session.id, events(more))
-        with django_assert_max_num_queries(16) as asked:
+        with django_assert_max_num_queries(16) as captured:
             operator.get("/sessions/s/tail/?since=3")
-        counts.append(len(asked))
+        counts.append(len(captured))
     assert counts[0] == counts[1]
 
 
-def test_recorded_values_are_only_text(operator: Client, project: Project) -> None:
+def test_recorded_values_are_escaped(operator: Client, project: Project) -> None:
     recorded(project, [ActionDraft(kind="tool_call", tool=HOSTILE, output=HOSTILE)])
     page = get(operator, "/sessions/s/tail/?since=0")
     assert rows(page) == [1]
@@ -116,19 +118,19 @@ def test_recorded_values_are_only_text(operator: Client, project: Project) -> No
 
 
 @pytest.mark.parametrize("since", ["", "x", "-1", "9" * 30])
-def test_a_place_that_is_none_is_no_error(operator: Client, project: Project, since: str) -> None:
+def test_an_invalid_position_is_not_an_error(operator: Client, project: Project, since: str) -> None:
     recorded(project, events(3))
     assert operator.get(f"/sessions/s/tail/?since={since}").status_code in {200, 204}
 
 
-def test_a_session_without_steps_has_no_news_until_the_first(operator: Client, project: Project) -> None:
+def test_a_session_without_steps_has_no_update_until_it_changes(operator: Client, project: Project) -> None:
     session = recorded(project, [])
     assert operator.get("/sessions/s/tail/?since=0").status_code == 204
     end_session(session.id)
-    assert said(get(operator, "/sessions/s/tail/?since=0"), "status") == "ended"
+    assert data_value(get(operator, "/sessions/s/tail/?since=0"), "status") == "ended"
 
 
-def test_another_projects_news_are_not_there(
+def test_another_projects_updates_are_not_found(
     client: Client, project: Project, other_project: Project
 ) -> None:
     recorded(other_project, events(3))

@@ -1,4 +1,4 @@
-"""A session's timeline, through the front door: its rows, its windows, its filter and its parts."""
+"""A session's timeline over HTTP: its rows, its windows, its filter and its parts."""
 
 import re
 
@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.builders import QUESTIONS, recorded_session, replayed
 from tests.web.people import browser_of
-from tests.web.timelines import get, recorded, rows, story, words
+from tests.web.timelines import example_actions, get, recorded, rows, words
 from timemachine.core.accounts.models import VIEWER, Project
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -19,14 +19,14 @@ LATER = re.compile(r'id="later".*?hx-get="([^"]+)"', re.DOTALL)
 
 
 def test_a_session_is_opened_by_its_key_and_by_its_uuid(operator: Client, project: Project) -> None:
-    session = recorded(project, story())
+    session = recorded(project, example_actions())
     for name in ("s", session.id):
         page = get(operator, f"/sessions/{name}/")
         assert rows(page) == [1, 2, 4, 5]
         assert re.search(r'<li id="s1"[^>]*>\s*<a [^>]*aria-current="step"', page)
 
 
-def test_what_does_not_exist_is_not_found(operator: Client) -> None:
+def test_an_unknown_session_is_not_found(operator: Client) -> None:
     for name in ("nothing", "a%00b", "%3Cscript%3E", "00000000-0000-7000-8000-000000000000"):
         assert operator.get(f"/sessions/{name}/").status_code == 404, name
 
@@ -34,13 +34,13 @@ def test_what_does_not_exist_is_not_found(operator: Client) -> None:
 def test_another_projects_session_is_not_found_like_one_that_does_not_exist(
     operator: Client, other_project: Project
 ) -> None:
-    session = recorded(other_project, story())
+    session = recorded(other_project, example_actions())
     for name in ("s", session.id):
         assert operator.get(f"/sessions/{name}/").status_code == 404
 
 
 def test_the_find_inside_an_ask_unfolds_and_folds(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     closed = get(operator, "/sessions/s/?step=1")
     assert "1 inside" in closed
     found = re.search(r'class="inside" href="(\?[^"#]+)', closed)
@@ -52,7 +52,7 @@ def test_the_find_inside_an_ask_unfolds_and_folds(operator: Client, project: Pro
     assert rows(get(operator, "/sessions/s/" + again[1].replace("&amp;", "&"))) == [1, 2, 4, 5]
 
 
-def test_what_a_block_contains_is_set_in_and_says_so_though_it_was_recorded_first(
+def test_the_contents_of_a_block_are_indented_even_if_recorded_before_it(
     operator: Client, project: Project
 ) -> None:
     inside = [ActionDraft(kind="tool_call", tool="look", id=each, parent="block") for each in ("a", "b")]
@@ -68,22 +68,20 @@ def test_what_a_block_contains_is_set_in_and_says_so_though_it_was_recorded_firs
     assert page.count('<span class="within">in 4</span>') == 2
 
 
-def test_selecting_what_is_inside_unfolds_it(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_selecting_an_inner_step_unfolds_its_parent(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     assert rows(get(operator, "/sessions/s/?step=3")) == [1, 2, 3, 4, 5]
 
 
-def test_a_step_that_is_not_there_leads_to_the_nearest_with_a_notice(
-    operator: Client, project: Project
-) -> None:
-    recorded(project, story())
-    for asked, nearest in (("99", 5), ("0", 1), ("99999999999999999999999", 5)):
-        page = get(operator, f"/sessions/s/?step={asked}", "article#step")
+def test_an_unknown_step_shows_the_nearest_one_with_a_notice(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
+    for step, nearest in (("99", 5), ("0", 1), ("99999999999999999999999", 5)):
+        page = get(operator, f"/sessions/s/?step={step}", "article#step")
         assert f"The nearest is shown, step {nearest}." in words(page)
         assert f'data-sequence="{nearest}"' in page
 
 
-def test_the_foot_says_of_what_nothing_is_recorded(operator: Client, project: Project) -> None:
+def test_the_footer_says_which_figures_are_not_recorded(operator: Client, project: Project) -> None:
     session = start_session(project, name="Talk", by="test", key="talk")
     append(session.id, [ActionDraft(kind="message", role="user", output="Hello")])
     page = operator.get("/sessions/talk/").text
@@ -91,27 +89,27 @@ def test_the_foot_says_of_what_nothing_is_recorded(operator: Client, project: Pr
     assert "tokens not recorded" in page
 
 
-def test_a_step_that_is_no_number_is_said_to_be_none(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_an_invalid_step_number_is_reported(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     page = get(operator, "/sessions/s/?step=a%E2%80%AEbc")
     assert "is not a step number. Use a number, as in `?step=12`. This is step 1." in words(page)
     assert "\u202e" not in page
     assert "not a step number" not in words(get(operator, "/sessions/s/?step="))
 
 
-def test_the_folder_of_the_sessions_leads_to_their_list(operator: Client) -> None:
+def test_the_parent_path_of_sessions_redirects_to_their_list(operator: Client) -> None:
     answer = operator.get("/sessions/?q=first")
     assert (answer.status_code, answer["Location"]) == (302, "/?q=first")
 
 
-def test_a_step_that_is_no_number_is_the_first(operator: Client, project: Project) -> None:
-    recorded(project, story())
-    for asked in ("", "x", "-3", "1.5", "²"):
-        assert 'data-sequence="1"' in get(operator, f"/sessions/s/?step={asked}", "article#step"), asked
+def test_an_invalid_step_number_shows_the_first_step(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
+    for step in ("", "x", "-3", "1.5", "²"):
+        assert 'data-sequence="1"' in get(operator, f"/sessions/s/?step={step}", "article#step"), step
 
 
-def test_a_filter_shows_its_steps_and_leads_from_one_to_the_next(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_a_filter_shows_its_steps_and_links_each_to_the_next(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     page = get(operator, "/sessions/s/?filter=kind:ask,tool_result")
     assert rows(page) == [2, 5]
     assert 'data-sequence="2"' in page
@@ -120,14 +118,14 @@ def test_a_filter_shows_its_steps_and_leads_from_one_to_the_next(operator: Clien
     assert rows(get(operator, "/sessions/s/?filter=status:error")) == [5]
 
 
-def test_a_filter_that_shows_nothing_says_so(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_a_filter_without_matches_says_so(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     page = words(get(operator, "/sessions/s/?filter=kind:put"))
     assert "No step matches this filter. Clear filters" in page
 
 
 def test_an_unknown_filter_is_explained_and_everything_is_shown(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     answer = operator.get("/sessions/s/?filter=knd:ask")
     assert answer.status_code == 422
     page = answer.content.decode()
@@ -142,7 +140,7 @@ def test_a_session_without_steps_says_what_to_send(operator: Client, project: Pr
     assert "POST /api/sessions/s/actions" in page
 
 
-def test_a_session_that_ended_without_a_step_says_so_and_offers_what_is_left(project: Project) -> None:
+def test_a_session_that_ended_without_a_step_says_so_and_offers_what_is_possible(project: Project) -> None:
     end_session(recorded(project, []).id)
     page = get(browser_of(project, "admin"), "/sessions/s/")
     assert "No steps" in words(page)
@@ -153,7 +151,7 @@ def test_a_session_that_ended_without_a_step_says_so_and_offers_what_is_left(pro
     assert 'rel="expect"' not in page
 
 
-def test_a_long_session_is_read_window_by_window(operator: Client, project: Project) -> None:
+def test_a_long_session_is_loaded_window_by_window(operator: Client, project: Project) -> None:
     recorded(project, [ActionDraft(kind="event", output=f"step {n}") for n in range(1, 321)])
     page = get(operator, "/sessions/s/?step=150")
     seen = rows(page)
@@ -171,7 +169,9 @@ def test_a_long_session_is_read_window_by_window(operator: Client, project: Proj
     assert seen == list(range(1, 321))
 
 
-def test_without_script_the_ends_of_a_window_are_links_to_pages(operator: Client, project: Project) -> None:
+def test_without_javascript_the_ends_of_a_window_are_links_to_pages(
+    operator: Client, project: Project
+) -> None:
     recorded(project, [ActionDraft(kind="event") for _ in range(150)])
     found = re.search(r'id="later".*?href="(\?step=\d+)#s(\d+)"', get(operator, "/sessions/s/?step=1"))
     assert found
@@ -179,7 +179,7 @@ def test_without_script_the_ends_of_a_window_are_links_to_pages(operator: Client
 
 
 def test_htmx_gets_the_part_that_it_swaps(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     for target, has, has_not in (
         (
             "article#step",
@@ -196,27 +196,27 @@ def test_htmx_gets_the_part_that_it_swaps(operator: Client, project: Project) ->
         assert not any(piece in page for piece in has_not), target
 
 
-def test_the_back_button_gets_the_whole_page(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_the_back_button_gets_the_complete_page(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     headers = {"HX-Request": "true", "HX-Target": "article#step", "HX-History-Restore-Request": "true"}
     answer = operator.get("/sessions/s/", headers=headers)
     assert "<html" in answer.content.decode()
     assert {"HX-Request", "HX-Target"} <= {name.strip() for name in answer["Vary"].split(",")}
 
 
-def test_a_viewer_can_look_and_cannot_end_a_session(project: Project) -> None:
-    recorded(project, story())
+def test_a_viewer_cannot_end_a_session(project: Project) -> None:
+    recorded(project, example_actions())
     assert "End session" not in get(browser_of(project, VIEWER), "/sessions/s/")
 
 
-def test_an_empty_session_names_the_record_button_first_and_to_who_may_use_it(project: Project) -> None:
+def test_an_empty_session_names_the_record_button_first_and_only_to_operators(project: Project) -> None:
     session = start_session(project, name="fresh", by="test")
     shown = browser_of(project).get(f"/sessions/{session.id}/").text
     assert 0 < shown.index("Ask the first question with") < shown.index("POST /api/sessions/")
     assert "Ask the first question" not in browser_of(project, VIEWER).get(f"/sessions/{session.id}/").text
 
 
-def test_a_replay_is_offered_to_who_may_launch_one(project: Project) -> None:
+def test_a_replay_is_offered_only_to_users_who_may_launch_one(project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     replay = replayed(session, ReplayOptions(audit=True, reason="r"))
     operator, viewer = browser_of(project), browser_of(project, VIEWER)

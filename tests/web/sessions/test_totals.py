@@ -1,4 +1,4 @@
-"""Totals of steps, through the front door: on a page of their own, and above the list where the address asks for them."""
+"""Totals of steps, over HTTP: on their own page, and above the list if the address requests them."""
 
 import re
 
@@ -18,25 +18,25 @@ def names(page: str) -> list[str]:
     return [words(found).strip() for found in re.findall(r'<th scope="row".*?</th>', page, re.DOTALL)]
 
 
-def test_the_page_says_what_the_steps_add_up_to_and_where_each_row_leads(
+def test_the_page_shows_the_totals_of_the_steps_with_a_link_for_each_row(
     operator: Client, project: Project
 ) -> None:
     session, _ = two_sessions(project)
     page = get(operator, f"/sessions/{session.id}/totals/?by=model")
     assert names(page) == ["acme:large", "not recorded", "acme:odd"]
     assert "6 steps · 3.0 s recorded for 4 of them · $0.40 + 1 call of unknown price · 1 error" in words(page)
-    there = re.findall(r'href="([^"]+)" title="Only these steps"', page)
-    assert there == [
+    addresses = re.findall(r'href="([^"]+)" title="Only these steps"', page)
+    assert addresses == [
         f"/sessions/{session.id}/?filter={each}"
         for each in ("model:acme:large", "-model:%2A", "model:acme:odd")
     ]
-    for address, steps in zip(there, ("2 of 6 steps", "3 of 6 steps", "1 of 6 steps"), strict=True):
+    for address, steps in zip(addresses, ("2 of 6 steps", "3 of 6 steps", "1 of 6 steps"), strict=True):
         assert steps in words(get(operator, address))
     assert re.findall(r'<rect width="([\d.]+)"', page) == ["98.7", "1.3", "0.0"]
     assert "98.7 %" in page
 
 
-def test_a_filter_is_kept_by_every_grouping_and_a_wrong_one_is_said(
+def test_a_filter_is_kept_by_every_grouping_and_an_invalid_one_is_reported(
     operator: Client, project: Project
 ) -> None:
     session, _ = two_sessions(project)
@@ -53,7 +53,7 @@ def test_a_filter_is_kept_by_every_grouping_and_a_wrong_one_is_said(
     assert names(get(operator, f"{address}?by=day")) == ["L llm call", "T tool call"]
 
 
-def test_above_the_list_they_stand_where_the_address_asks_and_stay_for_a_stretch(
+def test_totals_are_above_the_list_if_requested_and_follow_the_filtered_range(
     operator: Client, project: Project
 ) -> None:
     session, _ = two_sessions(project)
@@ -70,7 +70,7 @@ def test_above_the_list_they_stand_where_the_address_asks_and_stay_for_a_stretch
     assert names(part) == ["sub", "coder"]
 
 
-def test_many_rows_are_cut_and_it_is_said_what_the_rest_comes_to(
+def test_many_rows_are_cut_and_the_rest_is_summarised(
     operator: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     drafts = [ActionDraft(kind="tool_call", tool=f"t{n:03}", duration_ms=1_000 - n) for n in range(30)]

@@ -1,4 +1,4 @@
-"""The page that tells a session again."""
+"""The transcript page of a session."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ TURNS = (
 
 
 @pytest.fixture
-def story(project: Project) -> str:
+def session_key(project: Project) -> str:
     session = start_session(project, name="Story", key="story", by="test")
     turns = [
         ActionDraft(kind="message", role=role, output=text, significance=word) for role, text, word in TURNS
@@ -29,12 +29,12 @@ def story(project: Project) -> str:
     return "story"
 
 
-def page(viewer: Client, session: str, **asked: Any) -> str:
-    return viewer.get(f"/sessions/{session}/transcript/", asked).content.decode()
+def page(viewer: Client, session: str, **query: Any) -> str:
+    return viewer.get(f"/sessions/{session}/transcript/", query).content.decode()
 
 
-def test_every_turn_is_told_with_its_step_and_its_significance(viewer: Client, story: str) -> None:
-    shown = page(viewer, story)
+def test_every_turn_is_shown_with_its_step_and_its_significance(viewer: Client, session_key: str) -> None:
+    shown = page(viewer, session_key)
     assert [shown.index(text) for _, text, _ in TURNS] == sorted(shown.index(text) for _, text, _ in TURNS)
     assert "<b>3</b> of 3 turns" in shown
     assert shown.count('<span class="significance">') == 3
@@ -42,22 +42,24 @@ def test_every_turn_is_told_with_its_step_and_its_significance(viewer: Client, s
     assert address in viewer.get("/sessions/story/").content.decode()
 
 
-def test_what_is_chosen_is_told_with_marks_and_downloads_of_the_same(viewer: Client, story: str) -> None:
-    shown = page(viewer, story, significance=["error", "solution"])
+def test_selected_turns_are_shown_with_gap_markers_and_matching_downloads(
+    viewer: Client, session_key: str
+) -> None:
+    shown = page(viewer, session_key, significance=["error", "solution"])
     assert ("It fails." in shown, "A guess." in shown, "Close it." in shown) == (True, False, True)
     assert ("<b>2</b> of 3 turns" in shown, "1 turn left out" in shown) == (True, True)
     assert "more for gap markers" in shown
-    assert "more for gap markers" not in page(viewer, story)
+    assert "more for gap markers" not in page(viewer, session_key)
     address = f"/sessions/{Session.objects.get().id}/transcript/messages?significance=error&amp;significance=solution"
     assert address in shown
     answer = viewer.get(address.replace("&amp;", "&"))
     assert answer["Content-Disposition"] == 'attachment; filename="story-messages.json"'
-    told = json.loads(answer.getvalue())["messages"]
-    assert [each["content"] for each in told] == ["It fails.", "[1 turn left out]", "Close it."]
+    downloaded = json.loads(answer.getvalue())["messages"]
+    assert [each["content"] for each in downloaded] == ["It fails.", "[1 turn left out]", "Close it."]
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("query", "words"),
     [
         ({"budget": "much"}, "is not a number of tokens"),
         ({"budget": "99999999999999"}, "Enter a whole number from 1 to "),
@@ -66,31 +68,31 @@ def test_what_is_chosen_is_told_with_marks_and_downloads_of_the_same(viewer: Cli
         ({"after": "x", "significance": "solution"}, "Invalid page"),
     ],
 )
-def test_what_cannot_be_asked_for_says_why_and_shows_every_turn(
-    viewer: Client, story: str, asked: dict[str, str], words: str
+def test_an_invalid_filter_is_explained_and_every_turn_is_shown(
+    viewer: Client, session_key: str, query: dict[str, str], words: str
 ) -> None:
-    shown = page(viewer, story, **asked)
+    shown = page(viewer, session_key, **query)
     assert (words in shown, "A guess." in shown, "Every turn is shown" in shown) == (True, True, True)
 
 
-def test_another_word_for_a_role_is_that_role_and_is_shown_as_it(viewer: Client, story: str) -> None:
-    shown = page(viewer, story, role="assistant")
+def test_a_synonym_of_a_role_selects_that_role(viewer: Client, session_key: str) -> None:
+    shown = page(viewer, session_key, role="assistant")
     assert ("It fails." in shown, "A guess." in shown, "Close it." in shown) == (False, True, True)
     assert '<option value="agent" selected>' in shown
     session = Session.objects.get().id
     assert f'href="/sessions/{session}/transcript/text?role=assistant"' in shown
-    told = viewer.get(f"/sessions/{session}/transcript/text", {"role": "assistant"}).getvalue().decode()
-    assert ("It fails." in told, "A guess." in told) == (False, True)
+    downloaded = viewer.get(f"/sessions/{session}/transcript/text", {"role": "assistant"}).getvalue().decode()
+    assert ("It fails." in downloaded, "A guess." in downloaded) == (False, True)
 
 
-def test_where_nothing_is_told_it_says_why(viewer: Client, project: Project, story: str) -> None:
-    assert "No turn matches." in page(viewer, story, role="system")
-    assert "No matching turn fits into this budget." in page(viewer, story, budget="1")
+def test_an_empty_transcript_says_why(viewer: Client, project: Project, session_key: str) -> None:
+    assert "No turn matches." in page(viewer, session_key, role="system")
+    assert "No matching turn fits into this budget." in page(viewer, session_key, budget="1")
     start_session(project, name="Empty", key="empty", by="test")
     assert "Nothing is recorded in this session yet." in page(viewer, "empty")
 
 
-def test_a_long_session_is_told_in_pages_and_a_long_turn_cut_with_its_step(
+def test_a_long_session_is_paged_and_a_long_turn_is_cut_with_a_link_to_its_step(
     viewer: Client, project: Project
 ) -> None:
     session = start_session(project, name="Long", key="long", by="test")
@@ -104,5 +106,5 @@ def test_a_long_session_is_told_in_pages_and_a_long_turn_cut_with_its_step(
     assert ("x" * 4_000 in second, "x" * 4_001 in second, "open step" in second) == (True, False, True)
 
 
-def test_a_form_that_there_is_not_is_not_found(viewer: Client, story: str) -> None:
+def test_an_unknown_format_is_not_found(viewer: Client, session_key: str) -> None:
     assert viewer.get("/sessions/story/transcript/poem").status_code == 404

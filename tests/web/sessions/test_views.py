@@ -1,4 +1,4 @@
-"""The views of a session's steps beside its timeline, through the front door: table, compact and raw."""
+"""The other views of a session's steps, over HTTP: table, compact and raw."""
 
 import gzip
 import re
@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.web.timelines import HOSTILE, get, recorded, rows, story, words
+from tests.web.timelines import HOSTILE, example_actions, get, recorded, rows, words
 from timemachine.core.accounts.models import Project
 from timemachine.recording.annotations.notes.commands import add
 from timemachine.recording.sessions.commands import append, start_session
@@ -23,12 +23,12 @@ MORE = re.compile(r'id="(?:earlier|later)"[^>]*><a href="([^"]+)"')
 
 
 def table(page: str) -> list[int]:
-    """The sequences of the rows of a table."""
+    """Return the sequences of the rows of a table."""
     return [int(found) for found in re.findall(r'<tr id="s(\d+)"', page)]
 
 
 def documents(page: str) -> list[int]:
-    """The sequences of the documents on a page."""
+    """Return the sequences of the documents on a page."""
     return [int(found) for found in re.findall(r'<article id="s(\d+)"', page)]
 
 
@@ -41,26 +41,26 @@ def many(project: Project, number: int = 300) -> None:
     append(session.id, [ActionDraft(kind="event", output=f"what {n} said") for n in range(1, number + 1)])
 
 
-def test_each_view_leads_to_the_others_and_keeps_step_tab_and_filter(
+def test_each_view_links_to_the_others_and_keeps_step_tab_and_filter(
     operator: Client, project: Project
 ) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     for view in ("timeline", "table", "compact", "raw"):
         page = get(
             operator, f"/sessions/s/?step=4&tab=raw&filter=kind:tool_call&view={view}&open=2&totals=tool"
         )
-        kept = "?step=4&tab=raw&filter=kind:tool_call"
+        query = "?step=4&tab=raw&filter=kind:tool_call"
         assert links(page) == {
-            "Timeline": f"{kept}&totals=tool",
-            **{name: f"{kept}&view={name.lower()}&totals=tool" for name in ("Table", "Compact", "Raw")},
+            "Timeline": f"{query}&totals=tool",
+            **{name: f"{query}&view={name.lower()}&totals=tool" for name in ("Table", "Compact", "Raw")},
         }
         assert [name for _, on, name in SEGMENT.findall(page) if on] == [view.capitalize()]
         fields = re.findall(r'<input type="hidden" name="view" value="(\w+)">', page)
         assert fields == ([] if view == "timeline" else [view] * 3)  # step, scrubber and filter
 
 
-def test_an_unknown_view_is_the_timeline_and_says_so(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_an_unknown_view_shows_the_timeline_and_says_so(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     page = operator.get("/sessions/s/", {"view": "grid<b>"}).text
     assert "There is no view “grid&lt;b&gt;”" in page
     assert (
@@ -71,9 +71,11 @@ def test_an_unknown_view_is_the_timeline_and_says_so(operator: Client, project: 
     assert rows(page) == [1, 2, 4, 5]
 
 
-def test_no_step_a_filter_without_any_and_a_wrong_one_are_said(operator: Client, project: Project) -> None:
+def test_every_view_explains_an_empty_session_and_an_unusable_filter(
+    operator: Client, project: Project
+) -> None:
     recorded(project, [], key="empty")
-    recorded(project, story())
+    recorded(project, example_actions())
     for view in ("table", "compact", "raw"):
         assert "Nothing recorded yet" in get(operator, f"/sessions/empty/?view={view}"), view
         assert "No step matches this filter." in get(operator, f"/sessions/s/?view={view}&filter=tool:none")
@@ -82,10 +84,10 @@ def test_no_step_a_filter_without_any_and_a_wrong_one_are_said(operator: Client,
 
 
 @pytest.mark.parametrize(("view", "seen"), [("table", "tr"), ("raw", "article")])
-def test_a_step_that_is_not_there_leads_to_the_nearest_with_a_notice(
+def test_an_unknown_step_shows_the_nearest_one_with_a_notice(
     operator: Client, project: Project, view: str, seen: str
 ) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     page = get(operator, f"/sessions/s/?view={view}&step=99")
     assert "The nearest is shown, step 5." in words(page)
     assert f'<{seen} id="s5"' in page
@@ -93,12 +95,12 @@ def test_a_step_that_is_not_there_leads_to_the_nearest_with_a_notice(
 
 
 def test_another_projects_session_is_not_found(operator: Client, other_project: Project) -> None:
-    recorded(other_project, story())
+    recorded(other_project, example_actions())
     for view in ("table", "compact", "raw"):
         assert operator.get(f"/sessions/s/?view={view}").status_code == 404, view
 
 
-def test_recorded_text_is_only_text(operator: Client, project: Project) -> None:
+def test_recorded_text_is_escaped(operator: Client, project: Project) -> None:
     draft = ActionDraft(
         kind="tool_call", tool=HOSTILE, agent=HOSTILE, model=HOSTILE, output=HOSTILE, error_type=HOSTILE
     )
@@ -114,15 +116,15 @@ def test_recorded_text_is_only_text(operator: Client, project: Project) -> None:
 # --- the table
 
 
-def test_the_table_says_of_each_step_what_was_recorded(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_the_table_shows_what_was_recorded_of_each_step(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     page = get(operator, "/sessions/s/?view=table")
     assert table(page) == [1, 2, 3, 4, 5]
     assert "<thead>" in page
-    asked = words(page[page.index('<tr id="s2"') : page.index('<tr id="s3"')])
-    assert "Why is the row lost?" in asked
-    assert "acme:m" in asked
-    assert "1,200 34 $0.0213 ok" in asked
+    ask_row = words(page[page.index('<tr id="s2"') : page.index('<tr id="s3"')])
+    assert "Why is the row lost?" in ask_row
+    assert "acme:m" in ask_row
+    assert "1,200 34 $0.0213 ok" in ask_row
     failed = page[page.index('<tr id="s5"') :]
     assert '<span class="mark">Exit</span>' in failed
     assert '<a href="?step=5#s5">5</a>' in failed
@@ -137,7 +139,7 @@ def test_a_very_long_name_is_cut(operator: Client, project: Project) -> None:
     assert "e" * 121 not in page
 
 
-def test_a_bar_is_drawn_only_where_a_start_was_recorded(operator: Client, project: Project) -> None:
+def test_a_bar_is_drawn_only_if_a_start_was_recorded(operator: Client, project: Project) -> None:
     drafts = [
         ActionDraft(kind="event", started_at=NOON, duration_ms=1_000),
         ActionDraft(kind="event", started_at=NOON.replace(second=3), duration_ms=1_000, error_type="E"),
@@ -154,7 +156,7 @@ def test_a_bar_is_drawn_only_where_a_start_was_recorded(operator: Client, projec
 
 
 @pytest.mark.parametrize(("view", "seen", "size"), [("table", table, 80), ("raw", documents, 50)])
-def test_pages_follow_each_other_and_a_step_beside_stays_on_its_page(
+def test_pages_follow_each_other_and_the_next_step_stays_on_its_page(
     operator: Client, project: Project, view: str, seen: object, size: int
 ) -> None:
     assert callable(seen)
@@ -169,21 +171,21 @@ def test_pages_follow_each_other_and_a_step_beside_stays_on_its_page(
     step = re.search(r'data-key="j" hx-get="([^"]+)"', second)
     assert step
     assert step[1] == f"?step={size + 2}&amp;view={view}&amp;after={size}"
-    beside = get(operator, "/sessions/m/" + step[1].replace("&amp;", "&"))
-    assert seen(beside) == seen(second)
-    assert re.search(rf'id="s{size + 2}"[^>]*>(<th[^>]*><a [^>]*)?', beside)
-    away = get(operator, f"/sessions/m/?view={view}&step=290&after={size}")
-    assert 290 in seen(away)
+    following = get(operator, "/sessions/m/" + step[1].replace("&amp;", "&"))
+    assert seen(following) == seen(second)
+    assert re.search(rf'id="s{size + 2}"[^>]*>(<th[^>]*><a [^>]*)?', following)
+    elsewhere = get(operator, f"/sessions/m/?view={view}&step=290&after={size}")
+    assert 290 in seen(elsewhere)
 
 
-def test_a_page_that_htmx_asks_for_is_the_whole_timeline_part(operator: Client, project: Project) -> None:
+def test_htmx_gets_the_complete_timeline_part_of_a_page(operator: Client, project: Project) -> None:
     many(project, 165)
     for target in ("timeline", "later"):
         page = get(operator, "/sessions/m/?view=table&after=80", target)
         assert table(page) == list(range(81, 161))
 
 
-def test_notes_are_told_in_the_table_and_on_the_row_that_stands_for_their_step(
+def test_notes_are_counted_in_the_table_and_on_the_row_that_groups_their_steps(
     operator: Client, project: Project
 ) -> None:
     session = recorded(project, [ActionDraft(kind="event", output="same")] * 3)
@@ -198,15 +200,15 @@ def test_notes_are_told_in_the_table_and_on_the_row_that_stands_for_their_step(
 # --- compact
 
 
-def test_a_call_and_its_result_and_repeats_are_one_row_that_unfolds(
+def test_a_call_with_its_result_and_repeats_are_each_one_row_that_unfolds(
     operator: Client, project: Project
 ) -> None:
     ping = [ActionDraft(kind="event", output="ping")] * 4
-    recorded(project, [*story(), *ping])
+    recorded(project, [*example_actions(), *ping])
     page = get(operator, "/sessions/s/?view=compact")
     assert rows(page) == [1, 2, 3, 4, 6]
     folds = re.findall(r'class="inside" href="([^"#]+)[^>]*>([^<]+)<', page)
-    assert [said for _, said in folds] == ["4–5", "×4 · 6–9"]
+    assert [label for _, label in folds] == ["4–5", "×4 · 6–9"]
     call = page[page.index('<li id="s4"') : page.index('<li id="s6"')]
     assert "npm test" in call
     assert '<span class="mark">error</span>' in call
@@ -216,7 +218,7 @@ def test_a_call_and_its_result_and_repeats_are_one_row_that_unfolds(
     assert rows(get(operator, "/sessions/s/?view=compact&step=5")) == [1, 2, 3, 4, 5, 6]
 
 
-def test_the_view_is_kept_where_rows_are_loaded_and_steps_are_opened(
+def test_the_view_is_kept_when_rows_are_loaded_and_steps_are_opened(
     operator: Client, project: Project
 ) -> None:
     many(project, 205)
@@ -238,7 +240,7 @@ def test_the_view_is_kept_where_rows_are_loaded_and_steps_are_opened(
 def test_raw_shows_the_documents_with_a_link_each_and_the_address_of_all(
     operator: Client, project: Project
 ) -> None:
-    session = recorded(project, [*story(), ActionDraft(kind="event", output="x" * 5_000)])
+    session = recorded(project, [*example_actions(), ActionDraft(kind="event", output="x" * 5_000)])
     page = get(operator, "/sessions/s/?view=raw")
     assert documents(page) == [1, 2, 3, 4, 5, 6]
     assert re.search(rf"GET http\S+/api/sessions/{session.id}/actions<", page)
@@ -252,7 +254,7 @@ def test_raw_shows_the_documents_with_a_link_each_and_the_address_of_all(
 # --- budgets
 
 
-def test_a_page_of_any_view_asks_so_many_questions_at_most(
+def test_a_page_of_any_view_stays_within_its_limits_of_queries_and_size(
     operator: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     many(project)

@@ -1,4 +1,4 @@
-"""A session of two turns that the tests of deleting and holding by hand share."""
+"""A session of two turns, shared by the tests of manual deletions and legal holds."""
 
 import pytest
 
@@ -10,12 +10,12 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """A talk in which two turns were said."""
-    return talk_in(project)
+    """A session with two turns."""
+    return two_turn_session(project)
 
 
-def talk_in(project: Project) -> Session:
-    """A talk in which two turns were said."""
-    begun = start_session(project, name="Talk", by="test", key="talk", tags=["junk"])
-    append(begun.id, [ActionDraft(kind="message", role="user", output=f"the words {n}") for n in range(2)])
-    return begun
+def two_turn_session(project: Project) -> Session:
+    """A session with two turns."""
+    started = start_session(project, name="Talk", by="test", key="talk", tags=["junk"])
+    append(started.id, [ActionDraft(kind="message", role="user", output=f"the words {n}") for n in range(2)])
+    return started

@@ -1,4 +1,4 @@
-"""The workbench that tests record on: its address, what its form sends, and what was recorded."""
+"""Helpers for tests of the workbench: its address, the data of its form, and what was recorded."""
 
 from typing import Any
 
@@ -9,20 +9,20 @@ from timemachine.recording.sessions.models import Action, Session
 
 
 def work(session: Session) -> str:
-    """The address of a session's workbench."""
+    """Return the address of a session's workbench."""
     return f"/sessions/{session.id}/work/"
 
 
-def asked(text: str, **more: Any) -> dict[str, Any]:
-    """What the workbench's form sends."""
+def work_form(text: str, **more: Any) -> dict[str, Any]:
+    """Return the data of the workbench's form."""
     return {"do": "ask", "text": text, "mode": "hybrid", "top_k": "3", "model": "", "other_model": "", **more}
 
 
 def kinds(session: Session) -> list[str]:
-    """The kinds of what was recorded in a session, in order."""
+    """Return the kinds of the recorded actions of a session, in order."""
     return list(Action.objects.filter(session=session).order_by("sequence").values_list("kind", flat=True))
 
 
 def open_session(project: Project, collection: Collection) -> Session:
-    """An open session over the collection."""
+    """Start a session with the collection."""
     return start_session(project, name="Fragen 🕰", key="fragen", by="test", collection=collection)

@@ -1,4 +1,4 @@
-"""The answer cache on pages: the settings, the workbench, a step, a shared step."""
+"""The answer cache on the pages of settings, the workbench, a step and a shared step."""
 
 from django.test import Client
 
@@ -17,8 +17,8 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 QUESTION = "How long are invoices kept?"
 
 
-def asked_again(session: Session, question: str = QUESTION) -> Session:
-    """A session that records, with one answer from the cache."""
+def with_cached_answer(session: Session, question: str = QUESTION) -> Session:
+    """Start a session with one answer from the cache."""
     collection = session.collection
     assert collection is not None
     later = start_session(session.project, name="Später", by="test", collection=collection)
@@ -38,9 +38,9 @@ def text_of(client: Client, address: str) -> str:
     return " ".join(client.get(address).text.split())
 
 
-def test_a_step_names_the_ask_that_it_was_first(project: Project) -> None:
+def test_a_cached_answer_names_the_original_ask(project: Project) -> None:
     first = recorded_session(project, questions=QUESTIONS[:1])
-    later = asked_again(first)
+    later = with_cached_answer(first)
     client = browser_of(project)
     shown = text_of(client, f"/sessions/{later.id}/?step=1")
     assert "answered from the cache, asked first at" in shown
@@ -52,7 +52,7 @@ def test_a_step_names_the_ask_that_it_was_first(project: Project) -> None:
     assert "in a session that was deleted" in text_of(client, f"/sessions/{later.id}/?step=1")
 
 
-def test_what_another_program_recorded_of_its_cache_is_told_as_far_as_it_goes(project: Project) -> None:
+def test_cache_details_of_another_program_are_shown_as_far_as_recorded(project: Project) -> None:
     session = start_session(project, name="Imported", by="test")
     drafts = [
         ActionDraft(kind="ask", model="openai:gpt-4o", cached=True, cached_from=origin)
@@ -74,7 +74,7 @@ def test_what_another_program_recorded_of_its_cache_is_told_as_far_as_it_goes(pr
 
 def test_a_shared_step_does_not_name_another_session(project: Project) -> None:
     first = recorded_session(project, questions=QUESTIONS[:1])
-    later = asked_again(first)
+    later = with_cached_answer(first)
     _, token = create_link(project, later, by="test")
     visitor = Client()
     shared = visitor.post(f"/share/{token}")["Location"]
@@ -100,8 +100,8 @@ def test_a_shared_step_names_a_step_of_its_own_session(project: Project) -> None
     assert "at step 1 of this session" in text_of(visitor, f"{shared}?step=3")
 
 
-def test_the_workbench_asks_again_where_it_is_told_to(project: Project) -> None:
-    session = asked_again(recorded_session(project, questions=QUESTIONS[:1]))
+def test_the_workbench_bypasses_the_cache_on_request(project: Project) -> None:
+    session = with_cached_answer(recorded_session(project, questions=QUESTIONS[:1]))
     client = browser_of(project)
     address = f"/sessions/{session.id}/work/"
     form = {"do": "ask", "text": QUESTION, "mode": "hybrid", "top_k": "2", "model": "local:extractive-1"}
@@ -112,7 +112,7 @@ def test_the_workbench_asks_again_where_it_is_told_to(project: Project) -> None:
     assert CachedAnswer.objects.filter(session=session).exists()
 
 
-def test_an_administrator_switches_and_empties_it(project: Project) -> None:
+def test_an_administrator_switches_and_empties_the_cache(project: Project) -> None:
     recorded_session(project, questions=QUESTIONS[:1])
     client = browser_of(project, "admin")
     assert "It has 1 answer" in text_of(client, "/settings/")
@@ -131,7 +131,7 @@ def test_an_administrator_switches_and_empties_it(project: Project) -> None:
     assert "Empty the cache" not in shown
 
 
-def test_nobody_else_switches_or_empties_it(project: Project) -> None:
+def test_an_operator_can_neither_switch_nor_empty_the_cache(project: Project) -> None:
     recorded_session(project, questions=QUESTIONS[:1])
     client = browser_of(project, "operator")
     assert "Turn on cache" not in text_of(client, "/settings/")

@@ -37,12 +37,12 @@ def test_the_demo_is_loaded_and_removed_with_one_click_each(browser: Client, pro
     assert "Remove demo" not in page(browser, "/")
 
 
-def test_removing_the_demo_asks_first_where_somebody_added_to_it(browser: Client, project: Project) -> None:
+def test_removing_an_extended_demo_asks_for_confirmation(browser: Client, project: Project) -> None:
     browser.post("/demo/")
     demo = Session.objects.get()
     launch(demo, ReplayOptions(audit=True, reason="a test"), by="somebody")
-    asked = browser.post("/demo/remove/")
-    assert "1 replay" in asked.content.decode()
+    question = browser.post("/demo/remove/")
+    assert "1 replay" in question.content.decode()
     assert Session.objects.exists()
     assert browser.post("/demo/remove/", {"confirmed": "1"}).status_code == 303
     assert not Session.objects.exists()

@@ -1,4 +1,4 @@
-"""The models page: what can be asked, what it costs, whether it works; its administrators' keys and servers."""
+"""The models page: usable models, their prices and tests; and the keys and servers set by administrators."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ PAGE = "/settings/models/"
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No provider has a key of the environment but OpenAI."""
+    """No provider except OpenAI has a key in the environment."""
     for name in ("ANTHROPIC", "GEMINI", "XAI", "GROQ", "MISTRAL"):
         monkeypatch.delenv(f"{name}_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment-0123456789")
@@ -31,19 +31,19 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
-    """Where the operator sends what is meant for OpenAI."""
+    """The server that receives the requests to OpenAI."""
     with StubModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         yield server
 
 
 def seen(browser: Client) -> str:
-    """The words of the page."""
+    """Return the text of the page."""
     page = browser.get(PAGE).text
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
-def test_every_member_reads_what_can_be_asked_and_why_not(project: Project) -> None:
+def test_every_member_sees_which_models_are_usable_and_why_others_are_not(project: Project) -> None:
     browser = browser_of(project, VIEWER)
     assert f'href="{PAGE}"' in browser.get("/settings/").text
     words = seen(browser)
@@ -90,33 +90,33 @@ def test_an_administrator_sets_replaces_and_removes_a_key_that_no_page_shows(pro
 
 
 @pytest.mark.parametrize(
-    ("sent", "says"),
+    ("sent", "message"),
     [
         ({"key": ""}, "This field is required"),
         ({"key": "a b"}, "printable ASCII characters without white space"),
     ],
 )
-def test_a_key_that_cannot_be_is_refused_at_its_field_and_not_repeated(
-    project: Project, sent: dict[str, str], says: str
+def test_an_invalid_key_is_refused_at_its_field_and_not_repeated(
+    project: Project, sent: dict[str, str], message: str
 ) -> None:
     answer = browser_of(project, ADMIN).post(f"{PAGE}keys/xai/", sent)
     assert answer.status_code == 422
-    assert says in answer.text
+    assert message in answer.text
     assert 'value="a b"' not in answer.text
     assert 'aria-describedby="key_xai_key_helptext key_xai_key_error"' in answer.text
     assert not ProviderKey.objects.exists()
 
 
-def test_where_the_operator_moved_a_provider_the_form_says_where_its_key_goes(
+def test_the_form_says_where_the_key_of_a_redirected_provider_is_sent(
     project: Project, stub: StubModelServer
 ) -> None:
     assert f"to {stub.url}/v1 . A key set here is sent there too" in seen(browser_of(project, ADMIN))
 
 
-def test_a_key_that_cannot_be_read_any_more_says_so(project: Project, settings: Settings) -> None:
-    of_now, settings.SECRET_KEY = settings.SECRET_KEY, "the secret of then"
+def test_a_key_that_can_no_longer_be_decrypted_is_reported(project: Project, settings: Settings) -> None:
+    current_secret, settings.SECRET_KEY = settings.SECRET_KEY, "the secret of then"
     set_key(project.id, "xai", KEY, by="ada")
-    settings.SECRET_KEY = of_now
+    settings.SECRET_KEY = current_secret
     words = seen(browser_of(project, ADMIN))
     assert "xai:grok-4.7 xAI no Its stored key cannot be decrypted because SECRET_KEY has changed" in words
     assert "no longer readable" in words
@@ -137,7 +137,9 @@ def test_an_administrator_adds_and_removes_a_server(project: Project) -> None:
     assert "house server removed" in seen(browser)
 
 
-def test_an_operator_tests_a_model_and_is_told_time_and_cost(project: Project, stub: StubModelServer) -> None:
+def test_an_operator_tests_a_model_and_sees_its_usage_and_cost(
+    project: Project, stub: StubModelServer
+) -> None:
     stub.script(Script(answer="<b>OK", usage={"prompt_tokens": 12, "completion_tokens": 2}))
     browser = browser_of(project, OPERATOR)
     assert "A test makes one small paid call" in seen(browser)
@@ -151,7 +153,7 @@ def test_an_operator_tests_a_model_and_is_told_time_and_cost(project: Project, s
     assert "failed openai:gpt-6.1-terra answered 500" in seen(browser)
 
 
-def test_a_provider_that_was_not_reached_says_so_and_only_then(
+def test_a_provider_is_called_unreachable_only_after_a_failed_test(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OLLAMA_BASE_URL", "http://127.0.0.1:9")
@@ -161,19 +163,19 @@ def test_a_provider_that_was_not_reached_says_so_and_only_then(
     assert "ollama:llama3.2 Ollama (on this machine) not reachable" in seen(browser)
 
 
-def test_a_test_that_cannot_be_made_says_why_on_the_page(project: Project) -> None:
+def test_an_impossible_test_is_refused_with_the_reason(project: Project) -> None:
     browser = browser_of(project, OPERATOR)
-    for model, status, says in (
+    for model, status, message in (
         ("", 422, "there is nothing to test"),
         ("xai", 503, "XAI_API_KEY is not set"),
         ("nobody:x", 422, "There is no model provider"),
     ):
         answer = browser.post(f"{PAGE}test/", {"model": model})
-        assert (answer.status_code, says in answer.text) == (status, True)
+        assert (answer.status_code, message in answer.text) == (status, True)
     assert not ModelTrial.objects.exists()
 
 
-def test_only_those_who_may_change_keys_and_only_operators_test(project: Project) -> None:
+def test_only_administrators_change_keys_and_viewers_cannot_test_models(project: Project) -> None:
     operator, viewer = browser_of(project, OPERATOR), browser_of(project, VIEWER)
     for path in ("keys/openai/", "keys/openai/remove/", "servers/", "servers/house/remove/"):
         assert operator.post(f"{PAGE}{path}", {"key": KEY}).status_code == 403
@@ -191,12 +193,12 @@ def test_a_refused_server_says_so_above_its_form(project: Project) -> None:
     browser = browser_of(project, ADMIN)
     assert "autofocus" not in browser.get(PAGE).text
     page = browser.post(f"{PAGE}servers/", {"name": "Bad name", "base_url": "https://example.org/v1"}).text
-    said = page[page.index('tabindex="-1" autofocus>') :]
-    assert '<a href="#server_name">Name</a>:' in said[:400]
+    alert = page[page.index('tabindex="-1" autofocus>') :]
+    assert '<a href="#server_name">Name</a>:' in alert[:400]
     assert "<details open>" in page
 
 
-def test_prices_of_models_that_only_the_operator_names_stand_under_their_provider(
+def test_prices_of_models_named_only_by_the_operator_are_listed(
     project: Project, settings: Settings, tmp_path: Path
 ) -> None:
     file = tmp_path / "prices.toml"
@@ -207,7 +209,7 @@ def test_prices_of_models_that_only_the_operator_names_stand_under_their_provide
     assert "openai:our-own" in {str(each.name) for each in model_choices(project.id)}
 
 
-def test_an_answer_is_a_sign_of_life_and_a_failed_test_is_told(
+def test_an_answer_marks_a_server_as_usable_and_a_failed_test_is_shown(
     project: Project, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_HOSTS_ALLOWED = ["127.0.0.1"]

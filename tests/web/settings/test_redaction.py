@@ -1,4 +1,4 @@
-"""The page of redaction: profiles, and the box in which one is tried."""
+"""The redaction page: profiles, and the form that tries one."""
 
 import html
 import re
@@ -30,7 +30,7 @@ RULES = {
 }
 
 
-def test_a_profile_is_made_edited_and_retired_by_forms(administrator: Client, project: Project) -> None:
+def test_a_profile_is_created_edited_and_retired_by_forms(administrator: Client, project: Project) -> None:
     page = administrator.get("/settings/redaction/new/").text
     form_id = re.search(r'name="form_id" value="([^"]+)"', page)
     assert form_id
@@ -73,7 +73,7 @@ def test_a_profile_is_made_edited_and_retired_by_forms(administrator: Client, pr
         ({"detect": [], "patterns": "", "fields_by_path": ""}, "", "withhold nothing"),
     ],
 )
-def test_what_cannot_be_is_said_at_its_field(
+def test_an_invalid_value_is_reported_at_its_field(
     administrator: Client, sent: dict[str, str], field: str, why: str
 ) -> None:
     answer = administrator.post("/settings/redaction/new/", FORM | sent)
@@ -84,14 +84,14 @@ def test_what_cannot_be_is_said_at_its_field(
     assert RedactionProfile.objects.count() == 0
 
 
-def test_everything_that_cannot_be_is_said_at_once_each_at_its_field(administrator: Client) -> None:
-    said = {
+def test_all_invalid_values_are_reported_together_each_at_its_field(administrator: Client) -> None:
+    form = {
         "name": "a/b",
         "phone_regions": "DE, XX, YY",
         "patterns": "fine: [0-9]{9}\nno colon\nbroken: [",
         "fields_by_path": "agent\nnowhere\nsession.nothing",
     }
-    page = administrator.post("/settings/redaction/new/", said)
+    page = administrator.post("/settings/redaction/new/", form)
     assert page.status_code == 422
     errors = html.unescape(page.text)
     for field, sentences in {
@@ -103,17 +103,17 @@ def test_everything_that_cannot_be_is_said_at_once_each_at_its_field(administrat
             "Line 3: 'session.nothing' leads to no field",
         ],
     }.items():
-        beside = errors.split(f'id="profile_{field}_error"')[1].split("</div>")[0]
-        assert beside.count("<p>") == len(sentences)
+        field_errors = errors.split(f'id="profile_{field}_error"')[1].split("</div>")[0]
+        assert field_errors.count("<p>") == len(sentences)
         for sentence in sentences:
-            assert sentence in beside
-    said |= {"name": "Birds", "phone_regions": "", "patterns": "a: x+\na: y+", "fields_by_path": ""}
+            assert sentence in field_errors
+    form |= {"name": "Birds", "phone_regions": "", "patterns": "a: x+\na: y+", "fields_by_path": ""}
     assert "Two patterns have the name" in html.unescape(
-        administrator.post("/settings/redaction/new/", said).text
+        administrator.post("/settings/redaction/new/", form).text
     )
 
 
-def test_what_cannot_be_a_next_version_is_said_too(administrator: Client, project: Project) -> None:
+def test_an_invalid_next_version_is_refused_too(administrator: Client, project: Project) -> None:
     made = make_profile(project, "Auditors", read_rules(RULES), by="x")
     address = f"/settings/redaction/{made.id}/"
     assert administrator.post(address, FORM | {"detect": ["nothing"]}).status_code == 422
@@ -122,7 +122,9 @@ def test_what_cannot_be_a_next_version_is_said_too(administrator: Client, projec
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
-def test_members_read_and_try_and_only_administrators_change(project: Project, role: str) -> None:
+def test_members_can_read_and_try_profiles_and_only_administrators_change_them(
+    project: Project, role: str
+) -> None:
     made = make_profile(project, "Auditors", read_rules(RULES), by="x")
     browser = browser_of(project, role)
     page = browser.get("/settings/redaction/").text
@@ -136,7 +138,7 @@ def test_members_read_and_try_and_only_administrators_change(project: Project, r
     assert RedactionProfile.objects.get().retired_at is None
 
 
-def test_another_projects_profile_is_not_there(project: Project, other_project: Project) -> None:
+def test_another_projects_profile_is_not_found(project: Project, other_project: Project) -> None:
     made = make_profile(other_project, "Auditors", read_rules(RULES), by="x")
     browser = browser_of(project, "admin")
     assert "Auditors" not in browser.get("/settings/redaction/").text
@@ -189,7 +191,7 @@ def test_a_recorded_step_is_tried(viewer: Client, project: Project) -> None:
         ({"text": "x", "profile": "nope"}, 422, "Select a valid choice"),
     ],
 )
-def test_what_cannot_be_tried_is_said_at_the_form(
+def test_an_invalid_trial_is_reported_at_the_form(
     viewer: Client, project: Project, sent: dict[str, str], status: int, why: str
 ) -> None:
     recorded(project, [ActionDraft(kind="message", input="x")])
@@ -199,7 +201,7 @@ def test_what_cannot_be_tried_is_said_at_the_form(
     assert 'id="outcome"' not in answer.text
 
 
-def test_a_profile_that_was_retired_meanwhile_cannot_be_chosen(viewer: Client, project: Project) -> None:
+def test_a_retired_profile_cannot_be_chosen(viewer: Client, project: Project) -> None:
     made = make_profile(project, "Auditors", read_rules(RULES), by="x")
     retire_profile(made, by="x")
     assert viewer.post("/settings/redaction/", {"profile": str(made.id), "text": "x"}).status_code == 422

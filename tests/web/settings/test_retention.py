@@ -1,4 +1,4 @@
-"""Retention, deletions in bulk and holds by hand."""
+"""Retention rules, bulk deletions and manual legal holds."""
 
 import re
 from datetime import timedelta
@@ -23,7 +23,7 @@ __all__ = ["session"]
 REASON = {"reason": "asked for"}
 
 
-def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(
+def test_a_held_session_offers_no_deletion_and_refuses_one_with_the_reason(
     administrator: Client, project: Project, session: Session
 ) -> None:
     address = f"/sessions/{session.id}/hold/"
@@ -53,7 +53,7 @@ def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(
     assert "Delete step" in administrator.get(f"/sessions/{session.id}/?step=1").text
 
 
-def test_sessions_are_seen_before_they_are_deleted_together(
+def test_a_bulk_deletion_is_previewed_before_it_is_confirmed(
     administrator: Client, project: Project, session: Session
 ) -> None:
     assert administrator.post("/forgettings/new/", {"status": ""}).status_code == 422
@@ -70,7 +70,7 @@ def test_sessions_are_seen_before_they_are_deleted_together(
     assert not Session.objects.filter(pk=session.pk).exists()
 
 
-def test_where_all_that_was_found_is_held_nothing_is_offered(
+def test_a_bulk_deletion_is_not_offered_if_all_matches_are_held(
     administrator: Client, project: Project, session: Session
 ) -> None:
     found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
@@ -82,7 +82,7 @@ def test_where_all_that_was_found_is_held_nothing_is_offered(
     assert "every session in the project" not in page
 
 
-def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session(
+def test_deletion_pages_name_remaining_summaries_and_warn_if_all_sessions_match(
     administrator: Client, session: Session
 ) -> None:
     address = f"/sessions/{session.id}/delete/"
@@ -96,7 +96,7 @@ def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session
     assert "Summaries of 1 session stay in collections" in shown
 
 
-def test_what_fits_a_filter_is_held_together(administrator: Client, session: Session) -> None:
+def test_all_sessions_that_match_a_filter_are_held_together(administrator: Client, session: Session) -> None:
     assert 'method="get"' not in administrator.get("/settings/retention/").text
     address = administrator.post("/forgettings/new/", {"tag": "junk", "do": "hold"})["Location"]
     assert address == "/holds/new/?tag=junk"
@@ -108,7 +108,7 @@ def test_what_fits_a_filter_is_held_together(administrator: Client, session: Ses
     assert administrator.get("/holds/new/?older_than_days=soon").status_code == 422
 
 
-def test_a_rule_is_set_with_a_reason_where_it_is_early_and_taken_away(administrator: Client) -> None:
+def test_a_short_retention_rule_needs_a_reason_and_can_be_removed(administrator: Client) -> None:
     address = "/settings/retention/"
     assert "All sessions are kept permanently" in administrator.get(address).text
     refused = administrator.post(address, {"days": "30"})
@@ -147,20 +147,18 @@ def words(page: str) -> str:
     return " ".join(page.split()).replace(" </b>", "</b>")
 
 
-def test_a_rule_says_what_it_would_delete_and_since_when_before_it_is_set(
-    administrator: Client, project: Project
-) -> None:
+def test_a_rule_previews_what_it_would_delete_and_when(administrator: Client, project: Project) -> None:
     for key, age in (("old", 50), ("older", 60), ("new", 1)):
-        begun = start_session(project, name=key, by="test", key=key)
-        append(begun.id, [ActionDraft(kind="message", role="user", output="words")] * 2)
+        started = start_session(project, name=key, by="test", key=key)
+        append(started.id, [ActionDraft(kind="message", role="user", output="words")] * 2)
         moment = now() - timedelta(days=age)
-        Session.objects.filter(pk=begun.pk).update(started_at=moment, last_action_at=moment)
-    asked = {"days": "40", "reason": "asked for"}
-    seen = words(administrator.post("/settings/retention/", asked).text)
+        Session.objects.filter(pk=started.pk).update(started_at=moment, last_action_at=moment)
+    rule = {"days": "40", "reason": "asked for"}
+    seen = words(administrator.post("/settings/retention/", rule).text)
     assert "This deletes <b>2 sessions with 4 steps</b> at its next run, within the hour" in seen
     assert f"{now() - timedelta(days=20):%Y-%m-%d}" in seen
     legal_holds.place(project, reason="case 12", by="ada", sessions=[session_of(project, "older")])
-    seen = words(administrator.post("/settings/retention/", asked).text)
+    seen = words(administrator.post("/settings/retention/", rule).text)
     assert "<b>2 sessions with 4 steps, 1 of them under legal hold</b>" in seen
     assert f"{now() - timedelta(days=10):%Y-%m-%d}" in seen
     later = words(administrator.post("/settings/retention/", {"days": "400"}).text)
@@ -168,21 +166,21 @@ def test_a_rule_says_what_it_would_delete_and_since_when_before_it_is_set(
     assert f"{now() + timedelta(days=350):%Y-%m-%d}" in later
 
 
-def test_the_list_of_sessions_marks_and_filters_what_is_held(
+def test_the_list_of_sessions_marks_and_filters_held_sessions(
     administrator: Client, project: Project, session: Session
 ) -> None:
     start_session(project, name="Free", by="test", key="free")
     assert ">on hold</a>" not in administrator.get("/").text
     legal_holds.place(project, reason="case 12", by="ada", sessions=[session])
     assert administrator.get("/").text.count(">on hold</a>") == 1
-    for asked, there, away in (("yes", "Talk", "Free"), ("no", "Free", "Talk")):
-        shown = administrator.get("/", {"held": asked}).text
-        assert there in shown
-        assert f"<bdi>{away}</bdi>" not in shown
+    for held, listed, hidden in (("yes", "Talk", "Free"), ("no", "Free", "Talk")):
+        shown = administrator.get("/", {"held": held}).text
+        assert listed in shown
+        assert f"<bdi>{hidden}</bdi>" not in shown
     assert "cannot be" in administrator.get("/", {"held": "perhaps"}).text
 
 
-def test_what_cannot_be_called_off_or_deleted_any_more_says_so_on_its_page(
+def test_a_late_cancellation_and_a_deletion_under_hold_are_refused_on_the_page(
     administrator: Client, project: Project, session: Session
 ) -> None:
     found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
@@ -195,13 +193,13 @@ def test_what_cannot_be_called_off_or_deleted_any_more_says_so_on_its_page(
     assert "case 12" in administrator.get(refused["Location"]).text
 
 
-def test_what_retention_leads_to_marks_the_settings(administrator: Client) -> None:
+def test_pages_of_bulk_deletions_mark_settings_in_the_navigation(administrator: Client) -> None:
     found = administrator.post("/forgettings/new/", {"older_than_days": "1"})
     shown = administrator.get(found["Location"]).text
     assert '<a class="navlink" href="/settings/" aria-current="page">' in shown
 
 
-def test_a_filter_that_asks_for_nothing_is_refused_for_the_whole_form(administrator: Client) -> None:
+def test_an_empty_filter_is_refused_for_the_form_and_not_for_a_field(administrator: Client) -> None:
     refused = administrator.post("/forgettings/new/", {"named": " "})
     assert refused.status_code == 422
     assert "An empty filter would match all of them." in refused.text
@@ -209,7 +207,7 @@ def test_a_filter_that_asks_for_nothing_is_refused_for_the_whole_form(administra
     assert "Name or key contains</a>:" not in refused.text
 
 
-def test_the_address_of_a_deleted_session_says_so_to_its_project_alone(
+def test_the_address_of_a_deleted_session_says_so_only_to_its_project(
     administrator: Client, project: Project, other_project: Project, session: Session
 ) -> None:
     session.refresh_from_db()
@@ -225,12 +223,14 @@ def test_the_address_of_a_deleted_session_says_so_to_its_project_alone(
         assert f"{session.last_sequence} steps" in shown
         assert '<a href="/collections/lessons/frames/0/">' in shown
         assert re.search(r"entry [0-9]+ of the project's log", shown)
-        told = program(project).get(f"/sessions/{named}")
-        assert (told.status_code, told.json()["code"]) == (404, "session_deleted")
-        unread = program(project, "record").post(f"/sessions/{named}/actions", {"actions": []}).json()
-        assert unread["facts"] == {"session": str(session.id)}
-        assert "asked for" not in unread["message"]
-        facts = told.json()["facts"]
+        api_answer = program(project).get(f"/sessions/{named}")
+        assert (api_answer.status_code, api_answer.json()["code"]) == (404, "session_deleted")
+        without_read_scope = (
+            program(project, "record").post(f"/sessions/{named}/actions", {"actions": []}).json()
+        )
+        assert without_read_scope["facts"] == {"session": str(session.id)}
+        assert "asked for" not in without_read_scope["message"]
+        facts = api_answer.json()["facts"]
         assert facts["deleted"]["reason"] == "asked for"
         assert (facts["session"], facts["summaries"]) == (
             str(session.id),
@@ -238,12 +238,12 @@ def test_the_address_of_a_deleted_session_says_so_to_its_project_alone(
         )
         assert stranger.get(f"/sessions/{named}").json()["code"] == "session_not_found"
         assert "deleted" not in outsider.get(f"/sessions/{named}/").text
-    again = start_session(project, name="Talk again", by="test", key="talk")
+    recreated = start_session(project, name="Talk again", by="test", key="talk")
     assert administrator.get("/sessions/talk/").status_code in (200, 302)
-    assert program(project).get("/sessions/talk").json()["id"] == str(again.id)
+    assert program(project).get("/sessions/talk").json()["id"] == str(recreated.id)
 
 
-def test_what_was_deleted_one_by_one_stands_among_the_deletions(
+def test_single_deletions_are_listed_among_the_deletions(
     administrator: Client, project: Project, other_project: Project, session: Session
 ) -> None:
     address = "/settings/retention/"

@@ -1,4 +1,4 @@
-"""Settings: you, the project, its members and keys."""
+"""Settings: one's own account, the project, its members and keys."""
 
 import html
 import re
@@ -24,14 +24,14 @@ def admin(project: Project) -> Membership:
 
 
 def browser(membership: Membership) -> Client:
-    """A browser in which this person is signed in."""
+    """Return a browser in which this member is signed in."""
     client = Client()
     client.force_login(membership.user)
     return client
 
 
 def shown_once(client: Client) -> str:
-    """The secret that the page after a form shows."""
+    """Return the secret that the page shows once after a form."""
     page = client.get("/settings/")
     assert "no-store" in page["Cache-Control"]
     found = re.search(r'id="shown_once"[^>]*value="([^"]+)"', page.text)
@@ -44,7 +44,7 @@ def secret_in(address: str) -> str:
     return address.rstrip("/").rpartition("/")[2]
 
 
-def test_an_administrator_invites_somebody_and_sees_the_link_once(
+def test_an_administrator_invites_a_member_and_sees_the_link_once(
     project: Project, admin: Membership
 ) -> None:
     client = browser(admin)
@@ -58,14 +58,12 @@ def test_an_administrator_invites_somebody_and_sees_the_link_once(
     assert queries.memberships_of(queries.person("neu@example.org")).get().role == "operator"
 
 
-def test_an_invitation_that_cannot_be_made_says_why_beside_the_address(
-    project: Project, admin: Membership
-) -> None:
+def test_an_invalid_invitation_is_refused_at_the_address_field(project: Project, admin: Membership) -> None:
     client = browser(admin)
-    again = client.post("/settings/members/", {"email": admin.user.email, "role": "viewer"})
-    assert again.status_code == 409
-    assert "is already a member of this project" in again.text
-    assert 'aria-describedby="invite_email_error"' in again.text
+    duplicate = client.post("/settings/members/", {"email": admin.user.email, "role": "viewer"})
+    assert duplicate.status_code == 409
+    assert "is already a member of this project" in duplicate.text
+    assert 'aria-describedby="invite_email_error"' in duplicate.text
     assert client.post("/settings/members/", {"email": "x", "role": "owner"}).status_code == 422
 
 
@@ -77,7 +75,7 @@ def test_an_administrator_withdraws_an_invitation(project: Project, admin: Membe
         use_sign_in_link(secret)
 
 
-def test_a_changed_role_counts_from_the_next_request(project: Project, admin: Membership) -> None:
+def test_a_changed_role_applies_from_the_next_request(project: Project, admin: Membership) -> None:
     viewer = member(project, "viewer")
     theirs = browser(viewer)
     assert theirs.post("/settings/members/", {"email": "x@example.org", "role": "viewer"}).status_code == 403
@@ -86,7 +84,9 @@ def test_a_changed_role_counts_from_the_next_request(project: Project, admin: Me
     assert theirs.post("/settings/members/", {"email": "x@example.org", "role": "viewer"}).status_code == 303
 
 
-def test_the_last_administrator_stays(project: Project, admin: Membership) -> None:
+def test_the_last_administrator_can_be_neither_demoted_nor_removed(
+    project: Project, admin: Membership
+) -> None:
     client = browser(admin)
     for path, sent in (
         (f"/settings/members/{admin.pk}/role/", {"role": "viewer"}),
@@ -100,7 +100,7 @@ def test_the_last_administrator_stays(project: Project, admin: Membership) -> No
     assert client.post(f"/settings/members/{admin.pk}/role/", {"role": "owner"}).status_code == 422
 
 
-def test_a_removed_member_is_out_at_once_and_their_keys_are_named(
+def test_a_removed_member_loses_access_immediately_and_their_keys_are_counted(
     project: Project, admin: Membership
 ) -> None:
     other = member(project, "admin", "other@example.org")
@@ -112,21 +112,21 @@ def test_a_removed_member_is_out_at_once_and_their_keys_are_named(
     assert theirs.get("/settings/").status_code == 403
 
 
-def test_somebody_without_keys_is_removed_without_a_word_of_keys(project: Project, admin: Membership) -> None:
+def test_removing_a_member_without_keys_does_not_mention_keys(project: Project, admin: Membership) -> None:
     viewer = member(project, "viewer")
     page = browser(admin).post(f"/settings/members/{viewer.pk}/remove/", follow=True)
     assert "viewer@example.org is no longer a member of Prüfung." in page.text
     assert "still work" not in page.text
 
 
-def test_an_administrator_hands_over_a_link_for_a_new_password(project: Project, admin: Membership) -> None:
+def test_an_administrator_creates_a_link_for_a_new_password(project: Project, admin: Membership) -> None:
     viewer = member(project, "viewer")
     client = browser(admin)
     client.post(f"/settings/members/{viewer.pk}/reset/")
     assert Client().post(f"/sign-in/{secret_in(shown_once(client))}/")["Location"] == "/welcome/"
 
 
-def test_a_member_of_two_projects_is_not_reset_by_one(
+def test_the_password_of_a_member_of_two_projects_cannot_be_reset_by_one(
     project: Project, other_project: Project, admin: Membership
 ) -> None:
     viewer = member(project, "viewer")
@@ -136,7 +136,7 @@ def test_a_member_of_two_projects_is_not_reset_by_one(
     assert "manage.py sign_in_link --email viewer@example.org" in refused.text
 
 
-def test_an_administrator_makes_a_key_and_sees_it_once(project: Project, admin: Membership) -> None:
+def test_an_administrator_creates_a_key_and_sees_it_once(project: Project, admin: Membership) -> None:
     client = browser(admin)
     sent = client.post("/settings/keys/", {"name": "агент 7", "scopes": ["read", "run"], "expires": "30"})
     assert sent["Location"] == "/settings/#keys"
@@ -154,13 +154,13 @@ def test_an_administrator_makes_a_key_and_sees_it_once(project: Project, admin: 
     assert "агент 7" in page
 
 
-def test_a_key_may_be_made_that_never_expires(project: Project, admin: Membership) -> None:
+def test_a_key_may_be_created_without_expiry(project: Project, admin: Membership) -> None:
     client = browser(admin)
     client.post("/settings/keys/", {"name": "agent", "scopes": ["record"], "expires": ""})
     assert authenticate_key(shown_once(client)).expires_at is None
 
 
-def test_a_key_that_cannot_be_made_is_refused_beside_its_form(project: Project, admin: Membership) -> None:
+def test_an_invalid_key_is_refused_at_its_form(project: Project, admin: Membership) -> None:
     client = browser(admin)
     for sent in (
         {"name": "agent", "expires": "30"},
@@ -183,7 +183,7 @@ def test_a_revoked_key_does_not_work_and_stays_in_the_list(project: Project, adm
         authenticate_key(text)
 
 
-def test_what_one_person_was_shown_is_not_shown_to_another_on_the_same_browser(
+def test_a_secret_shown_to_one_user_is_not_shown_to_another_in_the_same_browser(
     project: Project, admin: Membership
 ) -> None:
     client = browser(admin)
@@ -208,7 +208,7 @@ FOR_ADMINISTRATORS = [
 
 
 def filled(project: Project) -> dict[str, int | str]:
-    """The ids of rows of that project, by what they are called in a path."""
+    """Create rows in the project; return their ids by the names used in paths."""
     invite(project, email="invited@example.org", role="viewer")
     key, _ = make_api_key(project, name="agent", scopes=["read"])
     return {
@@ -219,7 +219,7 @@ def filled(project: Project) -> dict[str, int | str]:
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
-def test_only_administrators_decide_about_the_project(project: Project, role: str) -> None:
+def test_only_administrators_can_change_the_project(project: Project, role: str) -> None:
     named, client = filled(project), browser(member(project, role))
     sent = {"name": "x", "role": "admin", "email": "x@example.org", "scopes": "read"}
     for path in FOR_ADMINISTRATORS:
@@ -231,7 +231,7 @@ def test_only_administrators_decide_about_the_project(project: Project, role: st
 
 
 def rows() -> tuple[int, int]:
-    """Invitations and live keys."""
+    """Return the numbers of invitations and active keys."""
     return SignInLink.objects.count(), ApiKey.objects.filter(revoked_at=None).count()
 
 
@@ -256,7 +256,7 @@ def test_members_and_keys_are_shown_to_administrators_only(project: Project, adm
         assert [role for role, page in shown.items() if hidden in page] == ["admin"]
 
 
-def test_somebody_changes_their_name(project: Project) -> None:
+def test_users_can_change_their_name(project: Project) -> None:
     viewer = member(project, "viewer")
     client = browser(viewer)
     assert client.post("/settings/you/", {"name": " Ренé 李 "})["Location"] == "/settings/#you"
@@ -267,7 +267,7 @@ def test_somebody_changes_their_name(project: Project) -> None:
     assert User.objects.get(pk=viewer.user.pk).name == "Ренé 李"
 
 
-def test_a_name_from_outside_is_never_markup(project: Project, admin: Membership) -> None:
+def test_a_users_name_is_escaped(project: Project, admin: Membership) -> None:
     viewer = member(project, "viewer")
     browser(viewer).post("/settings/you/", {"name": "<script>alert(1)</script>"})
     page = browser(admin).get("/settings/").text
@@ -293,7 +293,7 @@ def test_a_changed_password_signs_every_other_browser_out(project: Project) -> N
         ({"current": ""}, 422, "This field is required."),
     ],
 )
-def test_a_password_that_is_not_changed_says_why(
+def test_a_refused_password_change_says_why(
     project: Project, changed: dict[str, str], status: int, words: str
 ) -> None:
     viewer = member(project, "viewer")
@@ -311,7 +311,7 @@ def test_guessing_the_current_password_is_throttled(project: Project) -> None:
     assert [client.post("/settings/password/", sent).status_code for _ in range(6)] == [401] * 5 + [429]
 
 
-def test_whoever_just_came_by_link_sets_a_password_without_the_old_one(project: Project) -> None:
+def test_a_user_who_just_signed_in_by_link_needs_no_old_password(project: Project) -> None:
     viewer = member(project, "viewer")
     client = Client()
     client.post(f"/sign-in/{make_sign_in_link(viewer.user)}/")
@@ -324,7 +324,9 @@ def test_whoever_just_came_by_link_sets_a_password_without_the_old_one(project: 
     assert 'name="current"' in client.get("/settings/").text
 
 
-def test_an_administrator_renames_the_project_and_makes_another(project: Project, admin: Membership) -> None:
+def test_an_administrator_renames_the_project_and_creates_another(
+    project: Project, admin: Membership
+) -> None:
     client = browser(admin)
     client.post("/settings/project/", {"name": "Ünïcode"})
     assert "<bdi>Ünïcode</bdi>" in client.get("/settings/").text

@@ -1,4 +1,4 @@
-"""Signing in: by link, by password; signing out."""
+"""Signing in by link and by password, and signing out."""
 
 import re
 from datetime import timedelta
@@ -27,7 +27,7 @@ def path_of(secret: str) -> str:
 
 
 def signed_in_as(client: Client) -> str | None:
-    """The e-mail address of whoever this browser is signed in as."""
+    """Return the e-mail address of the user who is signed in to this browser."""
     found = client.session.get("_auth_user_id")
     return User.objects.get(pk=found).email if found else None
 
@@ -36,7 +36,7 @@ def sign_in(client: Client, email: str, password: str = PASSWORD, **more: str) -
     return client.post("/sign-in/", {"email": email, "password": password, **more}).status_code
 
 
-def test_the_first_administrator_comes_by_link_says_who_they_are_and_signs_in_from_then_on(
+def test_the_first_administrator_sets_up_an_account_by_link_and_then_signs_in(
     client: Client, db: None
 ) -> None:
     link = path_of(make_sign_in_link(first_run()))
@@ -52,7 +52,7 @@ def test_the_first_administrator_comes_by_link_says_who_they_are_and_signs_in_fr
     assert client.get("/welcome/")["Location"] == "/"
 
 
-def test_looking_at_a_link_does_not_use_it_up(client: Client, db: None) -> None:
+def test_viewing_a_link_does_not_use_it_up(client: Client, db: None) -> None:
     link = path_of(make_sign_in_link(person("a@example.org")))
     for _ in range(3):
         page = client.get(link)
@@ -65,7 +65,7 @@ def test_looking_at_a_link_does_not_use_it_up(client: Client, db: None) -> None:
     assert signed_in_as(client) == "a@example.org"
 
 
-def test_a_link_that_was_used_or_is_too_old_leads_to_a_clear_page(client: Client, db: None) -> None:
+def test_a_used_or_expired_link_shows_a_clear_page(client: Client, db: None) -> None:
     user = person("a@example.org")
     used, expired = make_sign_in_link(user), make_sign_in_link(user)
     client.post(path_of(used))
@@ -79,7 +79,7 @@ def test_a_link_that_was_used_or_is_too_old_leads_to_a_clear_page(client: Client
         assert signed_in_as(elsewhere) is None
 
 
-def test_signing_in_gives_the_browser_another_session_and_another_csrf_token(db: None) -> None:
+def test_signing_in_gives_the_browser_a_new_session_and_a_new_csrf_token(db: None) -> None:
     person("a@example.org")
     client = Client(enforce_csrf_checks=True)
     client.get("/health/live")
@@ -100,7 +100,7 @@ def test_signing_in_gives_the_browser_another_session_and_another_csrf_token(db:
     assert client.cookies["tm_session"]["httponly"]
 
 
-def test_a_wrong_password_says_so_beside_what_was_typed(client: Client, db: None) -> None:
+def test_a_wrong_password_is_reported_and_the_address_is_kept(client: Client, db: None) -> None:
     person("a@example.org")
     page = client.post("/sign-in/", {"email": "a@example.org", "password": "wrong words here"})
     assert page.status_code == 401
@@ -121,7 +121,7 @@ def test_after_five_wrong_passwords_the_page_says_how_long_to_wait(client: Clien
     assert sign_in(client, "a@example.org") == 303
 
 
-def test_a_link_gets_somebody_in_whom_others_have_locked_out(client: Client, db: None) -> None:
+def test_a_link_signs_in_a_user_who_was_locked_out_by_others(client: Client, db: None) -> None:
     user = person("a@example.org")
     for _ in range(6):
         sign_in(client, "a@example.org", "wrong")
@@ -130,7 +130,7 @@ def test_a_link_gets_somebody_in_whom_others_have_locked_out(client: Client, db:
 
 
 @pytest.mark.parametrize(
-    ("following", "leads_to"),
+    ("following", "expected"),
     [
         ("/sessions/1/?step=2", "/sessions/1/?step=2"),
         ("", "/"),
@@ -141,27 +141,27 @@ def test_a_link_gets_somebody_in_whom_others_have_locked_out(client: Client, db:
         ("settings/", "/"),
     ],
 )
-def test_after_signing_in_one_is_back_on_the_page_but_never_elsewhere(
-    client: Client, db: None, following: str, leads_to: str
+def test_signing_in_redirects_to_the_requested_page_but_never_to_another_site(
+    client: Client, db: None, following: str, expected: str
 ) -> None:
     person("a@example.org")
     sent = client.post("/sign-in/", {"email": "a@example.org", "password": PASSWORD, "next": following})
-    assert sent["Location"] == leads_to
-    assert client.get("/sign-in/", {"next": following})["Location"] == leads_to
+    assert sent["Location"] == expected
+    assert client.get("/sign-in/", {"next": following})["Location"] == expected
 
 
-def test_a_page_that_needs_somebody_leads_to_the_sign_in_page_and_back(client: Client, db: None) -> None:
+def test_a_protected_page_redirects_to_the_sign_in_page_and_back(client: Client, db: None) -> None:
     assert client.get("/settings/?a=%C3%B6")["Location"] == "/sign-in/?next=%2Fsettings%2F%3Fa%3D%25C3%25B6"
-    asked = client.get(
+    redirect = client.get(
         "/settings/", headers={"HX-Request": "true", "HX-Current-URL": "http://testserver/x/?y=1"}
     )
-    assert asked["HX-Redirect"] == "/sign-in/?next=%2Fx%2F%3Fy%3D1"
+    assert redirect["HX-Redirect"] == "/sign-in/?next=%2Fx%2F%3Fy%3D1"
     refused = client.post("/settings/you/", {"name": "x"})
     assert refused.status_code == 401
     assert "Please sign in" in refused.text
 
 
-def test_an_invited_person_chooses_a_password_and_has_the_role(client: Client, project: Project) -> None:
+def test_an_invited_user_chooses_a_password_and_has_the_role(client: Client, project: Project) -> None:
     secret = invite(project, email="neu@example.org", role="viewer")
     assert client.post(path_of(secret))["Location"] == "/welcome/"
     page = client.get("/welcome/")
@@ -176,7 +176,7 @@ def test_an_invited_person_chooses_a_password_and_has_the_role(client: Client, p
     assert sign_in(Client(), "neu@example.org") == 303
 
 
-def test_somebody_with_an_account_signs_in_to_accept_an_invitation(
+def test_a_user_with_an_account_signs_in_to_accept_an_invitation(
     client: Client, project: Project, other_project: Project
 ) -> None:
     user = member(other_project, "admin", "a@example.org").user
@@ -194,7 +194,7 @@ def test_somebody_with_an_account_signs_in_to_accept_an_invitation(
     assert f"<bdi>{project.name}</bdi> · you are an operator" in client.get("/settings/").text
 
 
-def test_a_link_for_a_new_password_ends_the_old_one_and_asks_for_another(
+def test_a_reset_link_invalidates_the_old_password_and_asks_for_a_new_one(
     client: Client, project: Project
 ) -> None:
     administrator, forgetful = member(project, "admin"), member(project, "viewer")
@@ -209,7 +209,7 @@ def test_a_link_for_a_new_password_ends_the_old_one_and_asks_for_another(
     assert signed_in_as(client) == forgetful.user.email
 
 
-def test_the_first_administrator_cannot_take_somebody_elses_address(client: Client, db: None) -> None:
+def test_the_first_administrator_cannot_take_another_users_address(client: Client, db: None) -> None:
     person("zoe@example.org")
     client.post(path_of(make_sign_in_link(first_run())))
     page = client.post("/welcome/", WELCOME)
@@ -229,7 +229,7 @@ def test_signing_out_ends_the_session(client: Client, project: Project) -> None:
     assert client.get("/settings/").status_code == 302
 
 
-def test_somebody_without_a_project_gets_a_page_that_says_what_to_do(client: Client, db: None) -> None:
+def test_a_user_without_a_project_gets_a_page_that_says_what_to_do(client: Client, db: None) -> None:
     client.post(path_of(make_sign_in_link(person("a@example.org"))))
     page = client.get("/settings/")
     assert page.status_code == 403

@@ -1,4 +1,4 @@
-"""Links that visitors have open, each with what it shows and what lies outside it, written as its routes write things."""
+"""Share links that visitors have opened, each with what it shows and what it must not show, by route."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ type Things = dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """A link that a visitor has open, what it shows by route, and by what it is and route what it must not show."""
+class ShareCase:
+    """A link that a visitor has opened, with what it shows by route, and what it must not show by category and route."""
 
     visitor: Client
     link: ShareLink
@@ -33,18 +33,18 @@ class World:
     outside: dict[str, Things]
 
     def addresses(self, things: Things) -> list[str]:
-        """How these things are written as addresses of this link."""
-        write = written(self.link.public_id)
-        return [write[route](thing) for route, named in things.items() for thing in named]
+        """Return the addresses of these things under this link."""
+        formats = address_formats(self.link.public_id)
+        return [formats[route](thing) for route, named in things.items() for thing in named]
 
     @property
     def one_of_each_route(self) -> list[str]:
-        """The first address inside of every route."""
+        """The first address of every route that the link shows."""
         return self.addresses({route: named[:1] for route, named in self.inside.items()})
 
 
-def written(public_id: str) -> dict[str, Callable[[str], str]]:
-    """How each route is written for one thing it could show; a route that is not here fails the suite."""
+def address_formats(public_id: str) -> dict[str, Callable[[str], str]]:
+    """Return a function per route that formats its address for one thing; a route that is missing here fails a test."""
     return {
         "shared": lambda step: f"/share/{public_id}/{step if step[:1] in ('', '?') else f'?step={step}'}",
         "shared_step": lambda step: f"/share/{public_id}/steps/{step}/",
@@ -63,13 +63,13 @@ def cells_of(*comparisons: Comparison) -> list[str]:
     return [str(each) for each in steps.values_list("id", flat=True)]
 
 
-def session_world(project: Project, other_project: Project) -> World:
+def session_case(project: Project, other_project: Project) -> ShareCase:
     session = recorded(project, steps=9)
     replayed(session)
     recorded(project, steps=12)
     recorded(other_project, steps=13)
     link, path = shared(project, session, Terms(through_sequence=4))
-    return World(
+    return ShareCase(
         visitor=opened(path)[0],
         link=link,
         path=path,
@@ -91,12 +91,12 @@ def session_world(project: Project, other_project: Project) -> World:
     )
 
 
-def replay_world(project: Project, other_project: Project) -> World:
+def replay_case(project: Project, other_project: Project) -> ShareCase:
     session = recorded(project, steps=9)
     replayed(recorded(project, steps=12))
     replayed(recorded(other_project, steps=13))
     link, path = shared(project, replayed(session))
-    return World(
+    return ShareCase(
         visitor=opened(path)[0],
         link=link,
         path=path,
@@ -118,7 +118,7 @@ def replay_world(project: Project, other_project: Project) -> World:
     )
 
 
-def comparison_world(project: Project, other_project: Project) -> World:
+def comparison_case(project: Project, other_project: Project) -> ShareCase:
     session, theirs = (recorded_session(each, questions=QUESTIONS[:1]) for each in (project, other_project))
     made, other = (compared(project, [session], ONE, model) for model in (THREE, FIVE))
     of_theirs = compared(other_project, [theirs], ONE, THREE)
@@ -126,7 +126,7 @@ def comparison_world(project: Project, other_project: Project) -> World:
     link, path = shared(project, made)
     answer = ReplayStep.objects.get(id=cells[0]).output
     assert answer is not None
-    return World(
+    return ShareCase(
         visitor=opened(path)[0],
         link=link,
         path=path,
@@ -149,10 +149,10 @@ def comparison_world(project: Project, other_project: Project) -> World:
     )
 
 
-def evidence_world(project: Project, other_project: Project) -> World:
+def evidence_case(project: Project, other_project: Project) -> ShareCase:
     session = recorded(project, steps=9)
     link, path = shared(project, replayed(session), Terms(evidence_only=True))
-    return World(
+    return ShareCase(
         visitor=opened(path)[0],
         link=link,
         path=path,
@@ -165,4 +165,4 @@ def evidence_world(project: Project, other_project: Project) -> World:
     )
 
 
-WORLDS = [session_world, replay_world, comparison_world, evidence_world]
+SHARE_CASES = [session_case, replay_case, comparison_case, evidence_case]

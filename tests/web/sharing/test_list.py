@@ -1,4 +1,4 @@
-"""The list of links: which open, who reads on, and how long each holds."""
+"""The list of links: their status, their current readers, and their expiry."""
 
 from datetime import timedelta
 
@@ -25,11 +25,11 @@ def words(page: str) -> str:
     return " ".join(page.split())
 
 
-def test_a_link_that_opens_no_more_says_who_still_reads_and_until_when(
+def test_an_exhausted_link_shows_how_many_still_read_and_until_when(
     project: Project, session: Session, operator: Client
 ) -> None:
     link, path = shared(project, session, Terms(max_opens=2))
-    visitor, there = opened(path)
+    visitor, page = opened(path)
     opened(path)
     until = ShareGrant.objects.latest("expires_at").expires_at
     for address in ("/shares/", f"/shares/{link.id}/"):
@@ -39,14 +39,14 @@ def test_a_link_that_opens_no_more_says_who_still_reads_and_until_when(
         assert f"{until:%Y-%m-%d %H:%M} UTC" in seen
     settings = browser_of(project, ADMIN)
     assert "1 active link." in settings.get("/settings/sharing/").text
-    assert visitor.get(there).status_code == 200
+    assert visitor.get(page).status_code == 200
     ShareGrant.objects.update(expires_at=now() - timedelta(seconds=1))
     assert "still reading" not in operator.get("/shares/").text
     assert "No active links." in settings.get("/settings/sharing/").text
-    assert visitor.get(there).status_code == 404
+    assert visitor.get(page).status_code == 404
 
 
-def test_a_link_for_seven_days_holds_for_seven_days_and_one_that_ends_says_so(
+def test_the_list_shows_the_remaining_time_of_a_link(
     project: Project, session: Session, operator: Client
 ) -> None:
     link, _ = shared(project, session, Terms(expires_at=now() + timedelta(days=7)))
@@ -56,7 +56,7 @@ def test_a_link_for_seven_days_holds_for_seven_days_and_one_that_ends_says_so(
 
 
 @pytest.mark.parametrize("many", [1, 4])
-def test_the_list_asks_as_many_questions_however_many_links_are_read(
+def test_the_number_of_queries_does_not_grow_with_links(
     project: Project,
     session: Session,
     operator: Client,

@@ -1,4 +1,4 @@
-"""Opening a link: what counts, what is asked for, and what every answer under /share/ has in common."""
+"""Opening a link: what counts as opening, what is required, and what all answers under /share/ have in common."""
 
 import io
 import logging
@@ -45,24 +45,24 @@ def test_the_page_before_opening_is_the_same_for_every_address(project: Project,
     assert session.name not in pages.pop()
 
 
-def test_a_passphrase_is_asked_for_after_the_button_and_a_wrong_one_said(
+def test_a_passphrase_is_requested_after_the_button_and_a_wrong_one_reported(
     project: Project, session: Session
 ) -> None:
     _, path = shared(project, session, Terms(passphrase="schöner Käse"))
     visitor = Client()
     assert 'name="passphrase"' not in visitor.get(path).text
-    asked = visitor.post(path)
-    assert asked.status_code == 401
-    assert 'name="passphrase"' in asked.text
+    prompt = visitor.post(path)
+    assert prompt.status_code == 401
+    assert 'name="passphrase"' in prompt.text
     assert "or enter the passphrase, if there is one" in visitor.get(path).text
-    assert "once you enter the passphrase" in asked.text
-    assert "when you press the button" not in asked.text
+    assert "once you enter the passphrase" in prompt.text
+    assert "when you press the button" not in prompt.text
     wrong = visitor.post(path, {"passphrase": "Brot"})
     assert "This is not the passphrase" in wrong.text
     assert visitor.post(path, {"passphrase": "schöner Käse"}).status_code == 303
 
 
-def test_tries_without_end_have_to_wait(project: Project, session: Session) -> None:
+def test_repeated_guesses_are_rate_limited(project: Project, session: Session) -> None:
     visitor = Client(REMOTE_ADDR="203.0.113.77")
     for _ in range(10):
         assert visitor.post(f"/share/{new_token()}").status_code == 404
@@ -73,7 +73,7 @@ def test_tries_without_end_have_to_wait(project: Project, session: Session) -> N
     assert limited["Cache-Control"] == "no-store, private"
 
 
-def test_whoever_reads_faster_than_people_waits_on_a_page_that_says_so(
+def test_reading_faster_than_people_do_is_rate_limited_with_an_explanation(
     project: Project, session: Session
 ) -> None:
     visitor, page = opened(shared(project, session)[1])
@@ -89,7 +89,7 @@ def test_whoever_reads_faster_than_people_waits_on_a_page_that_says_so(
     assert (part.status_code, part["HX-Refresh"]) == (429, "true")
 
 
-def test_the_cookie_is_for_the_pages_of_its_link_alone_and_no_script_reads_it(
+def test_the_cookie_is_limited_to_the_pages_of_its_link_and_hidden_from_scripts(
     project: Project, session: Session
 ) -> None:
     link, path = shared(project, session, Terms(expires_at=now() + timedelta(hours=1)))
@@ -102,14 +102,18 @@ def test_the_cookie_is_for_the_pages_of_its_link_alone_and_no_script_reads_it(
     assert cookie.value not in path
 
 
-def test_who_has_a_link_open_opens_it_again_for_nothing(project: Project, session: Session) -> None:
+def test_reopening_an_open_link_does_not_count(project: Project, session: Session) -> None:
     link, path = shared(project, session, Terms(passphrase="Möwe am Kai", max_opens=1))
     visitor, page = opened(path, passphrase="Möwe am Kai")
-    door = visitor.cookies[f"tms_{link.public_id}_opening"]
-    assert (door["path"], door["httponly"], door["samesite"]) == (path, True, "Lax")
+    opening_cookie = visitor.cookies[f"tms_{link.public_id}_opening"]
+    assert (opening_cookie["path"], opening_cookie["httponly"], opening_cookie["samesite"]) == (
+        path,
+        True,
+        "Lax",
+    )
     assert visitor.get(path).status_code == 200
-    again = visitor.post(path)
-    assert (again.status_code, again["Location"]) == (303, page)
+    reopened = visitor.post(path)
+    assert (reopened.status_code, reopened["Location"]) == (303, page)
     assert visitor.get(page).status_code == 200
     link.refresh_from_db()
     assert (link.opens, link.grants.count(), link.openings.count()) == (1, 1, 2)
@@ -126,7 +130,7 @@ def test_over_https_the_cookie_is_secure(settings: Settings, project: Project, s
     assert 43100 < int(cookie["max-age"]) <= 43200
 
 
-def test_a_form_from_elsewhere_opens_nothing(project: Project, session: Session) -> None:
+def test_a_form_from_another_site_opens_nothing(project: Project, session: Session) -> None:
     link, path = shared(project, session)
     refused = Client(enforce_csrf_checks=True).post(path)
     assert refused.status_code == 403
@@ -166,8 +170,8 @@ def test_a_download_of_the_evidence_is_a_line_of_the_access_log(
 ) -> None:
     link, path = shared(project, session)
     visitor = Client(REMOTE_ADDR="203.0.113.9", headers={"user-agent": "Firefox/145.0"})
-    there = visitor.post(path)["Location"]
-    assert visitor.get(f"{there}evidence.zip").getvalue().startswith(b"PK")
+    page = visitor.post(path)["Location"]
+    assert visitor.get(f"{page}evidence.zip").getvalue().startswith(b"PK")
     lines = list(log.lines_of(link))
     assert [each.result for each in lines] == ["created", "opened", "downloaded"]
     assert (lines[2].address, lines[2].browser) == ("203.0.113.0/24", "Firefox")
@@ -175,7 +179,7 @@ def test_a_download_of_the_evidence_is_a_line_of_the_access_log(
     assert "downloaded the evidence" in operator.get(f"/shares/{link.pk}/").text
 
 
-def test_a_change_of_what_is_allowed_names_no_null(project: Project) -> None:
+def test_a_change_of_the_policy_is_shown_without_null(project: Project) -> None:
     admin = browser_of(project, "admin")
     admin.post("/settings/sharing/", {"passphrase_required": "on"})
     page = admin.get("/settings/sharing/").text
@@ -183,7 +187,7 @@ def test_a_change_of_what_is_allowed_names_no_null(project: Project) -> None:
     assert "null" not in page.split('id="changes"')[1]
 
 
-def test_the_page_says_what_the_span_of_time_is(project: Project, session: Session) -> None:
+def test_the_page_labels_its_time_span(project: Project, session: Session) -> None:
     visitor, to = opened(shared(project, session)[1])
     page = visitor.get(to).text
     assert ("<dt>First to last step</dt>" in page) == any(each.started_at for each in session.actions.all())

@@ -1,4 +1,4 @@
-"""What those who own a session may do with its links, what the form says, and what the project allows."""
+"""Links from the side of their owners: permissions, the form, and the policy of the project."""
 
 import html
 import re
@@ -40,7 +40,7 @@ def test_a_viewer_sees_the_links_and_can_neither_create_nor_revoke(
     assert ShareLink.objects.count() == 1
 
 
-def test_share_is_offered_to_those_alone_who_may_share(
+def test_sharing_is_offered_only_to_members_who_may_share(
     project: Project, session: Session, replay: Replay, operator: Client
 ) -> None:
     viewer = browser_of(project, "viewer")
@@ -51,7 +51,7 @@ def test_share_is_offered_to_those_alone_who_may_share(
         assert viewer.get(f"{address}share/").status_code == 403
 
 
-def test_what_belongs_to_another_project_is_not_there(
+def test_sessions_and_links_of_another_project_are_not_found(
     project: Project, other_project: Project, session: Session, replay: Replay
 ) -> None:
     link, _ = shared(project, session)
@@ -63,7 +63,7 @@ def test_what_belongs_to_another_project_is_not_there(
     assert session.name not in stranger.get("/shares/").text
 
 
-def test_nobody_sees_the_links_without_signing_in(session: Session) -> None:
+def test_links_require_signing_in(session: Session) -> None:
     for address in ("/shares/", f"/sessions/{session.id}/share/"):
         assert Client().get(address)["Location"].startswith("/sign-in/")
 
@@ -72,16 +72,16 @@ def test_the_same_form_sent_again_creates_nothing_and_says_so(session: Session, 
     address = f"/sessions/{session.id}/share/"
     sent = form_at(operator, address)
     assert operator.post(address, sent).status_code == 201
-    again = operator.post(address, sent)
-    assert again.status_code == 409
-    assert "already sent" in again.text
+    repeated = operator.post(address, sent)
+    assert repeated.status_code == 409
+    assert "already sent" in repeated.text
     assert ShareLink.objects.count() == 1
 
 
-def test_a_form_that_cannot_be_says_why_and_keeps_what_was_said(session: Session, operator: Client) -> None:
+def test_an_invalid_form_shows_the_reason_and_keeps_its_input(session: Session, operator: Client) -> None:
     address = f"/sessions/{session.id}/share/"
     form = form_at(operator, address, label="für Zoë")
-    for said, sentence in (
+    for change, sentence in (
         ({"until": "2020-01-01"}, "already have expired"),
         ({"until": "2999-01-01"}, "at most 366 days"),
         ({"max_opens": "0"}, "Maximum views must be 1 to 1,000,000"),
@@ -90,14 +90,14 @@ def test_a_form_that_cannot_be_says_why_and_keeps_what_was_said(session: Session
         ({"label": "x" * 201}, "at most 200"),
         ({"form_id": "x"}, ""),
     ):
-        page = operator.post(address, form | said)
-        assert page.status_code == 422, said
+        page = operator.post(address, form | change)
+        assert page.status_code == 422, change
         assert sentence in html.unescape(page.text)
-        assert said.get("label", "für Zoë") in page.text
+        assert change.get("label", "für Zoë") in page.text
     assert not ShareLink.objects.exists()
 
 
-def test_all_that_cannot_be_is_said_at_once_in_our_words(session: Session, operator: Client) -> None:
+def test_all_invalid_values_are_reported_together(session: Session, operator: Client) -> None:
     address = f"/sessions/{session.id}/share/"
     wrong = {
         "label": "x" * 201,
@@ -118,10 +118,10 @@ def test_all_that_cannot_be_is_said_at_once_in_our_words(session: Session, opera
     assert "novalidate" in page
 
 
-def test_share_brings_the_step_along_that_was_looked_at(session: Session, operator: Client) -> None:
+def test_the_share_form_takes_over_the_step_that_was_viewed(session: Session, operator: Client) -> None:
     address, four = f"/sessions/{session.id}/share/", re.compile(r'name="through_sequence"\s+value="4"')
-    came = {"referer": f"http://testserver/sessions/{session.id}/?step=4"}
-    assert four.search(operator.get(address, headers=came).text)
+    same_site = {"referer": f"http://testserver/sessions/{session.id}/?step=4"}
+    assert four.search(operator.get(address, headers=same_site).text)
     elsewhere = {"referer": f"https://elsewhere.example/sessions/{session.id}/?step=4"}
     assert not four.search(operator.get(address, headers=elsewhere).text)
     address += "?step=4"
@@ -131,7 +131,7 @@ def test_share_brings_the_step_along_that_was_looked_at(session: Session, operat
     assert operator.get(f"/sessions/{session.id}/share/?step=x").status_code == 200
 
 
-def test_a_day_as_the_end_is_that_whole_day(session: Session, operator: Client) -> None:
+def test_an_expiry_date_includes_that_day(session: Session, operator: Client) -> None:
     day = (now() + timedelta(days=3)).date()
     created_at(operator, f"/sessions/{session.id}/share/", until=day.isoformat())
     end = ShareLink.objects.get().expires_at
@@ -145,7 +145,7 @@ def test_a_replay_is_shared_from_its_own_form(replay: Replay, operator: Client) 
     assert (link.target_type, link.opens, link.max_opens) == ("replay", 1, 1)
 
 
-def test_the_list_of_links_goes_on_where_a_page_ended(
+def test_the_list_of_links_is_paged(
     monkeypatch: pytest.MonkeyPatch, project: Project, session: Session, operator: Client
 ) -> None:
     monkeypatch.setattr("timemachine.web.sharing.views.shares.SHOWN_LINKS", 2)
@@ -168,15 +168,15 @@ def test_without_a_link_the_list_says_what_to_do(operator: Client) -> None:
 # --- what the project allows
 
 
-def test_an_administrator_forbids_links_is_told_what_that_ends_and_all_of_it_is_logged(
+def test_forbidding_links_counts_and_suspends_active_ones_and_is_logged(
     project: Project, session: Session, operator: Client
 ) -> None:
-    spoiled: tuple[dict[str, Any], ...] = (
+    inactive: tuple[dict[str, Any], ...] = (
         {"max_opens": 1, "opens": 1},
         {"revoked_at": now()},
         {"expires_at": now()},
     )
-    for each in spoiled:
+    for each in inactive:
         ShareLink.objects.filter(pk=shared(project, session)[0].pk).update(**each)
     link, path = shared(project, session)
     visitor, page = opened(path)
@@ -188,9 +188,9 @@ def test_an_administrator_forbids_links_is_told_what_that_ends_and_all_of_it_is_
     assert admin.post("/settings/sharing/", {"forbidden": "on"})["Location"] == "/settings/sharing/"
     assert visitor.get(page).status_code == 404
     assert visitor.post(path).status_code == 404
-    told = admin.get("/settings/sharing/").text
-    assert "1 active link is suspended." in told
-    assert "Intact: 1 line" in told
+    shown = admin.get("/settings/sharing/").text
+    assert "1 active link is suspended." in shown
+    assert "Intact: 1 line" in shown
     for address in (f"/sessions/{session.id}/share/", "/shares/"):
         assert "turned off share links" in operator.get(address).text
     assert operator.post(f"/sessions/{session.id}/share/", {"lifetime": "14"}).status_code == 403
@@ -199,7 +199,7 @@ def test_an_administrator_forbids_links_is_told_what_that_ends_and_all_of_it_is_
     assert visitor.get(page).status_code == 200
 
 
-def test_the_form_of_a_link_says_what_the_project_asks_for(
+def test_the_form_of_a_link_states_the_policy_of_the_project(
     project: Project, session: Session, operator: Client
 ) -> None:
     browser_of(project, "admin").post(
@@ -217,14 +217,14 @@ def test_the_form_of_a_link_says_what_the_project_asks_for(
     assert operator.post(address, sent | {"passphrase": "Käse"}).status_code == 201
 
 
-def test_a_project_of_short_links_offers_as_long_as_they_may_live(
+def test_the_form_offers_the_longest_lifetime_that_the_project_allows(
     project: Project, session: Session, operator: Client
 ) -> None:
     browser_of(project, "admin").post("/settings/sharing/", {"longest_days": "2"})
     assert "in 2 days" in operator.get(f"/sessions/{session.id}/share/").text
 
 
-def test_what_a_project_allows_is_read_by_all_and_changed_by_administrators_alone(
+def test_all_members_can_read_the_policy_and_only_administrators_change_it(
     project: Project, other_project: Project, operator: Client
 ) -> None:
     assert "Only administrators can change this" in operator.get("/settings/sharing/").text
@@ -235,7 +235,7 @@ def test_what_a_project_allows_is_read_by_all_and_changed_by_administrators_alon
     assert "No changes yet" in browser_of(other_project, "viewer").get("/settings/sharing/").text
 
 
-def test_all_links_are_revoked_after_a_page_that_says_how_many(
+def test_all_links_are_revoked_after_a_page_that_counts_them(
     project: Project, other_project: Project, session: Session, operator: Client
 ) -> None:
     visitors = [opened(shared(project, session)[1]) for _ in range(2)]
@@ -249,7 +249,7 @@ def test_all_links_are_revoked_after_a_page_that_says_how_many(
     assert "No active links" in operator.get("/shares/revoke/").text
 
 
-def test_a_log_that_was_changed_is_said_on_the_page_of_its_link(
+def test_a_tampered_log_is_reported_on_the_page_of_its_link(
     project: Project, session: Session, operator: Client
 ) -> None:
     link, path = shared(project, session)
@@ -257,12 +257,12 @@ def test_a_log_that_was_changed_is_said_on_the_page_of_its_link(
     opened(path)
     assert "Intact: 2 lines" in operator.get(f"/shares/{link.id}/").text
     tamper("UPDATE tm_share_opening SET browser = 'Opera' WHERE sequence = %s", [2])
-    said = operator.get(f"/shares/{link.id}/").text
-    assert "This log is not intact" in said
-    assert "Line 2 does not match: it was changed" in said
+    shown = operator.get(f"/shares/{link.id}/").text
+    assert "This log is not intact" in shown
+    assert "Line 2 does not match: it was changed" in shown
 
 
-def test_the_list_shows_the_begin_of_a_long_name_and_all_of_it_on_hover(
+def test_the_list_shortens_a_long_name_and_shows_it_in_full_on_hover(
     project: Project, session: Session, operator: Client
 ) -> None:
     name = f"key {'ä' * 200}"

@@ -1,4 +1,4 @@
-"""The form of a link: it offers the profiles, and previews what one would withhold."""
+"""The form of a link offers redaction profiles and previews what one would withhold."""
 
 import re
 
@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.builders import QUESTIONS, compared, recorded_session, tamper
 from tests.web.sharing.share_forms import created_at, form_at
-from tests.web.sharing.test_redaction import RULES, TRACES, Seen, session, traces
+from tests.web.sharing.test_redaction import RULES, TRACES, Received, session, traces
 from tests.web.timelines import words
 from tests.web.visitors import opened
 from timemachine.core.accounts.models import Project
@@ -35,17 +35,17 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     profile = make_profile(project, "No birds", read_rules(RULES), by="test")
     address = f"/sessions/{session.id}/share/"
     assert "No birds, version 1" in operator.get(address).text
-    said = form_at(operator, address, redaction=str(profile.id), preview="1")
-    page = operator.post(address, said)
-    told = words(page.text.split('id="preview"')[1])
+    form = form_at(operator, address, redaction=str(profile.id), preview="1")
+    page = operator.post(address, form)
+    shown = words(page.text.split('id="preview"')[1])
     assert page.status_code == 200
-    assert "matches withheld" in told
-    assert "Withheld by No birds , version 1, in 7 recorded steps. The link is not created yet." in told
-    assert "secret AWS access key id" in told
-    assert "Session, name Flight of withheld: number" in told
-    assert not TRACES.search(told.encode())
+    assert "matches withheld" in shown
+    assert "Withheld by No birds , version 1, in 7 recorded steps. The link is not created yet." in shown
+    assert "secret AWS access key id" in shown
+    assert "Session, name Flight of withheld: number" in shown
+    assert not TRACES.search(shown.encode())
     assert ShareLink.objects.count() == 0
-    none = words(operator.post(address, said | {"redaction": ""}).text.split('id="preview"')[1])
+    none = words(operator.post(address, form | {"redaction": ""}).text.split('id="preview"')[1])
     assert "Nothing withheld" in none
     assert re.search(
         "Visitors can read [0-9]+ matches that the built-in profile would withhold , in 7 recorded steps",
@@ -53,53 +53,51 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     )
     assert "secret AWS access key id" in none
     path = created_at(operator, address, redaction=str(profile.id))
-    visitor, there = opened(path)
-    assert traces({"": Seen.at(visitor, there)}) == {}
+    visitor, visitor_page = opened(path)
+    assert traces({"": Received.at(visitor, visitor_page)}) == {}
 
 
-def test_whoever_makes_a_link_that_withholds_nothing_is_told_what_the_built_in_profile_finds_in_it(
+def test_creating_a_link_without_redaction_warns_of_what_the_built_in_profile_finds(
     session: Session, operator: Client
 ) -> None:
     address = f"/sessions/{session.id}/share/"
     page = operator.post(address, form_at(operator, address))
-    told = words(page.text.split('role="alert"')[1])
+    shown = words(page.text.split('role="alert"')[1])
     assert re.search(
         "Visitors can read [0-9]+ matches that the built-in profile would withhold , in 7 recorded steps: .*AWS access key id",
-        told,
+        shown,
     )
     made = ShareLink.objects.get()
-    assert "revoke the link and create one with a redaction profile" in told
+    assert "revoke the link and create one with a redaction profile" in shown
     assert f'action="/shares/{made.id}/revoke/"' in page.text
     withholds = form_at(operator, address, redaction="built-in")
     assert 'role="alert"' not in operator.post(address, withholds).text
 
 
-def test_an_address_is_shown_though_what_the_link_shows_cannot_be_looked_through(
-    session: Session, operator: Client
-) -> None:
+def test_a_link_is_created_even_if_its_content_cannot_be_searched(session: Session, operator: Client) -> None:
     address = f"/sessions/{session.id}/share/"
-    said = form_at(operator, address)
+    form = form_at(operator, address)
     tamper("UPDATE tm_payload SET media_type = 'application/json', data = %s", ["{"])
-    page = operator.post(address, said)
+    page = operator.post(address, form)
     assert (page.status_code, "/share/" in page.text) == (201, True)
     assert ShareLink.objects.count() == 1
 
 
-def test_the_preview_of_evidence_alone_shows_what_such_a_link_shows(
+def test_the_preview_of_an_evidence_only_link_shows_what_such_a_link_shows(
     project: Project, session: Session, operator: Client
 ) -> None:
     profile = make_profile(project, "No birds", read_rules(RULES), by="test")
     address = f"/sessions/{session.id}/share/"
-    said = form_at(operator, address, redaction=str(profile.id), evidence_only="on", preview="1")
-    told = operator.post(address, said).text.split('id="preview"')[1]
-    assert "No recorded text is shown" in told
-    assert "Visitors see the number and the totals of 7 recorded steps" in words(told)
-    assert "Flight of withheld: number withheld: e-mail withheld: secret" in words(told)
-    assert "Session, name" in words(told)
-    assert "Step 1" not in words(told)
-    assert "metadata" not in told
-    assert not TRACES.search(told.encode())
-    plain = operator.post(address, said | {"redaction": ""}).text.split('id="preview"')[1]
+    form = form_at(operator, address, redaction=str(profile.id), evidence_only="on", preview="1")
+    shown = operator.post(address, form).text.split('id="preview"')[1]
+    assert "No recorded text is shown" in shown
+    assert "Visitors see the number and the totals of 7 recorded steps" in words(shown)
+    assert "Flight of withheld: number withheld: e-mail withheld: secret" in words(shown)
+    assert "Session, name" in words(shown)
+    assert "Step 1" not in words(shown)
+    assert "metadata" not in shown
+    assert not TRACES.search(shown.encode())
+    plain = operator.post(address, form | {"redaction": ""}).text.split('id="preview"')[1]
     assert (
         "Nothing else is withheld. Visitors can read 4 matches in names that the built-in profile would withhold. The link"
         in words(plain)
@@ -107,7 +105,7 @@ def test_the_preview_of_evidence_alone_shows_what_such_a_link_shows(
     assert not ShareLink.objects.exists()
 
 
-def test_a_row_names_the_field_and_over_several_sessions_the_session(
+def test_a_row_names_the_field_and_with_several_sessions_the_session(
     project: Project, session: Session, operator: Client
 ) -> None:
     other = start_session(project, name="The second one", by="test")
@@ -115,20 +113,20 @@ def test_a_row_names_the_field_and_over_several_sessions_the_session(
     rules = read_rules({"fields": ["retrieval.hits[*].metadata.author"]})
     profile = make_profile(project, "No authors", rules, by="test")
     address = f"/sessions/{session.id}/share/"
-    said = form_at(operator, address, redaction=str(profile.id), preview="1")
-    told = words(operator.post(address, said).text.split('id="preview"')[1])
-    assert "retrieval.hits[0].metadata.author withheld: field" in told
+    form = form_at(operator, address, redaction=str(profile.id), preview="1")
+    shown = words(operator.post(address, form).text.split('id="preview"')[1])
+    assert "retrieval.hits[0].metadata.author withheld: field" in shown
     comparison = compared(project, [session, other], "local:extractive-1", "local:extractive-3")
     birds = make_profile(project, "No birds", read_rules({"patterns": [BIRD]}), by="test")
     address = f"/comparisons/{comparison.id}/share/"
-    said = form_at(operator, address, redaction=str(birds.id), preview="1")
-    text = operator.post(address, said).text.split('id="preview"')[1]
+    form = form_at(operator, address, redaction=str(birds.id), preview="1")
+    text = operator.post(address, form).text.split('id="preview"')[1]
     assert f'<a href="/sessions/{session.id}/?step=' in text
     assert "of Flight of withheld: bird" in words(text)
     assert "Session Flight of withheld: bird" in words(text)
 
 
-def test_of_the_answers_of_replays_no_more_is_read_than_of_steps(
+def test_the_limit_on_reading_also_applies_to_the_answers_of_replays(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preview, "MOST_BYTES", 0)
@@ -146,7 +144,7 @@ def test_of_the_answers_of_replays_no_more_is_read_than_of_steps(
 
 
 @pytest.mark.parametrize("many", [1, 3])
-def test_a_preview_asks_no_more_for_more_sessions(
+def test_the_number_of_queries_does_not_grow_with_sessions(
     project: Project, many: int, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     sessions = [recorded_session(project, key=f"s{n}", questions=QUESTIONS[:1]) for n in range(many)]

@@ -1,4 +1,4 @@
-"""The column "a redacted field" of the matrix: whatever is withheld is in no byte of any route, and an address that would give its text is the same 404."""
+"""The column "a redacted field" of the matrix: withheld text is on no route, and its addresses give the same 404."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from tests.builders import compared, recorded_session
 from tests.governance.sharing.recorded import ask, replayed
 from tests.verifier.bundles import unpacked
-from tests.web.sharing.share_worlds import ONE, THREE, World, cells_of, hashes, written
+from tests.web.sharing.share_worlds import ONE, THREE, ShareCase, address_formats, cells_of, hashes
 from tests.web.sharing.test_scope import is_the_same_404
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
@@ -29,11 +29,13 @@ RULES = {
 }
 
 
-def veiled(project: Project, target: Session | Replay | Comparison, session: Session, inside: Any) -> World:
-    """A link under a profile that withholds the questions, and the bird wherever it stands."""
+def redacted_case(
+    project: Project, target: Session | Replay | Comparison, session: Session, inside: Any
+) -> ShareCase:
+    """Create a link with a profile that withholds the questions, and the bird everywhere."""
     make_profile(project, name="No birds", rules=read_rules(RULES), by="test")
     link, path = shared(project, target, Terms(redaction=profile_of(project, "No birds")))
-    return World(
+    return ShareCase(
         visitor=opened(path)[0],
         link=link,
         path=path,
@@ -44,7 +46,7 @@ def veiled(project: Project, target: Session | Replay | Comparison, session: Ses
 
 
 def of_canaries(project: Project) -> Session:
-    """A session that asks for the bird, and finds it."""
+    """Record a session that asks for the bird and finds it."""
     return recorded_session(
         project,
         questions=(QUESTION,),
@@ -52,21 +54,21 @@ def of_canaries(project: Project) -> Session:
     )
 
 
-def a_session(project: Project) -> World:
+def a_session(project: Project) -> ShareCase:
     session = of_canaries(project)
     steps = [str(each) for each in range(1, session.last_sequence + 1)]
-    return veiled(project, session, session, {"shared": ["", *steps], "shared_evidence": [""]})
+    return redacted_case(project, session, session, {"shared": ["", *steps], "shared_evidence": [""]})
 
 
-def a_replay(project: Project) -> World:
+def a_replay(project: Project) -> ShareCase:
     session = start_session(project, name="of birds", by="test")
     append(session.id, [ask("Was?", "nichts"), ask(QUESTION, ANSWER)])
     session.refresh_from_db()
     inside = {"shared": [""], "shared_step": ["2"], "shared_evidence": [""]}
-    return veiled(project, replayed(session), session, inside)
+    return redacted_case(project, replayed(session), session, inside)
 
 
-def a_comparison(project: Project) -> World:
+def a_comparison(project: Project) -> ShareCase:
     session = of_canaries(project)
     made = compared(project, [session], ONE, THREE)
     inside = {
@@ -74,34 +76,34 @@ def a_comparison(project: Project) -> World:
         "shared_cell": cells_of(made),
         "shared_evidence": [""],
     }
-    return veiled(project, made, session, inside)
+    return redacted_case(project, made, session, inside)
 
 
-VEILED = [a_session, a_replay, a_comparison]
+REDACTED_CASES = [a_session, a_replay, a_comparison]
 
 
 @pytest.fixture(scope="module")
-def worlds_once(shared_rows: None) -> list[World]:
-    return [make(Project.objects.create(name=make.__name__)) for make in VEILED]
+def cases_once(shared_rows: None) -> list[ShareCase]:
+    return [make(Project.objects.create(name=make.__name__)) for make in REDACTED_CASES]
 
 
-def test_what_is_withheld_is_on_no_route(worlds_once: list[World]) -> None:
-    for world in worlds_once:
-        for address in world.addresses(world.inside):
-            answer = world.visitor.get(address)
+def test_withheld_text_is_on_no_route(cases_once: list[ShareCase]) -> None:
+    for share_case in cases_once:
+        for address in share_case.addresses(share_case.inside):
+            answer = share_case.visitor.get(address)
             assert answer.status_code == 200, address
-            told = bytes(repr(answer.headers), "utf-8")
-            told += b"".join(unpacked(answer.getvalue()).values()) if answer.streaming else answer.content
-            assert CANARY not in told.lower(), address
-        for address in world.addresses(world.outside["what is withheld"]):
-            assert is_the_same_404(world.visitor.get(address)), address
+            received = bytes(repr(answer.headers), "utf-8")
+            received += b"".join(unpacked(answer.getvalue()).values()) if answer.streaming else answer.content
+            assert CANARY not in received.lower(), address
+        for address in share_case.addresses(share_case.outside["what is withheld"]):
+            assert is_the_same_404(share_case.visitor.get(address)), address
 
 
-def test_every_route_has_its_veiled_case(worlds_once: list[World]) -> None:
+def test_every_route_has_a_redacted_case(cases_once: list[ShareCase]) -> None:
     shown = {
         route
-        for world in worlds_once
-        for things in (world.inside, *world.outside.values())
+        for share_case in cases_once
+        for things in (share_case.inside, *share_case.outside.values())
         for route in things
     }
-    assert shown == set(written("x"))
+    assert shown == set(address_formats("x"))

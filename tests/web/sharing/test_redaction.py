@@ -1,4 +1,4 @@
-"""A link with a redaction profile: nothing withheld is in any byte that a visitor can get, nor in a log."""
+"""A link with a redaction profile: withheld text is in no byte that a visitor can get, and in no log."""
 
 import html
 import logging
@@ -60,7 +60,7 @@ def sentences(answer: str) -> dict[str, Any]:
 
 
 def recorded(project: Project) -> Session:
-    """A session of which every field that can hold a text holds what is withheld."""
+    """Record a session with withheld text in every field that can hold text."""
     session = start_session(
         project,
         name=f"Flight of {CANARY}",
@@ -142,14 +142,14 @@ def recorded(project: Project) -> Session:
 
 
 def replay_of(session: Session) -> Replay:
-    """A debug replay of its ask with another answer, and everything around it holding what is withheld."""
+    """Replay the session's ask with another answer, and put withheld text into everything around it."""
     made = replayed(session)
     options = {**made.options, "question": CANARY, "system_prompt": CANARY, "reason": CANARY}
     Replay.objects.filter(id=made.id).update(
         kind="debug", model=f"local:{WORD}", options=options, reason=CANARY, requested_by=EMAIL
     )
     answer, passage = content_of(f"Now {WORD} and 99 others. Ask {EMAIL}."), content_of(f"{CANARY} again")
-    kept = store(session.project_id, [answer, passage])
+    payload_ids = store(session.project_id, [answer, passage])
     frames = [
         {
             "rank": 1,
@@ -168,7 +168,7 @@ def replay_of(session: Session) -> Replay:
             "same_prompt": True,
             "new": CANARY,
         },
-        output_id=kept[answer],
+        output_id=payload_ids[answer],
         model=f"local:{WORD}",
         parameters={"stop": CANARY},
         grounding=sentences(f"Now {WORD} says. Write to {EMAIL}. N"),
@@ -192,7 +192,7 @@ def replay_of(session: Session) -> Replay:
         title=CANARY,
         metadata={"x": CANARY},
         sha256=passage.sha256,
-        payload_id=kept[passage],
+        payload_id=payload_ids[passage],
     )
     failed = ReplayStep.objects.create(
         replay=made,
@@ -236,67 +236,71 @@ def session(project: Project) -> Session:
 
 
 @pytest.fixture(autouse=True)
-def all_the_time_in_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crawl reads faster than people do."""
+def no_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lift the rate limit: a crawl reads faster than people do."""
     monkeypatch.setattr(visits, "VIEWS", Limit(most=100_000, window=visits.VIEWS.window))
 
 
-def veiled(project: Project, target: Any) -> tuple[ShareLink, Client, str]:
-    """A link by which all that is withheld, a visitor who has it open, and the path they got to."""
+def redacted_link(project: Project, target: Any) -> tuple[ShareLink, Client, str]:
+    """Return a link with the redaction profile, a visitor who has opened it, and the path of its page."""
     profile = as_profile(make_profile(project, "No birds", read_rules(RULES), by="test"))
     link, path = shared(project, target, Terms(redaction=profile))
     return link, *opened(path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What a visitor got: of a zip all that is in it."""
+class Received:
+    """An answer to a visitor; of a zip file, everything in it."""
 
     status_code: int
     text: str
     content: bytes
 
     @classmethod
-    def at(cls, visitor: Client, path: str, **headers: str) -> "Seen":
+    def at(cls, visitor: Client, path: str, **headers: str) -> "Received":
         answer: Any = visitor.get(path, headers=headers)
         body = answer.getvalue()
         for close in answer._resource_closers if answer.streaming else ():
             close()  # not the answer itself: that would close the test's connection
         files = unpacked(body) if body.startswith(b"PK") else {}
-        told = "\n".join(f"{name}: {value}" for name, value in answer.items()).encode()
+        header_lines = "\n".join(f"{name}: {value}" for name, value in answer.items()).encode()
         page = body.decode() if "html" in answer["Content-Type"] else ""
         content = b"\n".join(
-            [body if not files else b"", told, *(name.encode() + data for name, data in files.items())]
+            [
+                body if not files else b"",
+                header_lines,
+                *(name.encode() + data for name, data in files.items()),
+            ]
         )
         return cls(status_code=answer.status_code, text=page, content=content)
 
 
-def crawled(visitor: Client, start: str, *besides: str) -> dict[str, Seen]:
-    """Every page under the link that leads on from its first, with what it lets be downloaded, and the parts that htmx asks for."""
-    seen: dict[str, Seen] = {}
-    left = [start, *(f"{start}{query}" for query in besides)]
-    met = set(map(in_any_order, left))
-    while left:
-        path = left.pop()
-        seen[path] = Seen.at(visitor, path)
+def crawled(visitor: Client, start: str, *queries: str) -> dict[str, Received]:
+    """Fetch every page that can be reached under the link, its downloads, and the parts that htmx requests."""
+    seen: dict[str, Received] = {}
+    pending = [start, *(f"{start}{query}" for query in queries)]
+    known = set(map(with_sorted_query, pending))
+    while pending:
+        path = pending.pop()
+        seen[path] = Received.at(visitor, path)
         for each in map(html.unescape, re.findall(r'(?:href|hx-get|action)="([^"#]*)', seen[path].text)):
-            there = path.split("?")[0] + each if each.startswith("?") else each
-            if there.startswith("/share/") and in_any_order(there) not in met:
-                met.add(in_any_order(there))
-                left.append(there)
-    asked = {"HX-Request": "true", "HX-Target": "article#step"}
+            address = path.split("?")[0] + each if each.startswith("?") else each
+            if address.startswith("/share/") and with_sorted_query(address) not in known:
+                known.add(with_sorted_query(address))
+                pending.append(address)
+    htmx = {"HX-Request": "true", "HX-Target": "article#step"}
     parts = {re.sub(r"=\d+", "=", path): path for path in seen if "?" in path}  # one of each form of address
-    return seen | {f"{path} part": Seen.at(visitor, path, **asked) for path in parts.values()}
+    return seen | {f"{path} part": Received.at(visitor, path, **htmx) for path in parts.values()}
 
 
-def in_any_order(path: str) -> str:
-    """An address with the parts of its query in order."""
+def with_sorted_query(path: str) -> str:
+    """Return an address with its query parameters in order."""
     before, _, query = path.partition("?")
     return "?".join([before, *filter(None, sorted(query.split("&")))])
 
 
-def traces(seen: Mapping[str, Seen]) -> dict[str, bytes]:
-    """Where something withheld stands, in a body, a file of a bundle or a header."""
+def traces(seen: Mapping[str, Received]) -> dict[str, bytes]:
+    """Return where withheld text is found in a body, a file of a bundle or a header."""
     found = ((path, answer.content, TRACES.search(answer.content)) for path, answer in seen.items())
     return {path: content[max(hit.start() - 120, 0) : hit.end() + 60] for path, content, hit in found if hit}
 
@@ -305,7 +309,7 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_session(
     project: Project, session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    _, visitor, path = veiled(project, session)
+    _, visitor, path = redacted_link(project, session)
     seen = crawled(visitor, path, "?step=5&more=1", "?step=5&tab=raw&more=1")
     assert traces(seen) == {}
     assert {answer.status_code for answer in seen.values()} == {200}
@@ -321,9 +325,9 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_replay(
     project: Project, session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    _, visitor, path = veiled(project, replay_of(session))
+    _, visitor, path = redacted_link(project, replay_of(session))
     seen = crawled(visitor, path) | {
-        each: Seen.at(visitor, f"{path}{each}") for each in ("steps/2/", "steps/2/?all=1", "steps/3/")
+        each: Received.at(visitor, f"{path}{each}") for each in ("steps/2/", "steps/2/?all=1", "steps/3/")
     }
     assert traces(seen) == {}
     assert {answer.status_code for answer in seen.values()} == {200}
@@ -335,7 +339,7 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_replay(
 
 def test_nothing_withheld_is_in_any_byte_of_a_shared_comparison(project: Project, session: Session) -> None:
     made = comparison_of(project, session)
-    _, visitor, path = veiled(project, made)
+    _, visitor, path = redacted_link(project, made)
     seen = crawled(visitor, path)
     assert traces(seen) == {}
     assert f"{path}evidence.zip" in seen
@@ -343,48 +347,48 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_comparison(project: Project
     assert {answer.status_code for answer in seen.values()} == {200}
 
 
-def test_a_link_to_the_evidence_alone_withholds_names_too(project: Project, session: Session) -> None:
+def test_an_evidence_only_link_withholds_names_too(project: Project, session: Session) -> None:
     profile = as_profile(make_profile(project, "No birds", read_rules(RULES), by="test"))
     for target in (session, comparison_of(project, session)):
         _, path = shared(project, target, Terms(redaction=profile, evidence_only=True))
-        visitor, there = opened(path)
-        seen = crawled(visitor, there)
+        visitor, page = opened(path)
+        seen = crawled(visitor, page)
         assert traces(seen) == {}
-        assert f"{there}evidence.zip" in seen
+        assert f"{page}evidence.zip" in seen
 
 
-def test_payloads_in_which_something_is_withheld_are_not_there(project: Project, session: Session) -> None:
-    _, visitor, path = veiled(project, session)
+def test_payloads_with_withheld_text_are_not_found(project: Project, session: Session) -> None:
+    _, visitor, path = redacted_link(project, session)
     hidden = [ANSWER, CANARY, f"{CANARY} flies", "x" * 185 + f" {CANARY}"]
-    whole = Action.objects.get(session=session, sequence=2).input
-    assert whole is not None
-    told = "".join(
+    input_payload = Action.objects.get(session=session, sequence=2).input
+    assert input_payload is not None
+    shown = "".join(
         visitor.get(f"{path}?step={step}&tab={tab}").text for step in (1, 2) for tab in ("action", "context")
     )
     unknown = visitor.get(f"{path}payloads/{'0' * 64}/").content
-    for sha256 in [*map(text_sha256, hidden), whole.sha256]:
+    for sha256 in [*map(text_sha256, hidden), input_payload.sha256]:
         answer = visitor.get(f"{path}payloads/{sha256}/")
         assert (answer.status_code, answer.content) == (404, unknown)
-        assert sha256 not in told
-    kept = visitor.get(f"{path}payloads/{text_sha256('All is well.')}/")
-    assert kept.content == b"All is well."
+        assert sha256 not in shown
+    plain = visitor.get(f"{path}payloads/{text_sha256('All is well.')}/")
+    assert plain.content == b"All is well."
 
 
-def test_a_link_without_a_profile_shows_all_of_it(project: Project, session: Session) -> None:
+def test_a_link_without_a_profile_shows_everything(project: Project, session: Session) -> None:
     _, path = shared(project, session)
-    visitor, there = opened(path)
-    page = visitor.get(f"{there}?step=2").text
+    visitor, address = opened(path)
+    page = visitor.get(f"{address}?step=2").text
     assert EMAIL in page
     assert "nothing; the evidence leaves out" in page
     assert "redacted" not in page
 
 
-def test_a_link_keeps_the_version_that_it_was_made_with(
+def test_a_link_keeps_the_profile_version_it_was_created_with(
     project: Project, session: Session, operator: Client
 ) -> None:
-    link, visitor, path = veiled(project, session)
+    link, visitor, path = redacted_link(project, session)
     retire_profile(make_profile_row(project), by="x")
-    assert traces({"": Seen.at(visitor, path)}) == {}
+    assert traces({"": Received.at(visitor, path)}) == {}
     page = operator.get(f"/shares/{link.id}/").text
     assert "by No birds , version 1" in words(page)
     assert "kanari-[0-9]+" in page

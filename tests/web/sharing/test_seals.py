@@ -1,4 +1,4 @@
-"""The page of evidence: how far something is sealed, a check on demand, the download, and the key under Settings."""
+"""The evidence page: seal status, check on demand and download; and the key in the settings."""
 
 import html
 import re
@@ -57,7 +57,7 @@ def downloaded(browser: Client, address: str, target: Path) -> Path:
     return target
 
 
-def test_the_timeline_says_how_far_it_is_sealed(operator: Client, session: Session) -> None:
+def test_the_timeline_shows_the_seal_status(operator: Client, session: Session) -> None:
     address = f"/sessions/{session.id}/"
     assert ">not sealed</a>" in operator.get(address).text
     seals.seal_session(session.id)
@@ -66,7 +66,7 @@ def test_the_timeline_says_how_far_it_is_sealed(operator: Client, session: Sessi
     assert ">partly sealed</a>" in operator.get(address).text
 
 
-def test_a_check_finds_it_intact_and_then_altered(operator: Client, session: Session) -> None:
+def test_a_check_finds_a_session_intact_and_then_altered(operator: Client, session: Session) -> None:
     address = f"/sessions/{session.key}/evidence/"
     page = operator.get(address).text
     assert "Nothing to check: not sealed yet." in page
@@ -102,12 +102,12 @@ def test_a_long_check_runs_in_the_background_and_the_page_follows_it(
     assert "every 1s" not in part
 
 
-def test_the_downloads_hold_together_and_a_replay_brings_what_it_repeats(
+def test_the_downloads_of_a_session_and_its_replay_can_be_verified(
     operator: Client, session: Session, project: Project, tmp_path: Path
 ) -> None:
     key = key_in_use(project).fingerprint
-    whole = downloaded(operator, f"/sessions/{session.id}/evidence.zip", tmp_path / "session.zip")
-    assert tm_verify.verify(str(whole), key).problems == []
+    bundle = downloaded(operator, f"/sessions/{session.id}/evidence.zip", tmp_path / "session.zip")
+    assert tm_verify.verify(str(bundle), key).problems == []
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
     assert "Not sealed yet." in operator.get(f"/replays/{replay.id}/evidence/").text
     of_replay = downloaded(operator, f"/replays/{replay.id}/evidence.zip", tmp_path / "replay.zip")
@@ -116,14 +116,14 @@ def test_the_downloads_hold_together_and_a_replay_brings_what_it_repeats(
     assert "intact" in operator.get(f"/replays/{replay.id}/evidence/").text
 
 
-def test_a_comparison_says_that_it_is_sealed_and_a_check_names_the_cell_that_was_altered(
+def test_a_comparison_shows_its_seal_status_and_a_check_names_the_altered_record(
     operator: Client, comparison: Comparison, project: Project, tmp_path: Path
 ) -> None:
     page, address = f"/comparisons/{comparison.id}/", f"/comparisons/{comparison.id}/evidence/"
     assert ">not sealed</a>" in operator.get(page).text
     assert "A comparison is sealed when it finishes." in operator.get(address).text
-    whole = downloaded(operator, f"/comparisons/{comparison.id}/evidence.zip", tmp_path / "comparison.zip")
-    assert tm_verify.verify(str(whole), key_in_use(project).fingerprint).problems == []
+    bundle = downloaded(operator, f"/comparisons/{comparison.id}/evidence.zip", tmp_path / "comparison.zip")
+    assert tm_verify.verify(str(bundle), key_in_use(project).fingerprint).problems == []
     assert ">sealed</a>" in operator.get(page).text
     assert operator.post(f"{address}check/")["Location"] == address
     assert "intact" in operator.get(address).text
@@ -134,13 +134,13 @@ def test_a_comparison_says_that_it_is_sealed_and_a_check_names_the_cell_that_was
     assert "Record 1." in shown
 
 
-def test_what_has_nothing_in_it_has_no_evidence(operator: Client, project: Project) -> None:
+def test_an_empty_session_has_no_evidence(operator: Client, project: Project) -> None:
     empty = start_session(project, name="empty", by="test")
     assert operator.get(f"/sessions/{empty.id}/evidence.zip").status_code == 409
     assert ">Evidence</a>" not in operator.get(f"/sessions/{empty.id}/").text
 
 
-def test_evidence_has_one_name_everywhere_and_says_why_there_is_one_record_more(
+def test_evidence_has_one_name_everywhere_and_explains_record_0(
     operator: Client, session: Session, comparison: Comparison
 ) -> None:
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
@@ -152,7 +152,9 @@ def test_evidence_has_one_name_everywhere_and_says_why_there_is_one_record_more(
         assert f"Record 0 is the {kind} itself" in operator.get(f"{address}evidence/").text
 
 
-def test_a_viewer_downloads_and_does_not_check(viewer: Client, session: Session, tmp_path: Path) -> None:
+def test_a_viewer_can_download_but_not_check_evidence(
+    viewer: Client, session: Session, tmp_path: Path
+) -> None:
     seals.seal_session(session.id)
     assert "Check now" not in viewer.get(f"/sessions/{session.id}/evidence/").text
     assert viewer.post(f"/sessions/{session.id}/evidence/check/").status_code == 403
@@ -161,24 +163,24 @@ def test_a_viewer_downloads_and_does_not_check(viewer: Client, session: Session,
     )
 
 
-def test_the_verifier_is_handed_out_to_everybody_as_it_is(viewer: Client, session: Session) -> None:
+def test_the_verifier_is_downloaded_unchanged_without_signing_in(viewer: Client, session: Session) -> None:
     answer = Client().get("/tm_verify.py")
     assert answer.content == Path(tm_verify.__file__).read_bytes()
     assert sha256_hex(answer.content) in viewer.get(f"/sessions/{session.id}/evidence/").text
 
 
-def test_an_administrator_sets_who_outside_is_told_of_the_log(
+def test_an_administrator_sets_the_external_witness_of_the_log(
     project: Project, operator: Client, settings: Settings
 ) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
     administrator, address = browser_of(project, ADMIN), "/settings/evidence-anchors/"
-    wanted = {"witness": "http://127.0.0.1:1/add", "timestamp": ""}
-    assert operator.post(address, wanted).status_code == 403
+    anchors = {"witness": "http://127.0.0.1:1/add", "timestamp": ""}
+    assert operator.post(address, anchors).status_code == 403
     assert "nobody outside this server knows" in operator.get("/settings/").text
     refused = administrator.post(address, {"witness": "<b>", "timestamp": ""})
     assert (refused.status_code, "is not an address of a witness" in refused.text) == (422, True)
     assert administrator.post(address, {"witness": "x" * 600}).status_code == 422
-    assert administrator.post(address, wanted)["Location"] == "/settings/#evidence-key"
+    assert administrator.post(address, anchors)["Location"] == "/settings/#evidence-key"
     assert "accepted nothing yet" in operator.get("/settings/").text
     assert key_for_witness(project) in html.unescape(administrator.get("/settings/").text)
     Anchor.objects.update(size=1_234, taken_at=now(), error="It answered <b>with</b> 500.", failed_at=now())
@@ -205,7 +207,7 @@ def test_only_an_administrator_replaces_the_key(project: Project, operator: Clie
     assert before in shown[shown.index("Earlier keys") :]
 
 
-def test_after_the_key_was_replaced_the_page_names_the_key_that_signs_the_download_and_the_earlier_one(
+def test_after_a_key_replacement_the_page_names_the_current_and_the_earlier_key(
     project: Project, operator: Client, session: Session, tmp_path: Path
 ) -> None:
     seals.seal_session(session.id)
@@ -213,28 +215,28 @@ def test_after_the_key_was_replaced_the_page_names_the_key_that_signs_the_downlo
     page = f"/sessions/{session.id}/evidence/"
     assert "which was replaced then" not in operator.get(page).text
     replace_key(project, by="Test")
-    shown, now_in_use = operator.get(page).text, key_in_use(project).fingerprint
-    assert f"--key {now_in_use}</pre>" in shown
-    assert f'data-key="{now_in_use}"' in shown
+    shown, current = operator.get(page).text, key_in_use(project).fingerprint
+    assert f"--key {current}</pre>" in shown
+    assert f'data-key="{current}"' in shown
     assert f'data-subject="session/{session.id}"' in shown
     assert re.search(
         f'are signed by the key <span class="mono hash">{before}</span>, which was replaced', shown
     )
     bundle = downloaded(operator, f"{page[:-1]}.zip", tmp_path / "x.zip")
-    assert tm_verify.verify(str(bundle), now_in_use).problems == []
+    assert tm_verify.verify(str(bundle), current).problems == []
 
 
-def test_a_visitor_s_page_names_the_key_that_signs_the_download_too(
+def test_a_visitors_page_names_the_key_that_signs_the_download(
     project: Project, session: Session, tmp_path: Path
 ) -> None:
     seals.seal_session(session.id)
     before = key_in_use(project).fingerprint
-    visitor, there = opened(shared(project, session)[1])
-    assert f"--key {before}" in visitor.get(there).text
+    visitor, page = opened(shared(project, session)[1])
+    assert f"--key {before}" in visitor.get(page).text
     replace_key(project, by="Test")
-    shown, now_in_use = visitor.get(there).text, key_in_use(project).fingerprint
-    assert f"--key {now_in_use}" in shown
+    shown, current = visitor.get(page).text, key_in_use(project).fingerprint
+    assert f"--key {current}" in shown
     assert f"--key {before}" not in shown
     assert f'signed by an earlier key, <span class="mono hash">{before}</span>' in " ".join(shown.split())
-    bundle = downloaded(visitor, f"{there}evidence.zip", tmp_path / "x.zip")
-    assert tm_verify.verify(str(bundle), now_in_use).problems == []
+    bundle = downloaded(visitor, f"{page}evidence.zip", tmp_path / "x.zip")
+    assert tm_verify.verify(str(bundle), current).problems == []

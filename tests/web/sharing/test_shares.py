@@ -1,4 +1,4 @@
-"""Sharing through the front door: created by a member, seen by somebody without an account, ended by a click."""
+"""Sharing over HTTP: a link is created by a member, viewed without an account, and revoked."""
 
 import html
 import re
@@ -47,11 +47,11 @@ def test_a_link_is_created_opened_without_an_account_revoked_and_then_not_found(
     assert path not in listed
     link = ShareLink.objects.get()
     assert operator.post(f"/shares/{link.id}/revoke/")["Location"] == "/shares/"
-    told = operator.get("/shares/").text.split('<main id="main"')[1]
-    assert 'class="messages" role="status"' in told
+    shown = operator.get("/shares/").text.split('<main id="main"')[1]
+    assert 'class="messages" role="status"' in shown
     assert (
         "Prüfung der Brücke ☃</bdi>, “<bdi>für Müller ☃</bdi>”, is revoked. It stopped working immediately"
-        in told
+        in shown
     )
     assert visitor.get(page).status_code == 404
     assert visitor.post(path).status_code == 404
@@ -59,7 +59,7 @@ def test_a_link_is_created_opened_without_an_account_revoked_and_then_not_found(
     assert "refused: revoked" in operator.get(f"/shares/{link.id}/").text
 
 
-def test_a_shared_session_shows_its_steps_with_what_was_frozen_and_the_json(
+def test_a_shared_session_shows_its_steps_with_frozen_passages_and_json(
     project: Project, session: Session
 ) -> None:
     visitor, page = opened(shared(project, session)[1])
@@ -71,7 +71,9 @@ def test_a_shared_session_shows_its_steps_with_what_was_frozen_and_the_json(
     assert "Quelle der dritten" in html.unescape(visitor.get(page, {"step": "3", "tab": "raw"}).text)
 
 
-def test_a_page_of_a_visitor_leads_nowhere_else(project: Project, session: Session, replay: Replay) -> None:
+def test_shared_pages_link_only_to_pages_of_their_link(
+    project: Project, session: Session, replay: Replay
+) -> None:
     for target in (session, replay):
         visitor, page = opened(shared(project, target)[1])
         for address in (page, f"{page}?step=3&tab=raw", f"{page}steps/2/"):
@@ -82,9 +84,7 @@ def test_a_page_of_a_visitor_leads_nowhere_else(project: Project, session: Sessi
             assert not outside, address
 
 
-def test_a_visitor_downloads_what_the_link_shows_and_no_browser_runs_it(
-    project: Project, session: Session
-) -> None:
+def test_a_visitor_downloads_payloads_that_no_browser_interprets(project: Project, session: Session) -> None:
     visitor, page = opened(shared(project, session)[1])
     file = visitor.get(f"{page}payloads/{text_sha256(FROZEN)}/")
     assert file.content.decode() == FROZEN
@@ -94,20 +94,20 @@ def test_a_visitor_downloads_what_the_link_shows_and_no_browser_runs_it(
     assert "sandbox" in file["Content-Security-Policy"]
 
 
-def test_of_two_long_answers_a_visitor_sees_the_beginnings_compared_and_is_told_so(
+def test_a_visitor_sees_only_the_beginnings_of_long_answers_compared(
     project: Project, replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long_diffs, "LONG", 5)
     monkeypatch.setattr(side_by_side, "BEGINNING", 5)
     visitor, page = opened(shared(project, replay)[1])
     step = replay.steps.exclude(verdict="identical").get(kind="ask")
-    said = visitor.get(f"{page}steps/{step.sequence}/").text
-    assert "Only the first 5" in said
-    assert "Compare them in the background" not in said
-    assert 'class="diff of-replay"' in said
+    shown = visitor.get(f"{page}steps/{step.sequence}/").text
+    assert "Only the first 5" in shown
+    assert "Compare them in the background" not in shown
+    assert 'class="diff of-replay"' in shown
 
 
-def test_a_shared_replay_shows_what_came_of_it_and_each_step_side_by_side(
+def test_a_shared_replay_shows_its_result_and_each_step_side_by_side(
     project: Project, replay: Replay
 ) -> None:
     visitor, page = opened(shared(project, replay)[1])
@@ -120,24 +120,24 @@ def test_a_shared_replay_shows_what_came_of_it_and_each_step_side_by_side(
     assert "1901" in step
 
 
-def test_a_part_of_a_shared_page_is_that_part_and_of_a_link_that_ended_nothing(
+def test_htmx_gets_a_part_of_a_shared_page_and_a_refresh_after_a_revocation(
     project: Project, session: Session
 ) -> None:
     link, path = shared(project, session)
     visitor, page = opened(path)
-    of_htmx = {"HX-Request": "true", "HX-Target": "article#step"}
-    part = visitor.get(page, {"step": "2"}, headers=of_htmx)
+    htmx = {"HX-Request": "true", "HX-Target": "article#step"}
+    part = visitor.get(page, {"step": "2"}, headers=htmx)
     assert part.text.lstrip().startswith("<article")
     assert "1894" in part.text
     assert 'class="row' not in part.text
     assert "HX-Refresh" not in part
     revoke(link, by="Test")
-    gone = visitor.get(page, {"step": "2"}, headers=of_htmx)
-    assert gone.status_code == 404
-    assert gone["HX-Refresh"] == "true"
+    ended = visitor.get(page, {"step": "2"}, headers=htmx)
+    assert ended.status_code == 404
+    assert ended["HX-Refresh"] == "true"
 
 
-def test_a_visitor_is_told_when_and_by_which_key_it_was_sealed_and_what_the_last_check_found(
+def test_a_visitor_sees_the_key_of_the_seal_and_the_result_of_the_last_check(
     project: Project, session: Session
 ) -> None:
     visitor, page = opened(shared(project, session)[1])
@@ -185,18 +185,18 @@ def test_a_comparison_is_shared_from_its_page_and_read_cell_by_cell(
     assert "<form" not in cell
 
 
-def test_a_comparison_under_way_is_not_shared_and_the_form_says_why(
-    project: Project, operator: Client
-) -> None:
-    arms = [Variant(model="local:extractive-1"), Variant(model="local:extractive-3")]
-    plan = Plan(sessions=[recorded_session(project, questions=QUESTIONS[:1])], arms=arms, reason="Welches?")
+def test_a_running_comparison_cannot_be_shared(project: Project, operator: Client) -> None:
+    variants = [Variant(model="local:extractive-1"), Variant(model="local:extractive-3")]
+    plan = Plan(
+        sessions=[recorded_session(project, questions=QUESTIONS[:1])], arms=variants, reason="Welches?"
+    )
     address = f"/comparisons/{create(project, plan, by='Test').id}/share/"
     refused = operator.post(address, form_at(operator, address))
     assert refused.status_code == 409
     assert "still running" in refused.text
 
 
-def test_what_came_after_the_link_is_said_and_so_is_what_is_not_computed_yet(
+def test_a_shared_page_mentions_later_answers_and_pending_results(
     comparison: Comparison, operator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visitor, page = opened(created_at(operator, f"/comparisons/{comparison.id}/share/"))
@@ -211,7 +211,7 @@ def test_what_came_after_the_link_is_said_and_so_is_what_is_not_computed_yet(
     assert "could not be computed" in visitor.get(page).text
 
 
-def test_a_link_to_the_evidence_alone_shows_what_it_is_and_no_recorded_text(
+def test_an_evidence_only_link_shows_no_recorded_text(
     session: Session, replay: Replay, comparison: Comparison, operator: Client
 ) -> None:
     for address in (
@@ -227,14 +227,14 @@ def test_a_link_to_the_evidence_alone_shows_what_it_is_and_no_recorded_text(
     assert "evidence only" in operator.get("/shares/").text
 
 
-def test_a_link_to_the_evidence_alone_and_its_preview_tell_no_import_as_when_it_was_recorded(
+def test_an_evidence_only_link_and_its_preview_show_an_import_as_imported(
     project: Project, operator: Client
 ) -> None:
     chat = b'{"messages": [{"role": "user", "content": "Hi"}]}'
     imported = import_file(project, chat, by="test").sessions[0].session
     address = f"/sessions/{imported.id}/share/"
-    said = form_at(operator, address, evidence_only="on", preview="1")
+    form = form_at(operator, address, evidence_only="on", preview="1")
     visitor, page = opened(created_at(operator, address, evidence_only="on"))
-    for shown in (operator.post(address, said).text.split('id="preview"')[1], visitor.get(page).text):
+    for shown in (operator.post(address, form).text.split('id="preview"')[1], visitor.get(page).text):
         assert ", imported <time" in shown
         assert "recorded <time" not in shown

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
-from tests.web.timelines import HOSTILE, recorded, story
+from tests.web.timelines import HOSTILE, example_actions, recorded
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.annotations.notes import commands
@@ -23,7 +23,7 @@ NOTES = "/sessions/s/notes"
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    return recorded(project, story())
+    return recorded(project, example_actions())
 
 
 def pinned(api: Program, sequence: int, text: str = "Here it went wrong.") -> dict[str, Any]:
@@ -100,7 +100,7 @@ def test_a_page_that_cannot_be_is_refused(api: Program, session: Session, query:
 
 
 def test_a_place_of_another_session_is_not_known(api: Program, project: Project, session: Session) -> None:
-    recorded(project, story(), key="t")
+    recorded(project, example_actions(), key="t")
     for text in "ab":
         api.post("/sessions/t/notes", {"sequence": 1, "text": text})
     after = api.get("/sessions/t/notes", limit=1).json()["next"]
@@ -156,7 +156,7 @@ def test_another_projects_session_and_note_are_not_found(
 
 
 def test_a_note_is_only_found_in_its_own_session(api: Program, project: Project, session: Session) -> None:
-    recorded(project, story(), key="t")
+    recorded(project, example_actions(), key="t")
     note = pinned(api, 1)["id"]
     assert api.delete(f"/sessions/t/notes/{note}").json()["code"] == "note_not_found"
     assert api.delete(f"{NOTES}/{uuid4()}").json()["code"] == "note_not_found"

@@ -39,7 +39,7 @@ def test_json_is_shown_by_its_leaves_with_every_digit() -> None:
     ]
 
 
-def test_a_number_and_a_text_that_looks_like_one_are_told_apart() -> None:
+def test_a_number_and_a_text_that_looks_like_one_are_distinguished() -> None:
     (number, text) = body("application/json", '[1,"1"]', cut=False).leaves
     assert (number.literal, text.literal) == (True, False)
 
@@ -55,19 +55,19 @@ def test_too_many_leaves_are_indented_instead(count: int, shown_by_leaf: bool) -
     assert bool(found.text) != shown_by_leaf
 
 
-def test_half_a_document_is_indented_and_not_read() -> None:
+def test_a_truncated_document_is_indented_but_not_parsed() -> None:
     assert body("application/json", '{"a":[1,"unfin', cut=True).text == '{\n  "a": [\n    1,\n    "unfin'
 
 
 @given(values)
-def test_indented_json_is_what_python_writes_and_means_the_same(value: Any) -> None:
+def test_indented_json_equals_pythons_output_and_keeps_its_value(value: Any) -> None:
     text = written(value)
     assert json.loads(indented(text)) == json.loads(text)
     assert indented(text) == json.dumps(value, indent=2, ensure_ascii=False)
 
 
 @given(values, st.integers(0, 60))
-def test_indenting_a_part_changes_nothing_but_white_space(value: Any, length: int) -> None:
+def test_indenting_a_part_changes_only_whitespace(value: Any, length: int) -> None:
     part = written(value)[:length]
-    kept = "".join(part.split())
-    assert "".join(indented(part).split()) == kept
+    expected = "".join(part.split())
+    assert "".join(indented(part).split()) == expected

@@ -1,4 +1,4 @@
-"""The minimap draws what was counted."""
+"""The minimap, drawn from the counts of its columns."""
 
 import re
 
@@ -21,7 +21,7 @@ def drawn(columns: list[dict[str, int]], width: int, errors: list[int] | None = 
     )
 
 
-def test_a_full_column_fills_its_lane_and_a_single_step_is_seen() -> None:
+def test_a_full_column_fills_its_lane_and_a_single_step_is_visible() -> None:
     found = plot(drawn([{"model": 100}, {"model": 1, "tool": 99}, {"tool": 100}], 100, [0, 1, 0]))
     by_name = {lane.name: lane for lane in found.lanes}
     floor = TOP + 12 + LANE_HEIGHT
@@ -38,12 +38,12 @@ def test_the_last_column_is_as_wide_as_its_steps() -> None:
     assert found.columns == 2.5
 
 
-def test_a_step_with_notes_is_a_pin_in_the_middle_of_its_place() -> None:
+def test_a_step_with_notes_is_a_pin_in_the_middle_of_its_position() -> None:
     found = plot(drawn([{"model": 10}, {"model": 10}], 10), [1, 16])
     assert (found.pins, found.noted, found.more_noted) == ("M0.05 5h0M1.55 5h0", [1, 16], False)
 
 
-def test_of_very_many_steps_with_notes_the_first_are_drawn_and_it_says_so() -> None:
+def test_only_the_first_of_very_many_steps_with_notes_are_drawn_and_flagged() -> None:
     found = plot(drawn([{"model": 1}] * 600, 1), list(range(1, MOST_PINS + 2)))
     assert (found.pins.count("M"), found.noted[-1], found.more_noted) == (MOST_PINS, MOST_PINS, True)
 

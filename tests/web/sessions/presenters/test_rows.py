@@ -1,4 +1,4 @@
-"""The rows of a timeline as they are written: where they lead, what they carry, and the bar of their duration."""
+"""The rendered rows of a timeline: their links, their content, and the bar of their duration."""
 
 import re
 from typing import Any
@@ -35,7 +35,7 @@ def written(*places: Place, **here: object) -> str:
     return Template("{% step_rows window %}").render(context)
 
 
-def test_a_row_leads_to_its_step_and_keeps_the_filter_and_the_tab() -> None:
+def test_a_row_links_to_its_step_and_keeps_the_filter_and_the_tab() -> None:
     page = written(place(3), tab="state", filter="kind:ask")
     assert 'href="?step=3&amp;tab=state&amp;filter=kind:ask#s3"' in page
     assert (
@@ -48,7 +48,7 @@ def test_only_the_selected_row_is_current() -> None:
     assert re.findall(r'id="s(\d+)"[^>]*><a [^>]*aria-current="step"', page) == ["7"]
 
 
-def test_a_fold_opens_and_closing_it_selects_what_stays() -> None:
+def test_a_fold_opens_and_closing_it_selects_the_remaining_row() -> None:
     closed = written(place(3, folds=True), open="9")
     assert 'href="?step=7&amp;open=3,9&amp;near=3#s3"' in closed
     assert 'aria-expanded="false"' in closed

@@ -13,7 +13,7 @@ RECORDED: list[dict[str, Any]] = [
 ]
 
 
-def test_an_answer_is_whole_in_its_sentences() -> None:
+def test_the_sentences_add_up_to_the_complete_answer() -> None:
     found = sentences(ANSWER, {"sentences": RECORDED})
     assert "".join(each.text for each in found) == ANSWER
     assert [each.grounded for each in found] == [True, None, False]
@@ -23,7 +23,7 @@ def test_an_answer_is_whole_in_its_sentences() -> None:
     ]
 
 
-def test_what_stands_around_the_sentences_stays() -> None:
+def test_the_text_around_the_sentences_is_kept() -> None:
     found = sentences(f"{ANSWER} And more.", {"sentences": RECORDED[1:]})
     assert [each.text for each in found] == ["One is so. ", "Two is not.", " And more."]
 
@@ -38,7 +38,7 @@ def test_what_stands_around_the_sentences_stays() -> None:
         {"text": "Something else."},
     ],
 )
-def test_sentences_that_do_not_lie_in_the_answer_are_listed_alone(moved: dict[str, Any]) -> None:
+def test_sentences_that_are_not_in_the_answer_are_listed_alone(moved: dict[str, Any]) -> None:
     recorded = [{**RECORDED[0], **moved}, RECORDED[1]]
     found = sentences(ANSWER, {"sentences": recorded})
     assert [each.text for each in found] == [str(each["text"]) for each in recorded]
@@ -66,7 +66,7 @@ def test_support_without_a_frame_and_doubt_without_a_reason_have_words_too() -> 
 
 
 @pytest.mark.parametrize(
-    ("told", "why"),
+    ("recorded", "why"),
     [
         ({"reason": "number"}, "it has a number that is in no passage, or that differs in the passage"),
         ({"reason": "no_support", "missing": ["moon"]}, "no passage says this"),
@@ -92,24 +92,24 @@ def test_support_without_a_frame_and_doubt_without_a_reason_have_words_too() -> 
         ({"reason": "else"}, "not supported"),
     ],
 )
-def test_an_unsupported_sentence_says_why(told: dict[str, Any], why: str) -> None:
+def test_an_unsupported_sentence_says_why(recorded: dict[str, Any], why: str) -> None:
     (found,) = sentences(
-        "A.", {"sentences": [{"text": "A.", "start": 0, "end": 2, "grounded": False, **told}]}
+        "A.", {"sentences": [{"text": "A.", "start": 0, "end": 2, "grounded": False, **recorded}]}
     )
     assert (found.why, found.number) == (why, 1)
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("recorded", "words"),
     [
         ({"reason": "name", "swapped": True}, "not supported: opposite"),
         ({"reason": "no_support", "partly": True}, "partly supported"),
     ],
 )
-def test_the_mark_of_a_sentence_says_that_it_is_partly_supported_or_the_other_way_round(
-    told: dict[str, Any], words: str
+def test_the_mark_of_a_sentence_says_that_it_is_partly_supported_or_the_opposite(
+    recorded: dict[str, Any], words: str
 ) -> None:
-    (found,) = sentences(None, {"sentences": [{"text": "A.", "grounded": False, **told}]})
+    (found,) = sentences(None, {"sentences": [{"text": "A.", "grounded": False, **recorded}]})
     assert found.words == words
 
 
@@ -128,25 +128,25 @@ def test_the_supported_sentences_are_counted_in_words(grounding: dict[str, Any],
     assert counted(grounding) == words
 
 
-def test_a_sentence_tells_the_span_it_rests_on_and_what_is_missing() -> None:
-    told = {"passage_start": 3, "passage_end": 8, "missing": ["moon", 5]}
-    found = sentences(ANSWER, {"sentences": [{**RECORDED[0], **told}]})
+def test_a_sentence_has_the_span_it_rests_on_and_the_missing_words() -> None:
+    recorded = {"passage_start": 3, "passage_end": 8, "missing": ["moon", 5]}
+    found = sentences(ANSWER, {"sentences": [{**RECORDED[0], **recorded}]})
     assert (found[0].passage_start, found[0].passage_end, found[0].missing) == (3, 8, ("moon", "5"))
     assert [each.number for each in found] == [1, None]
 
 
 @pytest.mark.parametrize(
-    ("told", "support", "mark"),
+    ("recorded", "support", "mark"),
     [
         ({"grounded": True, "frame": 3}, "supported", ">✓#3<"),
         ({"grounded": False, "reason": "no_support", "partly": True}, "partly", ">◐ partly<"),
         ({"grounded": False, "reason": "name"}, "unsupported", ">✗ name<"),
     ],
 )
-def test_each_level_of_support_has_a_look_and_a_sign_of_its_own(
-    told: dict[str, Any], support: str, mark: str
+def test_each_level_of_support_has_its_own_style_and_symbol(
+    recorded: dict[str, Any], support: str, mark: str
 ) -> None:
-    (sentence,) = sentences(None, {"sentences": [{"text": "One."} | told]})
+    (sentence,) = sentences(None, {"sentences": [{"text": "One."} | recorded]})
     assert sentence.support == support
     shown = supported_text(Context(), [sentence], in_answer=True)
     assert f'class="sentence {support}"' in shown

@@ -1,4 +1,4 @@
-"""The course of a session in its row: a picture that says in words what it shows."""
+"""The sparkline of a session in its row: a picture with a description in words."""
 
 import re
 
@@ -27,7 +27,7 @@ def drawn(
         (False, 1, "43 steps in order; 1 error"),
     ],
 )
-def test_it_says_in_words_what_it_shows(timed: bool, errors: int, words: str) -> None:
+def test_the_sparkline_describes_itself_in_words(timed: bool, errors: int, words: str) -> None:
     assert f'aria-label="{words}"' in drawn([1.0] * 39 + [4.0], errors=errors, timed=timed)
 
 
@@ -37,7 +37,7 @@ def test_an_error_is_a_tick_under_the_steps_and_not_only_a_colour() -> None:
     assert "errors" not in drawn([1.0] * COLUMNS)
 
 
-def test_a_session_without_steps_has_no_course() -> None:
+def test_a_session_without_steps_has_no_sparkline() -> None:
     assert sparkline(Session(), {}) == ""
 
 

@@ -1,4 +1,4 @@
-"""The Diff tab, through the front door: what a step changed against the one before it or a pinned one."""
+"""The Diff tab in the browser: what a step changed compared with the previous or a pinned step."""
 
 import re
 
@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.builders import QUESTIONS, recorded_session
-from tests.web.timelines import HOSTILE, get, recorded, story, words
+from tests.web.timelines import HOSTILE, example_actions, get, recorded, words
 from timemachine.core.accounts.models import Project
 from timemachine.recording.annotations.notes.commands import add
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -23,7 +23,7 @@ def links(page: str) -> list[str]:
 
 
 def test_a_step_is_compared_with_the_one_before_it(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     page = words(get(operator, "/sessions/s/?step=5&tab=diff"))
     assert "Compared with the previous step 4" in page
     assert "Steps 4 5 +1" in page
@@ -33,10 +33,8 @@ def test_a_step_is_compared_with_the_one_before_it(operator: Client, project: Pr
     assert "$0.0213 $0.0213 ±0" in page
 
 
-def test_a_pinned_step_is_the_base_and_stays_so_while_one_walks_on(
-    operator: Client, project: Project
-) -> None:
-    recorded(project, story())
+def test_a_pinned_step_stays_the_base_on_other_steps(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     page = get(operator, "/sessions/s/?step=4&tab=diff&pin=1")
     assert "Compared with the pinned step 1" in words(page)
     assert "Messages 1" in words(page)
@@ -49,7 +47,7 @@ def test_a_pinned_step_is_the_base_and_stays_so_while_one_walks_on(
 
 
 def test_the_first_step_is_compared_with_the_beginning(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     page = words(get(operator, "/sessions/s/?step=1&tab=diff"))
     assert "Compared with the beginning of the session" in page
     assert "Steps 0 1 +1" in page
@@ -57,22 +55,22 @@ def test_the_first_step_is_compared_with_the_beginning(operator: Client, project
 
 
 def test_the_pinned_step_itself_says_what_it_is(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     page = words(get(operator, "/sessions/s/?step=4&tab=diff&pin=4"))
     assert "This is the pinned step" in page
     assert "Unpin this step" in page
 
 
-def test_a_base_that_comes_later_is_told_as_such(operator: Client, project: Project) -> None:
-    recorded(project, story())
+def test_a_base_that_comes_later_is_labelled_as_such(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
     page = words(get(operator, "/sessions/s/?step=2&tab=diff&pin=5"))
     assert "a later step" in page
     assert "Steps 2 5 +3" in page
 
 
-def test_a_pin_that_cannot_be_is_mended_with_a_notice(operator: Client, project: Project) -> None:
-    recorded(project, story())
-    for pin, said in (
+def test_an_invalid_pin_is_corrected_with_a_notice(operator: Client, project: Project) -> None:
+    recorded(project, example_actions())
+    for pin, message in (
         ("99", "There is no step 99 to pin: this session has 5 steps. The nearest is pinned, step 5."),
         ("0", "The nearest is pinned, step 1."),
         ("9" * 40, "The nearest is pinned, step 5."),
@@ -80,8 +78,8 @@ def test_a_pin_that_cannot_be_is_mended_with_a_notice(operator: Client, project:
         ("%00", "is not a step number, so no step is pinned"),
         ("²", "is not a step number, so no step is pinned"),
     ):
-        assert said in words(get(operator, f"/sessions/s/?step=3&tab=diff&pin={pin}")), pin
-    assert said in words(get(operator, f"/sessions/s/?step=3&tab=action&pin={pin}"))
+        assert message in words(get(operator, f"/sessions/s/?step=3&tab=diff&pin={pin}")), pin
+    assert message in words(get(operator, f"/sessions/s/?step=3&tab=action&pin={pin}"))
 
 
 def test_texts_are_compared_word_by_word_and_json_by_its_structure(
@@ -118,14 +116,14 @@ def test_parameters_and_figures_are_compared_value_to_value(operator: Client, pr
     assert "1 call of unknown price" in words(page)
 
 
-def test_the_same_step_again_differs_in_nothing(operator: Client, project: Project) -> None:
+def test_a_repeated_step_has_no_differences(operator: Client, project: Project) -> None:
     recorded(project, [ActionDraft(kind="message", role="user", output="Again.")] * 2)
     page = words(get(operator, "/sessions/s/?step=2&tab=diff"))
     assert "Equal in every field." in page
     assert "Identical." in page
 
 
-def test_of_long_values_the_beginnings_are_compared_and_it_is_said(
+def test_only_the_beginnings_of_long_values_are_compared_and_the_page_says_so(
     operator: Client, project: Project
 ) -> None:
     text = "A sentence of some words that says little. " * 3_000
@@ -138,7 +136,7 @@ def test_of_long_values_the_beginnings_are_compared_and_it_is_said(
     assert "Compare more" not in more
 
 
-def test_a_diff_of_many_rows_is_read_page_by_page(operator: Client, project: Project) -> None:
+def test_a_diff_of_many_rows_is_paged(operator: Client, project: Project) -> None:
     drafts = [
         ActionDraft(kind="message", output="\n".join(f"{each} {n} is." for n in range(400))) for each in "ab"
     ]
@@ -150,7 +148,7 @@ def test_a_diff_of_many_rows_is_read_page_by_page(operator: Client, project: Pro
 
 
 def test_the_steps_with_notes_can_be_chosen_as_the_base(operator: Client, project: Project) -> None:
-    session = recorded(project, story())
+    session = recorded(project, example_actions())
     add(session, 2, f"Here it began. {HOSTILE}", by="a@example.org")
     page = get(operator, "/sessions/s/?step=4&tab=diff")
     assert "Here it began." in words(page)
@@ -158,15 +156,13 @@ def test_the_steps_with_notes_can_be_chosen_as_the_base(operator: Client, projec
     assert "<script>alert(1)" not in page
 
 
-def test_what_came_into_the_collection_is_linked(operator: Client, project: Project) -> None:
+def test_the_changes_of_the_collection_are_counted(operator: Client, project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:2])
     page = get(operator, f"/sessions/{session.id}/?step=3&tab=diff&pin=1")
     assert "0 added, 0 updated, 0 removed" in words(page)
 
 
-def test_the_passages_of_two_finds_stand_side_by_side_with_what_moved(
-    operator: Client, project: Project
-) -> None:
+def test_the_passages_of_two_finds_are_compared_side_by_side(operator: Client, project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:2])
     page = get(operator, f"/sessions/{session.id}/?step=4&tab=diff&pin=2")
     assert re.search(r"Frames (changed|moved|same)", words(page))
@@ -175,7 +171,7 @@ def test_the_passages_of_two_finds_stand_side_by_side_with_what_moved(
 
 
 def test_a_filter_keeps_the_pinned_step(operator: Client, project: Project) -> None:
-    recorded(project, story())
+    recorded(project, example_actions())
     page = get(operator, "/sessions/s/?step=4&pin=1")
     form = page[page.index('class="filter-form"') :]
     assert '<input type="hidden" name="pin" value="1">' in form[: form.index("</form>")]
@@ -202,26 +198,28 @@ def test_hostile_records_are_harmless_in_a_diff(operator: Client, project: Proje
     assert "49" not in words(page).split()
 
 
-def test_the_tab_asks_as_much_however_far_apart_the_two_steps_are(operator: Client, project: Project) -> None:
+def test_the_number_of_queries_does_not_grow_with_the_distance_of_the_steps(
+    operator: Client, project: Project
+) -> None:
     recorded(project, [ActionDraft(kind="message", output=f"{n}") for n in range(300)])
     counts = []
     for step, pin in ((2, 1), (300, 1), (300, 299)):
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as captured:
             get(operator, f"/sessions/s/?step={step}&tab=diff&pin={pin}", target="step")
-        counts.append(len(asked))
+        counts.append(len(captured))
     assert max(counts) <= MOST_QUERIES
     assert len(set(counts)) == 1
 
 
-def test_the_link_of_a_step_is_permanent_and_says_what_is_seen(operator: Client, project: Project) -> None:
-    session = recorded(project, story())
+def test_the_permanent_link_of_a_step_contains_only_what_is_shown(operator: Client, project: Project) -> None:
+    session = recorded(project, example_actions())
     page = get(operator, "/sessions/s/?step=4&tab=diff&pin=1&filter=kind:tool_call&open=2")
     assert f'href="/sessions/{session.id}/?step=4&amp;tab=diff&amp;pin=1"' in page
     page = get(operator, "/sessions/s/?step=4&pin=1&filter=kind:tool_call")
     assert f'href="/sessions/{session.id}/?step=4"' in page
 
 
-def test_a_replay_from_here_begins_with_the_step_and_only_for_who_may_record(
+def test_replay_from_here_starts_with_the_step_and_is_only_for_recorders(
     operator: Client, viewer: Client, project: Project
 ) -> None:
     session = recorded_session(project, questions=QUESTIONS[:2])

@@ -4,7 +4,9 @@ from timemachine.web.sessions.presenters.supporting_passages import Piece, Sourc
 TEXT = "Cats sleep. Dogs bark."
 
 
-def said(number: int, span: tuple[int, int] | None, *, frame: object = 3, grounded: bool = True) -> Sentence:
+def sentence(
+    number: int, span: tuple[int, int] | None, *, frame: object = 3, grounded: bool = True
+) -> Sentence:
     start, end = span or (None, None)
     return Sentence(
         text="x", number=number, grounded=grounded, frame=frame, passage_start=start, passage_end=end
@@ -12,14 +14,15 @@ def said(number: int, span: tuple[int, int] | None, *, frame: object = 3, ground
 
 
 def test_the_span_that_a_sentence_rests_on_is_marked() -> None:
-    (found,) = evidence([said(1, (0, 11))], [Source(frame=3, text=TEXT), Source(frame=4, text="Other.")])
+    (found,) = evidence([sentence(1, (0, 11))], [Source(frame=3, text=TEXT), Source(frame=4, text="Other.")])
     assert found.pieces == (Piece(text="Cats sleep.", marked=True, rest=(1,)), Piece(text=" Dogs bark."))
     assert found.elsewhere == ()
 
 
-def test_several_sentences_may_rest_on_one_span_and_one_go_against_another() -> None:
+def test_several_sentences_may_rest_on_one_span_and_one_may_oppose_another() -> None:
     (found,) = evidence(
-        [said(1, (0, 11)), said(2, (0, 11)), said(3, (12, 22), grounded=False)], [Source(frame=3, text=TEXT)]
+        [sentence(1, (0, 11)), sentence(2, (0, 11)), sentence(3, (12, 22), grounded=False)],
+        [Source(frame=3, text=TEXT)],
     )
     assert found.pieces == (
         Piece(text="Cats sleep.", marked=True, rest=(1, 2)),
@@ -28,23 +31,23 @@ def test_several_sentences_may_rest_on_one_span_and_one_go_against_another() -> 
     )
 
 
-def test_spans_that_overlap_are_told_once_each() -> None:
-    (found,) = evidence([said(1, (0, 11)), said(2, (5, 22))], [Source(frame=3, text=TEXT)])
+def test_overlapping_spans_are_split_into_marked_pieces() -> None:
+    (found,) = evidence([sentence(1, (0, 11)), sentence(2, (5, 22))], [Source(frame=3, text=TEXT)])
     assert "".join(piece.text for piece in found.pieces) == TEXT
     assert [piece.rest for piece in found.pieces] == [(1,), (2,), ()]
     assert all(piece.marked for piece in found.pieces)
 
 
-def test_a_sentence_without_a_span_that_is_shown_still_leads_to_its_passage() -> None:
-    (found,) = evidence([said(1, None), said(2, (5, 500))], [Source(frame=3, text=TEXT)])
+def test_a_sentence_without_a_valid_span_still_refers_to_its_passage() -> None:
+    (found,) = evidence([sentence(1, None), sentence(2, (5, 500))], [Source(frame=3, text=TEXT)])
     assert found.elsewhere == (1, 2)
-    (unknown,) = evidence([said(1, (0, 11), frame=9)], [Source(frame=3, text=TEXT)])
+    (unknown,) = evidence([sentence(1, (0, 11), frame=9)], [Source(frame=3, text=TEXT)])
     assert (unknown.source.frame, unknown.pieces, unknown.elsewhere) == (9, (), (1,))
 
 
 def test_a_long_passage_is_shown_around_its_marks() -> None:
     text = "a" * 1000 + TEXT + "b" * 1000
-    (found,) = evidence([said(1, (1000, 1011))], [Source(frame=3, text=text)])
+    (found,) = evidence([sentence(1, (1000, 1011))], [Source(frame=3, text=text)])
     assert [piece.text for piece in found.pieces] == [
         " … " + "a" * 160,
         "Cats sleep.",
@@ -52,5 +55,5 @@ def test_a_long_passage_is_shown_around_its_marks() -> None:
     ]
 
 
-def test_what_claims_nothing_or_names_no_frame_rests_on_nothing() -> None:
-    assert evidence([Sentence(text="x"), said(1, None, frame=None)], [Source(frame=3, text=TEXT)]) == []
+def test_sentences_without_a_number_or_a_frame_have_no_evidence() -> None:
+    assert evidence([Sentence(text="x"), sentence(1, None, frame=None)], [Source(frame=3, text=TEXT)]) == []
