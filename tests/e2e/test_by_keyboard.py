@@ -51,7 +51,7 @@ def press(page: Page, locator: Locator) -> None:
     page.keyboard.press("Enter")
 
 
-def test_walk_a_session(ada: Page, product: Product, demo: str) -> None:
+def test_a_session_can_be_walked_by_keyboard(ada: Page, product: Product, demo: str) -> None:
     ada.goto(product.url)
     ada.keyboard.press("Tab")
     assert ada.evaluate("document.activeElement.className") == "skip"
@@ -78,7 +78,7 @@ def test_walk_a_session(ada: Page, product: Product, demo: str) -> None:
     expect(ada.locator("#s8")).to_have_count(0)
 
 
-def test_search_for_a_step(ada: Page, product: Product, demo: str) -> None:
+def test_a_step_can_be_searched_for_by_keyboard(ada: Page, product: Product, demo: str) -> None:
     ada.goto(product.url)
     ada.keyboard.press("/")
     ada.wait_for_url("**/search/**")
@@ -90,7 +90,7 @@ def test_search_for_a_step(ada: Page, product: Product, demo: str) -> None:
     expect(ada.locator("#step")).to_be_visible()
 
 
-def test_launch_a_replay(ada: Page, product: Product, demo: str) -> None:
+def test_a_replay_can_be_launched_by_keyboard(ada: Page, product: Product, demo: str) -> None:
     ada.goto(f"{product.url}/sessions/{demo}/?step=2")
     ada.keyboard.press("r")
     ada.wait_for_url("**/replay/**")
@@ -103,7 +103,7 @@ def test_launch_a_replay(ada: Page, product: Product, demo: str) -> None:
     expect(ada.get_by_role("heading", name=re.compile("^Recorded")).first).to_be_visible()
 
 
-def test_compare_two_sessions(ada: Page, product: Product, demo: str) -> None:
+def test_two_sessions_can_be_compared_by_keyboard(ada: Page, product: Product, demo: str) -> None:
     ada.goto(product.url)
     for name in ("Demo", "Another run"):
         tab_to(ada, ada.locator("tbody tr", has_text=name).locator("input[type=checkbox]"))
@@ -116,7 +116,7 @@ def test_compare_two_sessions(ada: Page, product: Product, demo: str) -> None:
     expect(ada.locator("main")).to_contain_text("Another run")
 
 
-def test_share_with_an_auditor(ada: Page, product: Product, demo: str) -> None:
+def test_a_session_can_be_shared_by_keyboard(ada: Page, product: Product, demo: str) -> None:
     ada.goto(f"{product.url}/sessions/{demo}/")
     press(ada, ada.get_by_role("link", name="Share", exact=True))
     ada.wait_for_url("**/share/**")

@@ -156,7 +156,7 @@ def test_killing_writers_at_random_causes_no_gaps_duplicates_or_acknowledged_los
 
 
 class Recorder:
-    """A program that records into a session of its own until it is told to stop."""
+    """A program that records into its own session until it is stopped."""
 
     def __init__(self, product: OwnProduct, name: str, folder: Path) -> None:
         self._machine = TimeMachine(product.url, product.key, spool=folder / name, patience=90.0)

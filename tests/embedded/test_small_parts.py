@@ -118,7 +118,7 @@ def test_a_program_reacts_to_its_last_signal_even_if_the_parent_ignores_it(tmp_p
         signal.signal(signal.SIGQUIT, before)
 
 
-def test_a_program_that_does_not_read_is_still_run(tmp_path: Path) -> None:
+def test_a_program_that_does_not_read_its_input_still_runs(tmp_path: Path) -> None:
     assert run(_program(tmp_path, "print('fine')"), "x" * 1000) == "fine\n"
 
 

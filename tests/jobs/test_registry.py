@@ -109,7 +109,7 @@ def test_repeated_enqueuing_sends_one_message_after_the_commit(
     assert received() == [("count_steps", [str(row.pk)])]
 
 
-def test_a_message_for_several_ids_becomes_one_for_each(counted: Job) -> None:
+def test_a_message_for_several_ids_is_split_into_one_per_id(counted: Job) -> None:
     registry.run(counted, "one", "two")
     assert received() == [("count_steps", ["one"]), ("count_steps", ["two"])]
 
@@ -130,7 +130,7 @@ def test_with_an_unreachable_queue_nothing_fails_and_the_sweep_sends_later(
     assert received() == [("count_steps", [str(row.pk)])]
 
 
-def test_two_jobs_cannot_have_one_name(counted: Job) -> None:
+def test_two_jobs_cannot_have_the_same_name(counted: Job) -> None:
     with pytest.raises(ValueError, match="two jobs with the name count_steps"):
 
         @job()

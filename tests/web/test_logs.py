@@ -48,7 +48,7 @@ def test_the_secret_of_every_key_is_removed() -> None:
         assert key.secret not in without_secrets(f"Bearer {key}")
 
 
-def test_a_message_is_cleaned_with_its_arguments_in_it() -> None:
+def test_a_message_is_cleaned_after_its_arguments_are_inserted() -> None:
     record = logging.LogRecord(
         "django.request", logging.WARNING, "", 0, "%s: %s", ("Not Found", f"/share/{SECRET}"), None
     )

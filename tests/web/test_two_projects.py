@@ -64,7 +64,7 @@ class OtherProject:
         raise AssertionError(f"{before}/{found[0]} needs a case here")
 
 
-def made(answer: Any) -> Any:
+def created(answer: Any) -> Any:
     assert answer.status_code in {200, 201, 202}, answer.content
     return answer.json()
 
@@ -92,11 +92,11 @@ def everything_in(other_project: Project) -> OtherProject:
     cell = ReplayStep.objects.filter(replay__run__comparison=comparison).earliest("id")
     ask = Action.objects.filter(session=session, kind="ask").select_related("input").earliest("sequence")
     assert ask.input is not None
-    suite = made(
+    suite = created(
         api.post("/suites", {"name": CANARY, "sessions": [CANARY], "options": {"audit": True, "reason": "x"}})
     )
-    made(api.post(f"/suites/{suite['id']}/runs"))
-    source = made(
+    created(api.post(f"/suites/{suite['id']}/runs"))
+    source = created(
         api.client.post(
             "/api/collections/handbook/files",
             {"file": SimpleUploadedFile(f"{CANARY}.md", b"# One\n\nText.\n")},
@@ -105,33 +105,33 @@ def everything_in(other_project: Project) -> OtherProject:
     )["source"]["id"]
     invite(other_project, email="new@example.org", role="viewer")
     rules = {"detect": ["email"]}
-    rule = made(api.post("/patterns/rules", {"sessions": 2, "window": "week"}))["id"]
+    rule = created(api.post("/patterns/rules", {"sessions": 2, "window": "week"}))["id"]
     for _ in range(2):
         session_with(other_project, failed(f"the bird {CANARY} did not come home"))
     read_patterns(other_project)
     named = {
-        "patterns": made(api.get("/patterns"))["items"][0]["id"],
+        "patterns": created(api.get("/patterns"))["items"][0]["id"],
         "rules": rule,
-        "alerts": made(api.get("/patterns/alerts"))["items"][0]["id"],
+        "alerts": created(api.get("/patterns/alerts"))["items"][0]["id"],
         "sessions": str(session.id),
         "replays": str(replay.id),
         "comparisons": str(comparison.id),
         "cells": str(cell.id),
         "suites": suite["id"],
         "runs": "1",
-        "sweeps": made(api.post(f"/sessions/{CANARY}/sweeps", {"top_k": [2, 4]}))["sweep_id"],
-        "notes": made(api.post(f"/sessions/{CANARY}/notes", {"sequence": 1, "text": CANARY}))["id"],
-        "shares": made(api.post("/shares", {"target_type": "session", "target_id": CANARY}))["id"],
-        "redactions": made(api.post("/redactions", {"name": CANARY, "rules": rules}))["id"],
-        "erasures": made(api.post(f"/sessions/{CANARY}/erasures", {"fields": ["tags"]}))["id"],
-        "holds": made(api.post("/holds", {"sessions": [CANARY], "reason": "x"}))["id"],
-        "forgettings": made(api.post("/forgettings", {"filter": {"named": CANARY}}))["id"],
-        "retention": made(api.post("/retention", {"days": 400}))["id"],
-        "checks": made(api.post(f"/sessions/{CANARY}/seal/check"))["id"],
-        "keys": made(api.post("/keys", {"name": CANARY, "scopes": ["read"]}))["id"],
-        "servers": made(api.post("/models/servers", {"name": "linnet", "base_url": "http://127.0.0.1:9/v1"}))[
-            "name"
-        ],
+        "sweeps": created(api.post(f"/sessions/{CANARY}/sweeps", {"top_k": [2, 4]}))["sweep_id"],
+        "notes": created(api.post(f"/sessions/{CANARY}/notes", {"sequence": 1, "text": CANARY}))["id"],
+        "shares": created(api.post("/shares", {"target_type": "session", "target_id": CANARY}))["id"],
+        "redactions": created(api.post("/redactions", {"name": CANARY, "rules": rules}))["id"],
+        "erasures": created(api.post(f"/sessions/{CANARY}/erasures", {"fields": ["tags"]}))["id"],
+        "holds": created(api.post("/holds", {"sessions": [CANARY], "reason": "x"}))["id"],
+        "forgettings": created(api.post("/forgettings", {"filter": {"named": CANARY}}))["id"],
+        "retention": created(api.post("/retention", {"days": 400}))["id"],
+        "checks": created(api.post(f"/sessions/{CANARY}/seal/check"))["id"],
+        "keys": created(api.post("/keys", {"name": CANARY, "scopes": ["read"]}))["id"],
+        "servers": created(
+            api.post("/models/servers", {"name": "linnet", "base_url": "http://127.0.0.1:9/v1"})
+        )["name"],
         "collections": "handbook",
         "sources": source,
         "frames": "0",

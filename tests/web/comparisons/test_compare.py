@@ -189,7 +189,9 @@ def test_a_replayed_find_is_not_described_as_not_asked(
         assert "did not ask" not in diff
 
 
-def test_an_answer_that_its_provider_ended_as_a_refusal_is_refused(viewer: Client, project: Project) -> None:
+def test_an_answer_that_its_provider_marks_as_a_refusal_counts_as_refused(
+    viewer: Client, project: Project
+) -> None:
     def ask(answer: str, ended: str) -> ActionDraft:
         return ActionDraft(
             kind="ask", input="How?", output=answer, model="m", parameters={"finish_reason": ended}

@@ -134,7 +134,7 @@ def test_a_step_shows_how_many_other_sessions_have_it_and_where_it_was_solved(
     assert "Seen in" not in words(page(browser, f"/sessions/{first.id}/?step=2"))
 
 
-def test_a_step_without_a_pattern_needs_one_query_less_than_one_with_it(
+def test_a_step_without_a_pattern_needs_one_query_fewer_than_one_with_it(
     browser: Client, project: Project, two: list[Session]
 ) -> None:
     def queries(step: int) -> list[str]:

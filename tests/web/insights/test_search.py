@@ -29,9 +29,7 @@ def test_an_empty_search_says_what_can_be_searched_for(viewer: Client) -> None:
     assert "still being indexed" not in page
 
 
-def test_steps_are_found_under_their_sessions_with_their_words_marked(
-    viewer: Client, project: Project
-) -> None:
+def test_hits_are_listed_under_their_sessions_with_matches_marked(viewer: Client, project: Project) -> None:
     session = session_of(project, said("All well."), said("The gateway timed out."), name="Nightly <repair>")
     index(project)
     page = viewer.get("/search/?q=gateway").text

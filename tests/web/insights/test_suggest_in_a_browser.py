@@ -30,7 +30,7 @@ def page(chromium: Browser, live_server: LiveServer, project: Project, settings:
     context.close()
 
 
-def test_keys_choose_a_field_and_then_its_value(page: Page) -> None:
+def test_keys_select_a_field_and_then_its_value(page: Page) -> None:
     field, options = page.locator("#filter"), page.locator("#suggestions").get_by_role("option")
     page.keyboard.press("f")
     page.keyboard.type("to")

@@ -100,7 +100,7 @@ def test_the_original_is_only_offered_as_a_download(operator: Client, handbook: 
     assert "sandbox" in sent["Content-Security-Policy"]
 
 
-def test_files_are_seen_only_in_their_own_project_and_collection(
+def test_files_are_visible_only_in_their_own_project_and_collection(
     operator: Client, handbook: Collection, other_project: Project, project: Project
 ) -> None:
     upload(operator, ("guide.md", GUIDE.encode()))
@@ -188,11 +188,12 @@ def test_the_page_of_an_intake_warns_of_a_manually_edited_passage(
     edited = Frame.objects.get(uri="rules.pdf")
     manual_edit = NewFrame(number=edited.number, title=edited.title, uri=edited.uri, text="By hand.")
     put_frames(handbook, [manual_edit], by="test")
-    again = upload(operator, file)["Location"]
-    assert "edited manually" not in operator.get(again).text
+    second_upload = upload(operator, file)["Location"]
+    assert "edited manually" not in operator.get(second_upload).text
     put_file(Intake.objects.get(finished_at=None).id)
     assert (
-        "1 passage was edited manually, and its old text from the file is current" in operator.get(again).text
+        "1 passage was edited manually, and its old text from the file is current"
+        in operator.get(second_upload).text
     )
 
 

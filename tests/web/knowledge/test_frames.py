@@ -87,7 +87,7 @@ def test_a_version_without_text_is_refused_with_the_rest_kept(operator: Client, 
     assert 'aria-describedby="version_text_error"' in page.text
 
 
-def test_a_text_that_a_form_cannot_carry_is_refused(operator: Client, handbook: Collection) -> None:
+def test_a_title_with_a_null_character_is_refused(operator: Client, handbook: Collection) -> None:
     page = operator.post(f"{HERE}frames/0/update/", {"title": "nul\x00", "text": "changed"})
     assert page.status_code == 422
     assert "Null characters are not allowed." in page.text

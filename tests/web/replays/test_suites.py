@@ -55,8 +55,8 @@ def test_a_suite_is_created_by_the_form_and_run_by_a_button(browser: Client, ses
         assert part in shown
     assert "Not run yet" in shown
     run_id = re.findall(r'name="run_id" value="([^"]+)"', page(browser, sent["Location"]))[0]
-    first, again = (browser.post(f"/suites/{suite.id}/run/", {"run_id": run_id}) for _ in range(2))
-    assert first["Location"] == again["Location"] == f"/suites/{suite.id}/runs/1/"
+    first, second = (browser.post(f"/suites/{suite.id}/run/", {"run_id": run_id}) for _ in range(2))
+    assert first["Location"] == second["Location"] == f"/suites/{suite.id}/runs/1/"
     assert SuiteRun.objects.count() == 1
     waiting = page(browser, first["Location"])
     assert "Cancel run" in waiting
@@ -177,8 +177,8 @@ def test_the_form_estimates_a_run_without_saving_anything(
 
 def test_a_form_that_is_sent_twice_creates_one_suite(browser: Client, session: Session) -> None:
     form_id = str(browser.get("/suites/new/").context["form"]["form_id"].value())
-    first, again = (browser.post("/suites/new/", suite_form(session, form_id=form_id)) for _ in range(2))
-    assert first["Location"] == again["Location"] == f"/suites/{Suite.objects.get().id}/"
+    first, second = (browser.post("/suites/new/", suite_form(session, form_id=form_id)) for _ in range(2))
+    assert first["Location"] == second["Location"] == f"/suites/{Suite.objects.get().id}/"
     taken = browser.post("/suites/new/", suite_form(session))
     assert (taken.status_code, "Choose another name" in taken.text) == (409, True)
 

@@ -57,7 +57,7 @@ def test_every_session_of_a_tree_lists_the_complete_tree_in_order(
     assert found["items"][3]["parent"] == {"session": str(tree.first.id), "sequence": 7}
 
 
-def test_the_page_nests_each_under_the_one_it_branched_from(tree: Tree, project: Project) -> None:
+def test_the_page_nests_each_session_under_its_parent(tree: Tree, project: Project) -> None:
     browser = browser_of(project, "viewer")
     page = browser.get(f"/sessions/{tree.early.id}/branches/").content.decode()
     parts = page[page.index('<ul class="branches">') : page.index("</ul>\n", page.rindex("</li>"))]

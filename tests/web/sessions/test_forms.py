@@ -83,7 +83,7 @@ def test_an_invalid_form_shows_the_reason_at_its_field_and_keeps_its_input(
     assert Collection.objects.count() == 1
 
 
-def test_ending_a_session_leads_to_its_timeline_and_closes_the_workbench(
+def test_ending_a_session_redirects_to_its_timeline_and_closes_the_workbench(
     operator: Client, session: Session
 ) -> None:
     operator.post(work(session), work_form("invoices", do="find"))

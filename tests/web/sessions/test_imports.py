@@ -55,7 +55,7 @@ def transcript(*lines: str, name: str = "session.jsonl") -> SimpleUploadedFile:
     return SimpleUploadedFile(name, "\n".join(lines).encode())
 
 
-def test_the_form_takes_files_and_knows_the_formats(operator: Client) -> None:
+def test_the_form_accepts_files_and_lists_the_formats(operator: Client) -> None:
     page = operator.get("/import/").text
     assert re.search(r'<input type="file" name="file"[^>]* multiple', page)
     assert "Detect automatically" in page

@@ -47,7 +47,7 @@ AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-3
         ("[erased: never closed", 4, 4),
     ],
 )
-def test_a_position_inside_a_mark_moves_behind_its_end(text: str, place: int, moved: int) -> None:
+def test_a_position_inside_a_mark_moves_to_its_end(text: str, place: int, moved: int) -> None:
     assert after_mark(text, place) == moved
 
 

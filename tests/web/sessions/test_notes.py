@@ -49,7 +49,7 @@ def test_a_note_is_shown_on_every_tab_of_its_step_and_of_no_other(operator: Clie
     assert "1 note" in words(page)
 
 
-def test_a_note_is_added_without_javascript_and_leads_back_to_its_step(
+def test_a_note_is_added_without_javascript_and_redirects_to_its_step(
     operator: Client, session: Session
 ) -> None:
     to = sent(operator, "First line\r\nsecond", "?step=2&tab=raw&filter=kind:ask")

@@ -47,9 +47,9 @@ def test_the_find_inside_an_ask_unfolds_and_folds(operator: Client, project: Pro
     assert found
     opened = get(operator, "/sessions/s/" + found[1].replace("&amp;", "&"))
     assert rows(opened) == [1, 2, 3, 4, 5]
-    again = re.search(r'class="inside" href="(\?[^"#]+)', opened)
-    assert again
-    assert rows(get(operator, "/sessions/s/" + again[1].replace("&amp;", "&"))) == [1, 2, 4, 5]
+    folding = re.search(r'class="inside" href="(\?[^"#]+)', opened)
+    assert folding
+    assert rows(get(operator, "/sessions/s/" + folding[1].replace("&amp;", "&"))) == [1, 2, 4, 5]
 
 
 def test_the_contents_of_a_block_are_indented_even_if_recorded_before_it(

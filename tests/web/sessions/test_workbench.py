@@ -172,7 +172,7 @@ def test_the_error_of_a_model_is_shown_verbatim_and_recorded(
     assert "no such deployment" in operator.get(work(session), {"step": "1"}).text
 
 
-def test_a_passage_is_put_and_recorded(operator: Client, session: Session) -> None:
+def test_a_passage_is_stored_and_recorded(operator: Client, session: Session) -> None:
     sent = operator.post(f"{work(session)}put/", {"title": "Zoë", "text": "Page Zoë.\r\nAt night too."})
     assert (sent.status_code, sent["Location"]) == (303, f"{work(session)}?step=1#done")
     page = operator.get(sent["Location"]).text
@@ -181,7 +181,7 @@ def test_a_passage_is_put_and_recorded(operator: Client, session: Session) -> No
     assert kinds(session) == ["put"]
 
 
-def test_files_are_put_and_every_passage_is_a_step(operator: Client, session: Session) -> None:
+def test_files_are_stored_and_every_passage_is_a_step(operator: Client, session: Session) -> None:
     files = [
         SimpleUploadedFile("a.txt", b"Alpha."),
         SimpleUploadedFile("b.jsonl", b'{"text": "B"}\n{"text": "C"}'),

@@ -37,7 +37,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
         yield server
 
 
-def seen(browser: Client) -> str:
+def page_text(browser: Client) -> str:
     """Return the text of the page."""
     page = browser.get(PAGE).text
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
@@ -46,7 +46,7 @@ def seen(browser: Client) -> str:
 def test_every_member_sees_which_models_are_usable_and_why_others_are_not(project: Project) -> None:
     browser = browser_of(project, VIEWER)
     assert f'href="{PAGE}"' in browser.get("/settings/").text
-    words = seen(browser)
+    words = page_text(browser)
     for each in (
         "local:extractive-1 Best-matching sentence (not a language model) yes none needed",
         "local:extractive-5",
@@ -65,7 +65,7 @@ def test_an_unknown_price_says_how_an_operator_sets_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_DEFAULT_MODEL", "no-such-model")
-    words = seen(browser_of(project, VIEWER))
+    words = page_text(browser_of(project, VIEWER))
     assert (
         "openai:no-such-model OpenAI yes from the server OPENAI_API_KEY unknown the operator can set it in MODEL_PRICES"
         in words
@@ -76,16 +76,16 @@ def test_an_administrator_sets_replaces_and_removes_a_key_that_no_page_shows(pro
     browser = browser_of(project, ADMIN)
     sent = browser.post(f"{PAGE}keys/anthropic/", {"key": KEY, "default_model": "claude-3-haiku"})
     assert (sent.status_code, sent["Location"]) == (303, f"{PAGE}#keys")
-    words = seen(browser)
+    words = page_text(browser)
     assert "Key for Anthropic saved." in words
     assert "anthropic:claude-3-haiku Anthropic yes from this project ends in wxyz" in words
     assert "anthropic key set (ends in wxyz )" in words
     assert KEY not in browser.get(PAGE).text
     assert KEY[3:20] not in browser.get(PAGE).text
     assert browser.post(f"{PAGE}keys/anthropic/", {"key": KEY + "1"}).status_code == 303
-    assert "anthropic:claude-sonnet-5-5 Anthropic yes from this project ends in xyz1" in seen(browser)
+    assert "anthropic:claude-sonnet-5-5 Anthropic yes from this project ends in xyz1" in page_text(browser)
     assert browser.post(f"{PAGE}keys/anthropic/remove/").status_code == 303
-    assert "anthropic:claude-sonnet-5-5 Anthropic no ANTHROPIC_API_KEY is not set" in seen(browser)
+    assert "anthropic:claude-sonnet-5-5 Anthropic no ANTHROPIC_API_KEY is not set" in page_text(browser)
     assert browser.post(f"{PAGE}keys/anthropic/remove/").status_code == 404
 
 
@@ -110,14 +110,14 @@ def test_an_invalid_key_is_refused_at_its_field_and_not_repeated(
 def test_the_form_says_where_the_key_of_a_redirected_provider_is_sent(
     project: Project, stub: StubModelServer
 ) -> None:
-    assert f"to {stub.url}/v1 . A key set here is sent there too" in seen(browser_of(project, ADMIN))
+    assert f"to {stub.url}/v1 . A key set here is sent there too" in page_text(browser_of(project, ADMIN))
 
 
 def test_a_key_that_can_no_longer_be_decrypted_is_reported(project: Project, settings: Settings) -> None:
     current_secret, settings.SECRET_KEY = settings.SECRET_KEY, "the secret of then"
     set_key(project.id, "xai", KEY, by="ada")
     settings.SECRET_KEY = current_secret
-    words = seen(browser_of(project, ADMIN))
+    words = page_text(browser_of(project, ADMIN))
     assert "xai:grok-4.7 xAI no Its stored key cannot be decrypted because SECRET_KEY has changed" in words
     assert "no longer readable" in words
 
@@ -126,7 +126,7 @@ def test_an_administrator_adds_and_removes_a_server(project: Project) -> None:
     browser = browser_of(project, ADMIN)
     server = {"name": "house", "base_url": "https://8.8.8.8/v1", "key": KEY, "default_model": "qwen3"}
     assert browser.post(f"{PAGE}servers/", server)["Location"] == f"{PAGE}#servers"
-    assert "house:qwen3 https://8.8.8.8/v1 yes from this project unknown" in seen(browser)
+    assert "house:qwen3 https://8.8.8.8/v1 yes from this project unknown" in page_text(browser)
     assert ModelServer.objects.get().created_by is not None
     taken = browser.post(f"{PAGE}servers/", server)
     assert (taken.status_code, "already has a model server named house" in taken.text) == (409, True)
@@ -134,7 +134,7 @@ def test_an_administrator_adds_and_removes_a_server(project: Project) -> None:
     assert (inner.status_code, "in MODEL_HOSTS_ALLOWED" in inner.text) == (422, True)
     assert KEY not in inner.text
     assert browser.post(f"{PAGE}servers/house/remove/").status_code == 303
-    assert "house server removed" in seen(browser)
+    assert "house server removed" in page_text(browser)
 
 
 def test_an_operator_tests_a_model_and_sees_its_usage_and_cost(
@@ -142,15 +142,15 @@ def test_an_operator_tests_a_model_and_sees_its_usage_and_cost(
 ) -> None:
     stub.script(Script(answer="<b>OK", usage={"prompt_tokens": 12, "completion_tokens": 2}))
     browser = browser_of(project, OPERATOR)
-    assert "A test makes one small paid call" in seen(browser)
+    assert "A test makes one small paid call" in page_text(browser)
     assert browser.post(f"{PAGE}test/", {"model": "openai:gpt-4o-mini"}).status_code == 303
-    words = seen(browser)
+    words = page_text(browser)
     assert "openai:gpt-4o-mini answered “&lt;b&gt;OK” in" in words
     assert "12 input tokens, 2 output tokens, cost $0.000003." in words
     stub.script(Script(mode="500"))
     browser.post(f"{PAGE}test/", {"model": "openai:gpt-6.1-terra"})
-    assert "The test failed. openai:gpt-6.1-terra answered 500" in seen(browser)
-    assert "failed openai:gpt-6.1-terra answered 500" in seen(browser)
+    assert "The test failed. openai:gpt-6.1-terra answered 500" in page_text(browser)
+    assert "failed openai:gpt-6.1-terra answered 500" in page_text(browser)
 
 
 def test_a_provider_is_called_unreachable_only_after_a_failed_test(
@@ -158,9 +158,9 @@ def test_a_provider_is_called_unreachable_only_after_a_failed_test(
 ) -> None:
     monkeypatch.setenv("OLLAMA_BASE_URL", "http://127.0.0.1:9")
     browser = browser_of(project, OPERATOR)
-    assert "not reachable" not in seen(browser)
+    assert "not reachable" not in page_text(browser)
     browser.post(f"{PAGE}test/", {"model": "ollama"})
-    assert "ollama:llama3.2 Ollama (on this machine) not reachable" in seen(browser)
+    assert "ollama:llama3.2 Ollama (on this machine) not reachable" in page_text(browser)
 
 
 def test_an_impossible_test_is_refused_with_the_reason(project: Project) -> None:
@@ -185,8 +185,8 @@ def test_only_administrators_change_keys_and_viewers_cannot_test_models(project:
 
 def test_a_server_without_a_key_is_not_called_usable_before_it_was_tested(project: Project) -> None:
     browser = browser_of(project, OPERATOR)
-    assert "Ollama (on this machine) not checked not tested yet; a test shows" in seen(browser)
-    assert "not tested yet none needed" in seen(browser_of(project, VIEWER))
+    assert "Ollama (on this machine) not checked not tested yet; a test shows" in page_text(browser)
+    assert "not tested yet none needed" in page_text(browser_of(project, VIEWER))
 
 
 def test_a_refused_server_says_so_above_its_form(project: Project) -> None:
@@ -204,7 +204,7 @@ def test_prices_of_models_named_only_by_the_operator_are_listed(
     file = tmp_path / "prices.toml"
     file.write_text('[[prices]]\nmodel = "openai:our-own"\ninput = 3\noutput = 9\n')
     settings.MODEL_PRICES = str(file)
-    shown = seen(browser_of(project, VIEWER))
+    shown = page_text(browser_of(project, VIEWER))
     assert "openai:our-own $3.00 input , $9.00 output the operator" in " ".join(shown.split())
     assert "openai:our-own" in {str(each.name) for each in model_choices(project.id)}
 
@@ -217,12 +217,12 @@ def test_an_answer_marks_a_server_as_usable_and_a_failed_test_is_shown(
         project=project, name="house", base_url=f"{stub.url}/v1", default_model="qwen3"
     )
     browser = browser_of(project, OPERATOR)
-    assert "not checked not tested yet; a test shows whether it answers none needed" in seen(browser)
+    assert "not checked not tested yet; a test shows whether it answers none needed" in page_text(browser)
     stub.script(Script(answer="Ten years."))
     recorded_session(project, questions=["How long?"], model="house:other")
-    words = seen(browser)
+    words = page_text(browser)
     assert re.search(r"house:qwen3 \S+ yes none needed", words)
     assert "house:other answered" in words
     stub.script(Script(mode="500"))
     browser.post(f"{PAGE}test/", {"model": "house:qwen3"})
-    assert "yes , but its last test failed: house:qwen3 answered 500" in seen(browser)
+    assert "yes , but its last test failed: house:qwen3 answered 500" in page_text(browser)

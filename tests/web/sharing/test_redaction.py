@@ -305,7 +305,7 @@ def traces(seen: Mapping[str, Received]) -> dict[str, bytes]:
     return {path: content[max(hit.start() - 120, 0) : hit.end() + 60] for path, content, hit in found if hit}
 
 
-def test_nothing_withheld_is_in_any_byte_of_a_shared_session(
+def test_no_withheld_text_is_in_any_byte_of_a_shared_session(
     project: Project, session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -321,7 +321,7 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_session(
     assert "All is well." in text
 
 
-def test_nothing_withheld_is_in_any_byte_of_a_shared_replay(
+def test_no_withheld_text_is_in_any_byte_of_a_shared_replay(
     project: Project, session: Session, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -337,7 +337,7 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_replay(
     assert not TRACES.search(caplog.text.encode())
 
 
-def test_nothing_withheld_is_in_any_byte_of_a_shared_comparison(project: Project, session: Session) -> None:
+def test_no_withheld_text_is_in_any_byte_of_a_shared_comparison(project: Project, session: Session) -> None:
     made = comparison_of(project, session)
     _, visitor, path = redacted_link(project, made)
     seen = crawled(visitor, path)

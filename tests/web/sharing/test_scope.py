@@ -92,7 +92,7 @@ def with_another_links_grant(share_case: ShareCase) -> Client:
     return stranger
 
 
-def with_nothing(share_case: ShareCase) -> Client:
+def without_a_grant(share_case: ShareCase) -> Client:
     return Client()
 
 
@@ -101,7 +101,7 @@ def member_of_the_project(share_case: ShareCase) -> Client:
 
 
 ENDS = [revoked, expired, forbidden, erased, grant_expired, exhausted, wrong_passphrase]
-STRANGERS = [with_another_links_grant, with_nothing, member_of_the_project]
+STRANGERS = [with_another_links_grant, without_a_grant, member_of_the_project]
 
 
 def is_the_same_404(answer: Any) -> bool:

@@ -71,7 +71,7 @@ def test_a_fold_opens_and_closing_it_selects_the_remaining_row() -> None:
         ({"kind": "tool_call"}, 'aria-label="tool call">T</span>'),
     ],
 )
-def test_a_row_says_what_was_recorded(about: dict[str, Any], words: str) -> None:
+def test_a_row_shows_what_was_recorded(about: dict[str, Any], words: str) -> None:
     assert words in written(place(1, **about))
 
 

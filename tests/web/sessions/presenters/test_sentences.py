@@ -60,7 +60,7 @@ def test_without_an_answer_the_recorded_sentences_are_listed() -> None:
     assert [each.text for each in sentences(None, {"sentences": RECORDED})] == ["One is so.", "Two is not."]
 
 
-def test_support_without_a_frame_and_doubt_without_a_reason_have_words_too() -> None:
+def test_support_without_a_frame_and_doubt_without_a_reason_are_described_too() -> None:
     assert Sentence(text="", grounded=True).words == "supported"
     assert Sentence(text="", grounded=False).words == "not supported"
 
