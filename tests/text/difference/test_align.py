@@ -28,7 +28,7 @@ def test_blocks_are_equal_runs_in_order_that_do_not_touch(old: list[int], new: l
 
 @settings(deadline=None)
 @given(ITEMS)
-def test_a_sequence_is_one_block_of_itself(items: list[int]) -> None:
+def test_a_sequence_is_one_block_when_aligned_with_itself(items: list[int]) -> None:
     assert blocks(items, items) == ([Block(0, 0, len(items))] if items else [])
 
 
@@ -44,7 +44,7 @@ def test_a_pair_too_large_for_one_table_is_still_aligned(old: list[int], new: li
         check(old, new)
 
 
-def test_a_large_pair_is_cut_at_items_that_occur_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_pair_is_split_at_items_that_occur_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(align, "_EXACT", 30)
     old = [0, 0, 1, 0, 0, 2, 0, 0, 3, 3]
     new = [0, 1, 0, 0, 0, 2, 0, 3, 0, 3]
@@ -58,7 +58,7 @@ def test_a_large_pair_without_such_items_is_compared_slice_by_slice(monkeypatch:
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 20), max_size=20))
-def test_an_increasing_run_increases_and_none_that_is_longer_was_missed(values: list[int]) -> None:
+def test_the_longest_increasing_run_is_found(values: list[int]) -> None:
     run = [values[index] for index in increasing(values)]
     assert run == sorted(set(run))
     best = [1] * len(values)

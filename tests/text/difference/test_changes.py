@@ -1,4 +1,4 @@
-"""Changes in JSON as they are read: every difference is marked, and what is left out is said."""
+"""Readable JSON changes: every difference is marked, and omitted text is indicated."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def only(left: Any, right: Any) -> ChangeRow:
     return row
 
 
-def test_what_differs_in_a_long_text_is_marked_with_a_little_beside_it() -> None:
+def test_differences_in_a_long_text_are_marked_with_some_context() -> None:
     row = only({"a": f"{LONG}cat {LONG}"}, {"a": f"{LONG}dog {LONG}"})
     assert (row.path, row.op) == ("/a", "changed")
     assert marked(row.left) == [("removed", "cat")]
@@ -31,20 +31,20 @@ def test_what_differs_in_a_long_text_is_marked_with_a_little_beside_it() -> None
     assert len(row.left[0].text) == BESIDE + 1
 
 
-def test_between_two_differences_a_long_stretch_is_left_out() -> None:
+def test_a_long_unchanged_stretch_between_two_differences_is_left_out() -> None:
     row = only([f"cat {LONG}cat"], [f"dog {LONG}dog"])
     assert [mark for mark, _ in marked(row.left)] == ["removed", "removed"]
     assert "…" in row.left[1].text
     assert len(row.left[1].text) == 2 * BESIDE + 1
 
 
-def test_a_side_without_a_mark_shows_how_it_begins() -> None:
+def test_a_side_without_marks_shows_its_beginning() -> None:
     row = only([LONG.strip()], [f"{LONG}cat"])
     assert [span.text for span in row.left] == [f"{LONG[:BESIDE]}…"]
     assert "cat" in marked(row.right)[0][1]
 
 
-def test_a_side_that_is_all_different_is_cut_and_says_so() -> None:
+def test_a_side_that_differs_completely_is_truncated_with_a_notice() -> None:
     row = only(["cat " * 3_000], ["dog " * 3_000])
     for side in (row.left, row.right):
         text = "".join(span.text for span in side)
@@ -62,20 +62,20 @@ def test_a_side_that_is_all_different_is_cut_and_says_so() -> None:
         ([1], {}, ("/", "changed", ["[1]"], ["{}"])),
     ],
 )
-def test_other_values_stand_whole(left: Any, right: Any, expected: Any) -> None:
+def test_other_values_are_shown_in_full(left: Any, right: Any, expected: Any) -> None:
     row = only(left, right)
     sides = [[span.text for span in side] for side in (row.left, row.right)]
     assert (row.path, row.op, *sides) == expected
 
 
-def test_numbers_and_names_are_looked_for_in_all_values_of_the_other_side() -> None:
+def test_numbers_and_names_are_compared_with_all_values_of_the_other_side() -> None:
     left = {"by": "It was paid by Anna Weber.", "sum": 12, "of": [30, True]}
     right = {"by": "It was paid by Otto Brandt.", "sum": 30, "of": [31, True]}
     found = {each.what: (list(each.left), list(each.right)) for each in changes_of(left, right).telling}
     assert found == {"numbers": (["12"], ["31"]), "names": (["Anna Weber"], ["Otto Brandt"])}
 
 
-def test_more_changes_than_are_read_are_counted() -> None:
+def test_changes_beyond_the_limit_are_counted() -> None:
     found = changes_of(list(range(MOST + 7)), [f"{number}" for number in range(MOST + 7)])
     assert (len(found.rows), found.more) == (MOST, 7)
 

@@ -24,6 +24,6 @@ def test_numbers_and_names_that_only_one_text_states_come_first(
     ] == expected
 
 
-def test_no_more_are_listed_than_can_be_read() -> None:
+def test_the_list_is_limited_to_a_readable_length() -> None:
     numbers = " ".join(f"It counted {number} things." for number in range(1_000, 1_200))
     assert [len(each.left) for each in find_distinctions(numbers, "Nothing.")] == [50]

@@ -30,13 +30,13 @@ def changes(old: Any, new: Any) -> list[tuple[str, str, Any, Any]]:
 
 @settings(deadline=None)
 @given(VALUES | NUMBERS, VALUES | NUMBERS)
-def test_there_is_no_change_exactly_between_equal_values(old: Any, new: Any) -> None:
+def test_there_are_no_changes_if_and_only_if_the_values_are_equal(old: Any, new: Any) -> None:
     assert json_diff(old, old) == ()
     assert (json_diff(old, new) == ()) == (comparable(old) == comparable(new))
 
 
 @given(VALUES, VALUES)
-def test_without_fractions_equal_values_are_those_that_are_written_alike(old: Any, new: Any) -> None:
+def test_without_fractions_values_are_equal_exactly_when_their_json_is(old: Any, new: Any) -> None:
     alike = json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
     assert (comparable(old) == comparable(new)) == alike
 
@@ -71,7 +71,7 @@ KEYED = st.lists(
 
 
 def apply_changes(old: Any, changes: Sequence[JsonChange]) -> Any:
-    """Return the new value, made from the old one and the differences of `json_diff`. The old value does not change."""
+    """Return the new value, computed from the old one and the differences of `json_diff`. The old value does not change."""
     return _applied(old, [(_parts(change.path), change) for change in changes])
 
 
@@ -110,7 +110,7 @@ def _in_list(
     here: Sequence[tuple[str, JsonChange]],
     inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
 ) -> list[Any]:
-    """Apply removals, then moves, then additions, and changes inside items last: this is how indexes are counted."""
+    """Apply removals, then moves, then additions, and changes inside items last, because indexes are counted in this order."""
     removed = {int(name) for name, change in here if change.op == "removed"}
     items = _reordered([item for index, item in enumerate(value) if index not in removed], here)
     for name, change in here:
@@ -127,7 +127,7 @@ def _reordered(items: Sequence[Any], here: Sequence[tuple[str, JsonChange]]) -> 
 
 
 @given(VALUES | KEYED, VALUES | KEYED)
-def test_the_changes_applied_to_the_old_value_give_the_new_one(old: Any, new: Any) -> None:
+def test_applying_the_changes_to_the_old_value_gives_the_new_one(old: Any, new: Any) -> None:
     kept = json.dumps(old)
     made = apply_changes(old, json_diff(old, new))
     assert json.dumps(made, sort_keys=True) == json.dumps(new, sort_keys=True)
@@ -164,13 +164,15 @@ def test_the_changes_applied_to_the_old_value_give_the_new_one(old: Any, new: An
         ([[1]], [[2]], [("changed", "/0/0", 1, 2)]),
     ],
 )
-def test_changes_say_where_and_what(old: Any, new: Any, expected: list[tuple[str, str, Any, Any]]) -> None:
+def test_changes_state_their_path_and_kind(
+    old: Any, new: Any, expected: list[tuple[str, str, Any, Any]]
+) -> None:
     assert changes(old, new) == expected
 
 
-def test_one_step_put_in_is_one_change() -> None:
+def test_one_inserted_step_is_one_change() -> None:
     steps = [{"sequence": number, "name": f"step {number}"} for number in range(100)]
-    put_in = {"sequence": 1_000, "name": "new"}
-    assert json_diff(steps, [*steps[:50], put_in, *steps[50:]]) == (
-        JsonChange(path="/50", op="added", new=put_in),
+    inserted = {"sequence": 1_000, "name": "new"}
+    assert json_diff(steps, [*steps[:50], inserted, *steps[50:]]) == (
+        JsonChange(path="/50", op="added", new=inserted),
     )

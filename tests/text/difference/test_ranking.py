@@ -30,7 +30,7 @@ def test_two_lists_are_the_same_reordered_or_changed(
     assert (found.verdict, found.gained, found.lost, found.overlap) == (verdict, gained, lost, overlap)
 
 
-def test_an_item_that_changed_its_rank_says_from_where_to_where() -> None:
+def test_an_item_that_changed_its_rank_reports_both_ranks() -> None:
     old = [Ranked(key="a", rank=1), Ranked(key="b", rank=2), Ranked(key="c", rank=3)]
     new = [Ranked(key="c", rank=1), Ranked(key="a", rank=2), Ranked(key="b", rank=3)]
     found = compare_rankings(old, new, 3)
@@ -38,7 +38,7 @@ def test_an_item_that_changed_its_rank_says_from_where_to_where() -> None:
     assert [move.old_rank - move.new_rank for move in found.moved] == [-1, -1, 2]
 
 
-def test_only_the_first_k_count_and_the_better_rank_of_an_item_listed_twice() -> None:
+def test_only_the_first_k_items_count_and_a_duplicate_has_its_better_rank() -> None:
     old = [Ranked(key="b", rank=2), Ranked(key="a", rank=1), Ranked(key="a", rank=3), Ranked(key="c", rank=4)]
     found = compare_rankings(old, ranked("abd"), 2)
     assert (found.verdict, found.overlap, found.rank_biased_overlap) == ("same", 1.0, 1.0)
@@ -46,9 +46,7 @@ def test_only_the_first_k_count_and_the_better_rank_of_an_item_listed_twice() ->
 
 @settings(deadline=None)
 @given(LISTS, LISTS)
-def test_rank_biased_overlap_lies_between_0_and_1_and_does_not_mind_the_order(
-    one: list[int], other: list[int]
-) -> None:
+def test_rank_biased_overlap_is_between_0_and_1_and_symmetric(one: list[int], other: list[int]) -> None:
     found = rank_biased_overlap(one, other)
     assert found == rank_biased_overlap(other, one)
     assert found is None if not one and not other else found is not None and 0 <= found <= 1
@@ -56,14 +54,14 @@ def test_rank_biased_overlap_lies_between_0_and_1_and_does_not_mind_the_order(
 
 @settings(deadline=None)
 @given(LISTS)
-def test_a_list_overlaps_itself_wholly_and_an_empty_one_not_at_all(items: list[int]) -> None:
+def test_a_list_overlaps_fully_with_itself_and_not_at_all_with_an_empty_one(items: list[int]) -> None:
     if items:
         assert rank_biased_overlap(items, items) == pytest.approx(1)
         assert rank_biased_overlap(items, []) == 0
 
 
-def test_rank_biased_overlap_is_that_of_the_paper() -> None:
-    # equation 32 by hand, p = 0.9: depths 1 to 3 share 0, 2, 2 of lists a b | b a c
+def test_rank_biased_overlap_matches_the_paper() -> None:
+    # equation 32 computed manually, p = 0.9: depths 1 to 3 share 0, 2, 2 of lists a b | b a c
     expected = (0.1 / 0.9) * (0 + 1 * 0.81 + 2 / 3 * 0.729 + 2 * 1 / (2 * 3) * 0.729) + (
         0 / 3 + 2 / 2
     ) * 0.729
@@ -71,14 +69,14 @@ def test_rank_biased_overlap_is_that_of_the_paper() -> None:
 
 
 @given(st.lists(st.integers(), unique=True, min_size=2, max_size=8), st.data())
-def test_a_list_that_the_other_begins_with_agrees_wholly_down_to_its_end(
+def test_a_list_that_is_a_prefix_of_the_other_agrees_fully_down_to_its_end(
     items: list[int], data: st.DataObject
 ) -> None:
-    kept = data.draw(st.integers(1, len(items) - 1))
+    common = data.draw(st.integers(1, len(items) - 1))
     was = [Ranked(key=key, rank=rank) for rank, key in enumerate(items, start=1)]
-    found = compare_rankings(was, was[:kept], len(items))
+    found = compare_rankings(was, was[:common], len(items))
     assert found.rank_biased_overlap == pytest.approx(1)
-    assert (found.depth, found.overlap) == (kept, kept / len(items))
+    assert (found.depth, found.overlap) == (common, common / len(items))
     assert compare_rankings(was, was, len(items)).depth is None
 
 
@@ -105,7 +103,7 @@ def test_a_list_compared_with_itself_is_the_same(items: list[int], k: int) -> No
 
 
 @given(LISTS, LISTS, DEPTHS)
-def test_the_other_way_round_what_was_gained_is_lost_and_every_move_goes_back(
+def test_swapping_the_lists_swaps_gained_and_lost_and_reverses_every_move(
     one: list[int], other: list[int], k: int
 ) -> None:
     there, back = compare_rankings(lists(one), lists(other), k), compare_rankings(lists(other), lists(one), k)
@@ -117,7 +115,7 @@ def test_the_other_way_round_what_was_gained_is_lost_and_every_move_goes_back(
 
 
 @given(LISTS, LISTS, DEPTHS)
-def test_the_new_list_is_the_old_one_without_the_lost_and_with_the_gained(
+def test_the_new_list_is_the_old_one_without_the_lost_and_with_the_gained_items(
     one: list[int], other: list[int], k: int
 ) -> None:
     found = compare_rankings(lists(one), lists(other), k)
@@ -127,7 +125,7 @@ def test_the_new_list_is_the_old_one_without_the_lost_and_with_the_gained(
 
 
 @given(st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=8), st.data())
-def test_a_swap_at_the_top_costs_no_less_overlap_than_one_below_it(
+def test_a_swap_at_the_top_costs_at_least_as_much_overlap_as_one_below_it(
     items: list[int], data: st.DataObject
 ) -> None:
     high = data.draw(st.integers(0, max(len(items) - 2, 0)))

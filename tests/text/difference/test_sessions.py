@@ -35,11 +35,11 @@ def call(number: int, tool: str, arguments: str, **more: Any) -> StepFacts:
     return StepFacts(sequence=number, kind="tool_call", tool=tool, input=arguments, words=arguments, **more)
 
 
-def said(number: int, text: str, role: str = "user") -> StepFacts:
+def message(number: int, text: str, role: str = "user") -> StepFacts:
     return StepFacts(sequence=number, kind="message", role=role, output=text, words=text)
 
 
-def told(pairs: Sequence[StepPair]) -> list[tuple[str, int | None, int | None]]:
+def summary(pairs: Sequence[StepPair]) -> list[tuple[str, int | None, int | None]]:
     return [
         (
             pair.status,
@@ -51,7 +51,7 @@ def told(pairs: Sequence[StepPair]) -> list[tuple[str, int | None, int | None]]:
 
 
 @given(RUNS, RUNS)
-def test_every_step_of_both_runs_stands_in_its_order_in_one_pair(
+def test_every_step_of_both_runs_appears_in_order_in_exactly_one_pair(
     left: list[StepFacts], right: list[StepFacts]
 ) -> None:
     found = align_steps(left, right)
@@ -67,7 +67,7 @@ def test_every_step_of_both_runs_stands_in_its_order_in_one_pair(
 
 
 @given(RUNS, RUNS)
-def test_a_step_that_moved_is_told_at_both_its_places_and_nobody_else_is(
+def test_a_moved_step_is_listed_at_both_positions_and_no_other_step_is(
     left: list[StepFacts], right: list[StepFacts]
 ) -> None:
     found = align_steps(left, right)
@@ -90,29 +90,29 @@ def _only(found: Sequence[StepPair]) -> tuple[list[StepFacts | None], list[StepF
 def mirrored(pairs: Sequence[StepPair]) -> list[tuple[str, int | None, int | None]]:
     turned = {"only_left": "only_right", "only_right": "only_left"}
     return sorted(
-        ((turned.get(status, status), right, left) for status, left, right in told(pairs)),
+        ((turned.get(status, status), right, left) for status, left, right in summary(pairs)),
         key=lambda each: (str(each[1]), str(each[2])),
     )
 
 
 @given(RUNS, RUNS)
-def test_the_other_way_round_is_the_mirror_image(left: list[StepFacts], right: list[StepFacts]) -> None:
-    forth = sorted(told(align_steps(left, right)), key=lambda each: (str(each[1]), str(each[2])))
+def test_swapping_the_runs_gives_the_mirror_image(left: list[StepFacts], right: list[StepFacts]) -> None:
+    forth = sorted(summary(align_steps(left, right)), key=lambda each: (str(each[1]), str(each[2])))
     assert mirrored(align_steps(right, left)) == forth
 
 
 @given(RUNS)
-def test_a_run_against_itself_is_all_the_same(steps: list[StepFacts]) -> None:
+def test_a_run_compared_with_itself_has_no_differences(steps: list[StepFacts]) -> None:
     assert {pair.status for pair in align_steps(steps, steps)} <= {"same"}
 
 
 @given(RUNS, st.lists(STEPS, min_size=3, max_size=3), st.data())
-def test_three_steps_put_in_are_exactly_these_three(
+def test_three_inserted_steps_are_exactly_the_three_reported(
     steps: list[StepFacts], new: list[StepFacts], data: st.DataObject
 ) -> None:
     grown = list(steps)
-    put_in = [replace(step, name=f"new {number}") for number, step in enumerate(new)]
-    for step in put_in:
+    inserted = [replace(step, name=f"new {number}") for number, step in enumerate(new)]
+    for step in inserted:
         grown.insert(data.draw(st.integers(0, len(grown))), step)
     grown = [replace(step, sequence=place) for place, step in enumerate(grown, 1)]
     found = align_steps(steps, grown)
@@ -124,7 +124,7 @@ def test_three_steps_put_in_are_exactly_these_three(
 @pytest.mark.parametrize("most", [0, 1, 4, 20])
 @settings(max_examples=25)
 @given(left=RUNS, right=RUNS)
-def test_runs_too_long_to_compare_step_by_step_are_aligned_too(
+def test_runs_too_long_for_a_step_by_step_comparison_are_aligned_too(
     most: int, left: list[StepFacts], right: list[StepFacts]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -151,18 +151,18 @@ def test_runs_too_long_to_compare_step_by_step_are_aligned_too(
             [("only_left", 1, None), ("only_right", None, 1)],
         ),
         (
-            [said(1, "book a flight to Rome on Friday")],
-            [said(1, "book a flight to Rome on Monday")],
+            [message(1, "book a flight to Rome on Friday")],
+            [message(1, "book a flight to Rome on Monday")],
             [("modified", 1, 1)],
         ),
         (
-            [said(1, "book a flight to Rome")],
-            [said(1, "thank you very much")],
+            [message(1, "book a flight to Rome")],
+            [message(1, "thank you very much")],
             [("only_left", 1, None), ("only_right", None, 1)],
         ),
         (
-            [said(1, "hello there", role="user")],
-            [said(1, "hello there", role="agent")],
+            [message(1, "hello there", role="user")],
+            [message(1, "hello there", role="agent")],
             [("only_left", 1, None), ("only_right", None, 1)],
         ),
         (
@@ -176,28 +176,28 @@ def test_runs_too_long_to_compare_step_by_step_are_aligned_too(
             [("moved", 1, None), ("same", 2, 1), ("same", 3, 2), ("moved", None, 3)],
         ),
         (
-            [said(1, ""), call(2, "read", "b.py"), call(3, "read", "c.py")],
-            [call(1, "read", "b.py"), call(2, "read", "c.py"), said(3, "")],
+            [message(1, ""), call(2, "read", "b.py"), call(3, "read", "c.py")],
+            [call(1, "read", "b.py"), call(2, "read", "c.py"), message(3, "")],
             [("only_left", 1, None), ("same", 2, 1), ("same", 3, 2), ("only_right", None, 3)],
         ),
         (
-            [call(1, "find", "where is it", output="1"), said(2, "it is in the cellar behind the door")],
+            [call(1, "find", "where is it", output="1"), message(2, "it is in the cellar behind the door")],
             [
-                said(1, "one moment please"),
+                message(1, "one moment please"),
                 call(2, "find", "where is it", output="2"),
-                said(3, "it is in the attic behind the door"),
+                message(3, "it is in the attic behind the door"),
             ],
             [("only_right", None, 1), ("modified", 1, 2), ("modified", 2, 3)],
         ),
     ],
 )
-def test_steps_are_paired_by_what_they_are(
+def test_steps_are_paired_by_their_identity(
     left: list[StepFacts], right: list[StepFacts], expected: list[tuple[str, int | None, int | None]]
 ) -> None:
-    assert told(align_steps(left, right)) == expected
+    assert summary(align_steps(left, right)) == expected
 
 
-def test_a_pair_says_in_what_it_differs() -> None:
+def test_a_pair_states_in_what_it_differs() -> None:
     one = StepFacts(sequence=1, kind="ask", input="q", output="a", model="m", frames=("f",), name="n")
     other = replace(one, output="b", model="o", frames=("g",), error="failed")
     assert differing(one, other) == ("output", "error", "model", "frames")
@@ -217,9 +217,9 @@ def test_runs_of_one_session_are_paired_by_their_sequence(
     assert len(found) == max(len(left), len(right))
 
 
-def test_steps_of_one_session_that_only_one_run_has_stand_where_they_belong() -> None:
+def test_steps_of_one_session_that_only_one_run_has_appear_where_they_belong() -> None:
     steps = [call(number, "read", f"{number}.py") for number in range(1, 6)]
-    assert told(align_by_sequence([steps[0], steps[2], steps[4]], [steps[1], steps[2]])) == [
+    assert summary(align_by_sequence([steps[0], steps[2], steps[4]], [steps[1], steps[2]])) == [
         ("only_left", 1, None),
         ("only_right", None, 2),
         ("same", 3, 3),
@@ -227,7 +227,7 @@ def test_steps_of_one_session_that_only_one_run_has_stand_where_they_belong() ->
     ]
 
 
-def test_two_runs_of_2000_steps_are_aligned_in_seconds_at_most() -> None:
+def test_two_runs_of_2000_steps_are_aligned_within_seconds() -> None:
     dice = random.Random(5)
     words = [f"word{number}" for number in range(500)]
 

@@ -40,7 +40,7 @@ def test_every_row_is_the_same_exactly_when_the_texts_are_equal(old: str, new: s
 
 @settings(deadline=None)
 @given(TEXTS, TEXTS)
-def test_the_other_way_round_is_the_mirror_image(old: str, new: str) -> None:
+def test_swapping_the_texts_gives_the_mirror_image(old: str, new: str) -> None:
     forth, back = text_diff(old, new).counts, text_diff(new, old).counts
     assert back == {**forth, "removed": forth["added"], "added": forth["removed"]}
 
@@ -148,11 +148,11 @@ def test_marks_fit_the_kind_of_their_row(old: str, new: str) -> None:
         ("東京は夜。", "東京は朝。", [("changed", "東京は[-夜]。", "東京は[+朝]。")]),
     ],
 )
-def test_what_differs_is_set_side_by_side(old: str, new: str, expected: list[tuple[str, str, str]]) -> None:
+def test_differences_are_shown_side_by_side(old: str, new: str, expected: list[tuple[str, str, str]]) -> None:
     assert rows(old, new) == expected
 
 
-def test_a_sentence_that_went_elsewhere_is_moved_in_both_places() -> None:
+def test_a_moved_sentence_is_marked_in_both_positions() -> None:
     assert rows("A one two. B three four. C five six.", "B three four. C five six. A one two.") == [
         ("moved", "[~A one two. ]", ""),
         ("same", "B three four. ", "B three four. "),
@@ -161,7 +161,7 @@ def test_a_sentence_that_went_elsewhere_is_moved_in_both_places() -> None:
     ]
 
 
-def test_what_stands_between_moved_sentences_is_still_compared() -> None:
+def test_text_between_moved_sentences_is_still_compared() -> None:
     found = text_diff(
         "Move me there. The cat sat down. Stay here now.", "Stay here now. The dog sat down. Move me there."
     )
@@ -205,7 +205,7 @@ def test_folding_hides_only_rows_without_a_difference(old: str, new: str, contex
 
 
 @pytest.mark.parametrize("unit", ["line {}\n", "a,b;{} ", "x"])
-def test_texts_of_100_000_characters_are_compared_in_seconds_at_most(unit: str) -> None:
+def test_texts_of_100_000_characters_are_compared_within_seconds(unit: str) -> None:
     dice = random.Random(7)
     numbers = [dice.randrange(1_000) for _ in range(100_000 // len(unit))]
     old = "".join(unit.format(number) for number in numbers)
@@ -239,7 +239,7 @@ def test_texts_of_100_000_characters_are_compared_in_seconds_at_most(unit: str) 
         ),
     ],
 )
-def test_words_put_for_words_are_marked_without_the_marks_beside_them(
+def test_replaced_words_are_marked_without_the_punctuation_next_to_them(
     old: str, new: str, left: str, right: str
 ) -> None:
     assert rows(old, new) == [("changed", left, right)]

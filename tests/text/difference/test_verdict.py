@@ -65,13 +65,13 @@ ORDER = [
         ("The number is 3. The second is 4.", "The number is 4. The second is 3.", "changed"),
     ],
 )
-def test_the_first_verdict_that_holds_is_given(recorded: str, new: str, verdict: str) -> None:
+def test_the_first_verdict_that_applies_is_given(recorded: str, new: str, verdict: str) -> None:
     assert answer_verdict(recorded, new).name == verdict
 
 
 @settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_any_two_answers_have_a_verdict_of_the_list_with_evidence(recorded: str, new: str) -> None:
+def test_any_two_answers_get_a_listed_verdict_with_evidence(recorded: str, new: str) -> None:
     found = answer_verdict(recorded, new)
     assert found.name in ORDER
     assert found.evidence
@@ -84,7 +84,7 @@ def test_any_two_answers_have_a_verdict_of_the_list_with_evidence(recorded: str,
         st.sampled_from(["The deal closed. ", "It cost $5. ", "He did not go. ", "Acme won. "]), max_size=4
     ).map("".join)
 )
-def test_an_answer_is_identical_to_itself_and_never_less(answer: str) -> None:
+def test_an_answer_is_always_identical_to_itself(answer: str) -> None:
     assert answer_verdict(answer, answer).name == "identical"
 
 
@@ -110,7 +110,7 @@ def test_without_two_answers_nothing_is_compared(
     ("new", "stated"),
     [("The given context does not answer this question.", (False, False)), ("No comment.", (False, True))],
 )
-def test_a_refusal_is_told_where_nothing_was_recorded(new: str, stated: tuple[bool, bool]) -> None:
+def test_a_refusal_is_reported_where_nothing_was_recorded(new: str, stated: tuple[bool, bool]) -> None:
     found = answer_verdict(None, new, stated=stated)
     assert (found.name, found.evidence) == (
         "not_recorded",
@@ -153,11 +153,11 @@ def test_a_refusal_is_told_where_nothing_was_recorded(new: str, stated: tuple[bo
         ("Acme bought Beta.", "Beta bought Acme.", {"order": [["Acme bought Beta.", "Beta bought Acme."]]}),
     ],
 )
-def test_a_verdict_carries_what_it_rests_on(recorded: str, new: str, evidence: dict[str, object]) -> None:
+def test_a_verdict_includes_its_evidence(recorded: str, new: str, evidence: dict[str, object]) -> None:
     assert answer_verdict(recorded, new).evidence == evidence
 
 
-def test_a_number_that_a_shared_sentence_states_is_not_missing() -> None:
+def test_a_number_in_a_shared_sentence_is_not_missing() -> None:
     recorded = "It cost $5. The five was paid late by all."
     assert answer_verdict(recorded, "It cost $5. It was paid late by all.").name == "reworded"
 
@@ -185,7 +185,7 @@ def test_answers_with_thousands_of_altered_sentences_are_changed_not_reworded() 
 
 
 @pytest.mark.parametrize("unit", ["1,", "`a", "Acme bought Beta, "])
-def test_an_answer_of_one_endless_sentence_is_compared_in_seconds(unit: str) -> None:
+def test_an_answer_of_one_endless_sentence_is_compared_within_seconds(unit: str) -> None:
     answer = unit * (15_000 // len(unit))
     started = time.process_time()
     answer_verdict(answer, answer[:-10] + " end")
@@ -196,7 +196,7 @@ def test_an_answer_of_one_endless_sentence_is_compared_in_seconds(unit: str) -> 
     ("stated", "verdict"),
     [((False, True), "refused"), ((True, False), "newly_answered"), ((True, True), "reworded")],
 )
-def test_a_refusal_that_the_provider_states_needs_no_words_of_refusal(
+def test_a_refusal_reported_by_the_provider_needs_no_refusal_wording(
     stated: tuple[bool, bool], verdict: str
 ) -> None:
     assert answer_verdict("Sorry, no.", "It closed in May.", stated=stated).name == verdict

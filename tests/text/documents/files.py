@@ -1,4 +1,4 @@
-"""Files as people have them, built byte by byte."""
+"""Realistic files, built byte by byte."""
 
 import zlib
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ def pdf(
     encrypted: bool = False,
     compressed: bool = True,
 ) -> bytes:
-    """A PDF: each page a list of lines ("" leaves one out), the outline as titles with their page from 1 (0: none)."""
+    """Return a PDF. Each page is a list of lines ("" skips one); the outline has titles with their page from 1 (0: none)."""
     objects: list[bytes] = [
         b"",
         b"",
@@ -62,14 +62,14 @@ def pdf(
 
 
 def stream(drawn: bytes, *, compressed: bool = True) -> bytes:
-    """A stream object."""
+    """Return a stream object."""
     data = zlib.compress(drawn, 9) if compressed else drawn
     how = b" /Filter /FlateDecode" if compressed else b""
     return b"<< /Length %d%s >>\nstream\n%s\nendstream" % (len(data), how, data)
 
 
 def bomb(megabytes: int) -> bytes:
-    """A small PDF whose one page unpacks to so many megabytes of drawing."""
+    """Return a small PDF whose only page unpacks to this many megabytes of drawing."""
     drawn = zlib.compress(
         b"BT /F1 11 Tf 50 800 Td " + b"(boom) Tj 0 -1 Td " * (megabytes * 1024 * 1024 // 18) + b" ET", 9
     )

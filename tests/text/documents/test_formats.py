@@ -22,7 +22,7 @@ from timemachine.text.pure.documents.formats import format_of
         ("", b"", "text"),
     ],
 )
-def test_the_format_of_a_file(name: str, data: bytes, format_: str) -> None:
+def test_the_format_of_a_file_is_detected(name: str, data: bytes, format_: str) -> None:
     assert format_of(name, data) == format_
 
 
@@ -35,16 +35,16 @@ def test_the_format_of_a_file(name: str, data: bytes, format_: str) -> None:
         ("a.pptx", b"PK\x03\x04rest", "PowerPoint"),
     ],
 )
-def test_a_file_of_an_office_program_is_refused_by_its_name(name: str, data: bytes, program: str) -> None:
+def test_an_office_file_is_refused_by_its_name(name: str, data: bytes, program: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         format_of(name, data)
     assert refused.value.message == f"{program} files are not supported; save it as PDF, HTML or text."
 
 
-def test_a_text_that_is_named_like_an_office_file_is_a_text() -> None:
+def test_a_text_with_the_name_of_an_office_file_is_a_text() -> None:
     assert format_of("notes.doc", b"hello") == "text"
 
 
-def test_what_is_named_a_pdf_has_to_be_one() -> None:
+def test_a_file_named_pdf_must_be_a_pdf() -> None:
     with pytest.raises(InvalidInput):
         format_of("paper.pdf", b"hello")

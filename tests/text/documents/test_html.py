@@ -1,4 +1,4 @@
-"""HTML: its blocks as a browser has them, its charset, and what stands around the text of a page."""
+"""HTML: its blocks as in a browser, its charset, and the page chrome around the text."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.text.pure.documents.html import read_html
 
 
-def test_html_is_read_as_a_browser_reads_it() -> None:
+def test_html_is_parsed_like_in_a_browser() -> None:
     page = """<!doctype html><html><head><title> The
       house </title><style>p{}</style></head><body><nav><a href=x>Home</a></nav>lead <b>in</b>
       <h1>Rules &amp; <i>ways</i></h1><p>First   line<br>second<p>Next paragraph<script>evil()</script>
@@ -72,7 +72,7 @@ def test_html_is_read_as_a_browser_reads_it() -> None:
         ("<p>text<dialog>Cookies</dialog><dialog open>Read</dialog>", "text\n\nRead", ("closed dialogs",)),
     ],
 )
-def test_what_stands_around_the_text_of_a_page_is_left_out_and_the_text_never(
+def test_page_chrome_is_left_out_and_the_text_never_is(
     page: str, text: str, left_out: tuple[str, ...]
 ) -> None:
     found = read_html(page.encode())
@@ -107,12 +107,12 @@ def test_a_heading_inside_a_table_is_a_heading() -> None:
         (b"<frameset><frame></frameset>", ""),
     ],
 )
-def test_html_comes_in_the_charset_it_declares(page: bytes, text: str) -> None:
+def test_html_is_decoded_with_its_declared_charset(page: bytes, text: str) -> None:
     assert read_html(page).text == text
 
 
 @pytest.mark.parametrize("page", [b"<meta charset=klingon><p>x", b"<meta charset=zip><p>x", b"<p>Zo\xeb"])
-def test_html_in_no_known_charset_is_refused(page: bytes) -> None:
+def test_html_in_an_unknown_charset_is_refused(page: bytes) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_html(page)
     assert refused.value.code == "not_text"

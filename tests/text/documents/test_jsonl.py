@@ -1,4 +1,4 @@
-"""JSON lines: what each says or why it says nothing, and that no file of them is read without end."""
+"""JSON lines: each becomes a passage or states why not, and endless files are refused."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from timemachine.text.pure.documents.reading import Limits, read_lines
 LIMITS = Limits(seconds=20, megabytes=768)
 
 
-def test_every_line_of_jsonl_is_a_passage_or_says_why_not() -> None:
+def test_every_line_of_jsonl_is_a_passage_or_states_why_not() -> None:
     lines = [
         b'\xef\xbb\xbf{"text": "one", "title": "T", "uri": "u", "page": 3}',
         b"",
@@ -36,7 +36,7 @@ def test_every_line_of_jsonl_is_a_passage_or_says_why_not() -> None:
     assert read_lines(b"\n".join(lines), LIMITS) == found
 
 
-def test_many_lines_are_read_within_limits_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_lines_are_read_within_limits_like_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "SMALL_LINES", 10_000)
     many = b"".join(
         b'{"text": "%d \\ud800 Z\xc3\xb6e", "id": %d, "n": [0.1, null, {"a": 1e300}]}\n{"text": %d}\n'
@@ -54,7 +54,7 @@ def test_many_lines_are_read_within_limits_as_few_are(monkeypatch: pytest.Monkey
     assert empty.value.code == "no_text"
 
 
-def test_lines_without_end_stop_at_the_time_limit() -> None:
+def test_endless_lines_stop_at_the_time_limit() -> None:
     lines = b'{"text": "x", "deep": [%s]}\n' % b",".join([b'{"a": 1.5}'] * 1_000) * 1_500
     with pytest.raises(TooLarge) as refused:
         read_lines(lines, Limits(seconds=1, megabytes=2_000))
@@ -66,7 +66,7 @@ def test_jsonl_without_a_line_is_refused() -> None:
         read_jsonl(b"\n \n")
 
 
-def test_a_file_of_more_lines_than_a_file_may_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_too_many_lines_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("timemachine.text.pure.documents.jsonl.MOST_PASSAGES", 2)
     assert len(read_jsonl(b"1\n2\n")) == 2
     with pytest.raises(TooLarge):

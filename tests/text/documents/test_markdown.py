@@ -38,7 +38,7 @@ def test_markdown_has_the_blocks_of_commonmark_and_tables() -> None:
         ("", None, []),
     ],
 )
-def test_the_title_of_markdown(source: str, title: str | None, kinds: list[str]) -> None:
+def test_the_title_of_markdown_is_found(source: str, title: str | None, kinds: list[str]) -> None:
     found = read_markdown(source.encode())
     assert (found.title, [block.kind for block in found.blocks]) == (title, kinds)
 

@@ -1,4 +1,4 @@
-"""Passages: what they hold, where they end, what they are called."""
+"""Passages: what they contain, where they end, and how they are titled."""
 
 import re
 from itertools import pairwise
@@ -49,7 +49,7 @@ def of_markdown(text: str, title: str = "Book") -> list[Passage]:
 
 @settings(deadline=None)
 @given(LINES, st.sampled_from(["\n", "\r\n"]))
-def test_passages_hold_every_solid_character_once_and_in_order(lines: list[str], end: str) -> None:
+def test_passages_contain_every_solid_character_once_and_in_order(lines: list[str], end: str) -> None:
     text = end.join(lines)
     for document in (read_markdown(text.encode()), read_plain_text(text.encode())):
         found = passages(document, "Book")
@@ -59,7 +59,7 @@ def test_passages_hold_every_solid_character_once_and_in_order(lines: list[str],
 
 @settings(deadline=None)
 @given(LINES)
-def test_a_passage_is_a_run_of_the_text_that_is_not_blank_and_not_too_long(lines: list[str]) -> None:
+def test_a_passage_is_a_non_blank_run_of_the_text_within_the_size_limit(lines: list[str]) -> None:
     document = read_markdown("\n".join(lines).encode())
     for each in passages(document, "Book"):
         assert document.text[each.start : each.end] == each.text
@@ -69,7 +69,7 @@ def test_a_passage_is_a_run_of_the_text_that_is_not_blank_and_not_too_long(lines
 
 @settings(deadline=None)
 @given(LINES)
-def test_a_heading_stands_only_at_the_start_of_a_passage(lines: list[str]) -> None:
+def test_a_heading_appears_only_at_the_start_of_a_passage(lines: list[str]) -> None:
     document = read_markdown("\n".join(lines).encode())
     headings = [block for block in document.blocks if block.kind == "heading"]
     for each in passages(document, "Book"):
@@ -91,9 +91,7 @@ def test_a_heading_stands_only_at_the_start_of_a_passage(lines: list[str]) -> No
     ),
     st.text(alphabet="ab \n.", max_size=300),
 )
-def test_whatever_the_blocks_nothing_of_the_text_is_lost(
-    shape: list[tuple[int, int, str]], text: str
-) -> None:
+def test_no_text_is_lost_whatever_the_blocks(shape: list[tuple[int, int, str]], text: str) -> None:
     blocks, at = [], 0
     for gap, length, kind in shape:
         start = min(at + gap, len(text))
@@ -103,25 +101,25 @@ def test_whatever_the_blocks_nothing_of_the_text_is_lost(
     assert "".join(solid(each.text) for each in found) == solid(text)
 
 
-def test_whole_paragraphs_are_packed_up_to_the_target() -> None:
+def test_complete_paragraphs_are_packed_up_to_the_target() -> None:
     paragraph = SENTENCE * 5
     found = of_markdown("\n\n".join([paragraph] * 6))
     assert [len(each.text) for each in found] == [3 * len(paragraph) + 3, 3 * len(paragraph) + 3]
     assert all(len(each.text) <= TARGET for each in found)
 
 
-def test_a_paragraph_that_is_too_long_ends_at_sentences() -> None:
+def test_a_paragraph_that_is_too_long_is_split_between_sentences() -> None:
     found = of_markdown(SENTENCE * 40)
     assert len(found) == 3
     assert all(each.text.endswith("comes back.") for each in found)
 
 
-def test_line_breaks_inside_a_paragraph_are_no_ends() -> None:
+def test_line_breaks_inside_a_paragraph_are_not_split_points() -> None:
     wrapped = re.sub(r"(.{60,75}) ", r"\1\n", SENTENCE * 40)
     assert all(each.text.endswith("comes back.") for each in of_markdown(wrapped))
 
 
-def test_a_sentence_that_is_too_long_ends_between_words_and_a_word_anywhere() -> None:
+def test_a_sentence_that_is_too_long_is_split_between_words_and_a_word_anywhere() -> None:
     found = of_markdown("word " * 500 + "y" * 3000)
     assert {each.text[-4:] for each in found[:3]} == {"word", "yyyy"} or found[0].text.endswith("word")
     assert all(len(each.text) <= MOST for each in found)
@@ -136,14 +134,14 @@ def test_a_sentence_that_is_too_long_ends_between_words_and_a_word_anywhere() ->
     ],
     ids=["code", "table", "list"],
 )
-def test_what_fits_stays_whole(block: str) -> None:
+def test_a_block_that_fits_is_not_split(block: str) -> None:
     before = SENTENCE * 10
     source = f"{before}\n\n{block}"
     found = [source[each.start : each.end] for each in of_markdown(source)]
     assert found == [before.strip(), block.strip()]
 
 
-def test_code_that_does_not_fit_ends_at_lines() -> None:
+def test_code_that_does_not_fit_is_split_between_lines() -> None:
     found = of_markdown("```\n" + "a = first(of, several)\n" * 200 + "```")
     assert all(each.text.splitlines()[-1] in {"a = first(of, several)", "```"} for each in found)
     assert len(found) > 3
@@ -164,15 +162,15 @@ def test_code_that_does_not_fit_ends_at_lines() -> None:
         (f"# {'n' * 200}\ntext", [f"Book › {'n' * 119}…"]),
     ],
 )
-def test_a_passage_is_called_after_the_headings_it_stands_under(text: str, titles: list[str]) -> None:
+def test_a_passage_is_titled_by_its_headings(text: str, titles: list[str]) -> None:
     assert [each.title for each in of_markdown(text)] == titles
 
 
-def test_a_document_without_a_title_names_only_its_headings() -> None:
+def test_a_document_without_a_title_uses_only_its_headings() -> None:
     assert [each.title for each in of_markdown("a\n\n# One\nb", title="")] == ["", "One"]
 
 
-def test_a_heading_stays_with_its_paragraph_even_where_that_has_to_be_parted() -> None:
+def test_a_heading_stays_with_its_paragraph_even_if_that_has_to_be_split() -> None:
     found = of_markdown("# A heading\n\n" + SENTENCE * 20)
     assert found[0].text.startswith("# A heading\n\nThe quick")
 

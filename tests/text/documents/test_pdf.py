@@ -1,4 +1,4 @@
-"""PDF: its pages, paragraphs and outline, and the files that say nothing."""
+"""PDF: its pages, paragraphs and outline, and files without readable text."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_a_pdf_has_pages_paragraphs_and_the_headings_of_its_outline() -> None:
         (b"%PDF-1.7 and nothing behind it", "unreadable_document"),
     ],
 )
-def test_a_pdf_that_says_nothing_is_refused_with_the_reason(file: bytes, code: str) -> None:
+def test_a_pdf_without_readable_text_is_refused_with_the_reason(file: bytes, code: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_pdf(file)
     assert refused.value.code == code

@@ -13,7 +13,7 @@ from timemachine.text.pure.documents.plain_text import read_plain_text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_a_text_is_read_in_every_unmistakable_encoding(encoding: str) -> None:
+def test_a_text_is_read_in_every_unambiguous_encoding(encoding: str) -> None:
     assert decoded("Zoë 🕰".encode(encoding)) == "Zoë 🕰"
 
 
@@ -42,13 +42,13 @@ def test_other_bytes_are_refused(data: bytes) -> None:
         (b"a long line of text with one NUL \x00 in it", "it contains NUL bytes"),
     ],
 )
-def test_a_file_that_is_no_text_is_called_what_it_is(data: bytes, says: str) -> None:
+def test_a_file_that_is_not_text_is_refused_with_its_actual_format(data: bytes, says: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(says)) as refused:
         decoded(data)
     assert refused.value.code == "not_text"
 
 
-def test_blank_lines_part_the_paragraphs_of_a_text() -> None:
+def test_blank_lines_separate_paragraphs() -> None:
     found = read_plain_text(b"one\r\nstill one\r\n \t\r\n\r\ntwo\rtwo again\n\n")
     assert shape(found) == [("paragraph", "one\r\nstill one"), ("paragraph", "two\rtwo again")]
     assert found.text == "one\r\nstill one\r\n \t\r\n\r\ntwo\rtwo again\n\n"
@@ -56,5 +56,5 @@ def test_blank_lines_part_the_paragraphs_of_a_text() -> None:
 
 @settings(deadline=None)
 @given(st.text(alphabet="a \n\r\t", max_size=60))
-def test_the_text_of_a_text_is_the_file(text: str) -> None:
+def test_the_text_of_a_plain_text_file_is_the_file(text: str) -> None:
     assert read_plain_text(text.encode()).text == text

@@ -1,4 +1,4 @@
-"""Reading in a process of its own: the same text as without one, and hostile files stop at its limits."""
+"""Reading in a separate process: the text is the same as without one, and hostile files stop at the limits."""
 
 import subprocess
 from typing import Any, cast
@@ -35,11 +35,11 @@ def test_a_file_without_text_is_refused() -> None:
         assert refused.value.code == "no_text"
 
 
-def test_what_was_left_out_of_a_page_is_told_by_the_process_that_reads_it() -> None:
+def test_parts_left_out_of_a_page_are_reported_by_the_reading_process() -> None:
     assert read(b"<nav>Home</nav><p>A longer text", "html", LIMITS).left_out == ("navigation",)
 
 
-def test_who_reads_a_strangers_file_knows_no_secret_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_that_reads_a_file_has_no_secrets_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "sesame")
     started: list[dict[str, str]] = []
     run = subprocess.run
@@ -55,7 +55,7 @@ def test_who_reads_a_strangers_file_knows_no_secret_of_ours(monkeypatch: pytest.
     assert not {name for name in environment if "URL" in name or "KEY" in name or "TOKEN" in name}
 
 
-def test_a_refusal_comes_out_of_the_reading_process_as_it_went_in() -> None:
+def test_a_refusal_leaves_the_reading_process_unchanged() -> None:
     with pytest.raises(InvalidInput) as refused:
         read(b"\xff\xfe\xff", "markdown", LIMITS)
     assert (refused.value.code, refused.value.facts["byte"]) == ("not_text", 3)
@@ -68,12 +68,12 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch: pytest.
     assert limits.LARGEST_FILE == 32 * 1024 * 1024
 
 
-def test_a_pdf_that_unpacks_to_hundreds_of_megabytes_ends_clearly() -> None:
+def test_a_pdf_that_unpacks_to_hundreds_of_megabytes_is_refused_clearly() -> None:
     with pytest.raises(TooLarge):
         read(bomb(100), "pdf", Limits(seconds=20, megabytes=150))
 
 
-def test_a_page_nested_without_end_stops_at_the_time_limit() -> None:
+def test_a_page_nested_endlessly_stops_at_the_time_limit() -> None:
     with pytest.raises(TooLarge) as refused:
         read(b"<div>" * 200_000 + b"deep", "html", Limits(seconds=1, megabytes=768))
     assert refused.value.facts["seconds"] == 1
@@ -103,19 +103,19 @@ def test_the_size_of_a_text_does_not_change_its_passages(monkeypatch: pytest.Mon
     ("title", "name", "called"),
     [("Given", "a.md", "Given"), ("", "a.md", "Own"), ("\ud800\n", "", "\ud800\n")],
 )
-def test_a_file_is_called_as_was_asked_or_as_it_calls_itself(title: str, name: str, called: str) -> None:
+def test_a_file_has_the_given_title_or_its_own(title: str, name: str, called: str) -> None:
     found = read(b"# Own\n\nText.", "markdown", LIMITS, title=title, name=name)
     assert (found.title, found.passages[0].title.startswith(called)) == (called, True)
 
 
-def test_a_file_of_more_passages_than_a_file_may_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_too_many_passages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("timemachine.text.pure.documents.passages.MOST_PASSAGES", 2)
     assert len(passages(read_markdown(b"# A\n\n# B"), "")) == 2
     with pytest.raises(TooLarge):
         passages(read_markdown(b"# A\n\n# B\n\n# C"), "")
 
 
-def test_a_reader_that_breaks_is_a_file_that_cannot_be_read() -> None:
+def test_a_crash_of_the_reader_is_reported_as_an_unreadable_file() -> None:
     with pytest.raises(InvalidInput) as refused:
         read(b"{}", cast("Format", "papyrus"), LIMITS)
     assert refused.value.code == "unreadable_document"

@@ -1,4 +1,4 @@
-"""Tables of Markdown: what is put is what they say, and its place is still the one in the source."""
+"""Markdown tables: the stored text is what they say, and its location is still that in the source."""
 
 import pytest
 
@@ -11,14 +11,14 @@ TABLE = "| Plan | Seats |\n|------|:-----:|\n| Basic | 3 |\n| Team | 25 |"
 AS_HTML = "<table><tr><th>Plan<th>Seats<tr><td>Basic<td>3<tr><td>Team<td>25</table>"
 
 
-def test_a_table_of_markdown_says_what_one_of_html_says() -> None:
+def test_a_markdown_table_has_the_same_text_as_an_html_table() -> None:
     (found,) = passages(read_markdown(TABLE.encode()), "Plans")
     (same,) = passages(read_html(AS_HTML.encode()), "Plans")
     assert found.text == same.text == "Plan | Seats\nBasic | 3\nTeam | 25"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_passage_with_a_table_names_its_place_in_the_source(end: str) -> None:
+def test_a_passage_with_a_table_refers_to_its_location_in_the_source(end: str) -> None:
     source = f"Before.\n\n{TABLE}\n\nAfter. | Not a row |".replace("\n", end)
     (found,) = passages(read_markdown(source.encode()), "Plans")
     assert (found.start, found.end) == (0, len(source))
@@ -42,7 +42,7 @@ def test_a_row_is_its_cells(row: str, said: str | None) -> None:
     assert found.text == ("g | h | i" if said is None else f"g | h | i\n{said}")
 
 
-def test_a_long_table_is_parted_at_its_rows_and_no_part_is_a_row_of_dashes() -> None:
+def test_a_long_table_is_split_between_rows_and_no_part_is_a_row_of_dashes() -> None:
     rows = [f"| row {number} | {'words ' * 8}|" for number in range(100)]
     head = f"| {'head ' * 230}| b |\n|---|---|\n"
     source = head + "\n".join(rows)
@@ -55,7 +55,7 @@ def test_a_long_table_is_parted_at_its_rows_and_no_part_is_a_row_of_dashes() -> 
         assert first in source[each.start : each.end]
 
 
-def test_a_table_of_empty_cells_is_no_passage_and_alone_no_text() -> None:
+def test_a_table_of_empty_cells_is_not_a_passage_and_not_text() -> None:
     empty = "|  |  |\n|---|---|\n|  |  |\n"
     (found,) = split_document(
         read_markdown(f"{empty}\n# Plans\n\nThere is one.\n".encode()), title="", name="plans.md"
@@ -65,7 +65,7 @@ def test_a_table_of_empty_cells_is_no_passage_and_alone_no_text() -> None:
         split_document(read_markdown(empty.encode()), title="", name="plans.md")
 
 
-def test_code_that_looks_like_a_table_stays_as_it_is() -> None:
+def test_code_that_looks_like_a_table_is_unchanged() -> None:
     source = f"```\n{TABLE}\n```"
     (found,) = passages(read_markdown(source.encode()), "")
     assert found.text == source

@@ -14,7 +14,7 @@ texts = st.lists(
 
 
 @given(texts, st.integers(0, 200), st.integers(0, 6))
-def test_what_is_read_is_the_beginning_within_the_bounds(text: str, characters: int, most: int) -> None:
+def test_text_is_read_from_its_beginning_up_to_the_bounds(text: str, characters: int, most: int) -> None:
     read = bounds.beginning(text, characters, most)
     assert "".join(each.text for each in read) == text[: bounds.length(read)]
     assert bounds.length(read) <= characters
@@ -22,12 +22,12 @@ def test_what_is_read_is_the_beginning_within_the_bounds(text: str, characters: 
 
 
 @given(texts)
-def test_a_text_within_the_bounds_is_read_whole(text: str) -> None:
+def test_a_text_within_the_bounds_is_read_completely(text: str) -> None:
     assert bounds.length(bounds.beginning(text, len(text), len(text))) == len(text)
 
 
 @given(st.lists(texts, max_size=5))
-def test_all_that_is_read_is_at_most_what_is_readable(found: list[str]) -> None:
+def test_the_total_that_is_read_never_exceeds_the_limit(found: list[str]) -> None:
     answer, *passages = found or [""]
     read = [bounds.beginning(answer, bounds.ANSWER, bounds.ANSWER_SENTENCES), *bounds.beginnings(passages)]
     assert sum(map(bounds.length, read)) <= bounds.readable(answer, passages) <= bounds.REQUEST
@@ -45,7 +45,7 @@ def test_all_that_is_read_is_at_most_what_is_readable(found: list[str]) -> None:
         "not " * 100_000,
     ],
 )
-def test_an_answer_that_was_not_read_whole_is_never_high_and_says_so(answer: str) -> None:
+def test_an_answer_that_was_not_read_completely_is_never_high_and_says_so(answer: str) -> None:
     found = ground(answer, [Passage(frame=1, text=answer), Passage(frame=2, text=FACT)])
     assert found.label != "HIGH"
     assert len(found.sentences) <= bounds.ANSWER_SENTENCES
@@ -56,7 +56,7 @@ def test_an_answer_that_was_not_read_whole_is_never_high_and_says_so(answer: str
 
 
 @pytest.mark.parametrize("extra", [1, 7])
-def test_a_sentence_that_the_end_cuts_is_left_out(extra: int) -> None:
+def test_a_sentence_cut_by_the_end_is_left_out(extra: int) -> None:
     whole = f"{FACT} " * (bounds.ANSWER // (len(FACT) + 1))
     answer = whole + OTHER + " Yes." * extra
     found = ground(answer, [Passage(frame=1, text=FACT)])
@@ -64,7 +64,7 @@ def test_a_sentence_that_the_end_cuts_is_left_out(extra: int) -> None:
     assert found.score == 0.69
 
 
-def test_passages_are_read_until_all_that_may_be_read_is_used_up() -> None:
+def test_passages_are_read_until_the_total_limit_is_used_up() -> None:
     long = f"{OTHER} " * 1_000
     cut = ground(FACT, [Passage(frame=1, text=long + FACT)])
     assert (cut.sentences[0].reason, cut.unread_characters.answer) == ("no_support", 0)
@@ -77,7 +77,7 @@ def test_passages_are_read_until_all_that_may_be_read_is_used_up() -> None:
     assert first.unread_characters.passages > 0
 
 
-def test_what_is_within_the_bounds_leaves_nothing_unread() -> None:
+def test_nothing_within_the_bounds_is_left_unread() -> None:
     found = ground(FACT, [Passage(frame=1, text=OTHER), Passage(frame=2, text=FACT)])
     assert found.model_dump()["unread_characters"] == {"answer": 0, "passages": 0}
     assert found.label == "HIGH"

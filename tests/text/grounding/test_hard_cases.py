@@ -1,4 +1,4 @@
-"""What must never be HIGH, whatever stands around it, and what must not be flagged."""
+"""Answers that must never be HIGH, whatever surrounds them, and answers that must not be flagged."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_swapped_roles_are_never_high(claim: str, passage: str, reason: str) -> 
     assert grounded(f"{BRIDGE} {claim}", BRIDGE, passage).label == "LOW"
 
 
-def test_another_name_in_a_place_is_not_told_as_swapped() -> None:
+def test_a_different_name_is_not_reported_as_swapped() -> None:
     (found,) = grounded(
         "The rival, Acme, bought Bolt.", "Initech bought Bolt last year.", "She met Acme people."
     ).sentences
@@ -64,9 +64,7 @@ def test_another_name_in_a_place_is_not_told_as_swapped() -> None:
         ("The arch rises 134 metres above the water.", False),
     ],
 )
-def test_a_sentence_of_which_the_passages_have_much_but_not_enough_is_partly_supported(
-    claim: str, partly: bool
-) -> None:
+def test_a_sentence_that_passages_support_in_large_part_is_partly_supported(claim: str, partly: bool) -> None:
     assert grounded(claim, BRIDGE).sentences[0].partly is partly
 
 
@@ -111,14 +109,14 @@ def test_one_false_sentence_in_a_long_answer_is_never_high(claim: str, reason: s
         assert found.grounded_sentences == len(GOOD)
 
 
-def test_a_denial_of_what_is_negated_goes_against_it() -> None:
+def test_a_denial_of_a_negated_statement_contradicts_it() -> None:
     found = grounded(
         "It is not true that a drawing may not be shown.", "A drawing may not be shown in daylight."
     )
     assert (found.label, found.sentences[0].reason) == ("LOW", "negation")
 
 
-def test_what_a_passage_says_and_denies_elsewhere_goes_against_nothing() -> None:
+def test_a_statement_that_a_passage_both_makes_and_denies_is_not_contradicted() -> None:
     passage = "Use an ice pack in a towel (don't use it on bare skin) for twenty minutes."
     assert grounded("Use an ice pack in a towel.", passage).sentences[0].grounded
 
@@ -151,13 +149,13 @@ def test_a_close_paraphrase_is_not_low(claim: str, passage: str) -> None:
         ("The bridge opened the years.", ()),
     ],
 )
-def test_an_unsupported_sentence_says_what_no_passage_has(claim: str, missing: tuple[str, ...]) -> None:
+def test_an_unsupported_sentence_lists_what_no_passage_has(claim: str, missing: tuple[str, ...]) -> None:
     (found,) = grounded(claim, BRIDGE).sentences
     assert tuple(found.missing) == missing
     assert (found.grounded is False) == bool(missing)
 
 
-def test_of_what_is_missing_the_first_twelve_are_told() -> None:
+def test_at_most_twelve_missing_items_are_listed() -> None:
     (found,) = grounded(" ".join(f"word{letter}" for letter in "abcdefghijklmnop"), BRIDGE).sentences
     assert found.missing == [f"word{letter}" for letter in "abcdefghijkl"]
 
@@ -174,20 +172,20 @@ def test_of_what_is_missing_the_first_twelve_are_told() -> None:
         "If you are unsure, consult a professional engineer.",
     ],
 )
-def test_refusals_and_courtesies_are_not_flagged_wherever_they_stand(sentence: str) -> None:
+def test_refusals_and_courtesies_are_not_flagged_wherever_they_occur(sentence: str) -> None:
     assert grounded(sentence, BRIDGE).score is None
     for at in (0, 2, len(GOOD)):
         found = grounded("\n".join([*GOOD[:at], sentence, *GOOD[at:]]), BRIDGE)
         assert (found.label, found.sentence_count) == ("HIGH", len(GOOD))
 
 
-def test_a_part_of_a_sentence_that_only_refuses_does_not_count() -> None:
+def test_a_clause_that_only_refuses_does_not_count() -> None:
     said = "The first passage states that the arch rises 134 metres above the water, but it does not mention the height of the pylons."
     (found,) = grounded(said, BRIDGE).sentences
     assert (found.grounded, found.text) == (True, said)
 
 
-def test_the_unit_of_a_number_is_a_word_that_a_passage_has() -> None:
+def test_the_unit_of_a_number_is_a_word_in_a_passage() -> None:
     found = ground(
         "It is escalated within 2 business days.", [Passage(frame=1, text="Hits older than 3 days wait.")]
     )
@@ -195,7 +193,7 @@ def test_the_unit_of_a_number_is_a_word_that_a_passage_has() -> None:
     assert "business" in found.sentences[0].missing
 
 
-def test_a_passage_that_says_little_of_a_claim_is_not_said_to_go_against_it() -> None:
+def test_a_passage_that_says_little_about_a_claim_is_not_reported_as_contradicting_it() -> None:
     policy = (
         "Cash deposits of more than 10,000 EUR are reported to the FIU. Correspondent banking is reviewed."
     )

@@ -8,7 +8,7 @@ from timemachine.text.pure.grounding.passages import Passage
 from timemachine.text.pure.grounding.schemas import GroundingOut
 from timemachine.text.pure.grounding.support import ground
 
-SAID = [
+STATED = [
     "The pump was replaced in March 2021 for 12,000 euros.",
     "Regulators approved the merger after a long review.",
     "The bridge carries 40,000 cars on a weekday.",
@@ -17,7 +17,7 @@ SAID = [
     "Dr. Ito leads the laboratory in Kyoto.",
 ]
 ANSWERS = [
-    *SAID,
+    *STATED,
     "In March 2021 the pump was replaced.",
     "The merger was approved.",
     "The bridge carries 50,000 cars.",
@@ -28,7 +28,7 @@ ANSWERS = [
 ]
 answers = st.lists(st.sampled_from(ANSWERS), min_size=1, max_size=4, unique=True).map("\n".join)
 passages = st.lists(
-    st.lists(st.sampled_from(SAID), min_size=1, max_size=3).map(" ".join), min_size=1, max_size=4
+    st.lists(st.sampled_from(STATED), min_size=1, max_size=3).map(" ".join), min_size=1, max_size=4
 )
 
 
@@ -37,8 +37,8 @@ def grounded(answer: str, texts: list[str]) -> GroundingOut:
 
 
 @settings(deadline=None)
-@given(answers, passages, st.lists(st.sampled_from(SAID), min_size=1, max_size=3).map(" ".join))
-def test_a_further_passage_never_lowers_the_support_of_a_sentence_unless_it_goes_against_it(
+@given(answers, passages, st.lists(st.sampled_from(STATED), min_size=1, max_size=3).map(" ".join))
+def test_another_passage_never_lowers_the_support_of_a_sentence_unless_it_contradicts_it(
     answer: str, texts: list[str], further: str
 ) -> None:
     before, after = grounded(answer, texts), grounded(answer, [*texts, further])
@@ -68,7 +68,7 @@ def test_a_text_is_highly_supported_by_itself(text: str) -> None:
 
 @settings(deadline=None)
 @given(answers, passages)
-def test_an_answer_is_supported_no_better_than_any_sentence_of_it_alone(
+def test_an_answer_is_supported_no_better_than_any_of_its_sentences_alone(
     answer: str, texts: list[str]
 ) -> None:
     whole = grounded(answer, texts)
@@ -80,10 +80,10 @@ def test_an_answer_is_supported_no_better_than_any_sentence_of_it_alone(
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_the_same_passages_again_say_the_same(answer: str) -> None:
-    assert grounded(answer, SAID) == grounded(answer, list(SAID))
-    large = ["x. " * 30_000, *SAID]
-    assert grounded(answer, large).sentences[0].score == grounded(answer, SAID).sentences[0].score
+def test_duplicate_passages_change_nothing(answer: str) -> None:
+    assert grounded(answer, STATED) == grounded(answer, list(STATED))
+    large = ["x. " * 30_000, *STATED]
+    assert grounded(answer, large).sentences[0].score == grounded(answer, STATED).sentences[0].score
 
 
 scribbles = st.text() | st.text("`*[]{}().…’'\"#~$-1a S\n", max_size=60)
@@ -92,8 +92,6 @@ scribbles = st.text() | st.text("`*[]{}().…’'\"#~$-1a S\n", max_size=60)
 @settings(deadline=None, max_examples=100)
 @given(scribbles, st.lists(scribbles, max_size=3))
 @example("Use `*` to select all columns.", ["x `[]` y."])
-def test_whatever_an_answer_and_its_passages_are_made_of_they_have_a_score_or_claim_nothing(
-    answer: str, texts: list[str]
-) -> None:
+def test_any_answer_with_any_passages_has_a_score_or_claims_nothing(answer: str, texts: list[str]) -> None:
     score = grounded(answer, texts).score
     assert score is None or 0 <= score <= 1

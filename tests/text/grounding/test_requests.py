@@ -1,4 +1,4 @@
-"""What can be sent to be grounded: one answer, or several."""
+"""Grounding requests: one answer, or several."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ ONE = {"answer": "It rains.", "context": ["It rains in Kiel."]}
 
 
 @pytest.mark.parametrize("sent", [ONE, {"items": [ONE]}])
-def test_one_answer_or_a_list_of_answers_is_taken(sent: dict[str, Any]) -> None:
+def test_one_answer_or_a_list_of_answers_is_accepted(sent: dict[str, Any]) -> None:
     assert [each.model_dump() for each in GroundIn(**sent).answers()] == [ONE]
 
 

@@ -47,9 +47,7 @@ def grounded(answer: str, *texts: str) -> GroundingOut:
         ("Regulators liked strawberries.", "LOW", "no_support"),
     ],
 )
-def test_an_answer_is_as_supported_as_its_passages_make_it(
-    answer: str, label: str, reason: str | None
-) -> None:
+def test_an_answer_has_the_support_of_its_passages(answer: str, label: str, reason: str | None) -> None:
     found = grounded(answer, DEAL, BETA)
     assert (found.label, found.sentences[0].reason) == (label, reason)
 
@@ -67,7 +65,7 @@ def test_an_answer_is_as_supported_as_its_passages_make_it(
         ("Gamma acquired Beta in 2020.", "In 2020 Acme acquired Beta.", "name"),
     ],
 )
-def test_what_goes_against_the_passage_is_low(answer: str, passage: str, reason: str) -> None:
+def test_an_answer_that_contradicts_the_passage_is_low(answer: str, passage: str, reason: str) -> None:
     found = grounded(answer, passage)
     assert found.label == "LOW"
     assert found.has_warning
@@ -78,13 +76,13 @@ def test_what_goes_against_the_passage_is_low(answer: str, passage: str, reason:
     )
 
 
-def test_the_same_said_in_the_passive_goes_against_nothing() -> None:
+def test_the_same_statement_in_the_passive_voice_contradicts_nothing() -> None:
     assert grounded("Beta was acquired by Acme.", "In 2020 Acme acquired Beta.").sentences[0].grounded
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=4), st.permutations(SENTENCES))
-def test_sentences_quoted_from_the_passages_are_wholly_supported(
+def test_sentences_quoted_from_the_passages_are_fully_supported(
     quotes: list[str], passages: list[str]
 ) -> None:
     found = grounded("\n".join(quotes), " ".join(passages[:3]), "\n".join(passages[3:]))
@@ -94,7 +92,7 @@ def test_sentences_quoted_from_the_passages_are_wholly_supported(
 
 @settings(deadline=None)
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=3))
-def test_any_answer_is_scored_and_its_sentences_stand_where_they_say(answer: str, texts: list[str]) -> None:
+def test_any_answer_is_scored_and_its_sentences_have_correct_offsets(answer: str, texts: list[str]) -> None:
     found = grounded(answer, *texts)
     assert found.score is None or 0 <= found.score <= 1
     assert (found.score is None) == (found.sentence_count == 0) == (found.label is None)
@@ -105,7 +103,7 @@ def test_any_answer_is_scored_and_its_sentences_stand_where_they_say(answer: str
     assert found == grounded(answer, *texts)
 
 
-def test_a_supported_sentence_names_its_frame_and_the_sentence_there() -> None:
+def test_a_supported_sentence_refers_to_its_frame_and_the_sentence_in_it() -> None:
     (sentence,) = grounded("Beta makes industrial sensors.", DEAL, BETA).sentences
     assert sentence.frame == 1
     assert (
@@ -114,7 +112,7 @@ def test_a_supported_sentence_names_its_frame_and_the_sentence_there() -> None:
     )
 
 
-def test_of_two_places_the_one_that_says_the_same_supports() -> None:
+def test_the_closer_of_two_matches_is_the_supporting_one() -> None:
     passage = "The deal did not close in May. The deal closed in June."
     assert grounded("So the deal closed in June.", passage).sentences[0].grounded
     assert (
@@ -123,13 +121,13 @@ def test_of_two_places_the_one_that_says_the_same_supports() -> None:
     )
 
 
-def test_clauses_may_rest_on_different_passages_but_one_clause_may_not() -> None:
+def test_clauses_may_be_supported_by_different_passages_but_one_clause_may_not() -> None:
     passages = ("Acme earned 5 million.", "Beta earned 7 million.")
     assert grounded("Acme earned 5 million while Beta earned 7 million.", *passages).label == "HIGH"
     assert grounded("Beta earned 5 million.", *passages).label != "HIGH"
 
 
-def test_one_invented_sentence_is_heard_of() -> None:
+def test_one_invented_sentence_is_reported() -> None:
     found = grounded(
         "The deal had been under review by regulators since 2019. The moon is made of cheese.", DEAL
     )
@@ -149,7 +147,7 @@ def test_without_passages_every_claim_is_unsupported() -> None:
     assert [sentence.reason for sentence in found.sentences] == ["no_support", "no_support"]
 
 
-def test_an_empty_answer_and_one_that_says_there_is_none_have_no_score() -> None:
+def test_an_empty_answer_and_a_refusal_have_no_score() -> None:
     assert grounded("", DEAL).sentences == grounded(" \n ", DEAL).sentences == []
     assert grounded("", DEAL).score is None
     assert grounded(NO_ANSWER, DEAL).score is None
@@ -185,7 +183,7 @@ def test_the_json_has_the_fields_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("unit", ["1,", "`a", "A ", "not ", "Acme bought Beta, "])
-def test_an_answer_of_one_endless_sentence_is_judged_in_seconds(unit: str) -> None:
+def test_an_answer_of_one_endless_sentence_is_scored_within_seconds(unit: str) -> None:
     answer = unit * (30_000 // len(unit))
     started = time.process_time()
     grounded(answer, answer[:-10] + " end")

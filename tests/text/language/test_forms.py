@@ -27,13 +27,13 @@ def test_the_forms_of_a_word_have_one_root(forms: str) -> None:
 @pytest.mark.parametrize(
     "words", ["employer employee", "contract contrast", "sell buy", "foot food", "act ant"]
 )
-def test_other_words_have_other_roots(words: str) -> None:
+def test_unrelated_words_have_different_roots(words: str) -> None:
     one, other = (root(stem(word)) for word in words.split())
     assert one != other
 
 
 @pytest.mark.parametrize("key", ["#12", "~not", "parser.js:42", "日"])
-def test_what_is_no_word_of_letters_stays(key: str) -> None:
+def test_text_other_than_words_is_unchanged(key: str) -> None:
     assert root(key) == key
 
 

@@ -37,7 +37,7 @@ def uncertain(text: str) -> list[str]:
         ("Élysée in Tokyo", ["Tokyo"]),
     ],
 )
-def test_names_are_told_by_their_capitals(text: str, expected: list[str]) -> None:
+def test_names_are_recognised_by_their_capitals(text: str, expected: list[str]) -> None:
     assert certain(text) == expected
 
 
@@ -63,7 +63,7 @@ def test_one_capital_at_the_start_of_a_sentence_is_uncertain() -> None:
     assert uncertain('Revenue grew. He said: "Profits fell". A test.') == ["Revenue", "Profits"]
 
 
-def test_a_name_inside_an_identifier_is_not_told_twice() -> None:
+def test_a_name_inside_an_identifier_is_not_reported_twice() -> None:
     assert [name.text for name in names("see src/Acme.Corp/main.py by Bob and `Ann Lee`")] == [
         "src/Acme.Corp/main.py",
         "Bob",
@@ -73,7 +73,7 @@ def test_a_name_inside_an_identifier_is_not_told_twice() -> None:
 
 @settings(deadline=None)
 @given(st.text(alphabet="AbC. _`/:'’\"()#*\n&of1", max_size=50))
-def test_any_text_has_names_that_stand_where_they_say(text: str) -> None:
+def test_names_in_any_text_have_correct_offsets(text: str) -> None:
     found = names(text)
     assert [text[name.start : name.end] for name in found] == [name.text for name in found]
     assert [name.start for name in found] == sorted(name.start for name in found)
@@ -89,7 +89,7 @@ def test_any_text_has_names_that_stand_where_they_say(text: str) -> None:
         ("uses OpenAI and OpenAI's", "nothing", ["OpenAI"]),
     ],
 )
-def test_a_name_is_missing_where_a_word_of_it_occurs_nowhere(
+def test_a_name_is_missing_if_one_of_its_words_occurs_nowhere(
     stated: str, elsewhere: str, expected: list[str]
 ) -> None:
     assert [name.text for name in missing_names(names(stated), Vocabulary([elsewhere]))] == expected

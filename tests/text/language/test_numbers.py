@@ -43,7 +43,7 @@ def keys(text: str) -> list[str]:
         ("3 bps is 1 bp times 3 ", ["0.03 %", "0.01 %", "3"]),
     ],
 )
-def test_amounts_come_to_one_form(text: str, expected: list[str]) -> None:
+def test_amounts_are_normalised(text: str, expected: list[str]) -> None:
     assert keys(text) == expected
 
 
@@ -67,7 +67,7 @@ def test_amounts_come_to_one_form(text: str, expected: list[str]) -> None:
         ("99:99", ["99:99"]),
     ],
 )
-def test_dates_and_times_come_to_one_form(text: str, expected: list[str]) -> None:
+def test_dates_and_times_are_normalised(text: str, expected: list[str]) -> None:
     assert keys(text) == expected
 
 
@@ -84,15 +84,15 @@ def test_dates_and_times_come_to_one_form(text: str, expected: list[str]) -> Non
         "no number",
     ],
 )
-def test_markers_citations_and_identifiers_are_no_numbers(text: str) -> None:
+def test_list_markers_citations_and_identifiers_are_not_numbers(text: str) -> None:
     assert keys(text) == []
 
 
-def test_a_number_that_is_the_whole_answer_is_no_list_marker() -> None:
+def test_a_number_that_is_the_entire_answer_is_not_a_list_marker() -> None:
     assert keys("5.") == ["5"]
 
 
-def test_an_indented_number_far_in_a_line_is_no_list_marker() -> None:
+def test_an_indented_number_far_into_a_line_is_not_a_list_marker() -> None:
     assert keys("x" * 50 + " 5. ") == ["5"]
 
 
@@ -103,13 +103,13 @@ def test_the_word_one_is_uncertain_and_one_million_is_not() -> None:
     ]
 
 
-def test_a_number_says_where_it_was_written() -> None:
+def test_a_number_states_where_it_was_written() -> None:
     text = "It cost $2 billion."
     (number,) = numbers(text)
     assert (number.text, text[number.start : number.end]) == ("$2 billion", "$2 billion")
 
 
-def test_a_number_of_a_million_digits_is_compared_as_it_is_written() -> None:
+def test_a_number_of_a_million_digits_is_compared_as_written() -> None:
     text = "7" * 1_000_000
     assert keys(text) == [text]
 
@@ -178,7 +178,7 @@ def test_a_number_is_the_same_in_words_digits_and_other_units(one: str, other: s
         ("5/4", "4/5"),
     ],
 )
-def test_another_number_is_another(one: str, other: str) -> None:
+def test_different_numbers_are_different(one: str, other: str) -> None:
     assert missing_numbers(numbers(one), numbers(other))
 
 
@@ -195,13 +195,13 @@ def test_another_number_is_another(one: str, other: str) -> None:
         "repeat steps 5 and 6",
     ],
 )
-def test_words_that_state_no_number_state_none(text: str) -> None:
+def test_words_that_state_no_number_give_none(text: str) -> None:
     assert keys(text) == []
 
 
 @settings(deadline=None)
 @given(st.text(alphabet="0123456789.,$%-+:/ kMbnone[]()Jan", max_size=40))
-def test_any_text_has_numbers_that_stand_where_they_say(text: str) -> None:
+def test_numbers_in_any_text_have_correct_offsets(text: str) -> None:
     for number in numbers(text):
         assert text[number.start : number.end] == number.text
 
@@ -226,7 +226,5 @@ def test_any_text_has_numbers_that_stand_where_they_say(text: str) -> None:
         ("9:00", "nine", ["9:00"]),
     ],
 )
-def test_a_number_is_missing_where_nothing_comes_to_it(
-    stated: str, elsewhere: str, expected: list[str]
-) -> None:
+def test_a_number_is_missing_if_no_other_equals_it(stated: str, elsewhere: str, expected: list[str]) -> None:
     assert [number.text for number in missing_numbers(numbers(stated), numbers(elsewhere))] == expected

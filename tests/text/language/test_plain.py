@@ -24,11 +24,11 @@ def test_formatting_does_not_count(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [("2.5", "25"), ("-5", "5"), ("5%", "5"), ("$5", "5"), ("a/b", "ab"), ("👍", "👎")]
 )
-def test_what_means_something_else_stays_apart(one: str, other: str) -> None:
+def test_texts_with_different_meanings_stay_different(one: str, other: str) -> None:
     assert plain(one) != plain(other)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=60))
-def test_what_is_plain_has_its_white_space_run_together(text: str) -> None:
+def test_plain_text_has_its_white_space_collapsed(text: str) -> None:
     assert plain(text) == " ".join(plain(text).split())

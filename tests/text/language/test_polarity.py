@@ -40,7 +40,7 @@ def test_negating_words_are_found(text: str, expected: list[str]) -> None:
         ("Use ice, but do not use ice on bare skin", "Use ice", None),
     ],
 )
-def test_a_term_negated_on_one_side_only_is_told(one: str, other: str, expected: str | None) -> None:
+def test_a_term_negated_on_one_side_only_is_reported(one: str, other: str, expected: str | None) -> None:
     assert negated_in_one(Statement(one).terms, Statement(other).terms) == expected
 
 
@@ -55,7 +55,9 @@ def test_a_term_negated_on_one_side_only_is_told(one: str, other: str, expected:
         ("It rose above the water", "It rose below the water", ("place",)),
     ],
 )
-def test_sentences_that_point_opposite_ways_are_told(one: str, other: str, expected: tuple[str, ...]) -> None:
+def test_sentences_with_opposite_meanings_are_reported(
+    one: str, other: str, expected: tuple[str, ...]
+) -> None:
     assert turned(Statement(one).polarity, Statement(other).polarity) == expected
 
 
@@ -71,5 +73,5 @@ def test_sentences_that_point_opposite_ways_are_told(one: str, other: str, expec
         ("", None),
     ],
 )
-def test_an_answer_opens_with_yes_or_no(text: str, expected: str | None) -> None:
+def test_yes_or_no_at_the_start_of_an_answer_is_detected(text: str, expected: str | None) -> None:
     assert leading_pole(text) == expected

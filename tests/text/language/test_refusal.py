@@ -39,7 +39,7 @@ from timemachine.text.pure.language.refusal import NO_ANSWER, is_refusal, withou
         "Therefore, the answer is unable to answer based on given passages.",
     ],
 )
-def test_an_answer_that_gives_none_is_a_refusal(text: str) -> None:
+def test_an_answer_without_an_answer_is_a_refusal(text: str) -> None:
     assert is_refusal(text)
 
 
@@ -63,7 +63,7 @@ def test_an_answer_that_gives_none_is_a_refusal(text: str) -> None:
         "I cannot answer this. " * 200,
     ],
 )
-def test_an_answer_that_says_something_is_no_refusal(text: str) -> None:
+def test_an_answer_with_content_is_not_a_refusal(text: str) -> None:
     assert not is_refusal(text)
 
 
@@ -79,7 +79,7 @@ def test_an_answer_that_says_something_is_no_refusal(text: str) -> None:
         ("The passages do not give the price, but they say it closed.", "they say it closed."),
     ],
 )
-def test_what_only_refuses_is_left_out_of_a_sentence(sentence: str, said: str) -> None:
+def test_the_refusing_part_of_a_sentence_is_left_out(sentence: str, said: str) -> None:
     assert without_refusal(sentence) == said
 
 
@@ -93,5 +93,5 @@ def test_what_only_refuses_is_left_out_of_a_sentence(sentence: str, said: str) -
         "The price is $5, but the passage does not give the date. " * 50,
     ],
 )
-def test_what_denies_something_stays(sentence: str) -> None:
+def test_a_denial_is_kept(sentence: str) -> None:
     assert without_refusal(sentence) == sentence

@@ -19,7 +19,7 @@ def test_sentences_joined_are_the_text(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.text(alphabet=" \n\t\r.!?。1)-aB\"'’“”«»\u2028\x00\U0001f600\ud800é日", max_size=60))
-def test_every_sentence_stands_where_it_says(text: str) -> None:
+def test_every_sentence_has_correct_offsets(text: str) -> None:
     found = sentences(text)
     assert [text[each.start : each.end] for each in found] == [each.text for each in found]
     assert [each.start for each in found] == [0, *[each.end for each in found][:-1]][: len(found)]
@@ -73,7 +73,7 @@ def test_a_body_has_no_white_space_after_it() -> None:
         "A. ",
     ],
 )
-def test_a_long_text_of_anything_is_cut_in_time_linear_in_its_length(unit: str) -> None:
+def test_any_long_text_is_split_in_linear_time(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     started = time.process_time()
     assert "".join(texts(text)) == text

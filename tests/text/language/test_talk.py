@@ -23,7 +23,7 @@ from timemachine.text.pure.language.talk import makes_no_claim
         "Contact the manufacturer.",
     ],
 )
-def test_courtesies_introductions_and_advice_to_ask_somebody_claim_nothing(sentence: str) -> None:
+def test_courtesies_introductions_and_advice_to_ask_someone_claim_nothing(sentence: str) -> None:
     assert makes_no_claim(sentence)
 
 
@@ -45,5 +45,5 @@ def test_courtesies_introductions_and_advice_to_ask_somebody_claim_nothing(sente
         "Hope is a town in Canada.",
     ],
 )
-def test_what_says_something_claims_something(sentence: str) -> None:
+def test_sentences_with_content_claim_something(sentence: str) -> None:
     assert not makes_no_claim(sentence)

@@ -23,11 +23,11 @@ def terms(text: str) -> tuple[Term, ...]:
         ("", []),
     ],
 )
-def test_terms_that_mean_the_same_have_one_key(text: str, expected: list[str]) -> None:
+def test_terms_with_the_same_meaning_have_the_same_key(text: str, expected: list[str]) -> None:
     assert [term.key for term in terms(text)] == expected
 
 
-def test_a_term_says_that_a_clause_opens_with_it() -> None:
+def test_a_term_knows_whether_it_opens_a_clause() -> None:
     assert [(term.key, term.opens) for term in terms("rain, wind and hail because cold")] == [
         ("rain", False),
         ("wind", True),
@@ -38,20 +38,20 @@ def test_a_term_says_that_a_clause_opens_with_it() -> None:
 
 @settings(deadline=None)
 @given(st.text(max_size=80))
-def test_terms_stand_in_order_and_do_not_overlap(text: str) -> None:
+def test_terms_are_in_order_and_do_not_overlap(text: str) -> None:
     found = terms(text)
     places = [place for term in found for place in (term.start, term.end)]
     assert places == sorted(places)
 
 
-def test_a_statement_leaves_out_what_it_says_of_its_source() -> None:
+def test_a_statement_leaves_out_the_attribution_to_its_source() -> None:
     statement = Statement("According to the documents, prices did not rise.", 7)
     assert statement.keys == ("pric", "~not", "~amount")
     assert statement.topic == ("pric", "~amount")
     assert (statement.start, statement.end) == (7, 55)
 
 
-def test_a_statement_knows_its_numbers_names_and_polarity() -> None:
+def test_a_statement_has_its_numbers_names_and_polarity() -> None:
     statement = Statement("Then Acme did not pay $5.")
     assert [name.text for name in statement.names] == ["Acme"]
     assert [number.text for number in statement.numbers] == ["$5"]

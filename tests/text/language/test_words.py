@@ -57,5 +57,5 @@ def test_a_stem_is_never_empty_for_a_word(word: str) -> None:
 @pytest.mark.parametrize(
     "word", ["not", "no", "never", "none", "without", "more", "less", "before", "after", "only", "all"]
 )
-def test_words_that_turn_a_claim_around_are_no_function_words(word: str) -> None:
+def test_words_that_reverse_a_claim_are_not_function_words(word: str) -> None:
     assert word not in FUNCTION_WORDS

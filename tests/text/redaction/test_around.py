@@ -1,4 +1,4 @@
-"""How the places read in which something was withheld or erased."""
+"""The text around passages that were withheld or erased."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ MARK = "[erased: e-mail]"
         ("[withheld: e-mail]", []),
     ],
 )
-def test_the_text_around_the_first_mark_of_each_text_is_shown_with_its_place(
+def test_the_text_around_the_first_mark_of_each_text_is_shown_with_its_path(
     value: Any, texts: list[tuple[str, str]]
 ) -> None:
     assert list(excerpts(value, OPENING_ERASED, "f")) == texts
 
 
-def test_long_texts_are_cut_and_say_so() -> None:
+def test_long_texts_are_cut_with_a_notice() -> None:
     ((_, text),) = excerpts("a" * 1_000 + MARK + "b" * 1_000, OPENING_ERASED, "f")
     assert text == "…" + "a" * 80 + MARK + "b" * (240 - 80 - len(MARK)) + "…"

@@ -1,4 +1,4 @@
-"""What the detectors find, and what they leave alone."""
+"""What the detectors find and what they leave unchanged."""
 
 import pytest
 
@@ -71,7 +71,7 @@ def test_a_secret_is_found_by_its_form(secret: str) -> None:
         (f"session = {LONG}", f"session = {SECRET}"),
     ],
 )
-def test_a_secret_is_found_by_what_stands_before_it(text: str, reads: str) -> None:
+def test_a_secret_is_found_by_the_text_before_it(text: str, reads: str) -> None:
     assert withheld(text, "secret") == reads
 
 
@@ -92,7 +92,7 @@ def test_a_secret_is_found_by_what_stands_before_it(text: str, reads: str) -> No
         "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
     ],
 )
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_text_that_is_not_a_secret_is_kept(text: str) -> None:
     assert withheld(text, "secret") == text
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_secret_stays(text: str) -> None:
         ("…", False),
     ],
 )
-def test_a_key_names_a_secret(key: str, secret: bool) -> None:
+def test_a_key_identifies_a_secret(key: str, secret: bool) -> None:
     assert names_a_secret(key) is secret
 
 
@@ -194,7 +194,7 @@ def test_a_region_has_two_capital_letters() -> None:
     assert not is_region("de")
 
 
-def test_entropy_is_bits_for_each_character() -> None:
+def test_entropy_is_bits_per_character() -> None:
     assert entropy("aaaa") == 0
     assert entropy("abcd") == 2
 
@@ -248,7 +248,7 @@ def test_a_social_security_number_is_found(text: str, reads: str | None) -> None
     assert withheld(text, "ssn") == (reads or text)
 
 
-def test_a_social_security_number_is_no_phone_number_where_both_are_looked_for() -> None:
+def test_a_social_security_number_is_not_a_phone_number_when_both_are_detected() -> None:
     assert withheld("SSN 078-05-1120", "phone", "ssn", regions=("DE",)) == f"SSN {SSN}"
 
 
@@ -270,7 +270,7 @@ def test_a_social_security_number_is_no_phone_number_where_both_are_looked_for()
         ("+49 30\u200b 901820", "phone number"),
     ],
 )
-def test_what_is_written_in_other_characters_is_found_whole(text: str, name: str) -> None:
+def test_matches_in_other_scripts_are_found_completely(text: str, name: str) -> None:
     detect = ("email", "phone", "card", "iban", "ssn")
     assert withheld(f"ä\u200b {text} ö", *detect) == f"ä\u200b [withheld: {name}] ö"
     assert (

@@ -1,4 +1,4 @@
-"""What holds for whatever is redacted: twice is once, nothing is left, nothing else changes, every offset is right."""
+"""Laws of redaction: it is idempotent, no finding remains, nothing else changes, every offset is right."""
 
 import string
 from typing import Any
@@ -69,14 +69,14 @@ rules = st.sampled_from([RULES, AWKWARD, Rules(detect=("email",)), Rules(detect=
 
 
 @given(text=texts, by=rules)
-def test_twice_is_once_and_nothing_is_left(text: str, by: Rules) -> None:
+def test_redaction_is_idempotent_and_leaves_no_finding(text: str, by: Rules) -> None:
     once = redact_text(text, by).text
     assert findings_in(once, by) == []
     assert redact_text(once, by).text == once
 
 
 @given(text=texts, by=rules)
-def test_what_is_not_withheld_stays_and_every_offset_is_right(text: str, by: Rules) -> None:
+def test_everything_else_is_kept_and_every_offset_is_right(text: str, by: Rules) -> None:
     found = redact_text(text, by)
     begin, rebuilt = 0, ""
     for each in found.findings:
@@ -108,7 +108,7 @@ def test_a_secret_that_nothing_splits_survives_nowhere(before: str, secret: str,
 
 
 @given(value=values, by=rules)
-def test_a_value_twice_is_a_value_once(value: Any, by: Rules) -> None:
+def test_redacting_a_value_twice_equals_redacting_it_once(value: Any, by: Rules) -> None:
     once = redact_value(value, by)
     again = redact_value(once.value, by)
     assert again.value == once.value
@@ -116,19 +116,19 @@ def test_a_value_twice_is_a_value_once(value: Any, by: Rules) -> None:
     assert once.touched == (once.value != value)
 
 
-def test_a_pattern_withholds_its_group_where_that_takes_part() -> None:
+def test_a_pattern_withholds_its_group_if_the_group_matched() -> None:
     by = read_rules({"patterns": [{"name": "id", "pattern": "no ([0-9]+)|none"}]})
     assert redact_text("no 17, none", by).text == "no [withheld: id], [withheld: id]"
     assert list(spans(custom(r"\b|y", ignore_case=False), "a y")) == []
 
 
-def test_marks_are_no_part_of_a_finding() -> None:
+def test_marks_are_not_part_of_a_finding() -> None:
     text = "x [withheld: e-mail] y, and x [withheld: no rule] y"
     assert redact_text(text, AWKWARD).text == "x [withheld: e-mail] y, and [withheld: across]"
     assert spans_between_marks("[withheld: e-mail]", RULES.marks) == []
 
 
-def test_findings_that_overlap_are_one_mark() -> None:
+def test_overlapping_findings_become_one_mark() -> None:
     by = read_rules(
         {"patterns": [{"name": n, "pattern": p} for n, p in (("a", "abc"), ("b", "cde"), ("c", "b"))]}
     )
@@ -136,14 +136,14 @@ def test_findings_that_overlap_are_one_mark() -> None:
     assert (found.text, len(found.findings)) == ("1[withheld: a]2", 1)
 
 
-def test_a_text_that_yields_something_again_and_again_is_withheld_whole() -> None:
+def test_a_text_that_keeps_yielding_findings_is_withheld_completely() -> None:
     by = read_rules({"patterns": [{"name": "first", "pattern": "^[a-z]"}]})
     found = redact_text("a" * 100, by)
     assert found.text == mark("first") * (ROUNDS + 1)
     assert redact_text(found.text, by).text == found.text
 
 
-def test_keys_that_read_alike_stay_apart() -> None:
+def test_keys_that_become_equal_stay_separate() -> None:
     value = {
         "a@b.org": 1,
         "c@d.org": 2,
@@ -160,7 +160,7 @@ def test_keys_that_read_alike_stay_apart() -> None:
     assert found.tally == {("e-mail", "e-mail"): 2, ("secret", "value of that name"): 2}
 
 
-def test_a_number_is_found_as_it_is_written() -> None:
+def test_a_number_is_found_as_written() -> None:
     found = redact_value([4111111111111111, 1.5, 12, True], RULES)
     assert found.value == ["[withheld: card number]", 1.5, 12, True]
 
@@ -172,5 +172,5 @@ def test_a_number_is_found_as_it_is_written() -> None:
         (False, ["e-mail", "field", "", "a]", " a", "a ", "a\nb", "a" * 41]),
     ],
 )
-def test_what_a_mark_can_be_called(can: bool, names: list[str]) -> None:
+def test_only_a_valid_name_can_be_in_a_mark(can: bool, names: list[str]) -> None:
     assert {can_be_a_name(name) for name in names} == {can}

@@ -1,4 +1,4 @@
-"""Profiles of a project: made, changed by another version, retired."""
+"""Redaction profiles of a project: created, changed by a new version, retired."""
 
 import re
 from dataclasses import replace
@@ -28,14 +28,14 @@ RULES = read_rules({"detect": ["email"], "fields": ["agent"]})
 OTHER = read_rules({"detect": ["card"]})
 
 
-def test_every_project_has_one_without_making_it(project: Project) -> None:
+def test_every_project_has_a_profile_by_default(project: Project) -> None:
     assert choices_of(project) == [BUILT_IN]
     assert BUILT_IN.handle == "built-in"
     assert profile_of(project, "built-in") is profile_of(project, "Secrets and personal data") is BUILT_IN
     assert BUILT_IN.rules.as_json()["detect"] == ["secret", "email", "phone", "card", "iban", "ssn"]
 
 
-def test_a_link_made_with_an_earlier_version_keeps_what_that_finds(project: Project) -> None:
+def test_a_link_created_with_an_earlier_version_keeps_its_rules(project: Project) -> None:
     assert BUILT_IN.version == 2
     session = start_session(project, name="DE89 3704 0044 0532 0130 00", by="test")
     append(session.id, [ActionDraft(kind="event")])
@@ -47,7 +47,7 @@ def test_a_link_made_with_an_earlier_version_keeps_what_that_finds(project: Proj
 
 
 @pytest.mark.parametrize("name", ["iban", "ssn"])
-def test_a_detector_that_was_added_takes_no_name_from_a_pattern(name: str) -> None:
+def test_a_new_detector_does_not_take_the_name_of_a_pattern(name: str) -> None:
     for called in (name, name.upper()):
         rules = {"patterns": [{"name": called, "pattern": "x"}]}
         assert read_rules(rules).patterns[0].name == called
@@ -67,7 +67,7 @@ def test_a_profile_is_found_by_its_id_and_by_its_name(project: Project, other_pr
             profile_row(other_project, name)
 
 
-def test_an_edit_makes_another_version_and_the_one_before_stays(project: Project) -> None:
+def test_an_edit_creates_a_new_version_and_keeps_the_previous_one(project: Project) -> None:
     first = make_profile(project, "Auditors", RULES, by="anna")
     second = change_profile(first, OTHER, by="ben")
     assert (second.version, second.created_by) == (2, "ben")
@@ -91,7 +91,7 @@ def test_the_database_refuses_to_change_a_version(project: Project) -> None:
             cursor.execute(f"UPDATE tm_redaction_profile SET {column}")
 
 
-def test_a_retired_profile_cannot_be_chosen_and_its_name_goes_on_with_the_next_version(
+def test_a_retired_profile_cannot_be_chosen_and_its_name_passes_to_the_next_version(
     project: Project,
 ) -> None:
     first = make_profile(project, "Auditors", RULES, by="anna")
@@ -110,14 +110,14 @@ def test_a_retired_profile_cannot_be_chosen_and_its_name_goes_on_with_the_next_v
     assert choices_of(project)[1].version == 3
 
 
-def test_a_name_is_taken_once(project: Project, other_project: Project) -> None:
+def test_a_name_is_taken_only_once(project: Project, other_project: Project) -> None:
     form = uuid4()
     made = make_profile(project, "Auditors", RULES, by="anna", profile_id=form)
     assert make_profile(project, "Auditors", RULES, by="anna", profile_id=form) == made
     for name in ("Auditors", "Secrets and personal data", "built-in"):
         with pytest.raises(Conflict):
             make_profile(project, name, RULES, by="anna")
-    with pytest.raises(Conflict):  # the id of a form that somebody else sent
+    with pytest.raises(Conflict):  # the id from a form that someone else sent
         make_profile(other_project, "Auditors", RULES, by="x", profile_id=form)
     for name in ("", " ", "a/b", "x" * 101, "\ud800"):
         with pytest.raises(InvalidInput):
@@ -125,7 +125,7 @@ def test_a_name_is_taken_once(project: Project, other_project: Project) -> None:
     assert RedactionProfile.objects.count() == 1
 
 
-def test_a_project_has_a_bounded_number_of_profiles(
+def test_a_project_has_a_limited_number_of_profiles(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "MOST_PROFILES", 1)

@@ -1,4 +1,4 @@
-"""A recorded step without what the rules withhold: every place in which a text of it stands, and nothing else."""
+"""A recorded step without what the rules withhold: every field with its text is redacted, and nothing else."""
 
 import json
 from typing import Any
@@ -36,7 +36,7 @@ def sentence(text: str, **more: Any) -> dict[str, Any]:
 
 
 def document(**more: Any) -> dict[str, Any]:
-    """A step whose every field that can hold a text holds the canary."""
+    """Return a step in which every field that can contain a text contains the canary."""
     return {
         "sequence": 31337,
         "id": f"id {CANARY}",
@@ -108,7 +108,7 @@ def document(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_nothing_withheld_is_left_anywhere() -> None:
+def test_nothing_withheld_remains_anywhere() -> None:
     found = redact_action(document(), BY)
     written = json.dumps(found.document)
     assert CANARY not in written
@@ -119,7 +119,7 @@ def test_nothing_withheld_is_left_anywhere() -> None:
     assert found.tally["e-mail", "e-mail"] > 0
 
 
-def test_what_was_measured_and_what_the_vocabulary_says_stays() -> None:
+def test_measurements_and_vocabulary_values_are_kept() -> None:
     by = read_rules({"patterns": [{"name": "all", "pattern": "(?s).+"}]})
     found = redact_action(document(), by).document
     assert {name: found[name] for name in MEASURED} == {name: document()[name] for name in MEASURED}
@@ -147,7 +147,7 @@ def test_sentences_are_cut_from_the_redacted_answer() -> None:
     assert (third["passage_start"], third["passage_end"]) == (0, 3)
 
 
-def test_a_secret_that_goes_over_the_end_of_a_sentence_is_in_neither() -> None:
+def test_a_secret_that_crosses_a_sentence_boundary_is_in_neither_sentence() -> None:
     output = "One. -----BEGIN PRIVATE KEY-----\nabc. def.\n-----END PRIVATE KEY----- Two."
     cuts = [(0, 4), (5, 37), (38, 42), (43, len(output))]
     sentences = [{"text": output[a:b], "start": a, "end": b} for a, b in cuts]
@@ -161,12 +161,12 @@ def test_a_secret_that_goes_over_the_end_of_a_sentence_is_in_neither() -> None:
 
 
 @pytest.mark.parametrize("output", [{"answer": ANSWER, "by": EMAIL}, f"other {EMAIL}"])
-def test_sentences_of_which_nobody_knows_where_they_lie_go_with_the_answer(output: Any) -> None:
+def test_sentences_with_unknown_offsets_are_withheld_with_their_answer(output: Any) -> None:
     found = redact_action(document(output=output), BY).document["grounding"]["sentences"]
     assert [(each["text"], each["start"], each["end"]) for each in found] == [(REPEATS, None, None)] * 3
 
 
-def test_sentences_stay_where_nothing_of_their_answer_is_withheld() -> None:
+def test_sentences_are_kept_if_nothing_in_their_answer_is_withheld() -> None:
     grounding = {"sentences": [sentence("First."), {"text": CANARY, "start": "?"}, {"score": 1}, CANARY, 7]}
     found = redact_action(document(output=ANSWER.replace(EMAIL, "nobody"), grounding=grounding), BY).document
     assert found["grounding"]["sentences"] == [
@@ -178,7 +178,7 @@ def test_sentences_stay_where_nothing_of_their_answer_is_withheld() -> None:
     ]
 
 
-def test_what_a_hash_or_a_word_would_tell_goes_with_the_text() -> None:
+def test_hashes_and_words_that_would_reveal_a_text_are_withheld_with_it() -> None:
     first, second = redact_action(document(), BY).document["retrieval"]["hits"]
     assert (first["sha256"], first["matched"]) == ("[withheld: hash]", {"withheld": REPEATS})
     assert (second["sha256"], second["text"]) == ("cd" * 32, "b")
@@ -189,7 +189,7 @@ def test_what_a_hash_or_a_word_would_tell_goes_with_the_text() -> None:
     assert redact_action(asked, BY).document["retrieval"]["hits"][1]["matched"] == {"terms": {}}
 
 
-def test_rules_are_not_run_over_hashes_and_ids_that_the_product_made() -> None:
+def test_rules_are_not_applied_to_hashes_and_ids_of_the_product() -> None:
     digits = read_rules({"patterns": [{"name": "customer", "pattern": "[0-9]{4}"}]})
     ours = {
         "parameters": {"prompt_sha256": "1234" * 16},
@@ -228,14 +228,14 @@ def test_fields_are_withheld_by_their_paths() -> None:
 @pytest.mark.parametrize(
     "path", ["retrieval", "retrieval.hits", "grounding", "grounding.sentences", "retrieval.hits[0]"]
 )
-def test_a_whole_structure_can_be_withheld(path: str) -> None:
+def test_an_entire_structure_can_be_withheld(path: str) -> None:
     by = read_rules({"fields": [path]})
     once = redact_action(document(), by)
     assert FIELD in json.dumps(once.document[path.split(".", maxsplit=1)[0]])
     assert redact_action(once.document, by).document == once.document
 
 
-def test_a_step_without_a_finding_is_equal_to_itself() -> None:
+def test_a_step_without_a_finding_is_unchanged() -> None:
     by = read_rules(
         {"patterns": [{"name": "never", "pattern": "nothing of the kind"}], "fields": ["session.user"]}
     )
@@ -283,7 +283,9 @@ pieces = st.lists(st.sampled_from([CANARY, EMAIL, " ", ". ", "😀", "\ud83d", "
     cut=st.integers(0, 40),
     by=st.sampled_from([BY, RULES, Rules(detect=("email",))]),
 )
-def test_a_step_twice_is_a_step_once(output: str, hit: str, asked: str, cut: int, by: Rules) -> None:
+def test_redacting_a_step_twice_equals_redacting_it_once(
+    output: str, hit: str, asked: str, cut: int, by: Rules
+) -> None:
     cut = min(cut, len(output))
     sentences = [
         {
@@ -316,7 +318,7 @@ def test_a_step_twice_is_a_step_once(output: str, hit: str, asked: str, cut: int
         ("session.key", "erased-0123abcd"),
     ],
 )
-def test_what_was_erased_is_not_withheld_once_more(path: str, value: Any) -> None:
+def test_erased_text_is_not_withheld_again(path: str, value: Any) -> None:
     found = parse_path(path)
     assert found is not None
     assert withhold(value, found) == (value, 0)

@@ -1,4 +1,4 @@
-"""Rules are read strictly, and say what is wrong with them and where."""
+"""Redaction rules are parsed strictly, and errors name what is wrong and where."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ ALL = {
 }
 
 
-def test_rules_are_what_they_were_written_as() -> None:
+def test_rules_keep_what_was_written() -> None:
     rules = read_rules(ALL)
     assert rules.as_json() == ALL | {"detect": ["secret", "email"]}
     assert read_rules(rules.as_json()) == rules
@@ -65,7 +65,7 @@ def test_rules_are_what_they_were_written_as() -> None:
         ({"fields": ["\x00"]}, "rules.fields", "list of texts"),
     ],
 )
-def test_what_cannot_be_a_rule_is_refused_by_its_place(given: Any, where: str, says: str) -> None:
+def test_an_invalid_rule_is_refused_with_its_position(given: Any, where: str, says: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         read_rules(given)
     assert refusal.value.facts["field"] == where
@@ -82,7 +82,7 @@ def test_what_cannot_be_a_rule_is_refused_by_its_place(given: Any, where: str, s
         ("session.metadata.team", "metadata", ("team",)),
     ],
 )
-def test_a_path_leads_inwards(written: str, field: str, steps: tuple[Any, ...]) -> None:
+def test_a_path_is_parsed_into_field_and_steps(written: str, field: str, steps: tuple[Any, ...]) -> None:
     found = parse_path(written)
     assert found == Path(of_session=written.startswith("session"), field=field, steps=steps)
 
@@ -105,7 +105,7 @@ def test_a_path_leads_inwards(written: str, field: str, steps: tuple[Any, ...]) 
         "a[0]b",
     ],
 )
-def test_what_is_no_path_leads_nowhere(written: str) -> None:
+def test_an_invalid_path_is_not_parsed(written: str) -> None:
     assert parse_path(written) is None
 
 
@@ -130,7 +130,7 @@ MARK = "[withheld: field]"
         ("input.a", "text", "text", 0),
     ],
 )
-def test_what_a_path_leads_to_is_withheld(written: str, value: Any, reads: Any, number: int) -> None:
+def test_the_target_of_a_path_is_withheld(written: str, value: Any, reads: Any, number: int) -> None:
     path = parse_path(written)
     assert path is not None
     assert withhold(value, path) == (reads, number)
