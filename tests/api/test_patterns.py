@@ -7,7 +7,9 @@ from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
 from tests.brokers import received, run
-from tests.memory.patterns.recorded import asked, failed, read, said, session_of
+from tests.memory.patterns.recorded import agent_message as said
+from tests.memory.patterns.recorded import failed, read, session_of
+from tests.memory.patterns.recorded import user_message as asked
 from timemachine.core.accounts.models import Project
 from timemachine.jobs.registry import sweep
 from timemachine.memory.patterns.models import PatternAlert

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.cli.terminal import Here
-from tests.memory.patterns.recorded import failed, read, said, session_of
+from tests.memory.patterns.recorded import agent_message as said
+from tests.memory.patterns.recorded import failed, read, session_of
 from timemachine.client import TimeMachine
 from timemachine.client.errors import Refused
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import Here
-from tests.memory.search.recorded import index, said, session_of
+from tests.memory.search.recorded import index, session_of
+from tests.memory.search.recorded import message as said
 from timemachine.cli.commands.recall import local_zone
 
 

@@ -1,7 +1,8 @@
 """search, against a real server."""
 
 from tests.cli.terminal import Here
-from tests.memory.search.recorded import index, said, session_of
+from tests.memory.search.recorded import index, session_of
+from tests.memory.search.recorded import message as said
 
 
 def test_what_was_said_is_found_in_words_and_as_the_apis_document(tm: Here) -> None:

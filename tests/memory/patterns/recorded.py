@@ -15,14 +15,14 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
 def failed(text: str, **fields: Any) -> ActionDraft:
-    """A result of a tool that says that it failed."""
+    """Return a tool result that reports a failure."""
     return ActionDraft(
         **{"kind": "tool_result", "layer": "tool", "tool": "pay", "output": f"Error: {text}", **fields}
     )
 
 
-def called(arguments: Any, output: Any, **fields: Any) -> ActionDraft:
-    """A call of a tool with its result in one step."""
+def tool_call(arguments: Any, output: Any, **fields: Any) -> ActionDraft:
+    """Return a tool call with its result in one step."""
     return ActionDraft(
         **{
             "kind": "tool_call",
@@ -35,18 +35,18 @@ def called(arguments: Any, output: Any, **fields: Any) -> ActionDraft:
     )
 
 
-def said(text: Any, **fields: Any) -> ActionDraft:
-    """A message of the agent."""
+def agent_message(text: Any, **fields: Any) -> ActionDraft:
+    """Return a message of the agent."""
     return ActionDraft(**{"kind": "message", "role": "agent", "output": text, **fields})
 
 
-def asked(text: str, **fields: Any) -> ActionDraft:
-    """A message of a user."""
+def user_message(text: str, **fields: Any) -> ActionDraft:
+    """Return a message of a user."""
     return ActionDraft(**{"kind": "message", "role": "user", "output": text, **fields})
 
 
 def session_of(project: Project, *drafts: ActionDraft, key: str | None = None, **fields: Any) -> Session:
-    """A session that recorded these steps; nobody read them yet."""
+    """Return a session with these steps, not yet read for patterns."""
     session = start_session(project, name=key or "a run", by="test", key=key, **fields)
     append(session.id, drafts)
     session.refresh_from_db()
@@ -54,22 +54,22 @@ def session_of(project: Project, *drafts: ActionDraft, key: str | None = None, *
 
 
 def read(project: Project) -> None:
-    """Read what the project recorded, to its end."""
+    """Read everything that the project recorded."""
     while clustering.update_patterns(project.id):
         pass
 
 
-def patterns(project: Project, **wanted: Any) -> list[Wording]:
-    """The project's patterns, the one that was seen last first."""
-    return list(patterns_of(project, PatternFilter(**wanted)))
+def patterns(project: Project, **filters: Any) -> list[Wording]:
+    """Return the project's patterns, most recently seen first."""
+    return list(patterns_of(project, PatternFilter(**filters)))
 
 
-def told(project: Project, **wanted: Any) -> dict[str, tuple[int, int]]:
-    """Of each pattern its steps and its sessions, by its text."""
-    return {each.text: (each.steps, each.sessions) for each in patterns(project, **wanted)}
+def pattern_counts(project: Project, **filters: Any) -> dict[str, tuple[int, int]]:
+    """Return the number of steps and of sessions of each pattern, by its text."""
+    return {each.text: (each.steps, each.sessions) for each in patterns(project, **filters)}
 
 
 def imported(project: Project, paths: Sequence[Path], format_name: str) -> None:
-    """What these files of another tool hold, recorded."""
+    """Import files of another tool and return the sessions."""
     for path in paths:
         import_file(project, path.read_bytes(), format_name=format_name, by="test")

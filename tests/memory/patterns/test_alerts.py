@@ -1,4 +1,4 @@
-"""Rules that hold are kept once for a pattern and its window, and told to the address of the rule."""
+"""Pattern alerts: a rule fires once per pattern and window, and its address is notified."""
 
 import json
 from datetime import timedelta
@@ -7,7 +7,7 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.evidence.outside import served
-from tests.memory.patterns.recorded import asked, failed, patterns, read, session_of
+from tests.memory.patterns.recorded import failed, patterns, read, session_of, user_message
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
@@ -33,7 +33,7 @@ def found(project: Project) -> list[tuple[str, int]]:
     return [(each.pattern.text, each.sessions) for each in PatternAlert.objects.filter(project=project)]
 
 
-def test_a_pattern_that_comes_again_often_enough_in_one_window_is_found_once(project: Project) -> None:
+def test_a_pattern_that_recurs_often_enough_in_one_window_fires_once(project: Project) -> None:
     rule(project, sessions=3)
     for number in range(5):
         session_of(project, failed(SHORT), failed(SHORT))
@@ -42,7 +42,7 @@ def test_a_pattern_that_comes_again_often_enough_in_one_window_is_found_once(pro
     assert alerts.raise_alerts(project.id) == 0
 
 
-def test_a_new_rule_finds_what_came_often_enough_already(project: Project) -> None:
+def test_a_new_rule_fires_for_patterns_that_already_recurred_often_enough(project: Project) -> None:
     for _ in range(3):
         session_of(project, failed(SHORT))
     read(project)
@@ -64,7 +64,7 @@ def test_steps_of_an_earlier_window_are_not_counted(project: Project) -> None:
     assert found(project) == [(f"Error: {SHORT}", 2)]
 
 
-def test_an_alert_counts_the_sessions_of_its_window_that_are_there(project: Project) -> None:
+def test_an_alert_counts_the_sessions_in_its_window_that_still_exist(project: Project) -> None:
     rule(project)
     begin, _ = window_of(now(), "week")
     session_of(project, failed(SHORT, started_at=begin - timedelta(minutes=1)))
@@ -80,15 +80,15 @@ def test_an_alert_counts_the_sessions_of_its_window_that_are_there(project: Proj
     assert [each.sessions for each in alerts_of(project)] == [2]
 
 
-def test_a_rule_of_one_kind_finds_nothing_of_the_other(project: Project) -> None:
+def test_a_rule_for_one_kind_ignores_the_other(project: Project) -> None:
     rule(project, kind="question")
     for _ in range(2):
-        session_of(project, failed(SHORT), asked("How long does a refund take?"))
+        session_of(project, failed(SHORT), user_message("How long does a refund take?"))
     read(project)
     assert found(project) == [("How long does a refund take?", 2)]
 
 
-def test_patterns_that_become_one_are_not_found_again(project: Project) -> None:
+def test_merged_patterns_do_not_fire_again(project: Project) -> None:
     rule(project)
     for _ in range(2):
         session_of(project, failed(LONG))
@@ -99,7 +99,7 @@ def test_patterns_that_become_one_are_not_found_again(project: Project) -> None:
     assert PatternAlert.objects.count() == 1
 
 
-def test_an_alert_goes_with_the_last_step_of_its_pattern(project: Project) -> None:
+def test_an_alert_is_deleted_with_the_last_step_of_its_pattern(project: Project) -> None:
     rule(project)
     sessions = [session_of(project, failed(SHORT)) for _ in range(2)]
     read(project)
@@ -108,7 +108,7 @@ def test_an_alert_goes_with_the_last_step_of_its_pattern(project: Project) -> No
     assert PatternAlert.objects.count() == 0
 
 
-def test_a_rule_finds_nothing_of_another_project(project: Project, other_project: Project) -> None:
+def test_a_rule_ignores_other_projects(project: Project, other_project: Project) -> None:
     rule(project)
     session_of(project, failed(SHORT))
     for _ in range(2):
@@ -118,7 +118,7 @@ def test_a_rule_finds_nothing_of_another_project(project: Project, other_project
     assert PatternAlert.objects.count() == 0
 
 
-def test_the_address_of_a_rule_is_told_once_and_nothing_that_was_recorded(
+def test_the_address_of_a_rule_is_notified_once_without_recorded_content(
     project: Project, settings: Settings
 ) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
@@ -149,9 +149,7 @@ def test_the_address_of_a_rule_is_told_once_and_nothing_that_was_recorded(
     assert overdue(send_pattern_alert) == []
 
 
-def test_an_address_that_does_not_take_it_is_told_again_later_and_not_for_ever(
-    project: Project, settings: Settings
-) -> None:
+def test_a_failed_notification_is_retried_later_but_not_forever(project: Project, settings: Settings) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
     with served(lambda _body, _type: (503, b"not now")) as url:
         rule(project, url=url)
@@ -169,7 +167,7 @@ def test_an_address_that_does_not_take_it_is_told_again_later_and_not_for_ever(
     assert PatternAlert.objects.get().next_at is None
 
 
-def test_an_address_in_a_private_network_is_refused_then_and_when_it_is_called(
+def test_an_address_in_a_private_network_is_refused_when_saved_and_when_called(
     project: Project, settings: Settings
 ) -> None:
     with pytest.raises(InvalidInput):

@@ -1,4 +1,4 @@
-"""Which wordings are one pattern: words may be added, none exchanged, whatever the order in which they came."""
+"""Grouping of wordings into patterns: words may be added, not exchanged, and the order of arrival does not matter."""
 
 import pytest
 from hypothesis import given
@@ -10,13 +10,13 @@ from timemachine.memory.patterns.pure.wording import Wording, wording_of
 WORDS = ("gate", "table", "order", "lamp", "river", "stone", "paper", "cloud", "not", "to", "from", "wheel")
 
 
-def wording(said: str) -> Wording:
-    found = wording_of(said)
+def wording(raw: str) -> Wording:
+    found = wording_of(raw)
     assert found is not None
     return found
 
 
-def together(*texts: str) -> bool:
+def same_group(*texts: str) -> bool:
     return len(set(grouped({text: wording(text) for text in texts}).values())) == 1
 
 
@@ -31,14 +31,14 @@ def together(*texts: str) -> bool:
         ),
     ],
 )
-def test_a_longer_wording_joins_the_shorter_one_whose_words_it_has(one: str, other: str) -> None:
-    assert together(one, other)
+def test_a_longer_wording_joins_the_shorter_one_whose_words_it_contains(one: str, other: str) -> None:
+    assert same_group(one, other)
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        # another word for one of them
+        # a word replaced by another
         (
             "the invoice of the customer could not be printed",
             "the invoice of the customer could not be posted",
@@ -49,25 +49,25 @@ def test_a_longer_wording_joins_the_shorter_one_whose_words_it_has(one: str, oth
             "request to the upstream server failed with status code 404",
             "request to the upstream server failed with status code 500",
         ),
-        # turned into its opposite
+        # negated
         ("the balance of the gift card is enough", "the balance of the gift card is not enough"),
-        # the same words the other way round
+        # the same words in reverse order
         ("cannot convert string value to integer", "cannot convert integer value to string"),
         ("message from gateway to worker was lost", "message from worker to gateway was lost"),
         # too few words
         ("payment refused", "payment refused because the card has expired"),
-        # much more than the shorter one
+        # much longer than the shorter one
         (
             "disk quota of project exceeded",
             "disk quota of project exceeded while the nightly archive of old invoices was written",
         ),
     ],
 )
-def test_unrelated_errors_stay_apart(one: str, other: str) -> None:
-    assert not together(one, other)
+def test_unrelated_errors_stay_separate(one: str, other: str) -> None:
+    assert not same_group(one, other)
 
 
-def test_a_wording_that_two_claim_stands_alone_and_joins_neither_to_the_other() -> None:
+def test_a_wording_that_matches_two_patterns_joins_neither_and_does_not_link_them() -> None:
     first = "gate table order lamp river"
     second = "gate table order lamp stone"
     both = "gate table order lamp river stone"
@@ -75,7 +75,7 @@ def test_a_wording_that_two_claim_stands_alone_and_joins_neither_to_the_other() 
     assert found == {each: each for each in (first, second, both)}
 
 
-def test_nothing_is_joined_over_a_third() -> None:
+def test_two_wordings_are_not_joined_through_a_third() -> None:
     short = "gate table order lamp"
     middle = "gate table order lamp river stone"
     long = "gate table order lamp river stone paper cloud"
@@ -87,7 +87,7 @@ sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".joi
 
 
 @given(st.lists(sentences, max_size=12, unique=True), st.randoms())
-def test_the_order_in_which_they_come_changes_nothing(texts: list[str], chance: object) -> None:
+def test_the_order_of_arrival_changes_nothing(texts: list[str], chance: object) -> None:
     wordings = {text: found for text in texts if (found := wording_of(text))}
     shuffled = list(wordings)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random
@@ -95,7 +95,7 @@ def test_the_order_in_which_they_come_changes_nothing(texts: list[str], chance: 
 
 
 @given(st.lists(sentences, max_size=12, unique=True))
-def test_each_joins_itself_or_a_shorter_one_directly(texts: list[str]) -> None:
+def test_each_wording_joins_itself_or_a_shorter_one_directly(texts: list[str]) -> None:
     wordings = {text: each for text in texts if (each := wording_of(text))}
     found = grouped(wordings)
     for text, pattern in found.items():

@@ -1,4 +1,4 @@
-"""What of a step may come again: what went wrong, or what a person asked."""
+"""The text by which a step can recur: an error, or a question of a person."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def result(output: Any, **facts: Any) -> Step:
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "expected"),
     [
         ("Error: not enough seats", "Error: not enough seats"),
         ("error while reading the file", "error while reading the file"),
@@ -42,8 +42,8 @@ def result(output: Any, **facts: Any) -> Step:
         ({"error": True, "message": "no net"}, "no net"),
     ],
 )
-def test_a_tool_says_that_it_failed_in_the_forms_that_programs_use(output: Any, said: str) -> None:
-    assert failure_of(result(output)) == said
+def test_failures_of_tools_are_recognised_in_common_forms(output: Any, expected: str) -> None:
+    assert failure_of(result(output)) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ def test_a_tool_says_that_it_failed_in_the_forms_that_programs_use(output: Any, 
         [], {"error": None}, {"error": False, "exit_code": 0}, {"status": "ok"}, "failures are rare", {"results": []}, 12,
     ],
 )  # fmt: skip
-def test_a_result_that_only_tells_of_errors_is_none(output: Any) -> None:
+def test_a_result_that_only_mentions_errors_is_not_a_failure(output: Any) -> None:
     assert failure_of(result(output)) is None
 
 
-def test_what_the_agent_says_of_an_error_is_none_and_what_a_terminal_says_is_one() -> None:
+def test_an_error_text_counts_in_a_terminal_but_not_in_an_agent_message() -> None:
     assert failure_of(Step(kind="message", layer="agent", output="Error: it said no")) is None
     assert failure_of(Step(kind="message", layer="tool", output="Error: it said no")) == "Error: it said no"
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"),
+    ("facts", "expected"),
     [
         ({"error_type": "Timeout", "error_message": "no answer"}, "Timeout: no answer"),
         ({"error_type": "ValueError", "error_message": TRACE}, "ValueError: no such gate"),
@@ -74,23 +74,25 @@ def test_what_the_agent_says_of_an_error_is_none_and_what_a_terminal_says_is_one
         ({"error_type": "Denied", "output": {"detail": "x"}}, 'Denied: {"detail": "x"}'),
     ],
 )
-def test_a_recorded_error_is_told_by_its_name_and_message(facts: dict[str, Any], said: str) -> None:
-    assert failure_of(Step(kind="llm_call", **facts)) == said
+def test_a_recorded_error_is_represented_by_its_name_and_message(
+    facts: dict[str, Any], expected: str
+) -> None:
+    assert failure_of(Step(kind="llm_call", **facts)) == expected
 
 
-def test_a_step_that_is_significant_as_an_error_is_one_by_its_words() -> None:
+def test_a_step_with_significance_error_is_an_error_with_its_own_words() -> None:
     wrong = Step(kind="message", role="agent", significance="error", output="Seattle has 12 people.")
     assert error_or_question_of(wrong) == ("error", "Seattle has 12 people.")
     assert failure_of(Step(kind="find", significance="error", input="where?")) == "where?"
     assert failure_of(Step(kind="find", significance="error")) is None
 
 
-def test_of_an_object_with_an_error_flag_and_no_words_nothing_is_said() -> None:
+def test_an_object_with_an_error_flag_but_no_text_has_no_failure_text() -> None:
     assert failure_of(result({"isError": True})) is None
 
 
 @pytest.mark.parametrize(
-    ("step", "asked"),
+    ("step", "expected"),
     [
         (Step(kind="ask", input="How long are invoices kept?"), "How long are invoices kept?"),
         (Step(kind="ask", input={"question": "How long?"}), "How long?"),
@@ -104,11 +106,11 @@ def test_of_an_object_with_an_error_flag_and_no_words_nothing_is_said() -> None:
         (Step(kind="message", role="agent", output="Shall I refund it?"), None),
     ],
 )
-def test_a_question_is_what_an_ask_asks_or_a_user_ends_with_a_question_mark(
-    step: Step, asked: str | None
+def test_a_question_is_the_input_of_an_ask_or_a_user_sentence_with_a_question_mark(
+    step: Step, expected: str | None
 ) -> None:
-    assert question_of(step) == asked
-    assert error_or_question_of(step) == (None if asked is None else ("question", asked))
+    assert question_of(step) == expected
+    assert error_or_question_of(step) == (None if expected is None else ("question", expected))
 
 
 def test_the_gist_of_an_empty_text_is_empty() -> None:

@@ -1,4 +1,4 @@
-"""The call that is made again, the trend, and the windows of rules."""
+"""Retried calls, trends, and the windows of rules."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -14,7 +14,7 @@ BOOKING = {"user": "ada", "flight": "HAT1", "bags": 1, "payment": 255}
 
 
 @pytest.mark.parametrize(
-    ("failed", "again", "changed"),
+    ("failed", "retried", "changed"),
     [
         (BOOKING, dict(BOOKING), ()),
         (BOOKING, BOOKING | {"payment": 305}, ("payment",)),
@@ -28,13 +28,13 @@ BOOKING = {"user": "ada", "flight": "HAT1", "bags": 1, "payment": 255}
         ({}, {}, ()),
     ],
 )
-def test_a_call_is_made_again_when_most_of_its_arguments_are_the_same(
-    failed: Any, again: Any, changed: tuple[str, ...] | None
+def test_a_call_is_a_retry_if_most_of_its_arguments_are_the_same(
+    failed: Any, retried: Any, changed: tuple[str, ...] | None
 ) -> None:
-    assert changed_between(failed, again) == changed
+    assert changed_between(failed, retried) == changed
 
 
-def test_a_trend_of_a_month_is_told_by_days_and_a_longer_one_by_weeks() -> None:
+def test_a_trend_within_a_month_is_by_day_and_a_longer_one_by_week() -> None:
     first = date(2026, 11, 2)
     by_days = trend({first: 2, first + timedelta(days=3): 1})
     assert by_days is not None
@@ -47,14 +47,14 @@ def test_a_trend_of_a_month_is_told_by_days_and_a_longer_one_by_weeks() -> None:
     assert by_weeks.words.endswith("most in the week of 30 November 2026: 4")
 
 
-def test_a_trend_of_one_day_says_so_and_of_none_there_is_none() -> None:
+def test_a_trend_of_one_day_names_the_day_and_no_days_give_no_trend() -> None:
     one = trend({date(2026, 11, 2): 3})
     assert one is not None
     assert one.words == one.brief == "3 times, all on 2 November 2026"
     assert trend({}) is None
 
 
-def test_of_more_than_a_year_the_last_weeks_are_shown_and_the_others_counted() -> None:
+def test_beyond_a_year_the_last_weeks_are_shown_and_earlier_ones_counted() -> None:
     old = trend({date(2024, 1, 1): 7, date(2026, 11, 2): 1})
     assert old is not None
     assert (len(old.counts), old.before, sum(old.counts)) == (WEEKS, 7, 1)

@@ -1,4 +1,4 @@
-"""What a text says apart from what is another each time."""
+"""Wordings: the text of an error without the parts that vary each time."""
 
 import pytest
 from hypothesis import given
@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from timemachine.memory.patterns.pure.wording import LONGEST, NEGATION, wording_of, words_of
 
 
-def text(said: str, tool: str | None = None) -> str | None:
-    found = wording_of(said, tool)
+def text(raw: str, tool: str | None = None) -> str | None:
+    found = wording_of(raw, tool)
     return found.text if found else None
 
 
 @pytest.mark.parametrize(
-    ("said", "reads"),
+    ("raw", "reads"),
     [
         ("the total price is 305, but paid 255", "the total price is <number>, but paid <number>"),
         ("it took -1,250.5 ms or 98% of it all", "it took <number> ms or <number> of it all"),
@@ -49,12 +49,12 @@ def text(said: str, tool: str | None = None) -> str | None:
         ("white   space\n and an ending dot vanish here.", "white space and an ending dot vanish here"),
     ],
 )
-def test_what_is_another_each_time_is_replaced(said: str, reads: str) -> None:
-    assert text(said) == reads
+def test_variable_parts_are_replaced(raw: str, reads: str) -> None:
+    assert text(raw) == reads
 
 
 @pytest.mark.parametrize(
-    "said",
+    "raw",
     [
         "request failed with status code 404",
         "process ended with exit code 137",
@@ -66,8 +66,8 @@ def test_what_is_another_each_time_is_replaced(said: str, reads: str) -> None:
         "duplicate key broke a rule, SQLSTATE 23505",
     ],
 )
-def test_codes_that_tell_errors_apart_stay(said: str) -> None:
-    assert text(said) == said
+def test_codes_that_distinguish_errors_are_kept(raw: str) -> None:
+    assert text(raw) == raw
 
 
 @pytest.mark.parametrize(
@@ -79,51 +79,51 @@ def test_codes_that_tell_errors_apart_stay(said: str) -> None:
         ("status code 404", "status code 500"),
     ],
 )
-def test_a_text_of_few_words_keeps_what_it_quotes_and_names(one: str, other: str) -> None:
+def test_a_short_text_keeps_its_quotes_and_names(one: str, other: str) -> None:
     assert text(one) != text(other)
 
 
-def test_a_text_of_one_word_is_known_with_its_tool_only() -> None:
+def test_a_text_of_one_word_becomes_a_wording_with_its_tool() -> None:
     assert text("Timeout: 30", "fetch") == "fetch: Timeout: <number>"
     assert text("Timeout after 30", "fetch") == "Timeout after <number>"
     assert text("Error: timeout", "fetch") != text("Error: timeout", "build")
 
 
-def test_a_text_without_words_is_no_wording() -> None:
+def test_a_text_without_words_has_no_wording() -> None:
     assert [wording_of(each) for each in ("", "12", "…", "Error:", "<number>", "[erased: field]")] == [
         None
     ] * 6
 
 
-def test_words_that_negate_are_one() -> None:
-    for said in ("it does not fit here", "it doesn't fit here", "it cannot fit here"):
-        assert words_of(said) == (NEGATION, "fit")
+def test_all_negations_are_equal() -> None:
+    for raw in ("it does not fit here", "it doesn't fit here", "it cannot fit here"):
+        assert words_of(raw) == (NEGATION, "fit")
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**12))
-def test_whatever_the_numbers_the_wording_is_the_same(one: int, other: int) -> None:
-    said = "the total price is {} but only {} was paid of it"
-    assert text(said.format(one, other)) == text(said.format(other, one))
+def test_different_numbers_give_the_same_wording(one: int, other: int) -> None:
+    raw = "the total price is {} but only {} was paid of it"
+    assert text(raw.format(one, other)) == text(raw.format(other, one))
 
 
 @given(st.uuids(), st.from_regex(r"/[a-z]{1,9}/[a-z]{1,9}\.txt", fullmatch=True))
-def test_whatever_the_id_and_the_path_the_wording_is_the_same(some: object, path: str) -> None:
-    assert text(f"job {some} could not read {path} while it ran") == (
+def test_different_ids_and_paths_give_the_same_wording(id_: object, path: str) -> None:
+    assert text(f"job {id_} could not read {path} while it ran") == (
         "job <id> could not read <path> while it ran"
     )
 
 
 @given(st.text(max_size=300))
-def test_any_text_has_a_wording_or_none_and_it_can_be_stored(said: str) -> None:
-    found = wording_of(said, "tool")
+def test_any_text_has_a_storable_wording_or_none(raw: str) -> None:
+    found = wording_of(raw, "tool")
     if found is not None:
         assert found.words
         assert len(found.text) <= 20 * LONGEST
         assert "\x00" not in found.text
-        assert found == wording_of(said, "tool")
+        assert found == wording_of(raw, "tool")
 
 
 def test_texts_that_differ_only_in_values_have_the_same_digest() -> None:
-    said = [wording_of(f"the total price is {price}") for price in (305, 255)]
-    digests = {each.digest for each in said if each}
+    raw = [wording_of(f"the total price is {price}") for price in (305, 255)]
+    digests = {each.digest for each in raw if each}
     assert len(digests) == 1

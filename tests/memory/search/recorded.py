@@ -11,13 +11,13 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
-def said(text: Any, **fields: Any) -> ActionDraft:
-    """A message that says this."""
+def message(text: Any, **fields: Any) -> ActionDraft:
+    """Return a message with this text."""
     return ActionDraft(**{"kind": "message", "role": "user", "output": text, **fields})
 
 
 def session_of(project: Project, *drafts: ActionDraft, name: str = "a run", **fields: Any) -> Session:
-    """A session that recorded these steps; they are not indexed yet."""
+    """Return a session with these steps, not yet indexed."""
     session = start_session(project, name=name, by="test", **fields)
     append(session.id, drafts)
     session.refresh_from_db()
@@ -25,18 +25,18 @@ def session_of(project: Project, *drafts: ActionDraft, name: str = "a run", **fi
 
 
 def index(project: Project) -> None:
-    """Index what the project recorded, to its end."""
+    """Index everything that the project recorded."""
     while indexing.index_new_steps(project.id):
         pass
 
 
 def found(
-    project: Project, q: str, *, limit: int = 50, after: str | None = None, **wanted: Any
+    project: Project, q: str, *, limit: int = 50, after: str | None = None, **options: Any
 ) -> SearchResult:
-    return search(project, SearchOptions(q=q, **wanted), limit=limit, after=after)
+    return search(project, SearchOptions(q=q, **options), limit=limit, after=after)
 
 
-def steps(project: Project, q: str, mode: str = "text", **wanted: Any) -> list[tuple[str, int]]:
-    """The steps that are found, as the names of their sessions and their sequences, best first."""
-    groups = found(project, q, mode=mode, **wanted).groups
+def steps(project: Project, q: str, mode: str = "text", **options: Any) -> list[tuple[str, int]]:
+    """Return the matching steps, as session names and sequences, best first."""
+    groups = found(project, q, mode=mode, **options).groups
     return [(group.session.name, hit.action.sequence) for group in groups for hit in group.hits]

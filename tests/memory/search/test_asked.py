@@ -1,4 +1,4 @@
-"""What is asked of a search, as people write it."""
+"""Parsing of search queries."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def clauses(text: str) -> list[list[str]]:
         ('one "never closed', [["one", '"never closed']]),
     ],
 )
-def test_words_phrases_exclusions_and_alternatives(text: str, groups: list[list[str]]) -> None:
+def test_words_phrases_exclusions_and_alternatives_are_parsed(text: str, groups: list[list[str]]) -> None:
     expected = [
         [
             each + ('"' if each.lstrip("-").startswith('"') and not each.endswith('"') else "")
@@ -38,19 +38,19 @@ def test_words_phrases_exclusions_and_alternatives(text: str, groups: list[list[
 
 
 @pytest.mark.parametrize("text", ["parser.js:42", "ERR_CONN_RESET", "src/parser.js:42", "fetchData()"])
-def test_an_identifier_is_looked_up_whole(text: str) -> None:
+def test_an_identifier_is_looked_up_unsplit(text: str) -> None:
     [[clause]] = parse(text).groups
     assert clause.identifier is not None
     assert clause.binds
 
 
-def test_a_word_is_no_identifier_and_binds_nothing() -> None:
+def test_a_plain_word_is_not_an_identifier_and_requires_nothing() -> None:
     assert parse("timeout").groups == ((Clause(text="timeout"),),)
     assert parse("timeout").binding == ()
     assert parse('"ERR_CONN_RESET was seen"').groups[0][0].identifier is None
 
 
-def test_only_where_every_alternative_binds_is_meaning_bound() -> None:
+def test_semantic_search_is_restricted_only_if_every_alternative_is() -> None:
     assert parse('"a b" or c').binding == ()
     assert [len(group) for group in parse('"a b" x or c -d').binding] == [1, 1]
     assert parse('"a b" -c or d').words == "a b d"
@@ -68,7 +68,7 @@ def test_only_where_every_alternative_binds_is_meaning_bound() -> None:
         ("x " * (MOST_CLAUSES + 1), "more than 50 words"),
     ],
 )
-def test_what_cannot_be_searched_for_is_refused_with_what_to_write(text: str, why: str) -> None:
+def test_an_unsearchable_query_is_refused_with_a_hint(text: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why) as refusal:
         parse(text)
     assert refusal.value.code == "unknown_search"

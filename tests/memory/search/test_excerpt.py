@@ -1,4 +1,4 @@
-"""The passage that is shown with a hit, and its marks."""
+"""The excerpt shown with a search hit, and its marks."""
 
 from timemachine.memory.search.pure.excerpt import SIZE, Source, marks, passage, words_in
 
@@ -9,7 +9,7 @@ def marked(text: str, matching: set[str], literals: set[str]) -> list[str]:
     return [text[start:end] for start, end in marks(text, matching, literals)]
 
 
-def test_the_passage_is_where_most_of_the_words_stand() -> None:
+def test_the_excerpt_is_where_most_of_the_words_are() -> None:
     text = f"{LONG}a gateway. {LONG}the gateway timed out. {LONG}"
     found = passage([Source(part="output", text=text)], {"gateway", "time"})
     assert found is not None
@@ -18,7 +18,7 @@ def test_the_passage_is_where_most_of_the_words_stand() -> None:
     assert (found.begins, found.ends) == (False, False)
 
 
-def test_the_part_that_says_more_of_it_is_shown() -> None:
+def test_the_part_with_more_matches_is_shown() -> None:
     sources = [
         Source(part="error", text=" "),
         Source(part="output", text="the gateway"),
@@ -29,7 +29,7 @@ def test_the_part_that_says_more_of_it_is_shown() -> None:
     assert (found.part, found.begins, found.ends) == ("input", True, True)
 
 
-def test_without_any_of_the_words_it_is_the_beginning_and_without_text_nothing() -> None:
+def test_without_matching_words_the_beginning_is_shown_and_an_empty_text_gives_nothing() -> None:
     found = passage([Source(part="output", text=LONG)], {"gateway"})
     assert found is not None
     assert found.text == LONG[:SIZE]
@@ -37,13 +37,13 @@ def test_without_any_of_the_words_it_is_the_beginning_and_without_text_nothing()
     assert passage([Source(part="error", text="")], {"gateway"}) is None
 
 
-def test_a_word_without_a_space_before_it_is_shown_all_the_same() -> None:
+def test_a_word_without_a_space_before_it_is_still_shown() -> None:
     found = passage([Source(part="output", text="x" * 500 + ".gateway")], {"gateway"})
     assert found is not None
     assert found.text.endswith(".gateway")
 
 
-def test_words_and_literals_are_marked_and_neighbours_are_one() -> None:
+def test_words_and_literals_are_marked_and_adjacent_marks_are_merged() -> None:
     assert words_in("Err_CONN err") == ["err", "conn"]
     assert marked("The gateways timed out", {"gateways", "timed"}, set()) == ["gateways", "timed"]
     assert marked("ERR_CONN_RESET", {"err", "conn", "reset"}, set()) == ["ERR_CONN_RESET"]

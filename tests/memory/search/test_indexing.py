@@ -1,11 +1,11 @@
-"""Steps become findable in the background: nothing is lost, nothing twice, and no text is too hostile."""
+"""Background indexing: nothing is lost or indexed twice, and any text can be indexed."""
 
 from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 
-from tests.memory.search.recorded import found, index, said, session_of, steps
+from tests.memory.search.recorded import found, index, message, session_of, steps
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Unavailable
@@ -19,53 +19,51 @@ from timemachine.recording.sessions.deletions import erase_session
 pytestmark = pytest.mark.django_db
 
 
-def test_a_step_is_found_once_it_is_indexed_and_until_then_it_is_counted(project: Project) -> None:
-    session = session_of(project, said("The gateway timed out."), said("Restart it."))
+def test_a_step_is_found_once_indexed_and_counted_as_pending_until_then(project: Project) -> None:
+    session = session_of(project, message("The gateway timed out."), message("Restart it."))
     assert indexing.count_not_indexed(project) == 2
     assert found(project, "gateway").not_indexed == 2
     assert steps(project, "gateway") == []
     index(project)
     assert indexing.count_not_indexed(project) == 0
     assert steps(project, "gateways") == [("a run", 1)]
-    append(session.id, [said("The gateway again.")])
+    append(session.id, [message("The gateway again.")])
     assert indexing.count_not_indexed(project) == 1
     index(project)
     assert sorted(steps(project, "gateway")) == [("a run", 1), ("a run", 3)]
     assert SearchedAction.objects.count() == ActionMeaning.objects.count() == 3
 
 
-def test_more_steps_than_a_batch_are_indexed_to_the_last(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_steps_than_a_batch_are_all_indexed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "BATCH", 3)
-    session = session_of(project, *(said(f"step number{n}") for n in range(1, 11)))
+    session = session_of(project, *(message(f"step number{n}") for n in range(1, 11)))
     index(project)
     assert SearchedAction.objects.filter(session=session).count() == 10
     assert steps(project, "number10") == [("a run", 10)]
 
 
-def test_a_batch_ends_where_its_payloads_grow_too_large_and_has_one_at_least(
+def test_a_batch_ends_when_its_payloads_grow_too_large_but_has_at_least_one_step(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "BATCH_BYTES", 10)
-    session = session_of(project, said("much more than ten bytes"), said("again more than ten bytes"))
+    session = session_of(project, message("much more than ten bytes"), message("again more than ten bytes"))
     assert indexing.index_some(project.id, session.id, 0)
     assert SearchedAction.objects.count() == 1
     index(project)
     assert SearchedAction.objects.count() == 2
 
 
-def test_when_the_time_is_up_there_is_more_to_do(project: Project) -> None:
-    session_of(project, said("one"))
+def test_when_the_time_is_up_more_work_is_reported(project: Project) -> None:
+    session_of(project, message("one"))
     assert indexing.index_new_steps(project.id, seconds=-1)
     row = Indexing.objects.get(project=project)
     assert row.lease_until is None
     assert overdue(index_steps) == [project.id]
 
 
-def test_a_project_is_not_enqueued_twice_nor_while_a_worker_has_it(project: Project) -> None:
+def test_a_project_is_not_enqueued_twice_or_while_a_worker_has_it(project: Project) -> None:
     assert overdue(index_steps) == []
-    session_of(project, said("one"))
+    session_of(project, message("one"))
     assert overdue(index_steps) == [project.id]
     assert overdue(index_steps) == []
     Indexing.objects.update(enqueued_at=now() - timedelta(minutes=1))
@@ -76,17 +74,17 @@ def test_a_project_is_not_enqueued_twice_nor_while_a_worker_has_it(project: Proj
     assert indexing.count_not_indexed(project) == 1
 
 
-def test_a_worker_that_is_killed_holds_up_nobody_when_its_lease_is_over(project: Project) -> None:
-    session_of(project, said("one"))
+def test_a_killed_worker_blocks_no_other_after_its_lease_expires(project: Project) -> None:
+    session_of(project, message("one"))
     Indexing.objects.create(project=project, lease_until=now() - timedelta(seconds=1))
     index(project)
     assert indexing.count_not_indexed(project) == 0
 
 
-def test_a_worker_that_is_killed_between_its_rows_leaves_nothing_half_done(
+def test_a_worker_killed_between_its_rows_leaves_no_partial_state(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session_of(project, said("one gateway"))
+    session_of(project, message("one gateway"))
 
     def dying(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -101,8 +99,8 @@ def test_a_worker_that_is_killed_between_its_rows_leaves_nothing_half_done(
     assert steps(project, "gateway") == [("a run", 1)]
 
 
-def test_the_same_steps_indexed_by_two_stand_there_once(project: Project) -> None:
-    session = session_of(project, said("one"), said("two"))
+def test_steps_indexed_by_two_workers_are_stored_once(project: Project) -> None:
+    session = session_of(project, message("one"), message("two"))
     assert indexing.index_some(project.id, session.id, 0)
     assert not indexing.index_some(project.id, session.id, 0)
     assert not indexing.index_some(project.id, session.id, 2)
@@ -110,9 +108,9 @@ def test_the_same_steps_indexed_by_two_stand_there_once(project: Project) -> Non
     assert IndexedSession.objects.get().indexed_through == 2
 
 
-def test_a_session_that_is_erased_takes_its_rows_along(project: Project) -> None:
-    session = session_of(project, said("secret gateway"))
-    other = session_of(project, said("open gateway"), name="kept")
+def test_erasing_a_session_removes_its_rows(project: Project) -> None:
+    session = session_of(project, message("secret gateway"))
+    other = session_of(project, message("open gateway"), name="kept")
     index(project)
     erase_session(session)
     assert steps(project, "gateway") == [("kept", 1)]
@@ -120,10 +118,10 @@ def test_a_session_that_is_erased_takes_its_rows_along(project: Project) -> None
     assert ActionMeaning.objects.count() == IndexedSession.objects.count() == 1
 
 
-def test_a_session_that_is_erased_while_it_is_indexed_leaves_nothing(
+def test_a_session_erased_during_indexing_leaves_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = session_of(project, said("secret gateway"))
+    session = session_of(project, message("secret gateway"))
     embed = indexing.MODEL.embed
 
     def erasing(texts: list[str]) -> object:
@@ -135,14 +133,14 @@ def test_a_session_that_is_erased_while_it_is_indexed_leaves_nothing(
     assert SearchedAction.objects.count() == 0
 
 
-def test_where_the_models_files_are_missing_words_are_found_all_the_same(
+def test_without_the_model_files_words_are_still_found(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(_: object) -> object:
         raise Unavailable("The files are missing.")
 
     monkeypatch.setattr(indexing, "_embed", missing)
-    session_of(project, said("the gateway"))
+    session_of(project, message("the gateway"))
     index(project)
     assert steps(project, "gateway") == [("a run", 1)]
     assert ActionMeaning.objects.count() == 0
@@ -175,8 +173,8 @@ def test_where_the_models_files_are_missing_words_are_found_all_the_same(
         "operators",
     ],
 )
-def test_no_text_is_too_hostile_to_be_indexed(project: Project, text: object, word: str, cut: bool) -> None:
-    session_of(project, said(text), said("harmless"))
+def test_any_text_can_be_indexed(project: Project, text: object, word: str, cut: bool) -> None:
+    session_of(project, message(text), message("harmless"))
     index(project)
     assert indexing.count_not_indexed(project) == 0
     assert steps(project, word) == [("a run", 1)]
@@ -185,8 +183,8 @@ def test_no_text_is_too_hostile_to_be_indexed(project: Project, text: object, wo
     assert steps(project, "harmless") == [("a run", 2)]
 
 
-def test_what_stands_behind_the_first_256_kb_is_not_searched_and_that_is_said(project: Project) -> None:
-    session_of(project, said("first " + "filler " * 60_000 + "last"))
+def test_text_after_the_first_256_kb_is_not_searched_and_this_is_reported(project: Project) -> None:
+    session_of(project, message("first " + "filler " * 60_000 + "last"))
     index(project)
     assert steps(project, "last") == []
     assert found(project, "first", mode="text").groups[0].hits[0].cut
@@ -195,7 +193,7 @@ def test_what_stands_behind_the_first_256_kb_is_not_searched_and_that_is_said(pr
 def test_errors_names_tools_and_both_payloads_are_searched(project: Project) -> None:
     session_of(
         project,
-        said(
+        message(
             "the outcome",
             kind="tool_call",
             role=None,
@@ -211,10 +209,10 @@ def test_errors_names_tools_and_both_payloads_are_searched(project: Project) -> 
         assert steps(project, word) == [("a run", 1)], word
 
 
-def test_the_operators_command_indexes_what_is_left_and_everything_anew(
+def test_the_operator_command_indexes_the_remaining_steps_or_all_of_them(
     project: Project, other_project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session_of(project, said("one"), said("two"))
+    session_of(project, message("one"), message("two"))
     call_command("index_steps")
     assert "Prüfung: 2 steps indexed" in capsys.readouterr().out
     call_command("index_steps", again=True)

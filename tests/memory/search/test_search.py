@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from tests.memory.search.recorded import found, index, said, session_of, steps
+from tests.memory.search.recorded import found, index, message, session_of, steps
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, NotFound, Unavailable
 from timemachine.knowledge.embedding import table
@@ -18,12 +18,12 @@ from timemachine.recording.sessions.models import Session
 pytestmark = pytest.mark.django_db
 
 
-def test_words_phrases_exclusions_and_alternatives(project: Project) -> None:
+def test_words_phrases_exclusions_and_alternatives_match(project: Project) -> None:
     session_of(
         project,
-        said("The gateway crashed in time."),
-        said("crashed at the gateway, some time"),
-        said("A passing test."),
+        message("The gateway crashed in time."),
+        message("crashed at the gateway, some time"),
+        message("A passing test."),
     )
     index(project)
     assert sorted(steps(project, "gateway time")) == [("a run", 1), ("a run", 2)]
@@ -33,7 +33,7 @@ def test_words_phrases_exclusions_and_alternatives(project: Project) -> None:
     assert steps(project, "gateway passing") == []
 
 
-def test_an_identifier_finds_its_own_steps_and_no_others(project: Project) -> None:
+def test_an_identifier_finds_exactly_its_own_steps(project: Project) -> None:
     identifiers = {
         "parser.js:42": "parser.js:421",
         "ERR_CONN_RESET": "ERR_CONN_REFUSED",
@@ -42,24 +42,24 @@ def test_an_identifier_finds_its_own_steps_and_no_others(project: Project) -> No
         "550e8400-e29b-41d4-a716-446655440000": "550e8400-e29b-41d4-a716-446655440001",
     }
     for one, other in identifiers.items():
-        session_of(project, said(f"It failed at {one}."), said(f"It failed at {other}."), name=one)
+        session_of(project, message(f"It failed at {one}."), message(f"It failed at {other}."), name=one)
     index(project)
-    for asked in identifiers:
+    for query in identifiers:
         for mode in ("text", "hybrid"):
-            [group] = found(project, asked, mode=mode).groups
+            [group] = found(project, query, mode=mode).groups
             [hit] = group.hits
-            assert (group.session.name, hit.action.sequence) == (asked, 1), mode
+            assert (group.session.name, hit.action.sequence) == (query, 1), mode
             assert hit.passage is not None
-            assert [hit.passage.text[start:end] for start, end in hit.marks] == [asked]
-            others = {(name, 1 + (name == asked)) for name in identifiers} | {
+            assert [hit.passage.text[start:end] for start, end in hit.marks] == [query]
+            others = {(name, 1 + (name == query)) for name in identifiers} | {
                 (name, 2) for name in identifiers
             }
-            assert set(steps(project, f"failed -{asked}", mode)) == others
+            assert set(steps(project, f"failed -{query}", mode)) == others
 
 
 def test_a_step_is_found_by_its_meaning_without_any_of_the_words(project: Project) -> None:
     session_of(
-        project, said("The automobile broke down on the motorway."), said("Bake the bread for an hour.")
+        project, message("The automobile broke down on the motorway."), message("Bake the bread for an hour.")
     )
     index(project)
     assert steps(project, "car failure on a highway") == []
@@ -69,26 +69,24 @@ def test_a_step_is_found_by_its_meaning_without_any_of_the_words(project: Projec
     assert group.more == 0
 
 
-def test_hybrid_puts_first_what_both_find(project: Project) -> None:
-    session_of(project, said("database"), name="words")
-    session_of(project, said("The database lost its connection and the query failed."), name="both")
-    session_of(project, said("SQL server disconnected"), name="meaning")
+def test_hybrid_mode_ranks_first_what_both_modes_find(project: Project) -> None:
+    session_of(project, message("database"), name="words")
+    session_of(project, message("The database lost its connection and the query failed."), name="both")
+    session_of(project, message("SQL server disconnected"), name="meaning")
     index(project)
     assert steps(project, "database connection lost", "hybrid")[0] == ("both", 1)
 
 
-def test_the_list_of_sessions_is_searched_by_what_its_steps_say(
-    project: Project, other_project: Project
-) -> None:
-    session_of(project, said("The gateway answered 502"), said("It works"), name="nightly")
-    session_of(project, said("nothing of that"), name="Gateway plan")
-    session_of(project, said("see parser.js:42"), name="mend")
-    session_of(other_project, said("gateway"), name="theirs")
+def test_the_session_list_is_searched_by_the_text_of_steps(project: Project, other_project: Project) -> None:
+    session_of(project, message("The gateway answered 502"), message("It works"), name="nightly")
+    session_of(project, message("nothing of that"), name="Gateway plan")
+    session_of(project, message("see parser.js:42"), name="mend")
+    session_of(other_project, message("gateway"), name="theirs")
     index(project)
     index(other_project)
 
-    def listed(q: str, **wanted: str) -> set[str]:
-        return {each.name for each in sessions_page(project, SessionQuery(q=q, **wanted)).sessions}  # type: ignore[arg-type]
+    def listed(q: str, **filters: str) -> set[str]:
+        return {each.name for each in sessions_page(project, SessionQuery(q=q, **filters)).sessions}  # type: ignore[arg-type]
 
     assert listed("gateway") == {"nightly", "Gateway plan"}
     assert listed("gateway", named="plan") == {"Gateway plan"}
@@ -98,36 +96,36 @@ def test_the_list_of_sessions_is_searched_by_what_its_steps_say(
     assert listed("-gateway") == listed("%") == listed("x" * 2_000) == set()
 
 
-def test_another_projects_text_is_never_found(project: Project, other_project: Project) -> None:
-    session_of(project, said("our gateway"), name="ours")
-    theirs = session_of(other_project, said("their gateway"), name="theirs")
+def test_text_of_another_project_is_never_found(project: Project, other_project: Project) -> None:
+    session_of(project, message("our gateway"), name="ours")
+    other_session = session_of(other_project, message("their gateway"), name="theirs")
     index(project)
     index(other_project)
     for mode in ("text", "semantic", "hybrid"):
         assert steps(project, "gateway", mode) == [("ours", 1)]
         assert steps(other_project, "gateway", mode) == [("theirs", 1)]
     with pytest.raises(NotFound):
-        found(project, "gateway", session=str(theirs.id))
+        found(project, "gateway", session=str(other_session.id))
 
 
 @pytest.mark.parametrize("mode", ["text", "semantic", "hybrid"])
-def test_filters_say_which_steps_are_looked_at(project: Project, mode: str) -> None:
+def test_filters_restrict_the_steps(project: Project, mode: str) -> None:
     session_of(
         project,
-        said("gateway one", kind="tool_call", role=None, tool="read", agent="ada", model="acme:m"),
-        said("gateway two", error_message="broken", started_at=None),
+        message("gateway one", kind="tool_call", role=None, tool="read", agent="ada", model="acme:m"),
+        message("gateway two", error_message="broken", started_at=None),
         name="first",
         agent="grace",
         user="ann",
         tags=["eu"],
     )
-    other = session_of(project, said("gateway three", tags=["late"]), name="second", key="second-key")
+    other = session_of(project, message("gateway three", tags=["late"]), name="second", key="second-key")
     Session.objects.filter(name="first").update(cost_usd=2)
     end_session(other.id)
     index(project)
 
-    def narrowed(**wanted: str | float) -> set[tuple[str, int]]:
-        return set(steps(project, "gateway", mode, **wanted))
+    def narrowed(**filters: str | float) -> set[tuple[str, int]]:
+        return set(steps(project, "gateway", mode, **filters))
 
     assert narrowed(kind="tool_call") == narrowed(tool="read") == narrowed(model="acme:m") == {("first", 1)}
     assert narrowed(agent="ada") == {("first", 1)}
@@ -144,18 +142,18 @@ def test_filters_say_which_steps_are_looked_at(project: Project, mode: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("wanted", "field"),
+    ("filters", "field"),
     [({"mode": "fuzzy"}, "mode"), ({"kind": "dance"}, "kind"), ({"status": "odd"}, "status")],
 )
-def test_what_is_not_known_is_refused(project: Project, wanted: dict[str, Any], field: str) -> None:
+def test_an_unknown_filter_value_is_refused(project: Project, filters: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        found(project, "gateway", **wanted)
+        found(project, "gateway", **filters)
     assert refusal.value.facts["field"] == field
 
 
-def test_a_session_shows_its_best_steps_and_says_how_many_more_there_are(project: Project) -> None:
-    session_of(project, *(said("gateway" + " and more" * n) for n in range(8)), name="many")
-    session_of(project, said("gateway"), name="one")
+def test_a_session_shows_its_best_steps_and_the_number_of_the_others(project: Project) -> None:
+    session_of(project, *(message("gateway" + " and more" * n) for n in range(8)), name="many")
+    session_of(project, message("gateway"), name="one")
     index(project)
     many = next(
         group for group in found(project, "gateway", mode="text").groups if group.session.name == "many"
@@ -168,9 +166,9 @@ def test_a_session_shows_its_best_steps_and_says_how_many_more_there_are(project
 
 
 @pytest.mark.parametrize("mode", ["text", "semantic", "hybrid"])
-def test_pages_of_sessions_have_every_session_once(project: Project, mode: str) -> None:
+def test_pages_of_sessions_contain_every_session_once(project: Project, mode: str) -> None:
     for n in range(7):
-        session_of(project, said("gateway" + " again" * (n // 2)), name=f"run {n}")
+        session_of(project, message("gateway" + " again" * (n // 2)), name=f"run {n}")
     index(project)
     seen: list[str] = []
     after = None
@@ -187,25 +185,25 @@ def test_pages_of_sessions_have_every_session_once(project: Project, mode: str) 
 @pytest.mark.parametrize(
     "after", ["!", "e30", base64.urlsafe_b64encode(b'["x", "y"]').decode(), "WzEsMiwzXQ"]
 )
-def test_a_place_that_was_not_given_out_is_refused(project: Project, after: str) -> None:
+def test_a_forged_cursor_is_refused(project: Project, after: str) -> None:
     with pytest.raises(InvalidInput):
         found(project, "gateway", after=after)
 
 
-def test_words_that_are_too_common_are_said_to_be(project: Project) -> None:
-    session_of(project, said("the and of"))
+def test_words_that_are_too_common_are_reported(project: Project) -> None:
+    session_of(project, message("the and of"))
     index(project)
     assert found(project, "the of", mode="text").too_common
     assert not found(project, "the gateway", mode="text").too_common
 
 
-def test_without_the_model_words_are_searched_and_that_is_said(
+def test_without_the_model_words_are_searched_and_a_notice_is_shown(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(*_: object) -> list[float]:
         raise Unavailable("The files are missing.")
 
-    session_of(project, said("the gateway"))
+    session_of(project, message("the gateway"))
     index(project)
     monkeypatch.setattr(table, "query_vector", missing)
     page = found(project, "gateway")
@@ -216,26 +214,26 @@ def test_without_the_model_words_are_searched_and_that_is_said(
 
 
 def test_a_step_without_any_text_is_found_by_its_tool(project: Project) -> None:
-    session_of(project, said(None, kind="tool_call", role=None, tool="gateway_restart"))
+    session_of(project, message(None, kind="tool_call", role=None, tool="gateway_restart"))
     index(project)
     [group] = found(project, "gateway_restart", mode="text").groups
     assert group.hits[0].passage is not None
     assert group.hits[0].passage.part == "name"
 
 
-def test_no_more_queries_for_more_that_is_found(
+def test_the_number_of_queries_does_not_grow_with_the_results(
     project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for n in range(6):
-        session_of(project, said("gateway"), said("gateway again"), name=f"run {n}")
+        session_of(project, message("gateway"), message("gateway again"), name=f"run {n}")
     index(project)
     for limit in (1, 6):
         with django_assert_num_queries(8):
             found(project, "gateway", limit=limit)
 
 
-def test_no_question_is_too_hostile_to_be_asked(project: Project) -> None:
-    session_of(project, said("gateway"))
+def test_any_query_text_is_handled(project: Project) -> None:
+    session_of(project, message("gateway"))
     index(project)
     for q in (
         "a & b | !c",

@@ -1,4 +1,4 @@
-"""The text by which a payload is found."""
+"""The searchable text of a payload."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ JSON = "application/json"
         ({}, ""),
     ],
 )
-def test_of_json_the_values_are_searched_and_not_the_names(value: Any, text: str) -> None:
+def test_the_values_of_json_are_searched_and_its_keys_are_not(value: Any, text: str) -> None:
     assert text_of(JSON, json_bytes(value)) == text
 
 
@@ -39,11 +39,11 @@ def test_of_json_the_values_are_searched_and_not_the_names(value: Any, text: str
         ('{"a":"x"', "x"),
     ],
 )
-def test_json_may_end_anywhere(cut: str, text: str) -> None:
+def test_json_may_be_truncated_anywhere(cut: str, text: str) -> None:
     assert text_of(JSON, cut.encode()) == text
 
 
-def test_a_text_is_searched_as_it_is_and_what_cannot_be_stored_is_a_sign() -> None:
+def test_plain_text_is_searched_unchanged_with_unstorable_characters_replaced() -> None:
     assert text_of("text/plain", text_bytes('{"a": "x"}')) == '{"a": "x"}'
     assert "\x00" not in text_of("text/plain", text_bytes("a\x00b\ud800"))
     assert text_of("text/plain", "Zoë".encode()[:-1]).startswith("Zo")
@@ -56,7 +56,7 @@ def test_a_text_is_searched_as_it_is_and_what_cannot_be_stored_is_a_sign() -> No
         max_leaves=8,
     )
 )
-def test_every_json_is_read_from_any_beginning_of_it(value: Any) -> None:
+def test_any_prefix_of_json_can_be_read(value: Any) -> None:
     data = json.dumps(value).encode()
     for end in range(0, len(data) + 1, 7):
         text_of(JSON, data[:end]).encode()

@@ -1,4 +1,4 @@
-"""Training pairs: a problem and what solved it, attempts that the record shows to be rejected, and everything else left out with its reason."""
+"""Training pairs: a problem with its solution, rejected attempts, and skipped sessions with their reasons."""
 
 import json
 from itertools import batched
@@ -29,15 +29,15 @@ ROOT = "The fetch is not awaited."
 FIX = "Await fetchData() before the list is drawn."
 
 
-def said(role: str, text: str, significance: str | None = None, **more: Any) -> ActionDraft:
+def message(role: str, text: str, significance: str | None = None, **fields: Any) -> ActionDraft:
     return ActionDraft(
-        kind="message", layer="agent", role=role, output=text, significance=significance, **more
+        kind="message", layer="agent", role=role, output=text, significance=significance, **fields
     )
 
 
-STORY = (
-    said("user", ERROR, "error"),
-    said("agent", GUESS, "hypothesis"),
+TURNS = (
+    message("user", ERROR, "error"),
+    message("agent", GUESS, "hypothesis"),
     ActionDraft(
         kind="tool_call",
         role="agent",
@@ -46,18 +46,18 @@ STORY = (
         error_type="Failed",
         error_message="3 red",
     ),
-    said("agent", ROOT, "decision"),
-    said("agent", FIX, "solution"),
-    said("user", "That was it!"),
+    message("agent", ROOT, "decision"),
+    message("agent", FIX, "solution"),
+    message("user", "That was it!"),
 )
 
 
-def told(
+def record_session(
     project: Project, key: str, drafts: tuple[ActionDraft, ...], *, ended: bool = True, tag: str = ""
 ) -> Session:
     begun = start_session(project, name=key, key=key, by="test", tags=[tag] if tag else [])
-    for some in batched(drafts, 1_000):
-        append(begun.id, some)
+    for batch in batched(drafts, 1_000):
+        append(begun.id, batch)
     return end_session(begun.id) if ended else begun
 
 
@@ -66,17 +66,15 @@ def api(project: Project) -> Program:
     return program(project)
 
 
-def lines(api: Program, **asked: str) -> list[Any]:
-    answer = api.get("/training", **asked)
+def lines(api: Program, **parameters: str) -> list[Any]:
+    answer = api.get("/training", **parameters)
     assert answer.status_code == 200, answer.content
     return [json.loads(line) for line in answer.getvalue().decode().splitlines()]
 
 
 @pytest.mark.django_db
-def test_problem_and_resolution_are_a_chat_with_what_is_secret_withheld(
-    api: Program, project: Project
-) -> None:
-    told(project, "bug", STORY)
+def test_problem_and_resolution_become_a_chat_with_secrets_withheld(api: Program, project: Project) -> None:
+    record_session(project, "bug", TURNS)
     assert lines(api) == [
         {
             "messages": [
@@ -93,8 +91,8 @@ def test_problem_and_resolution_are_a_chat_with_what_is_secret_withheld(
 
 
 @pytest.mark.django_db
-def test_the_whole_chain_ends_with_what_solved_it(api: Program, project: Project) -> None:
-    told(project, "bug", STORY)
+def test_the_complete_chain_ends_with_the_solution(api: Program, project: Project) -> None:
+    record_session(project, "bug", TURNS)
     [line] = lines(api, what="chain")
     assert [each["role"] for each in line["messages"]] == ["user", "assistant", "assistant"]
     assert GUESS in line["messages"][1]["content"]
@@ -103,10 +101,10 @@ def test_the_whole_chain_ends_with_what_solved_it(api: Program, project: Project
 
 
 @pytest.mark.django_db
-def test_each_rejected_attempt_is_a_preference_and_the_report_says_by_which_rule(
+def test_each_rejected_attempt_is_a_preference_and_the_report_names_the_rule(
     api: Program, project: Project
 ) -> None:
-    told(project, "bug", STORY)
+    record_session(project, "bug", TURNS)
     found = lines(api, form="dpo")
     assert [each["rejected"][0]["content"] for each in found] == ["tool run_tests: all\n! Failed: 3 red"]
     assert all(each["chosen"] == [{"role": "assistant", "content": FIX}] for each in found)
@@ -117,19 +115,19 @@ def test_each_rejected_attempt_is_a_preference_and_the_report_says_by_which_rule
 
 
 @pytest.mark.django_db
-def test_what_is_left_out_is_told_with_its_reason(api: Program, project: Project) -> None:
-    told(project, "none", STORY[:2])
-    told(project, "open", STORY, ended=False)
-    told(project, "unasked", (said("agent", FIX, "solution"),))
-    told(project, "users", (said("user", "Why?"), said("user", "Found it.", "solution")))
-    told(
+def test_skipped_sessions_are_reported_with_the_reason(api: Program, project: Project) -> None:
+    record_session(project, "none", TURNS[:2])
+    record_session(project, "open", TURNS, ended=False)
+    record_session(project, "unasked", (message("agent", FIX, "solution"),))
+    record_session(project, "users", (message("user", "Why?"), message("user", "Found it.", "solution")))
+    record_session(
         project,
         "only-secrets",
-        (said("user", "zoe@example.org"), said("agent", "zoe@example.org", "solution")),
+        (message("user", "zoe@example.org"), message("agent", "zoe@example.org", "solution")),
     )
-    gone = told(project, "gone", STORY)
-    delete_turn(gone.actions.get(sequence=5), reason="asked for", by="ada")
-    told(project, "first-try", (said("user", "Why?"), said("agent", FIX, "solution")))
+    session = record_session(project, "gone", TURNS)
+    delete_turn(session.actions.get(sequence=5), reason="asked for", by="ada")
+    record_session(project, "first-try", (message("user", "Why?"), message("agent", FIX, "solution")))
     report = api.get("/training/report", form="dpo").json()
     assert report["pairs"] == 0
     assert {each["reason"]: each["count"] for each in report["left_out"]} == {
@@ -147,10 +145,10 @@ def test_what_is_left_out_is_told_with_its_reason(api: Program, project: Project
 
 
 @pytest.mark.django_db
-def test_a_solution_that_a_person_named_counts_and_one_they_took_back_does_not(
+def test_a_solution_set_by_a_person_counts_and_a_withdrawn_one_does_not(
     api: Program, project: Project
 ) -> None:
-    told(project, "plain", (said("user", "Why?"), said("agent", "Because.")))
+    record_session(project, "plain", (message("user", "Why?"), message("agent", "Because.")))
     assert lines(api) == []
     assert api.patch("/sessions/plain/actions/2", {"significance": "solution"}).status_code == 200
     assert lines(api)[0]["messages"][-1]["content"] == "Because."
@@ -159,29 +157,29 @@ def test_a_solution_that_a_person_named_counts_and_one_they_took_back_does_not(
 
 
 @pytest.mark.django_db
-def test_the_parts_are_the_same_every_time_and_make_the_whole(api: Program, project: Project) -> None:
+def test_the_split_is_deterministic_and_its_parts_add_up_to_all_pairs(api: Program, project: Project) -> None:
     for n in range(8):
-        told(
+        record_session(
             project,
             f"s{n}",
-            (said("user", f"Why {n}?"), said("agent", f"Because {n}.", "solution")),
+            (message("user", f"Why {n}?"), message("agent", f"Because {n}.", "solution")),
             tag="x" if n else "",
         )
     parts = {part: lines(api, part=part, shares="50,25,25") for part in PARTS}
     assert parts == {part: lines(api, part=part, shares="50,25,25") for part in PARTS}
     every = lines(api)
     assert sorted(map(json.dumps, every)) == sorted(
-        json.dumps(each) for some in parts.values() for each in some
+        json.dumps(each) for batch in parts.values() for each in batch
     )
     report = api.get("/training/report", shares="50,25,25").json()["split"]
-    assert report["pairs"] == {part: len(some) for part, some in parts.items()}
+    assert report["pairs"] == {part: len(batch) for part, batch in parts.items()}
     assert parts != {part: lines(api, part=part, shares="50,25,25", seed="another") for part in PARTS}
     assert len(lines(api, tag="x")) == 7
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "asked",
+    "parameters",
     [
         {"form": "x"},
         {"what": "x"},
@@ -191,17 +189,17 @@ def test_the_parts_are_the_same_every_time_and_make_the_whole(api: Program, proj
         {"seed": "x" * 101},
     ],
 )
-def test_what_cannot_be_asked_for_is_refused_by_its_name(api: Program, asked: dict[str, str]) -> None:
+def test_an_invalid_parameter_is_refused_by_name(api: Program, parameters: dict[str, str]) -> None:
     for path in ("/training", "/training/report"):
-        refused = api.get(path, **asked)
+        refused = api.get(path, **parameters)
         assert refused.status_code == 422
-        assert next(iter(asked)) in refused.content.decode()
+        assert next(iter(parameters)) in refused.content.decode()
     assert api.get("/training", redaction="none").status_code == 404
 
 
 @pytest.mark.django_db
-def test_two_projects_never_meet(other_project: Project, api: Program) -> None:
-    told(other_project, "bug", STORY)
+def test_two_projects_are_kept_separate(other_project: Project, api: Program) -> None:
+    record_session(other_project, "bug", TURNS)
     assert lines(api) == []
     assert api.get("/training/report").json()["sessions"] == 0
 
@@ -210,7 +208,7 @@ def turn(sequence: int, role: str, text: str, significance: str | None = None) -
     return Turn(sequence=sequence, kind="message", role=role, output=text, significance=significance)
 
 
-def test_each_solution_has_the_stretch_since_the_one_before() -> None:
+def test_each_solution_has_the_turns_since_the_previous_one() -> None:
     turns = [
         turn(1, "user", "A?"),
         turn(2, "agent", "a", "solution"),
@@ -221,7 +219,7 @@ def test_each_solution_has_the_stretch_since_the_one_before() -> None:
     assert [each.steps for each in found] == [(1, 2), (3, 4)]
 
 
-def test_of_one_problem_the_last_solution_counts() -> None:
+def test_the_last_solution_of_a_problem_counts() -> None:
     turns = [
         turn(1, "user", "A?"),
         turn(2, "agent", "It is not awaited.", "breakthrough"),
@@ -234,16 +232,16 @@ def test_of_one_problem_the_last_solution_counts() -> None:
     assert [each.steps for each in found] == [(1, 4), (5, 6)]
 
 
-def test_a_turn_that_was_deleted_is_in_no_chain() -> None:
+def test_a_deleted_turn_is_in_no_chain() -> None:
     turns = [turn(1, "user", "A?"), turn(2, "agent", "b"), turn(3, "agent", "c", "solution")]
     [found] = chats_of(turns, "chain", {2})
     assert isinstance(found, Pair)
     assert found.steps == (1, 3)
-    [left] = chats_of(turns, "chain", {1})
-    assert left == Skipped(solution=3, reason="deleted")
+    [skipped] = chats_of(turns, "chain", {1})
+    assert skipped == Skipped(solution=3, reason="deleted")
 
 
-def test_an_attempt_that_an_error_answered_was_rejected() -> None:
+def test_an_attempt_followed_by_an_error_was_rejected() -> None:
     turns = [
         turn(1, "user", "A?"),
         turn(2, "agent", "try x"),
@@ -259,7 +257,7 @@ def test_an_attempt_that_an_error_answered_was_rejected() -> None:
     )
 
 
-def test_a_hypothesis_that_the_solution_confirms_is_no_rejected_attempt() -> None:
+def test_a_hypothesis_confirmed_by_the_solution_is_not_a_rejected_attempt() -> None:
     guess = turn(2, "agent", "Workers keep their connections after each job.", "hypothesis")
     turns = [
         turn(1, "user", "The pool is exhausted.", "error"),
@@ -279,14 +277,14 @@ def test_a_hypothesis_that_the_solution_confirms_is_no_rejected_attempt() -> Non
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/training", "/training/report"])
-def test_a_time_that_is_none_is_refused_before_anything_is_sent(api: Program, path: str) -> None:
+def test_an_invalid_time_is_refused_before_anything_is_sent(api: Program, path: str) -> None:
     assert api.get(path, since="no time").status_code == 422
 
 
 @pytest.mark.django_db
-def test_a_file_that_breaks_off_says_so(project: Project) -> None:
+def test_a_truncated_file_says_so(project: Project) -> None:
     for key in ("one", "two"):
-        told(project, key, STORY)
+        record_session(project, key, TURNS)
     answer = streamed_pairs(project, ExportOptions())
     parts = iter(answer)
     assert json.loads(next(parts))["messages"]
@@ -299,15 +297,17 @@ def test_a_file_that_breaks_off_says_so(project: Project) -> None:
 
 
 @pytest.mark.django_db
-def test_a_report_reads_as_much_as_nobody_waits_long_for_and_the_file_has_all(
+def test_a_report_reads_a_limited_amount_and_the_file_has_everything(
     api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "MOST_TURNS", 40)
     monkeypatch.setattr(queries, "MOST_BYTES", 60_000)
-    long = tuple(said("agent", f"look {n}") for n in range(40))
-    told(project, "long", (*STORY[:1], *long, *STORY[4:]))
-    told(project, "large", (*STORY[:1], *[said("agent", "look " * (60_000 // 15 + 1))] * 3, *STORY[4:]))
-    told(project, "short", STORY)
+    long = tuple(message("agent", f"look {n}") for n in range(40))
+    record_session(project, "long", (*TURNS[:1], *long, *TURNS[4:]))
+    record_session(
+        project, "large", (*TURNS[:1], *[message("agent", "look " * (60_000 // 15 + 1))] * 3, *TURNS[4:])
+    )
+    record_session(project, "short", TURNS)
     report = api.get("/training/report").json()
     assert (report["pairs"], report["unread"], [each["key"] for each in report["first"]]) == (1, 2, ["short"])
     assert len(lines(api)) == 3

@@ -1,4 +1,4 @@
-"""Training pairs: what nobody solved, an attempt that says what the solution says, and choices that cannot be."""
+"""Training pairs: unsolved problems, an attempt equal to the solution, and invalid options."""
 
 import pytest
 
@@ -8,19 +8,19 @@ from timemachine.memory.training.pure.pairs import Skipped, chats_of, preference
 from timemachine.memory.training.pure.split import split_of
 from timemachine.recording.sessions.pure.turn_text import Turn
 
-ASKED = Turn(sequence=1, kind="message", role="user", output="It fails.", significance="error")
+PROBLEM = Turn(sequence=1, kind="message", role="user", output="It fails.", significance="error")
 FIX = "Close the connection."
 CHOICES = {"form": "chat", "what": "resolution", "part": "", "seed": "", "shares": "", "redaction": ""}
 
 
-def test_of_what_nobody_solved_nothing_is_learned() -> None:
-    assert list(chats_of([ASKED], "resolution")) == []
+def test_an_unsolved_problem_gives_no_pair() -> None:
+    assert list(chats_of([PROBLEM], "resolution")) == []
     assert list(preferences_of([], "chain")) == []
 
 
-def test_an_attempt_that_says_what_the_solution_says_is_not_rejected() -> None:
+def test_an_attempt_equal_to_the_solution_is_not_rejected() -> None:
     turns = [
-        ASKED,
+        PROBLEM,
         Turn(sequence=2, kind="message", role="agent", output=FIX),
         Turn(sequence=3, kind="message", role="user", output="It still fails.", significance="error"),
         Turn(sequence=4, kind="message", role="agent", output=FIX, significance="solution"),
@@ -28,13 +28,13 @@ def test_an_attempt_that_says_what_the_solution_says_is_not_rejected() -> None:
     assert list(preferences_of(turns, "chain")) == [Skipped(solution=4, reason="no_rejected_attempt")]
 
 
-def test_a_seed_has_an_end() -> None:
+def test_a_seed_has_a_maximum_length() -> None:
     with pytest.raises(InvalidInput, match="`seed` can have at most"):
         split_of("x" * 10_000, "")
 
 
 @pytest.mark.parametrize("name", ["form", "what", "part"])
-def test_a_choice_that_there_is_not_is_refused_with_those_there_are(name: str) -> None:
+def test_an_unknown_option_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"Invalid `{name}` 'other'. Use one of") as refused:
         export_options(**{**CHOICES, name: "other"})
     assert refused.value.facts["field"] == name

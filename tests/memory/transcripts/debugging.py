@@ -1,4 +1,4 @@
-"""A debugging session of any length: an error, suppositions and looks at files, and the few turns that decide, find and solve."""
+"""A debugging session of any length: an error, hypotheses and looks at files, and the few turns with decisions and the solution."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ FIVE = (
         "solution",
     ),
 )
-TELLING = {
+SIGNIFICANT_TURNS = {
     1: ("user", "The nightly import fails since Tuesday with a unique violation on invoices.", "error"),
     40: ("agent", "We decided to stop reading the parser and to compare two exports line by line instead.", "decision"),
     77: ("agent", "Decision: keep the old numbering until the suppliers have answered.", "decision"),
@@ -37,13 +37,13 @@ LENGTH = 150
 
 
 def turns(length: int = LENGTH) -> Iterator[dict[str, Any]]:
-    """So many turns, of which those of `TELLING` matter and every tenth of the others supposes something."""
+    """Return this many turns. Those in `SIGNIFICANT_TURNS` matter, and every tenth of the others is a hypothesis."""
     for number in range(1, length + 1):
-        role, text, significance = TELLING.get(number) or _looking(number)
+        role, text, significance = SIGNIFICANT_TURNS.get(number) or _filler(number)
         yield {"kind": "message", "role": role, "output": text, "significance": significance}
 
 
-def _looking(number: int) -> tuple[str, str, str]:
+def _filler(number: int) -> tuple[str, str, str]:
     if number % 10 == 0:
         return (
             "agent",

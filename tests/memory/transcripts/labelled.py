@@ -23,7 +23,7 @@ type Label = Literal["same", "different"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledError:
-    """A place in a recording: `run` is that of a tau-bench file's list, None elsewhere; `run` and `message` count from 0."""
+    """An error in a recording. `run` is an index into the list of a tau-bench file, None elsewhere; `run` and `message` start at 0."""
 
     name: str
     set: str
@@ -35,15 +35,15 @@ class LabelledError:
 
     @property
     def action_id(self) -> str:
-        """The id that the importer gives to the action of this message."""
+        """Return the id that the importer gives to the action of this message."""
         return f"message-{self.message if self.run is None else self.message + 1}"
 
     def path(self, recordings: Path) -> Path:
-        """The file it stands in."""
+        """Return the file that contains it."""
         return recordings / self.set / self.file
 
     def text(self, recordings: Path) -> str:
-        """What the recording says there, read without the importer."""
+        """Return the recorded text, read without the importer."""
         found = _document(self.path(recordings))
         messages: list[dict[str, Any]] = found["history"] if self.run is None else found[self.run]["traj"]
         content: str = messages[self.message]["content"]
@@ -52,7 +52,7 @@ class LabelledError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledPair:
-    """Two errors by their names, what somebody called them, and why."""
+    """The names of two errors, their label, and the reason for it."""
 
     one: str
     other: str
@@ -61,17 +61,17 @@ class LabelledPair:
 
 
 def labelled_errors() -> dict[str, LabelledError]:
-    """Every error that was labelled, by its name."""
+    """Return every labelled error by its name."""
     return {name: LabelledError(name=name, **found) for name, found in _file()["errors"].items()}
 
 
 def labelled_pairs() -> list[LabelledPair]:
-    """Every pair that was labelled, as it was written down."""
+    """Return every labelled pair as written."""
     return [LabelledPair(**found) for found in _file()["pairs"]]
 
 
 def problems(pairs: Iterable[LabelledPair]) -> list[frozenset[str]]:
-    """The errors that are the same problem, directly or over others; an error that is like no other stands alone."""
+    """Return the groups of errors that are the same problem, directly or transitively; an unrelated error is a group of its own."""
     found: dict[str, frozenset[str]] = {}
     for pair in pairs:
         of_one = found.setdefault(pair.one, frozenset({pair.one}))
@@ -83,7 +83,7 @@ def problems(pairs: Iterable[LabelledPair]) -> list[frozenset[str]]:
 
 
 def unlisted(errors: Iterable[str], pairs: Iterable[LabelledPair]) -> set[frozenset[str]]:
-    """The pairs that nobody wrote down."""
+    """Return the pairs that have no label."""
     return {frozenset(both) for both in combinations(errors, 2)} - {
         frozenset({pair.one, pair.other}) for pair in pairs
     }
@@ -91,7 +91,7 @@ def unlisted(errors: Iterable[str], pairs: Iterable[LabelledPair]) -> set[frozen
 
 @cache
 def sessions_of(path: Path, format_name: str) -> tuple[SessionDraft, ...]:
-    """The sessions that the importer makes of a recording."""
+    """Return the sessions that the importer makes of a recording."""
     return read(path.read_bytes(), format_name).sessions
 
 

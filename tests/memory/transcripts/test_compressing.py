@@ -1,4 +1,4 @@
-"""Compression of sessions: what it does to what is told, its preview, its undoing, by age and by the rule of the project."""
+"""Compression of sessions: its effect on transcripts, preview, undo, by age and by the project's rule."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from tests.api.conftest import Program, api, program, stranger
 from tests.builders import tamper
-from tests.memory.transcripts.test_transcripts import STORY, record, said, sequences, told
+from tests.memory.transcripts.test_transcripts import TURNS, message, read_transcript, record, sequences
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.recording.annotations.significance.models import Compression, CompressionRule
@@ -20,7 +20,7 @@ PATH = "/sessions/story/compression"
 
 
 def ended(api: Program, key: str, *, days_ago: int = 0) -> Session:
-    record(api, key, *(said(*turn) for turn in STORY))
+    record(api, key, *(message(*turn) for turn in TURNS))
     assert api.post(f"/sessions/{key}/end").status_code == 200
     if days_ago:
         at = now() - timedelta(days=days_ago)
@@ -29,12 +29,12 @@ def ended(api: Program, key: str, *, days_ago: int = 0) -> Session:
 
 
 @pytest.fixture
-def story(api: Program) -> Session:
+def session(api: Program) -> Session:
     return ended(api, "story")
 
 
 def importances(api: Program) -> list[float]:
-    return [each["importance"] for each in told(api, "story")["items"]]
+    return [each["importance"] for each in read_transcript(api, "story")["items"]]
 
 
 def compressed(project: Project) -> set[str]:
@@ -42,16 +42,16 @@ def compressed(project: Project) -> set[str]:
     return set(found.values_list("session__key", flat=True))
 
 
-def test_exploratory_turns_fall_and_what_was_found_stays(api: Program, story: Session) -> None:
+def test_exploratory_turns_lose_importance_and_findings_keep_theirs(api: Program, session: Session) -> None:
     before = importances(api), list(Action.objects.order_by("id").values())
     preview = api.get(PATH).json()
     assert (preview["compressed"], preview["kept"]["turns"], preview["falls"]["turns"]) == (False, 2, 3)
     assert importances(api) == before[0]
     done = api.post(PATH).json()
-    assert (done["compressed"], done["through"]) == (True, story.last_sequence)
+    assert (done["compressed"], done["through"]) == (True, session.last_sequence)
     assert (done["kept"], done["falls"]) == (preview["kept"], preview["falls"])
     assert importances(api) == [0.30, 0.30, 0.30, 0.97, 0.95]
-    assert sequences(told(api, "story", min_importance=0.5)) == [4, 5]
+    assert sequences(read_transcript(api, "story", min_importance=0.5)) == [4, 5]
     listed = api.get("/sessions/story/actions").json()["items"]
     assert (listed[0]["importance"], listed[0]["recorded"]["importance"]) == (0.30, None)
     assert listed[0]["weighed"] == {"by": None, "at": None, "compressed": True}
@@ -59,14 +59,16 @@ def test_exploratory_turns_fall_and_what_was_found_stays(api: Program, story: Se
     assert list(Action.objects.order_by("id").values()) == before[1]
 
 
-def test_the_tokens_that_stay_and_fall_are_all_that_were_recorded(api: Program, story: Session) -> None:
-    assert story
-    whole, effect = told(api, "story")["tokens"]["recorded"], api.get(PATH).json()
-    assert effect["kept"]["tokens"] + effect["falls"]["tokens"] == whole
+def test_kept_and_demoted_tokens_add_up_to_all_recorded_ones(api: Program, session: Session) -> None:
+    assert session
+    recorded, effect = read_transcript(api, "story")["tokens"]["recorded"], api.get(PATH).json()
+    assert effect["kept"]["tokens"] + effect["falls"]["tokens"] == recorded
 
 
-def test_it_is_undone_whole_and_both_are_kept_in_the_history(api: Program, story: Session) -> None:
-    assert story
+def test_compression_is_undone_completely_and_both_events_are_in_the_history(
+    api: Program, session: Session
+) -> None:
+    assert session
     before = importances(api)
     api.post(PATH)
     api.post(PATH)
@@ -77,12 +79,12 @@ def test_it_is_undone_whole_and_both_are_kept_in_the_history(api: Program, story
         (False, "key test", False),
         (True, "key test", False),
     ]
-    again = api.delete(PATH)
-    assert (again.status_code, again.json()["code"]) == (404, "not_compressed")
+    second = api.delete(PATH)
+    assert (second.status_code, second.json()["code"]) == (404, "not_compressed")
 
 
-def test_what_somebody_says_of_a_turn_outweighs_the_compression(api: Program, story: Session) -> None:
-    assert story
+def test_a_manual_importance_outweighs_the_compression(api: Program, session: Session) -> None:
+    assert session
     api.post(PATH)
     api.patch("/sessions/story/actions/2", {"importance": 0.8})
     api.patch("/sessions/story/actions/3", {"significance": "decision"})
@@ -90,50 +92,50 @@ def test_what_somebody_says_of_a_turn_outweighs_the_compression(api: Program, st
     assert importances(api) == [0.30, 0.8, 0.92, 0.97, 0.30]
 
 
-def test_what_somebody_says_of_a_turn_is_counted_among_those_that_stay(api: Program, story: Session) -> None:
-    assert story
+def test_a_turn_with_a_manual_importance_is_counted_as_kept(api: Program, session: Session) -> None:
+    assert session
     api.patch("/sessions/story/actions/2", {"importance": 0.8})
     api.post(PATH)
     effect = api.get(PATH).json()
     assert (effect["kept"]["turns"], effect["falls"]["turns"]) == (3, 2)
 
 
-def test_a_session_that_grew_after_it_was_compressed_is_compressed_on(api: Program, story: Session) -> None:
+def test_a_session_that_grew_after_compression_is_compressed_further(api: Program, session: Session) -> None:
     api.post(PATH)
     tamper("UPDATE tm_session SET status = 'recording', ended_at = NULL WHERE key = %s", ["story"])
-    assert api.post("/sessions/story/actions", said("agent", "One more look.")).status_code == 201
+    assert api.post("/sessions/story/actions", message("agent", "One more look.")).status_code == 201
     api.post("/sessions/story/end")
     effect = api.get(PATH).json()
     assert (effect["through"], effect["kept"]["turns"], effect["falls"]["turns"]) == (5, 3, 3)
     assert importances(api) == [0.30, 0.30, 0.30, 0.97, 0.95, None]
-    again = api.post(PATH).json()
-    assert (again["through"], again["falls"]["turns"]) == (6, 4)
-    assert len(again["history"]) == 2
+    second = api.post(PATH).json()
+    assert (second["through"], second["falls"]["turns"]) == (6, 4)
+    assert len(second["history"]) == 2
 
 
-def test_a_session_that_records_is_not_compressed(api: Program) -> None:
-    record(api, "story", said("agent", "Going on."))
+def test_a_session_that_is_recording_is_not_compressed(api: Program) -> None:
+    record(api, "story", message("agent", "Going on."))
     answer = api.post(PATH)
     assert (answer.status_code, answer.json()["code"]) == (409, "session_records")
     assert not Compression.objects.exists()
 
 
-def test_sessions_are_compressed_by_their_age_with_a_preview(api: Program, project: Project) -> None:
+def test_sessions_are_compressed_by_age_with_a_preview(api: Program, project: Project) -> None:
     for key, days in (("old", 40), ("older", 90), ("new", 2)):
         ended(api, key, days_ago=days)
-    record(api, "open", said("agent", "Going on."))
-    asked = {"older_than_days": 30}
-    assert api.post("/compressions", {**asked, "preview": True}).json() == {
+    record(api, "open", message("agent", "Going on."))
+    body = {"older_than_days": 30}
+    assert api.post("/compressions", {**body, "preview": True}).json() == {
         "sessions": 2,
         "compressed": False,
     }
     assert compressed(project) == set()
-    assert api.post("/compressions", asked).json() == {"sessions": 2, "compressed": True}
+    assert api.post("/compressions", body).json() == {"sessions": 2, "compressed": True}
     assert compressed(project) == {"old", "older"}
-    assert api.post("/compressions", asked).json() == {"sessions": 0, "compressed": True}
+    assert api.post("/compressions", body).json() == {"sessions": 0, "compressed": True}
 
 
-def test_the_rule_of_a_project_is_followed_by_a_worker_and_spares_what_was_undone(
+def test_a_worker_applies_the_rule_of_a_project_but_not_to_undone_sessions(
     api: Program, stranger: Program, project: Project
 ) -> None:
     for key, days in (("old", 40), ("kept", 40), ("new", 2)):
@@ -159,15 +161,15 @@ def test_the_rule_of_a_project_is_followed_by_a_worker_and_spares_what_was_undon
 
 
 @pytest.mark.parametrize("days", [0, -1, 3_651, "many", 1.5])
-def test_days_that_cannot_be_are_refused(api: Program, days: Any) -> None:
+def test_an_invalid_number_of_days_is_refused(api: Program, days: Any) -> None:
     assert api.put("/compressions/rule", {"days": days}).status_code == 422
     assert api.post("/compressions", {"older_than_days": days}).status_code == 422
 
 
-def test_another_project_and_who_may_not_change_nothing(
-    stranger: Program, story: Session, project: Project
+def test_another_project_and_a_key_without_the_scope_change_nothing(
+    stranger: Program, session: Session, project: Project
 ) -> None:
-    assert story
+    assert session
     for answer in (stranger.get(PATH), stranger.post(PATH), stranger.delete(PATH)):
         assert answer.status_code == 404
     reader, recorder = program(project, "read"), program(project, "read", "record")

@@ -1,4 +1,4 @@
-"""The five-turn debugging session and the one of 150 turns: told whole they are exact, told in part they are a fraction of the tokens."""
+"""A debugging session of five turns and one of 150: the full transcript is exact, a selection is a fraction of the tokens."""
 
 from pathlib import Path
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, api, stranger
-from tests.memory.transcripts.debugging import FIVE, LENGTH, TELLING, turns
-from tests.memory.transcripts.test_transcripts import record, sequences, told
+from tests.memory.transcripts.debugging import FIVE, LENGTH, SIGNIFICANT_TURNS, turns
+from tests.memory.transcripts.test_transcripts import read_transcript, record, sequences
 from timemachine.core.accounts.models import Project
 from timemachine.memory.search import indexing
 
@@ -16,34 +16,34 @@ DOCUMENT = (Path(__file__).parents[3] / "docs" / "recorder.md").read_text(encodi
 pytestmark = pytest.mark.django_db
 
 
-def said_in(found: Any) -> list[tuple[str, str, str]]:
+def turns_of(found: Any) -> list[tuple[str, str, str]]:
     return [(each["role"], each["output"], each["significance"]) for each in found["items"]]
 
 
-def test_five_turns_tell_how_the_error_was_solved(api: Program) -> None:
+def test_five_turns_show_how_the_error_was_solved(api: Program) -> None:
     record(api, "five", *({"kind": "message", "role": a, "output": b, "significance": c} for a, b, c in FIVE))
-    assert said_in(told(api, "five")) == list(FIVE)
-    kept = told(api, "five", significance="decision,solution,breakthrough")
-    assert said_in(kept) == [FIVE[3], FIVE[4]]
-    assert [each["left_out_before"] for each in kept["items"]] == [3, 0]
-    text = told(api, "five", **{"as": "text", "significance": "solution,breakthrough"})
+    assert turns_of(read_transcript(api, "five")) == list(FIVE)
+    selected = read_transcript(api, "five", significance="decision,solution,breakthrough")
+    assert turns_of(selected) == [FIVE[3], FIVE[4]]
+    assert [each["left_out_before"] for each in selected["items"]] == [3, 0]
+    text = read_transcript(api, "five", **{"as": "text", "significance": "solution,breakthrough"})
     assert text.index("[3 turns left out]") < text.index(FIVE[3][1]) < text.index(FIVE[4][1])
 
 
-def test_a_hundred_and_fifty_turns_are_exact_and_their_decisions_a_fortieth_of_the_tokens(
+def test_transcript_of_150_turns_is_exact_and_its_decisions_a_fortieth_of_the_tokens(
     api: Program, project: Project
 ) -> None:
     sent = list(turns())
     record(api, "long", *sent)
     indexing.index_new_steps(project.id)
-    whole = told(api, "long")
-    assert said_in(whole) == [(each["role"], each["output"], each["significance"]) for each in sent]
-    assert sequences(whole) == list(range(1, LENGTH + 1))
-    assert (whole["turns"]["kept"], whole["tokens"]["estimated"]) == (LENGTH, False)
-    kept = told(api, "long", significance="decision,solution,breakthrough")
-    assert sequences(kept) == [number for number in TELLING if number > 1]
-    assert kept["tokens"]["recorded"] == whole["tokens"]["kept"]
-    assert kept["tokens"]["kept"] * 20 < kept["tokens"]["recorded"]
+    complete = read_transcript(api, "long")
+    assert turns_of(complete) == [(each["role"], each["output"], each["significance"]) for each in sent]
+    assert sequences(complete) == list(range(1, LENGTH + 1))
+    assert (complete["turns"]["kept"], complete["tokens"]["estimated"]) == (LENGTH, False)
+    selected = read_transcript(api, "long", significance="decision,solution,breakthrough")
+    assert sequences(selected) == [number for number in SIGNIFICANT_TURNS if number > 1]
+    assert selected["tokens"]["recorded"] == complete["tokens"]["kept"]
+    assert selected["tokens"]["kept"] * 20 < selected["tokens"]["recorded"]
     print(
-        f"{kept['turns']['kept']} of {LENGTH} turns, {kept['tokens']['kept']} of {kept['tokens']['recorded']} tokens"
+        f"{selected['turns']['kept']} of {LENGTH} turns, {selected['tokens']['kept']} of {selected['tokens']['recorded']} tokens"
     )

@@ -1,7 +1,6 @@
-"""The labelled pairs of errors: what they refer to is there, they contradict each other nowhere, and no error was left out.
+"""The labelled pairs of errors: they refer to existing texts, do not contradict each other, and cover every error.
 
-The counts are made from the raw files by the plain rules of README.md, which know nothing of the importers.
-"""
+The counts are made from the raw files by the simple rules of README.md, independently of the importers."""
 
 import json
 from collections import Counter
@@ -38,36 +37,36 @@ def test_there_are_enough_pairs_of_both_labels_and_of_both_sets() -> None:
     }
 
 
-def test_no_pair_stands_twice_and_each_has_its_reason() -> None:
+def test_every_pair_is_listed_once_with_a_reason() -> None:
     pairs = labelled_pairs()
     assert len({frozenset({pair.one, pair.other}) for pair in pairs}) == len(pairs)
     assert all(pair.one != pair.other and pair.reason for pair in pairs)
     assert {name for pair in pairs for name in (pair.one, pair.other)} == set(labelled_errors())
 
 
-def test_what_is_the_same_as_a_third_is_the_same() -> None:
+def test_labels_are_transitive() -> None:
     pairs = labelled_pairs()
     of = {name: problem for problem in problems(pairs) for name in problem}
     assert [pair for pair in pairs if (of[pair.one] == of[pair.other]) != (pair.label == "same")] == []
 
 
-def test_only_pairs_across_the_two_sets_are_left_unlisted_and_they_are_different() -> None:
+def test_only_pairs_across_the_two_sets_are_unlisted_and_they_are_different() -> None:
     errors, pairs = labelled_errors(), labelled_pairs()
     of = {name: problem for problem in problems(pairs) for name in problem}
-    left = [sorted(both) for both in unlisted(errors, pairs)]
-    assert len(left) == 73
-    assert all(errors[one].set != errors[other].set and of[one] != of[other] for one, other in left)
+    missing = [sorted(both) for both in unlisted(errors, pairs)]
+    assert len(missing) == 73
+    assert all(errors[one].set != errors[other].set and of[one] != of[other] for one, other in missing)
 
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", labelled_errors())
-def test_the_referred_text_is_there_and_unchanged(recordings: Path, name: str) -> None:
+def test_the_referenced_text_exists_unchanged(recordings: Path, name: str) -> None:
     error = labelled_errors()[name]
     assert sha256(error.text(recordings).encode()).hexdigest() == error.sha256
 
 
 @pytest.mark.recordings
-def test_none_of_the_recordings_text_is_in_a_reason(recordings: Path) -> None:
+def test_no_reason_contains_recorded_text(recordings: Path) -> None:
     errors = labelled_errors()
     for pair in labelled_pairs():
         texts = [errors[name].text(recordings) for name in (pair.one, pair.other)]
@@ -78,16 +77,16 @@ def test_none_of_the_recordings_text_is_in_a_reason(recordings: Path) -> None:
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", labelled_errors())
-def test_the_importer_makes_an_action_of_the_referred_text(recordings: Path, name: str) -> None:
+def test_the_importer_makes_an_action_of_the_referenced_text(recordings: Path, name: str) -> None:
     error = labelled_errors()[name]
     sessions = sessions_of(error.path(recordings), error.set)
     session: SessionDraft = sessions[error.run or 0]
-    said = {action.id: action.output for action in session.actions}
-    assert said[error.action_id] == error.text(recordings)
+    outputs = {action.id: action.output for action in session.actions}
+    assert outputs[error.action_id] == error.text(recordings)
 
 
 @pytest.mark.recordings
-def test_every_failed_call_of_tau_bench_is_labelled_and_they_are_as_many_as_the_readme_says(
+def test_all_failed_calls_of_tau_bench_are_labelled_and_match_the_readme(
     recordings: Path,
 ) -> None:
     runs: list[dict[str, Any]] = json.loads(
@@ -106,7 +105,7 @@ def test_every_failed_call_of_tau_bench_is_labelled_and_they_are_as_many_as_the_
 
 
 @pytest.mark.recordings
-def test_every_failure_of_who_and_when_is_labelled_and_they_are_as_many_as_the_readme_says(
+def test_all_failures_of_who_and_when_are_labelled_and_match_the_readme(
     recordings: Path,
 ) -> None:
     found = Counter[str]()
@@ -129,13 +128,13 @@ def test_every_failure_of_who_and_when_is_labelled_and_they_are_as_many_as_the_r
     assert labelled == {each for each in places if each[2] != "ran"}
 
 
-def _kind(said: str) -> str:
-    if not said.startswith(RAN):
+def _kind(output: str) -> str:
+    if not output.startswith(RAN):
         return "nothing_to_run"
-    return "ran" if said.startswith(RAN_WELL) else "failed_run"
+    return "ran" if output.startswith(RAN_WELL) else "failed_run"
 
 
-def test_the_problems_come_again_in_as_many_sessions_as_the_readme_says() -> None:
+def test_the_problems_recur_in_as_many_sessions_as_the_readme_states() -> None:
     errors = labelled_errors()
     met = Counter(
         (len(problem), len({_session(errors[name]) for name in problem}))

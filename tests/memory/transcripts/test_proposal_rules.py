@@ -1,4 +1,4 @@
-"""Which significance the rules propose, and why."""
+"""Proposed significance: which rule proposes it, and why."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from timemachine.memory.transcripts.pure.proposal_rules import LONGEST_QUOTED, Line, Proposal, proposals
 
 
-def said(sequence: int, text: str, *, by_agent: bool = True) -> Line:
+def message_line(sequence: int, text: str, *, by_agent: bool = True) -> Line:
     return Line(sequence=sequence, kind="message", of_agent=by_agent, text=text)
 
 
@@ -49,8 +49,8 @@ def rules(*lines: Line) -> list[tuple[int, str, str]]:
         ("All 12 tests pass.", "solved"),
     ],
 )
-def test_wording_that_says_it_is_proposed(text: str, rule: str) -> None:
-    (found,) = proposals([said(1, text)])
+def test_explicit_wording_is_proposed(text: str, rule: str) -> None:
+    (found,) = proposals([message_line(1, text)])
     assert found.rule == rule
     assert found.reason.startswith("it says “")
 
@@ -85,34 +85,34 @@ def test_wording_that_says_it_is_proposed(text: str, rule: str) -> None:
     ],
 )
 def test_questions_negations_and_plain_words_propose_nothing(text: str) -> None:
-    assert rules(said(1, text)) == []
+    assert rules(message_line(1, text)) == []
 
 
-def test_only_what_the_agent_says_is_read_for_its_wording() -> None:
-    assert rules(said(1, "We decided to pay.", by_agent=False)) == []
+def test_only_the_wording_of_the_agent_counts() -> None:
+    assert rules(message_line(1, "We decided to pay.", by_agent=False)) == []
     assert rules(Line(sequence=1, kind="event", of_agent=True, text="We decided to pay.")) == []
 
 
-def test_the_first_of_several_failed_steps_is_proposed_with_how_many_followed() -> None:
-    found = proposals([said(1, "Hello."), call(2, "a", "Boom\n now"), call(3, "b", "Bang")])
+def test_the_first_of_several_failed_steps_is_proposed_with_the_number_of_later_ones() -> None:
+    found = proposals([message_line(1, "Hello."), call(2, "a", "Boom\n now"), call(3, "b", "Bang")])
     assert [(each.sequence, each.rule, each.significance) for each in found] == [(2, "first_error", "error")]
     assert found[0].reason == "the first step that failed: “Boom now”; 1 more failed after it"
     assert proposals([call(2, "a", "Boom")])[0].reason.endswith("no other step failed")
 
 
-def test_a_failed_call_that_is_made_again_and_goes_well_for_good_is_proposed() -> None:
+def test_a_failed_call_that_is_retried_and_keeps_succeeding_is_proposed() -> None:
     lines = [
         call(1, "deploy", "pool exhausted"),
-        said(2, "Another look."),
+        message_line(2, "Another look."),
         call(3, "deploy", "pool exhausted"),
-        said(4, "I close the connection after each job."),
+        message_line(4, "I close the connection after each job."),
         call(5, "deploy", kind="tool_call"),
         call(6, "deploy"),
         call(7, "deploy"),
     ]
-    (_, gone) = proposals(lines)
-    assert (gone.sequence, gone.rule, gone.significance) == (6, "error_gone", "solution")
-    assert gone.reason == (
+    (_, solved) = proposals(lines)
+    assert (solved.sequence, solved.rule, solved.significance) == (6, "error_gone", "solution")
+    assert solved.reason == (
         "deploy failed in step 3 with “pool exhausted”; called again so, it went well here and did not fail again"
     )
 
@@ -141,29 +141,29 @@ def test_a_call_that_fails_again_later_is_not_solved() -> None:
 
 
 def test_calls_without_results_count_themselves() -> None:
-    lines = [call(1, "a", "x", kind="tool_call"), said(2, "Hm."), call(3, "a", kind="tool_call")]
+    lines = [call(1, "a", "x", kind="tool_call"), message_line(2, "Hm."), call(3, "a", kind="tool_call")]
     assert rules(*lines) == [(1, "first_error", "error"), (3, "error_gone", "solution")]
 
 
-def test_what_a_person_refused_is_no_failure() -> None:
+def test_a_call_refused_by_a_person_is_not_a_failure() -> None:
     assert rules(call(1, "a", "tool_error: The user doesn't want to proceed with this tool use.")) == []
 
 
-def test_a_declined_rule_lets_the_next_one_speak() -> None:
-    lines = [said(1, "We decided to look. The root cause is a leak.")]
+def test_a_declined_rule_lets_the_next_one_apply() -> None:
+    lines = [message_line(1, "We decided to look. The root cause is a leak.")]
     found = proposals(lines, {(1, "root_cause")})
     assert [(each.rule, each.significance) for each in found] == [("decision", "decision")]
     assert proposals(lines, {(1, "root_cause"), (1, "decision")}) == []
 
 
-def test_of_several_rules_the_one_that_weighs_most_speaks_for_a_step() -> None:
-    assert rules(said(1, "I suspect a leak. We decided to look. The root cause is a leak.")) == [
+def test_the_most_significant_of_several_rules_applies_to_a_step() -> None:
+    assert rules(message_line(1, "I suspect a leak. We decided to look. The root cause is a leak.")) == [
         (1, "root_cause", "breakthrough")
     ]
 
 
 def test_a_long_sentence_is_quoted_in_part() -> None:
-    (found,) = proposals([said(1, "We decided to " + "wait and " * 100)])
+    (found,) = proposals([message_line(1, "We decided to " + "wait and " * 100)])
     assert found.reason.endswith("…”")
     assert len(found.reason) < LONGEST_QUOTED + 20
 
@@ -182,7 +182,7 @@ def test_a_long_sentence_is_quoted_in_part() -> None:
         unique_by=lambda line: line.sequence,
     )
 )
-def test_each_step_has_at_most_one_proposal_and_all_stand_in_the_session(lines: list[Line]) -> None:
+def test_each_step_has_at_most_one_proposal_and_all_are_in_the_session(lines: list[Line]) -> None:
     ordered = sorted(lines, key=lambda line: line.sequence)
     found: list[Proposal] = proposals(ordered)
     sequences = [each.sequence for each in found]

@@ -1,4 +1,4 @@
-"""A summary of a session as a frame of a collection: quoted or written by a model, linked to the steps it rests on."""
+"""Session summaries as frames of a collection: quoted or written by a model, linked to their source steps."""
 
 from collections.abc import Generator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, api, program, stranger
-from tests.memory.transcripts.test_transcripts import STORY, record, said
+from tests.memory.transcripts.test_transcripts import TURNS, message, record
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure import commands as erasing
@@ -34,12 +34,12 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
 
 
 @pytest.fixture
-def story(db: None, api: Program) -> Session:
+def session(db: None, api: Program) -> Session:
     record(
         api,
         "story",
-        *(said(*turn) for turn in STORY),
-        *(said("agent", f"Looking at file {n}.") for n in range(20)),
+        *(message(*turn) for turn in TURNS),
+        *(message("agent", f"Looking at file {n}.") for n in range(20)),
     )
     return Session.objects.get(key="story")
 
@@ -56,12 +56,12 @@ def frame(made: dict[str, Any]) -> Frame:
     )
 
 
-def test_the_turns_that_matter_most_are_quoted_with_their_steps(api: Program, story: Session) -> None:
+def test_the_most_important_turns_are_quoted_with_their_steps(api: Program, session: Session) -> None:
     made = summarised(api)
     assert (made["model"], made["steps"], made["cost_usd"]) == ("local:extractive-5", [1, 2, 4, 5, 25], None)
     found = frame(made)
-    assert found.search_text.splitlines()[2] == f"[4] {STORY[3][1]}"
-    assert found.title == f"Summary of {story.name}"
+    assert found.search_text.splitlines()[2] == f"[4] {TURNS[3][1]}"
+    assert found.title == f"Summary of {session.name}"
     assert found.metadata == {
         "summary_of": "story",
         "through": 25,
@@ -72,28 +72,28 @@ def test_the_turns_that_matter_most_are_quoted_with_their_steps(api: Program, st
     assert hits[0]["frame"] == made["frame"]
 
 
-def test_what_a_person_says_matters_is_what_is_quoted(api: Program, story: Session) -> None:
-    assert story
+def test_a_manual_significance_decides_what_is_quoted(api: Program, session: Session) -> None:
+    assert session
     api.patch("/sessions/story/actions/7", {"significance": "breakthrough"})
     assert 7 in summarised(api, use_model="local:extractive-3")["steps"]
 
 
-def test_made_again_it_is_a_new_version_of_the_same_frame(api: Program, story: Session) -> None:
-    assert story
+def test_a_second_summary_is_a_new_version_of_the_same_frame(api: Program, session: Session) -> None:
+    assert session
     first = summarised(api)
     same = summarised(api)
     assert (same["frame"], same["version"]) == (first["frame"], 1), "nothing had changed"
-    api.post("/sessions/story/actions", said("agent", "Never raise the limit.", "decision"))
+    api.post("/sessions/story/actions", message("agent", "Never raise the limit.", "decision"))
     second = summarised(api)
     assert (second["frame"], second["version"]) == (first["frame"], 2)
     listed = api.get(PATH).json()["items"]
     assert [each["version"] for each in listed] == [2, 1, 1]
 
 
-def test_a_model_writes_it_over_the_turns_that_fit_and_its_price_is_kept(
-    api: Program, story: Session, stub: StubModelServer
+def test_a_model_summarises_the_turns_that_fit_and_its_cost_is_stored(
+    api: Program, session: Session, stub: StubModelServer
 ) -> None:
-    assert story
+    assert session
     stub.script(
         Script(
             question="Summarise it",
@@ -111,10 +111,10 @@ def test_a_model_writes_it_over_the_turns_that_fit_and_its_price_is_kept(
 
 
 @pytest.mark.parametrize("mode", ["error", "cut_off"])
-def test_a_model_that_fails_leaves_no_frame(
-    api: Program, story: Session, stub: StubModelServer, mode: Any
+def test_a_failing_model_leaves_no_frame(
+    api: Program, session: Session, stub: StubModelServer, mode: Any
 ) -> None:
-    assert story
+    assert session
     script = (
         Script(question="Summarise it", mode="error")
         if mode == "error"
@@ -136,35 +136,37 @@ def test_a_model_that_fails_leaves_no_frame(
         ({"collection": "lessons", "use_model": "nobody:x"}, "unknown_model"),
     ],
 )
-def test_what_cannot_be_is_refused(api: Program, story: Session, how: dict[str, str], code: str) -> None:
-    assert story
+def test_an_invalid_request_is_refused(
+    api: Program, session: Session, how: dict[str, str], code: str
+) -> None:
+    assert session
     answer = api.post(PATH, how)
     assert (answer.status_code, answer.json()["code"]) == (422, code)
 
 
 @pytest.mark.django_db
-def test_a_session_without_turns_has_nothing_to_summarise(api: Program) -> None:
+def test_a_session_without_turns_has_no_summary(api: Program) -> None:
     record(api, "story")
     assert api.post(PATH, {"collection": "lessons"}).json()["code"] == "nothing_to_summarise"
 
 
-def test_another_project_makes_and_sees_none(stranger: Program, story: Session) -> None:
-    assert story
+def test_another_project_can_neither_create_nor_see_a_summary(stranger: Program, session: Session) -> None:
+    assert session
     assert stranger.post(PATH, {"collection": "lessons"}).status_code == 404
     assert stranger.get(PATH).status_code == 404
 
 
-def test_a_key_that_may_not_record_puts_none(project: Project, story: Session) -> None:
-    assert story
+def test_a_key_without_record_scope_cannot_create_a_summary(project: Project, session: Session) -> None:
+    assert session
     for scope in ("run", "record"):
         answer = program(project, "read", scope).post(PATH, {"collection": "lessons"})
         assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
     assert not Frame.objects.exists()
 
 
-def test_an_erasure_names_the_collection_that_has_the_summary(api: Program, story: Session) -> None:
+def test_an_erasure_names_the_collection_with_the_summary(api: Program, session: Session) -> None:
     summarised(api)
-    found = erasing.work(erasing.prepare(story, by="ada", fields=["output"]).id)
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output"]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
     done = erasing.work(found.id)
@@ -182,15 +184,17 @@ def test_an_erasure_names_the_collection_that_has_the_summary(api: Program, stor
         ("An array[0] and [x] and [].", (), (0,)),
     ],
 )
-def test_the_steps_that_a_summary_names(text: str, known: tuple[int, ...], unknown: tuple[int, ...]) -> None:
+def test_the_steps_cited_in_a_summary_are_found(
+    text: str, known: tuple[int, ...], unknown: tuple[int, ...]
+) -> None:
     found = cited_steps(text, {1, 2, 3, 4, 5})
     assert (found.known, found.unknown) == (known, unknown)
 
 
-def test_quotes_are_the_first_sentences_as_they_stand() -> None:
+def test_quotes_are_the_first_sentences_verbatim() -> None:
     turns = [(1, "One. Two. Three."), (2, "   "), (3, "x" * 900)]
     assert quoted_summary(turns).splitlines() == ["[1] One. Two.", f"[3] {'x' * LONGEST_QUOTED}…"]
 
 
-def test_what_a_model_is_given_cannot_close_its_fence() -> None:
+def test_the_input_of_a_model_cannot_close_its_fence() -> None:
     assert summary_prompt(["a</record>b"]).count("</record>") == 1

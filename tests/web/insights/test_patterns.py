@@ -8,7 +8,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from tests.memory.patterns.recorded import asked, failed, patterns, read, said, session_of
+from tests.memory.patterns.recorded import agent_message as said
+from tests.memory.patterns.recorded import failed, patterns, read, session_of
+from tests.memory.patterns.recorded import user_message as asked
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, VIEWER, Project

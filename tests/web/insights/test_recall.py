@@ -6,7 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.memory.search.recorded import index, said, session_of
+from tests.memory.search.recorded import index, session_of
+from tests.memory.search.recorded import message as said
 from tests.web.insights.test_search import words
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure.commands import delete_turn

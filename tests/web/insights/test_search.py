@@ -9,7 +9,8 @@ from playwright.sync_api import Browser
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.live_server_helper import LiveServer
 
-from tests.memory.search.recorded import index, said, session_of
+from tests.memory.search.recorded import index, session_of
+from tests.memory.search.recorded import message as said
 from timemachine.core.accounts.models import Project
 
 pytestmark = pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""Whatever narrows a recall, it brings what a look at every turn, one by one, finds."""
+"""Recall with filters returns what a check of every turn finds."""
 
 import random
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from django.db import connection
 
 from tests.api.conftest import Program, api, stranger
 from tests.memory.search.recall.test_recall import found
-from tests.memory.search.recorded import index, said, session_of
+from tests.memory.search.recorded import index, message, session_of
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure.commands import delete_turn
 from timemachine.knowledge.embedding import table
@@ -71,7 +71,7 @@ FEW: Final[tuple[dict[str, Any], ...]] = (
 
 @pytest.fixture(scope="module")
 def recorded(shared_rows: None) -> Project:
-    """Turns of every sort, some of which were weighed, compressed and deleted since they were recorded; the same words in another project."""
+    """Record turns of every kind, some later given a significance, compressed or deleted; and the same words in another project."""
     project, other_project = (Project.objects.create(name=name) for name in ("ours", "theirs"))
     chance = random.Random(11)
     for number in range(SESSIONS):
@@ -107,7 +107,7 @@ def project(recorded: Project, db: None) -> Project:
 
 def _draft(chance: random.Random, at: datetime) -> Any:
     kind = chance.choice(["message", "message", "tool_call", "event"])
-    return said(
+    return message(
         " ".join(chance.sample(WORDS, chance.randint(2, 8))),
         kind=kind,
         tool="harbour" if kind == "tool_call" else None,
@@ -119,8 +119,8 @@ def _draft(chance: random.Random, at: datetime) -> Any:
     )
 
 
-def _asked(together: int) -> Iterator[dict[str, Any]]:
-    """Without a filter, with those that leave few, and with each alone and with so many others."""
+def _filter_sets(together: int) -> Iterator[dict[str, Any]]:
+    """Yield no filter, then filters that match few turns, then each one alone and with this many others."""
     yield {}
     yield from FEW
     for number in range(1, together + 1):
@@ -132,19 +132,19 @@ def _some(number: int) -> list[tuple[str, ...]]:
     return random.Random(5).sample(list(combinations(FILTERS, number)), 10)
 
 
-def test_with_every_filter_what_is_found_is_what_a_look_at_every_turn_finds(
+def test_with_any_filter_recall_finds_what_a_check_of_every_turn_finds(
     api: Program, project: Project
 ) -> None:
-    every = EveryTurn(project)
+    every = AllTurns(project)
     for mode, together in (("hybrid", 3), ("text", 0), ("semantic", 0)):
-        for asked in _asked(together):
-            assert found(api, QUESTION, mode=mode, limit=20, **asked) == every.best(mode, asked), (
+        for filters in _filter_sets(together):
+            assert found(api, QUESTION, mode=mode, limit=20, **filters) == every.best(mode, filters), (
                 mode,
-                asked,
+                filters,
             )
 
 
-def test_where_words_are_common_and_windows_are_cut_it_is_the_same(
+def test_common_words_and_cut_windows_change_nothing(
     api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retrievers, "WINDOW", 12)
@@ -152,22 +152,25 @@ def test_where_words_are_common_and_windows_are_cut_it_is_the_same(
     for most_counted, common in ((terms[len(terms) // 2].steps, {True, False}), (1, {True})):
         monkeypatch.setattr(retrievers, "MOST_COUNTED", most_counted)
         assert {term.is_common for term in terms_of(project, QUESTION)} == common
-        every = EveryTurn(project)
-        for asked in _asked(1):
-            assert found(api, QUESTION, limit=20, **asked) == every.best("hybrid", asked), (common, asked)
+        every = AllTurns(project)
+        for filters in _filter_sets(1):
+            assert found(api, QUESTION, limit=20, **filters) == every.best("hybrid", filters), (
+                common,
+                filters,
+            )
 
 
-def test_with_every_filter_the_most_important_turns_are_told_those_that_wait_to_be_indexed_among_them(
+def test_with_any_filter_the_most_important_turns_are_listed_even_before_indexing(
     api: Program, project: Project
 ) -> None:
     session_of(project, *(_draft(random.Random(3), BEGUN) for _ in range(9)), key="new", agent="ada")
     steps = [action for action in _steps(project) if not _is_deleted(action)]
-    for asked in _asked(2):
-        fitting = [action for action in steps if _fits(action, asked)]
+    for filters in _filter_sets(2):
+        fitting = [action for action in steps if _fits(action, filters)]
         best = sorted(fitting, key=lambda each: (-_worth(each), -_at(each).timestamp(), -each.pk))[:20]
         best.sort(key=lambda each: (-_worth(each), -each.pk))
-        told = [(each.session.key, each.sequence) for each in best]
-        assert found(api, "what did we find out", limit=20, **asked) == told, asked
+        expected = [(each.session.key, each.sequence) for each in best]
+        assert found(api, "what did we find out", limit=20, **filters) == expected, filters
 
 
 def _worth(action: Any) -> float:
@@ -187,45 +190,45 @@ def _steps(project: Project) -> list[Any]:
     return list(steps.annotate(worth=IMPORTANCE, meant=SIGNIFICANCE))
 
 
-def _fits(action: Any, asked: dict[str, Any]) -> bool:
+def _fits(action: Any, filters: dict[str, Any]) -> bool:
     session: Session = action.session
     begin, end = (
-        datetime.fromisoformat(asked[name]) if name in asked else None for name in ("since", "until")
+        datetime.fromisoformat(filters[name]) if name in filters else None for name in ("since", "until")
     )
     return all(
         (
-            "agent" not in asked or asked["agent"] == (action.agent or session.agent),
-            "user" not in asked or asked["user"] == session.user,
-            "session" not in asked or asked["session"] == session.key,
-            "besides" not in asked or asked["besides"] != session.key,
-            "tags" not in asked or {*asked["tags"]} & {*action.tags, *session.tags},
-            "kinds" not in asked or action.kind in asked["kinds"],
-            "significances" not in asked or action.meant in asked["significances"],
-            "min_importance" not in asked
-            or (action.worth is not None and action.worth >= asked["min_importance"]),
+            "agent" not in filters or filters["agent"] == (action.agent or session.agent),
+            "user" not in filters or filters["user"] == session.user,
+            "session" not in filters or filters["session"] == session.key,
+            "besides" not in filters or filters["besides"] != session.key,
+            "tags" not in filters or {*filters["tags"]} & {*action.tags, *session.tags},
+            "kinds" not in filters or action.kind in filters["kinds"],
+            "significances" not in filters or action.meant in filters["significances"],
+            "min_importance" not in filters
+            or (action.worth is not None and action.worth >= filters["min_importance"]),
             begin is None or _at(action) >= (begin if begin.tzinfo else begin.replace(tzinfo=UTC)),
             end is None or _at(action) <= end,
         )
     )
 
 
-class EveryTurn:
-    """All turns of a project with their scores, read once, without an index and without a filter."""
+class AllTurns:
+    """All turns of a project with their scores, read once, without an index or a filter."""
 
     def __init__(self, project: Project) -> None:
         self.steps = {action.pk: action for action in _steps(project)}
         self.words = _scores_by_words(project, [*self.steps])
         self.near = _scores_by_meaning([*self.steps])
 
-    def best(self, mode: str, asked: dict[str, Any]) -> list[tuple[str, int]]:
-        """Return the best 20 turns that match, as session key and sequence."""
-        words, near = (self._window(scores, asked) for scores in (self.words, self.near))
+    def best(self, mode: str, filters: dict[str, Any]) -> list[tuple[str, int]]:
+        """Return the best 20 matching turns, as session key and sequence."""
+        words, near = (self._window(scores, filters) for scores in (self.words, self.near))
         by_mode = {"text": words, "semantic": near, "hybrid": fuse(words, near, MODEL.semantic_weight)}
         best = sorted(by_mode[mode].items(), key=lambda each: (-each[1], -each[0]))[:20]
         return [(self.steps[row].session.key, self.steps[row].sequence) for row, _ in best]
 
-    def _window(self, scores: dict[int, float], asked: dict[str, Any]) -> dict[int, float]:
-        fitting = [(row, score) for row, score in scores.items() if _fits(self.steps[row], asked)]
+    def _window(self, scores: dict[int, float], filters: dict[str, Any]) -> dict[int, float]:
+        fitting = [(row, score) for row, score in scores.items() if _fits(self.steps[row], filters)]
         return dict(sorted(fitting, key=lambda each: (-each[1], -each[0]))[: retrievers.WINDOW])
 
 

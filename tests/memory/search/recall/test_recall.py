@@ -1,4 +1,4 @@
-"""Recall across sessions, through the front door of programs."""
+"""Recall across sessions over the API."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,20 +20,20 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def said(text: Any, at: datetime | None = None, **more: Any) -> dict[str, Any]:
+def message(text: Any, at: datetime | None = None, **fields: Any) -> dict[str, Any]:
     when = {} if at is None else {"started_at": at.isoformat()}
-    return {"kind": "message", "role": "user", "output": text, **when, **more}
+    return {"kind": "message", "role": "user", "output": text, **when, **fields}
 
 
-def record(api: Program, key: str, *actions: dict[str, Any], **more: Any) -> None:
-    sent = {"name": f"Session {key}", "key": key, **more}
+def record(api: Program, key: str, *actions: dict[str, Any], **fields: Any) -> None:
+    sent = {"name": f"Session {key}", "key": key, **fields}
     assert api.post("/sessions", sent).status_code == 201
     answer = api.post(f"/sessions/{key}/actions", {"actions": list(actions)})
     assert answer.status_code == 201, answer.json()
 
 
-def recall(api: Program, *queries: str, **asked: Any) -> Any:
-    answer = api.post("/recall", {"queries": list(queries), **asked})
+def recall(api: Program, *queries: str, **parameters: Any) -> Any:
+    answer = api.post("/recall", {"queries": list(queries), **parameters})
     assert answer.status_code == 200, answer.content
     return answer.json()
 
@@ -42,11 +42,13 @@ def places(item: Any) -> list[tuple[str, int]]:
     return [(each["session"]["key"], each["sequence"]) for each in item["results"]]
 
 
-def found(api: Program, query: str, **asked: Any) -> list[tuple[str, int]]:
-    return places(recall(api, query, **asked)["items"][0])
+def found(api: Program, query: str, **parameters: Any) -> list[tuple[str, int]]:
+    return places(recall(api, query, **parameters)["items"][0])
 
 
-def test_a_question_brings_turns_with_their_session_and_step(api: Program, story: datetime) -> None:
+def test_a_question_returns_turns_with_their_session_and_step(
+    api: Program, last_session_time: datetime
+) -> None:
     document = recall(api, "why were the connections exhausted?")
     [item] = document["items"]
     assert {("pool", 1), ("pool", 4), ("pool", 5)} <= set(places(item))
@@ -66,16 +68,19 @@ def test_a_question_brings_turns_with_their_session_and_step(api: Program, story
     assert "text" not in document
 
 
-def test_a_turn_need_not_hold_all_of_the_words_and_rare_ones_count_most(
-    api: Program, project: Project
-) -> None:
-    record(api, "many", *(said(f"the worker did job {n}") for n in range(30)), said("the mutex of a worker"))
+def test_a_turn_need_not_contain_all_words_and_rare_ones_count_most(api: Program, project: Project) -> None:
+    record(
+        api,
+        "many",
+        *(message(f"the worker did job {n}") for n in range(30)),
+        message("the mutex of a worker"),
+    )
     index(project)
     assert found(api, "did a worker wait for the mutex in the night?", mode="text")[0] == ("many", 31)
 
 
-def test_an_identifier_is_found_whole(api: Program, project: Project) -> None:
-    record(api, "names", said("It failed at parser.js:42."), said("It failed at parser.js:421."))
+def test_an_identifier_is_matched_exactly(api: Program, project: Project) -> None:
+    record(api, "names", message("It failed at parser.js:42."), message("It failed at parser.js:421."))
     index(project)
     best = recall(api, "what was wrong at parser.js:42 ?", mode="text")["items"][0]["results"][0]
     assert best["sequence"] == 1
@@ -84,14 +89,14 @@ def test_an_identifier_is_found_whole(api: Program, project: Project) -> None:
     ] or any("parser.js:42" in best["passage"]["text"][a:b] for a, b in best["passage"]["marks"])
 
 
-def test_several_queries_are_answered_each_for_itself(api: Program, story: datetime) -> None:
+def test_several_queries_are_answered_separately(api: Program, last_session_time: datetime) -> None:
     one, two = recall(api, "connection pool", "how high is the button")["items"]
     assert {key for key, _ in places(one)} == {"pool"}
     assert places(two)[0] == ("style", 2)
     assert (one["query"], two["query"]) == ("connection pool", "how high is the button")
 
 
-def test_words_of_time_say_which_turns_are_looked_at_and_are_shown(api: Program, story: datetime) -> None:
+def test_time_words_restrict_the_turns_and_are_reported(api: Program, last_session_time: datetime) -> None:
     document = recall(api, "what about the button or the connection yesterday?")
     [item] = document["items"]
     assert {key for key, _ in places(item)} == {"style"}
@@ -109,20 +114,22 @@ def test_words_of_time_say_which_turns_are_looked_at_and_are_shown(api: Program,
     assert found(api, "button or connection in 2019") == []
 
 
-def test_words_of_time_are_left_alone_where_that_is_asked(api: Program, story: datetime) -> None:
+def test_time_words_can_be_ignored_on_request(api: Program, last_session_time: datetime) -> None:
     [item] = recall(api, "the connection yesterday", time_words=False)["items"]
     assert (item["times"], item["looked_for"]) == ([], "the connection yesterday")
     assert {key for key, _ in places(item)} >= {"pool"}
 
 
-def test_days_are_those_of_the_time_zone(api: Program, story: datetime) -> None:
+def test_days_are_those_of_the_given_time_zone(api: Program, last_session_time: datetime) -> None:
     document = recall(api, "button yesterday", time_zone="Pacific/Kiritimati")  # UTC+14
     [time] = document["items"][0]["times"]
     assert time["from"].endswith("T10:00:00Z")
     assert document["time_zone"] == "Pacific/Kiritimati"
 
 
-def test_the_last_session_is_the_one_before_that_which_asks(api: Program, story: datetime) -> None:
+def test_the_last_session_is_the_one_before_the_asking_session(
+    api: Program, last_session_time: datetime
+) -> None:
     [item] = recall(api, "which button was it in the last session?", besides="newest")["items"]
     assert {key for key, _ in places(item)} == {"style"}
     [time] = item["times"]
@@ -137,13 +144,15 @@ def test_the_last_session_is_the_one_before_that_which_asks(api: Program, story:
     assert found(api, "weather last session", session="pool") == []
 
 
-def test_a_long_s_in_a_question_is_answered(api: Program, story: datetime) -> None:
+def test_a_long_s_in_a_question_is_handled(api: Program, last_session_time: datetime) -> None:
     [item] = recall(api, "button in the laſt ſix sessions")["items"]
     assert item["times"][0]["words"] == "in the laſt ſix sessions"
     assert ("style", 1) in places(item)
 
 
-def test_what_looks_like_a_time_and_is_none_is_named_with_why(api: Program, story: datetime) -> None:
+def test_an_invalid_time_expression_is_reported_with_the_reason(
+    api: Program, last_session_time: datetime
+) -> None:
     [item] = recall(api, "the connection on 31 February, or next Friday")["items"]
     assert (item["times"], item["looked_for"]) == ([], "the connection on 31 February, or next Friday")
     assert item["unread"] == [
@@ -154,7 +163,9 @@ def test_what_looks_like_a_time_and_is_none_is_named_with_why(api: Program, stor
     assert recall(api, "the connection on 31 February", time_words=False)["items"][0]["unread"] == []
 
 
-def test_where_nothing_is_looked_for_what_mattered_most_is_told(api: Program, story: datetime) -> None:
+def test_without_a_subject_the_most_important_turns_are_returned(
+    api: Program, last_session_time: datetime
+) -> None:
     [item] = recall(api, "What did we figure out before yesterday?", limit=2)["items"]
     assert (item["looked_for"], item["ranked_by"]) == ("", "importance")
     assert places(item) == [("pool", 4), ("pool", 5)]
@@ -166,22 +177,22 @@ def test_where_nothing_is_looked_for_what_mattered_most_is_told(api: Program, st
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text", "semantic"])
-def test_filters_say_which_turns_are_looked_at(api: Program, project: Project, mode: str) -> None:
+def test_filters_restrict_the_turns(api: Program, project: Project, mode: str) -> None:
     record(
         api,
         "one",
-        said("gateway one", significance="decision", agent="eve"),
-        said("gateway two", tags=["cause"], importance=0.99),
+        message("gateway one", significance="decision", agent="eve"),
+        message("gateway two", tags=["cause"], importance=0.99),
         {"kind": "tool_call", "tool": "gateway"},
         agent="ada",
         user="ann",
         tags=["backend"],
     )
-    record(api, "two", said("gateway three", significance="solution"), agent="ada", user="bob")
+    record(api, "two", message("gateway three", significance="solution"), agent="ada", user="bob")
     index(project)
 
-    def narrowed(**asked: Any) -> set[tuple[str, int]]:
-        return set(found(api, "gateway", mode=mode, **asked))
+    def narrowed(**parameters: Any) -> set[tuple[str, int]]:
+        return set(found(api, "gateway", mode=mode, **parameters))
 
     everything = {("one", 1), ("one", 2), ("one", 3), ("two", 1)}
     assert narrowed() == everything
@@ -201,7 +212,7 @@ def test_filters_say_which_turns_are_looked_at(api: Program, project: Project, m
     assert len(found(api, "gateway", mode=mode, limit=1)) == 1
 
 
-def test_what_counts_is_the_significance_in_force(api: Program, story: datetime) -> None:
+def test_the_current_significance_counts(api: Program, last_session_time: datetime) -> None:
     assert api.patch("/sessions/pool/actions/2", {"significance": "decision"}).status_code == 200
     [item] = recall(api, "perhaps the database is slow", significances=["decision"], session="pool")["items"]
     [result] = item["results"]
@@ -209,7 +220,9 @@ def test_what_counts_is_the_significance_in_force(api: Program, story: datetime)
     assert found(api, "the database", min_importance=0.9, session="pool", mode="text") == [("pool", 2)]
 
 
-def test_the_turns_around_are_told_in_order_with_what_is_left_out(api: Program, story: datetime) -> None:
+def test_surrounding_turns_are_listed_in_order_with_gaps_marked(
+    api: Program, last_session_time: datetime
+) -> None:
     [item] = recall(api, "log of slow queries", around=1, limit=1)["items"]
     [result] = item["results"]
     assert result["sequence"] == 3
@@ -226,10 +239,10 @@ def test_the_turns_around_are_told_in_order_with_what_is_left_out(api: Program, 
     assert whole["around"]["left_out_after"] == 0
 
 
-def test_of_a_very_long_turn_around_a_result_the_beginning_is_told(api: Program, project: Project) -> None:
+def test_a_very_long_surrounding_turn_is_truncated_to_its_beginning(api: Program, project: Project) -> None:
     long = {"said": "ü" * 100_000}
     failed = {"type": "Broken", "message": "e" * 50_000}
-    record(api, "long", said(long), said("the mutex"), said("x" * 8_192), said("", error=failed))
+    record(api, "long", message(long), message("the mutex"), message("x" * 8_192), message("", error=failed))
     index(project)
     document = recall(api, "mutex", "a mutex", mode="text", around=2, limit=1, budget=3_000)
     for item in document["items"]:
@@ -241,9 +254,9 @@ def test_of_a_very_long_turn_around_a_result_the_beginning_is_told(api: Program,
     assert "[2] user: the mutex" in document["text"]
 
 
-def test_a_turn_around_several_results_is_told_with_each(api: Program, project: Project) -> None:
-    record(api, "one", *(said(f"mutex {n}") for n in range(6)))
-    record(api, "other", said("another mutex"))
+def test_a_turn_around_several_results_is_listed_with_each(api: Program, project: Project) -> None:
+    record(api, "one", *(message(f"mutex {n}") for n in range(6)))
+    record(api, "other", message("another mutex"))
     index(project)
     [item] = recall(api, "mutex", mode="text", around=1)["items"]
     around = {(each["session"]["key"], each["sequence"]): each["around"]["items"] for each in item["results"]}
@@ -258,8 +271,8 @@ def test_a_turn_around_several_results_is_told_with_each(api: Program, project: 
     "query", ["po\x00ol pool", "pool \ud800 x", "\x00", "the po\uffffol pool today", "\udfff"]
 )
 @pytest.mark.parametrize("mode", ["hybrid", "text", "semantic"])
-def test_a_question_with_what_postgres_cannot_hold_is_answered(
-    api: Program, story: datetime, query: str, mode: str
+def test_a_question_with_characters_postgres_cannot_store_is_answered(
+    api: Program, last_session_time: datetime, query: str, mode: str
 ) -> None:
     [item] = recall(api, query, mode=mode, budget=500)["items"]
     assert item["query"] == query
@@ -270,16 +283,16 @@ def test_a_question_with_what_postgres_cannot_hold_is_answered(
     ]
 
 
-def test_never_a_turn_of_another_project(
+def test_turns_of_another_project_are_never_returned(
     api: Program, stranger: Program, project: Project, other_project: Project
 ) -> None:
-    record(api, "shared-key", said("our secret gateway"), user="ann", agent="ada")
-    record(stranger, "shared-key", said("their secret gateway"), user="ann", agent="ada")
-    record(stranger, "theirs", said("another gateway of theirs"), user="ann", agent="ada")
+    record(api, "shared-key", message("our secret gateway"), user="ann", agent="ada")
+    record(stranger, "shared-key", message("their secret gateway"), user="ann", agent="ada")
+    record(stranger, "theirs", message("another gateway of theirs"), user="ann", agent="ada")
     index(project)
     index(other_project)
     for mode in ("hybrid", "text", "semantic"):
-        for asked in ({}, {"agent": "ada"}, {"user": "ann"}, {"session": "shared-key"}, {"around": 5}):
+        for parameters in ({}, {"agent": "ada"}, {"user": "ann"}, {"session": "shared-key"}, {"around": 5}):
             document = recall(
                 api,
                 "secret gateway",
@@ -287,7 +300,7 @@ def test_never_a_turn_of_another_project(
                 "what happened today",
                 mode=mode,
                 budget=500,
-                **asked,
+                **parameters,
             )
             assert all(places(item) == [("shared-key", 1)] for item in document["items"])
             assert "their" not in document["text"]
@@ -323,18 +336,18 @@ def test_never_a_turn_of_another_project(
         ({"queries": ["x"], "since": "2026-11-03", "until": "2026-11-02"}, "later than `until`"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_by_name(api: Program, body: dict[str, Any], names: str) -> None:
+def test_an_invalid_parameter_is_refused_by_name(api: Program, body: dict[str, Any], names: str) -> None:
     answer = api.post("/recall", body)
     assert answer.status_code == 422, answer.content
     assert names in answer.content.decode()
 
 
-def test_a_key_that_may_not_read_may_not_recall(project: Project) -> None:
+def test_a_key_without_read_scope_cannot_recall(project: Project) -> None:
     assert program(project, "record").post("/recall", {"queries": ["x"]}).json()["code"] == "scope_missing"
 
 
-def test_without_the_model_words_are_still_found_and_it_is_said(
-    api: Program, story: datetime, monkeypatch: pytest.MonkeyPatch
+def test_without_the_model_words_are_still_found_and_a_notice_is_shown(
+    api: Program, last_session_time: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from timemachine.core.pure.errors import Unavailable
 
@@ -349,16 +362,16 @@ def test_without_the_model_words_are_still_found_and_it_is_said(
     assert api.post("/recall", {"queries": ["x"], "mode": "semantic"}).json()["code"] == "no_embeddings"
 
 
-def test_where_every_word_is_common_a_turn_must_hold_them(
-    api: Program, story: datetime, monkeypatch: pytest.MonkeyPatch
+def test_if_every_word_is_common_a_turn_must_contain_them_all(
+    api: Program, last_session_time: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.memory.search.recall.retrievers.MOST_COUNTED", 1)
     assert found(api, "connection pool", mode="text") == [("pool", 1)]
     assert set(found(api, "connection", mode="text")) == {("pool", 1), ("pool", 4), ("pool", 5)}
 
 
-def test_of_many_words_the_rarest_are_looked_up(
-    api: Program, story: datetime, monkeypatch: pytest.MonkeyPatch
+def test_with_many_words_the_rarest_are_looked_up(
+    api: Program, last_session_time: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.memory.search.recall.retrievers.MOST_LOOKED_UP", 1)
     assert found(api, "connection pool", mode="text") == [("pool", 1)]

@@ -1,4 +1,4 @@
-"""Whether a question names anything to look for."""
+"""Whether a question contains anything to search for."""
 
 import pytest
 
@@ -16,12 +16,12 @@ from timemachine.memory.search.recall.pure.subject import subject_of
         "…?",
     ],
 )
-def test_words_by_which_people_ask_name_no_subject(question: str) -> None:
+def test_question_words_alone_are_not_a_subject(question: str) -> None:
     assert subject_of(question) == ""
 
 
 @pytest.mark.parametrize(
     "question", ["what did we decide about the fee?", "ERR_CONN_RESET", "Gebühr", "was it 42?"]
 )
-def test_one_other_word_is_a_subject_and_the_question_stays_whole(question: str) -> None:
+def test_one_other_word_is_a_subject_and_the_question_is_unchanged(question: str) -> None:
     assert subject_of(question) == question

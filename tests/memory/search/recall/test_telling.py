@@ -1,11 +1,11 @@
-"""The text for a prompt: what it tells first and once, with its session and step, within its tokens."""
+"""The prompt text of recall: what comes first and once, with its session and step, within its token budget."""
 
 from datetime import datetime
 
 import pytest
 
 from tests.api.conftest import Program, api
-from tests.memory.search.recall.test_recall import recall, record, said
+from tests.memory.search.recall.test_recall import message, recall, record
 from tests.memory.search.recorded import index
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.embedding.wordllama import count_tokens
@@ -20,19 +20,19 @@ SOLUTION = "Ask for another card instead of trying the refused card again."
 
 @pytest.fixture
 def payments(api: Program, project: Project) -> None:
-    """The same error in four sessions, one of which, not the latest, shows what was decided and what solved it."""
+    """Return the same error in four sessions; one of them, not the latest, has the decision and the solution."""
     for number in (1, 2, 3, 4):
         solved = (
-            said("The customer is asked first.", role="agent", significance="decision"),
-            said("I look at the log.", role="agent"),
-            said(SOLUTION, role="agent", significance="solution"),
+            message("The customer is asked first.", role="agent", significance="decision"),
+            message("I look at the log.", role="agent"),
+            message(SOLUTION, role="agent", significance="solution"),
         )
-        first = said(ERROR, significance="error")
+        first = message(ERROR, significance="error")
         record(api, f"pay-{number}", first, *(solved if number == 2 else ()))
     index(project)
 
 
-def test_an_error_of_several_sessions_is_told_once_with_its_solution(api: Program, payments: None) -> None:
+def test_an_error_in_several_sessions_is_listed_once_with_its_solution(api: Program, payments: None) -> None:
     for budget in (120, 200, 300, 800, 2_000):
         document = recall(api, f"{ERROR} again", budget=budget)
         text = document["text"]
@@ -43,7 +43,7 @@ def test_an_error_of_several_sessions_is_told_once_with_its_solution(api: Progra
     assert "The customer is asked first." in text
 
 
-def test_a_text_never_has_more_tokens_than_its_budget_and_one_of_what_the_shortest_takes_holds_it(
+def test_a_text_never_exceeds_its_budget_and_the_smallest_sufficient_budget_is_enough(
     api: Program, payments: None
 ) -> None:
     for budget in range(1, 160, 7):
@@ -58,41 +58,37 @@ def test_a_text_never_has_more_tokens_than_its_budget_and_one_of_what_the_shorte
     assert recall(api, "zeppelin", mode="text", budget=5)["tokens"]["least"] is None
 
 
-def test_a_solution_is_told_before_weaker_results(api: Program, project: Project) -> None:
-    others = (said(f"Some card of a customer, the card {n}.", role="agent") for n in range(8))
-    solved = said("It works with a new number.", role="agent", significance="solution")
-    record(api, "weak", said("a card was refused", significance="error"), *others, solved)
+def test_a_solution_comes_before_weaker_results(api: Program, project: Project) -> None:
+    others = (message(f"Some card of a customer, the card {n}.", role="agent") for n in range(8))
+    solved = message("It works with a new number.", role="agent", significance="solution")
+    record(api, "weak", message("a card was refused", significance="error"), *others, solved)
     index(project)
     document = recall(api, "why was a card refused?", mode="text", limit=5, budget=110)
     assert "It works with a new number." in document["text"]
     assert document["tokens"]["kept"] <= 110
 
 
-def test_an_outcome_fits_what_narrows_the_question_and_is_not_one_that_was_deleted(
-    api: Program, payments: None
-) -> None:
-    def told(**asked: object) -> str:
-        text: str = recall(api, "gateway funds", mode="text", budget=2_000, **asked)["text"]
+def test_an_outcome_matches_the_filters_and_is_not_a_deleted_one(api: Program, payments: None) -> None:
+    def prompt_text(**parameters: object) -> str:
+        text: str = recall(api, "gateway funds", mode="text", budget=2_000, **parameters)["text"]
         return text
 
-    assert SOLUTION in told()
-    assert SOLUTION not in told(significances=["error"])
-    assert SOLUTION not in told(until="2020-01-01")
-    assert SOLUTION in told(kinds=["message"], min_importance=0.8)
+    assert SOLUTION in prompt_text()
+    assert SOLUTION not in prompt_text(significances=["error"])
+    assert SOLUTION not in prompt_text(until="2020-01-01")
+    assert SOLUTION in prompt_text(kinds=["message"], min_importance=0.8)
     assert api.patch("/sessions/pay-2/actions/4", {"significance": "normal"}).status_code == 200
-    assert SOLUTION not in told()
-    assert "The customer is asked first." in told()
+    assert SOLUTION not in prompt_text()
+    assert "The customer is asked first." in prompt_text()
     assert api.patch("/sessions/pay-2/actions/3", {"significance": "solution"}).status_code == 200
-    assert "[3] agent, solution: I look at the log." in told()
+    assert "[3] agent, solution: I look at the log." in prompt_text()
     assert api.delete_for("/sessions/pay-2/actions/3", {"reason": "was wrong"}).status_code == 200
-    assert "[3]" not in told()
+    assert "[3]" not in prompt_text()
 
 
-def test_what_is_said_twice_in_the_same_or_another_session_stands_there_once(
-    api: Program, project: Project
-) -> None:
-    record(api, "one", said("the mutex"), said("ok"), said("the  mutex"))
-    record(api, "two", said("ok"), said("the mutex of a worker"), said("ok"))
+def test_a_repeated_statement_is_listed_once_across_sessions(api: Program, project: Project) -> None:
+    record(api, "one", message("the mutex"), message("ok"), message("the  mutex"))
+    record(api, "two", message("ok"), message("the mutex of a worker"), message("ok"))
     index(project)
     document = recall(api, "mutex", mode="text", around=1, budget=500)
     text = document["text"]
@@ -102,8 +98,8 @@ def test_what_is_said_twice_in_the_same_or_another_session_stands_there_once(
     assert document["told"] == {"turns": 3, "sessions": 2}
 
 
-def test_a_text_for_a_prompt_states_sessions_and_steps_within_its_tokens(
-    api: Program, story: datetime
+def test_a_prompt_text_names_sessions_and_steps_within_its_token_budget(
+    api: Program, last_session_time: datetime
 ) -> None:
     document = recall(api, "connection", "button", budget=2_000)
     text = document["text"]
@@ -130,19 +126,19 @@ def test_a_text_for_a_prompt_states_sessions_and_steps_within_its_tokens(
     assert (none["text"], none["told"], none["tokens"]["kept"]) == ("", {"turns": 0, "sessions": 0}, 0)
 
 
-def test_of_a_very_long_turn_the_passage_stands_in_the_text(api: Program, project: Project) -> None:
-    record(api, "long", said("lorem ipsum " * 2_000 + "the mutex was never released " + "dolor sit " * 2_000))
+def test_the_matching_passage_of_a_very_long_turn_is_included(api: Program, project: Project) -> None:
+    record(
+        api, "long", message("lorem ipsum " * 2_000 + "the mutex was never released " + "dolor sit " * 2_000)
+    )
     index(project)
     document = recall(api, "who released the mutex?", budget=500)
     assert "an excerpt: …" in document["text"]
     assert "the mutex was never released" in document["text"]
 
 
-def test_a_text_for_a_prompt_is_filled_with_what_fits_behind_what_does_not(
-    api: Program, project: Project
-) -> None:
+def test_a_prompt_text_is_filled_with_later_results_that_still_fit(api: Program, project: Project) -> None:
     long = "the mutex " + "lorem ipsum dolor " * 600
-    record(api, "many", *(said(f"{long} {n}") for n in range(40)), said("the mutex is short"))
+    record(api, "many", *(message(f"{long} {n}") for n in range(40)), message("the mutex is short"))
     index(project)
     document = recall(api, "mutex", limit=50, mode="text", budget=300)
     assert "[41] user: the mutex is short" in document["text"]

@@ -1,4 +1,4 @@
-"""Words of time in a question: which are read, as what, and which are left alone."""
+"""Time words in a question: which are parsed, as what, and which are left unchanged."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -133,18 +133,20 @@ def local(moment: datetime | None) -> str | None:
         ("from last Monday before today", "2026-11-23 00:00", "2026-11-24 00:00"),
     ],
 )
-def test_words_are_read_as_a_time_that_has_passed(words: str, begin: str | None, until: str | None) -> None:
+def test_time_words_are_parsed_as_a_time_in_the_past(
+    words: str, begin: str | None, until: str | None
+) -> None:
     spoken = parse_question(f"what did we find out {words}, about the fee?", NOW, BERLIN)
     [reading] = spoken.readings
     assert (local(reading.begin), local(reading.until)) == (begin, until)
-    assert words.endswith(reading.words)  # without an article that stands alone
+    assert words.endswith(reading.words)  # without a standalone article
     assert spoken.text.startswith("what did we find out ")
     assert spoken.text.endswith(", about the fee?")
 
 
-@pytest.mark.parametrize("behind", ["better", "together", "haven", "nothing", "tomorrow"])
-def test_a_month_is_one_before_a_word_that_only_begins_like_one_of_may(behind: str) -> None:
-    [reading] = readings(f"pumps of May {behind} than before")
+@pytest.mark.parametrize("next_word", ["better", "together", "haven", "nothing", "tomorrow"])
+def test_may_is_a_month_before_a_word_that_only_starts_like_a_verb(next_word: str) -> None:
+    [reading] = readings(f"pumps of May {next_word} than before")
     assert (reading.words, local(reading.begin)) == ("of May", "2026-05-01 00:00")
     assert readings("it is one of May be") == ()
 
@@ -191,18 +193,18 @@ def test_the_session_before_is_named(words: str) -> None:
         ("after the previous meeting", "after"),
     ],
 )
-def test_the_time_before_and_after_a_session_is_none_within_it(words: str, how: str) -> None:
+def test_the_time_before_or_after_a_session_excludes_the_session(words: str, how: str) -> None:
     [reading] = readings(f"what did we find {words}?")
     assert (reading.words, reading.previous_session, reading.how) == (words, True, how)
 
 
-def test_a_time_that_is_excepted_is_none() -> None:
+def test_an_excluded_time_is_not_parsed() -> None:
     assert [each.words for each in readings("the fee on Tuesday, not on Monday")] == ["on Tuesday"]
     assert readings("the fee, not yesterday") == ()
     assert readings("all but not in the last session") == ()
 
 
-def test_the_end_and_the_beginning_of_a_month_are_a_third_of_it() -> None:
+def test_the_beginning_and_end_of_a_month_are_a_third_of_it() -> None:
     [reading] = readings("the fee at the end of last month", zone=ZoneInfo("UTC"))
     assert (local(reading.begin), local(reading.until)) == ("2026-10-01 02:00", "2026-11-01 01:00")
     [reading] = readings("the fee since the end of October", zone=ZoneInfo("UTC"))
@@ -211,7 +213,7 @@ def test_the_end_and_the_beginning_of_a_month_are_a_third_of_it() -> None:
     assert reading.until == datetime(2026, 6, 11, tzinfo=UTC)
 
 
-def test_several_times_are_all_read() -> None:
+def test_several_times_are_all_parsed() -> None:
     assert [each.words for each in readings("in May or in June")] == ["in May", "in June"]
     assert [each.words for each in readings("tonight, on Monday")] == ["tonight", "on Monday"]
     assert [each.words for each in readings("last week, in May")] == ["last week", "in May"]
@@ -220,7 +222,7 @@ def test_several_times_are_all_read() -> None:
     assert words == ["last week", "the last session", "in May"]
 
 
-def test_of_many_times_the_first_are_read_and_the_rest_stays_words() -> None:
+def test_at_most_a_few_times_are_parsed_and_the_rest_remain_words() -> None:
     assert parse_question("today today today", NOW, BERLIN).text == ""
     spoken = parse_question("fee today " * 1_600, NOW, BERLIN)
     assert len(spoken.readings) == 8
@@ -230,7 +232,7 @@ def test_of_many_times_the_first_are_read_and_the_rest_stays_words() -> None:
 
 
 @pytest.mark.parametrize("words", ["in 2025 was the fee", "in 2025 this fee", "in 2025?"])
-def test_a_year_behind_a_preposition_is_one_whatever_is_said_of_it(words: str) -> None:
+def test_a_year_after_a_preposition_is_a_year_in_any_context(words: str) -> None:
     assert [reading.words for reading in readings(words)] == ["in 2025"]
 
 
@@ -289,20 +291,20 @@ def test_a_year_behind_a_preposition_is_one_whatever_is_said_of_it(words: str) -
         "",
     ],
 )
-def test_a_plain_word_that_looks_like_a_date_is_left_alone(question: str) -> None:
+def test_a_plain_word_that_looks_like_a_date_is_unchanged(question: str) -> None:
     spoken = parse_question(question, NOW, BERLIN)
     assert spoken.readings == ()
     assert spoken.text == question
 
 
-def test_what_lies_beyond_all_calendars_is_no_time() -> None:
+def test_a_time_beyond_the_calendar_is_not_parsed() -> None:
     assert readings("9999 years ago") == ()
     assert readings("since 9999 years ago") == ()
     assert readings("between 31 June and 3 July") == ()
     assert readings("last night", datetime(1, 1, 1, 0, 30, tzinfo=UTC), ZoneInfo("UTC")) == ()
 
 
-def test_where_the_calendar_ends_in_another_zone_it_ends() -> None:
+def test_a_time_at_the_end_of_the_calendar_is_clipped_in_another_zone() -> None:
     [reading] = readings("3 days ago", datetime(1, 1, 4, tzinfo=UTC))
     assert reading.begin == datetime(1, 1, 1, tzinfo=UTC)
     assert reading.until == datetime(1, 1, 1, 23, 6, 32, tzinfo=UTC)
@@ -318,7 +320,7 @@ WITHOUT_VOWELS = some.text(some.characters(exclude_characters="aeiouyAEIOUY"))
 
 
 @given(some.lists(LOOKS_LIKE_A_DATE), WITHOUT_VOWELS)
-def test_a_question_without_words_of_time_is_unchanged(words: list[str], text: str) -> None:
+def test_a_question_without_time_words_is_unchanged(words: list[str], text: str) -> None:
     question = " the fee ".join([text.replace('"', ""), *words])
     spoken = parse_question(question, NOW, BERLIN)
     assert spoken.text == question
@@ -327,7 +329,7 @@ def test_a_question_without_words_of_time_is_unchanged(words: list[str], text: s
 
 @settings(max_examples=20)
 @given(some.text(max_size=100), some.datetimes(timezones=some.just(UTC)))
-def test_whatever_is_asked_whenever_is_read(text: str, now: datetime) -> None:
+def test_any_question_at_any_time_is_parsed_without_error(text: str, now: datetime) -> None:
     for reading in parse_question(f"{text} last week {text} 3 days ago", now, BERLIN).readings:
         assert reading.begin is None or reading.until is None or reading.begin <= reading.until
 
@@ -362,11 +364,11 @@ def test_several_sessions_before_and_an_earlier_one_are_named(
 @pytest.mark.parametrize(
     "words", ["the last two session cookies", "last 0 sessions", "sessions before", "the session before"]
 )
-def test_what_is_no_session_before_is_none(words: str) -> None:
+def test_other_phrases_do_not_name_an_earlier_session(words: str) -> None:
     assert readings(words) == ()
 
 
-def test_a_session_before_a_time_that_is_named_is_not_the_one_before_the_last() -> None:
+def test_a_session_before_a_named_time_is_not_the_one_before_the_last() -> None:
     [reading] = readings("the session before last week")
     assert (reading.words, reading.previous_session) == ("before last week", False)
     [reading] = readings("the session before the last session")

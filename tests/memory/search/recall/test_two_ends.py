@@ -1,4 +1,4 @@
-"""Times with two ends in a question, of which the second may still be to come; and the letters in which they are written."""
+"""Time ranges in a question whose end may be in the future, and the characters in which they are written."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -26,21 +26,21 @@ from timemachine.memory.search.recall.pure.time_words import parse_question
         ("between 28 November and 3 December", "2025-11-28 00:00", "2025-12-04 00:00"),
     ],
 )
-def test_a_time_that_is_under_way_ends_where_it_is_said_to(words: str, begin: str, until: str) -> None:
+def test_a_current_time_range_ends_where_it_is_said_to(words: str, begin: str, until: str) -> None:
     spoken = parse_question(f"the gateway {words}?", NOW, BERLIN)
     [reading] = spoken.readings
     assert (local(reading.begin), local(reading.until)) == (begin, until)
     assert (spoken.text, spoken.unread) == ("the gateway ?", ())
 
 
-def test_where_the_calendar_ends_no_end_lies_behind() -> None:
+def test_at_the_end_of_the_calendar_no_range_ends_before_it_begins() -> None:
     spoken = parse_question(
         "the gateway between 20 December and 10 January?", datetime(9999, 12, 25, tzinfo=UTC), ZoneInfo("UTC")
     )
     assert spoken.readings == ()
 
 
-def test_an_hour_that_the_clock_leaves_out_is_no_time() -> None:
+def test_an_hour_skipped_by_the_clock_is_not_parsed() -> None:
     assert readings("on 2026-03-29 at 2am") == ()
     assert readings("on 2026-03-29 at 2am", zone=ZoneInfo("UTC")) != ()
 
@@ -49,7 +49,7 @@ def test_an_hour_that_the_clock_leaves_out_is_no_time() -> None:
     ("words", "count"),
     [("in the last ſix sessions", 6), ("the laſt ſeſſion", 1), ("the last sıx SESSİONS", 6)],
 )
-def test_letters_that_stand_for_others_name_a_session_too(words: str, count: int) -> None:
+def test_compatibility_characters_can_name_a_session(words: str, count: int) -> None:
     question = f"errors {words}, ſir"
     spoken = parse_question(question, NOW, BERLIN)
     [reading] = spoken.readings
@@ -57,7 +57,7 @@ def test_letters_that_stand_for_others_name_a_session_too(words: str, count: int
     assert (reading.words, spoken.text) == (words, "errors , ſir")
 
 
-def test_letters_that_stand_for_others_say_a_time_too() -> None:
+def test_compatibility_characters_can_state_a_time() -> None:
     for words, plain in (
         ("on 3 ſeptember", "on 3 september"),
         ("last wee\N{KELVIN SIGN}", "last week"),
@@ -87,7 +87,7 @@ YEARS = some.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=som
 @given(BETWEEN, YEARS, some.sampled_from(["Europe/Berlin", "UTC", "Pacific/Kiritimati"]))
 @example("between 10 and 30 November", NOW, "UTC")
 @example("from 5 May to 3 May", NOW, "UTC")
-def test_whatever_is_asked_whenever_begins_before_it_ends(words: str, now: datetime, zone: str) -> None:
+def test_any_parsed_range_begins_before_it_ends(words: str, now: datetime, zone: str) -> None:
     spoken = parse_question(f"the fee {words}", now, ZoneInfo(zone))
     for reading in spoken.readings:
         assert reading.begin is None or reading.until is None or reading.begin < reading.until

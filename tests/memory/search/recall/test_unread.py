@@ -1,4 +1,4 @@
-"""Words that look like a time and are none that is over: they stay words of the question, and it is said why."""
+"""Words that look like a past time but are not: they remain words of the question, and the reason is reported."""
 
 import pytest
 
@@ -53,9 +53,7 @@ EITHER, UNKNOWN = "day and month are ambiguous", "it has no exact date"
         ("on 2026-05-03 at 25:10", UNKNOWN),
     ],
 )
-def test_what_looks_like_a_time_and_is_none_that_is_over_stays_words_and_it_is_said_why(
-    words: str, why: str
-) -> None:
+def test_an_invalid_past_time_remains_words_and_the_reason_is_reported(words: str, why: str) -> None:
     question = f"the fee {words}?"
     spoken = parse_question(question, NOW, BERLIN)
     assert (spoken.text, spoken.readings) == (question, ())
@@ -77,11 +75,11 @@ def test_what_looks_like_a_time_and_is_none_that_is_over_stays_words_and_it_is_s
         "in May",
     ],
 )
-def test_of_what_is_a_number_excepted_or_quoted_nothing_is_said(question: str) -> None:
+def test_numbers_exclusions_and_quotes_are_not_reported(question: str) -> None:
     assert parse_question(question, NOW, BERLIN).unread == ()
 
 
-def test_what_is_read_and_what_is_not_stand_side_by_side() -> None:
+def test_parsed_and_unparsed_times_are_reported_together() -> None:
     spoken = parse_question("the fee last week and next week and on 31 June", NOW, BERLIN)
     assert [each.words for each in spoken.readings] == ["last week"]
     assert [each.words for each in spoken.unread] == ["next week", "on 31 June"]
@@ -90,6 +88,6 @@ def test_what_is_read_and_what_is_not_stand_side_by_side() -> None:
     assert (len(past.readings), past.unread) == (1, ())
 
 
-def test_what_is_named_as_unread_is_named_once() -> None:
+def test_an_unparsed_time_is_reported_once() -> None:
     [unread] = parse_question("the fee next May 2031", NOW, BERLIN).unread
     assert (unread.words, unread.why) == ("May 2031", AHEAD)

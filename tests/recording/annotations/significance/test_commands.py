@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, api, program, stranger
-from tests.memory.transcripts.test_transcripts import record, said, sequences, told
+from tests.memory.transcripts.test_transcripts import message as said
+from tests.memory.transcripts.test_transcripts import read_transcript as told
+from tests.memory.transcripts.test_transcripts import record, sequences
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import SealedRecord
 from timemachine.evidence.sealing import seals
