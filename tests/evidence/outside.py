@@ -1,4 +1,4 @@
-"""A witness and a timestamp authority on loopback, which check what they are sent as those of others would."""
+"""A witness and a timestamp authority on loopback that validate requests like real ones."""
 
 import base64
 import subprocess
@@ -18,7 +18,7 @@ Posted = Callable[[bytes, str], tuple[int, bytes]]
 
 @contextmanager
 def served(answers: Posted) -> Iterator[str]:
-    """The address of a server that answers what is posted: by its body and content type, with a status and a body."""
+    """Return the address of a server that answers each POST request, given its body and content type, with a status and a body."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -43,7 +43,7 @@ def served(answers: Posted) -> Iterator[str]:
 
 
 class Witness:
-    """Takes what continues what it took, as C2SP's `tlog-witness` has it, and cosigns; it knows logs by their verifier keys."""
+    """A witness as in C2SP's `tlog-witness`: cosigns states that continue the last one, and knows logs by their verifier keys."""
 
     def __init__(self, verifier_key: str) -> None:
         self.origin, self.hash, public = verifier_key.split("+", 2)
@@ -52,7 +52,7 @@ class Witness:
         self.taken: list[int] = []
 
     def __call__(self, body: bytes, _type: str) -> tuple[int, bytes]:
-        """Its answer."""
+        """Return its answer."""
         first, note = body.decode().split("\n\n", 1)
         old, *proof = first.split("\n")
         text, signatures = note.split("\n\n")
@@ -96,7 +96,7 @@ distinguished_name = name
 
 
 class Authority:
-    """A timestamp authority made of the openssl command; `certificate` is its own, or that of the authority which certified it and which it sends, too."""
+    """A timestamp authority based on the openssl command. `certificate` is its own, or that of the issuing authority, which it sends too."""
 
     def __init__(self, folder: Path, *, certified: bool = False) -> None:
         self.folder, self.certificate = folder, folder / ("ca.pem" if certified else "tsa.pem")
@@ -112,7 +112,7 @@ class Authority:
         )
 
     def _certified(self) -> None:
-        """Its certificate is longer than the other one and sent before it, which DER has the other way round."""
+        """Return a certificate that is longer than the other one and sent before it; DER requires the reverse order."""
         self._openssl(
             "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=CA -config tsa.cnf -extensions ca -keyout ca.key -out ca.pem"
         )
@@ -124,7 +124,7 @@ class Authority:
         )
 
     def __call__(self, body: bytes, content_type: str) -> tuple[int, bytes]:
-        """Its answer."""
+        """Return its answer."""
         if content_type != "application/timestamp-query":
             return 400, b"no query"
         (self.folder / "query.tsq").write_bytes(body)
@@ -185,5 +185,5 @@ def _both(old: int, width: int, rest: list[bytes], known: bytes | None) -> tuple
 
 
 def _split(width: int) -> int:
-    """The largest power of two below the width."""
+    """Return the largest power of two below the width."""
     return 1 << (width - 1).bit_length() - 1

@@ -1,4 +1,4 @@
-"""Sessions that are sealed and compared, and what that comes to."""
+"""Sessions that are sealed and compared, and the results."""
 
 from timemachine.core.accounts.models import Project
 from timemachine.evidence import commands

@@ -1,4 +1,4 @@
-"""Telling a witness and a timestamp authority how the log grows, on loopback; what they said stands in the log's bundle."""
+"""Anchoring of the log with a witness and a timestamp authority on loopback; their answers are included in the log's bundle."""
 
 import json
 import socket
@@ -42,15 +42,15 @@ def loopback_is_allowed(settings: Settings) -> None:
 
 
 def grown(project: Project, by: int = 1) -> None:
-    """So many entries more in the log."""
+    """Add this many entries to the log."""
     for _ in range(by):
         session = start_session(project, name="s", by="test")
         append(session.id, [ActionDraft(kind="message", output="x")])
         seals.seal_session(session.id)
 
 
-def told(project: Project) -> dict[str, Anchor]:
-    """Everybody, once whoever is due was told."""
+def delivered(project: Project) -> dict[str, Anchor]:
+    """Send the newest state to all anchors that are due, and return the anchors."""
     for each in overdue(send_anchor):
         anchors.send_newest_state(each)
     return anchors_of(project)
@@ -62,16 +62,14 @@ def bundle(project: Project, target: Path) -> tuple[tm_verify.Report, dict[str, 
     return tm_verify.verify(str(target)), unpacked(target.read_bytes())
 
 
-def test_a_witness_takes_each_state_with_the_proof_that_it_continues_the_one_before(
-    project: Project, tmp_path: Path
-) -> None:
+def test_a_witness_accepts_each_state_with_a_consistency_proof(project: Project, tmp_path: Path) -> None:
     witness = Witness(key_for_witness(project))
     with served(witness) as url:
         set_anchor(project, WITNESS, url, by="ada@example.org")
-        assert overdue(send_anchor) == []  # nothing was sealed yet
+        assert overdue(send_anchor) == []  # nothing is sealed yet
         for by in (3, 1, 4, 2):
             grown(project, by)
-            assert told(project)[WITNESS].error is None
+            assert delivered(project)[WITNESS].error is None
         assert overdue(send_anchor) == []
     assert witness.taken == [3, 4, 8, 10]
     found = anchors_of(project)[WITNESS]
@@ -84,44 +82,44 @@ def test_a_witness_takes_each_state_with_the_proof_that_it_continues_the_one_bef
     assert lines[1]["sent"].startswith("old 3\n")
 
 
-def test_a_witness_that_knows_less_is_told_from_there_and_one_that_knows_more_is_an_alarm(
+def test_a_witness_at_an_older_state_is_updated_from_there_and_one_at_a_newer_state_raises_an_alarm(
     project: Project,
 ) -> None:
     witness = Witness(key_for_witness(project))
     with served(witness) as url:
         set_anchor(project, WITNESS, url, by="test")
         grown(project, 2)
-        told(project)
+        delivered(project)
         Anchor.objects.update(size=1)  # as after a restore from a backup
         grown(project)
-        told(project)
-        assert told(project)[WITNESS].size == 3
+        delivered(project)
+        assert delivered(project)[WITNESS].size == 3
         witness.size = 99
         grown(project)
-        found = told(project)[WITNESS]
+        found = delivered(project)[WITNESS]
         assert (found.size, found.attempts) == (3, 1)
         assert "taken 99 entries of this log, which has only 4" in (found.error or "")
 
 
-def test_what_goes_wrong_is_kept_and_tried_again_later(project: Project) -> None:
+def test_a_failure_is_stored_and_retried_later(project: Project) -> None:
     answers = [(500, b"<b>broken</b>"), (409, b"soon"), (200, b"x" * 70_000)]
     with served(lambda _body, _type: answers.pop(0)) as url:
         set_anchor(project, WITNESS, url, by="test")
         grown(project)
         for says, waits in (("500: <b>broken</b>", 30), ("409: soon", 60), ("longer than 65,536", 120)):
             before, wait = now(), timedelta(seconds=waits)
-            found = told(project)[WITNESS]
+            found = delivered(project)[WITNESS]
             assert says in (found.error or "")
             assert overdue(send_anchor) == []
             assert before + wait <= found.next_at <= now() + wait
             Anchor.objects.update(next_at=now())
-    assert "cannot be reached" in (told(project)[WITNESS].error or "")
+    assert "cannot be reached" in (delivered(project)[WITNESS].error or "")
     assert not AnchorReceipt.objects.exists()
-    anchors.send_newest_state(found.id)  # somebody else was first, or it is not yet time: nothing happens
+    anchors.send_newest_state(found.id)  # another worker was first, or it is not due yet: nothing happens
     assert anchors_of(project)[WITNESS].attempts == 4
 
 
-def test_of_a_long_answer_no_more_is_read_than_may_be_kept() -> None:
+def test_a_long_answer_is_read_only_up_to_the_limit() -> None:
     sent = 0
 
     def endless(connection: socket.socket) -> None:
@@ -155,10 +153,10 @@ def test_addresses_in_private_networks_are_refused_unless_the_operator_allows_th
             set_anchor(project, WITNESS, url, by="test")
     Anchor.objects.create(project=project, kind=WITNESS, url="http://127.0.0.1:1/x", set_by="test")
     grown(project)
-    assert "EVIDENCE_HOSTS_ALLOWED" in (told(project)[WITNESS].error or "")
+    assert "EVIDENCE_HOSTS_ALLOWED" in (delivered(project)[WITNESS].error or "")
 
 
-def test_a_name_that_leads_into_a_private_network_is_not_called(
+def test_a_host_name_that_resolves_to_a_private_network_is_not_called(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbound_posts, "is_refused_as_written", lambda *_: False)
@@ -166,7 +164,7 @@ def test_a_name_that_leads_into_a_private_network_is_not_called(
         outbound_posts.post("https://localhost:1/x", b"", "text/plain")
 
 
-def test_another_address_begins_anew_and_none_ends_it(project: Project) -> None:
+def test_a_changed_address_starts_from_scratch_and_an_empty_one_stops_anchoring(project: Project) -> None:
     first = set_anchor(project, WITNESS, "http://127.0.0.1:1/x", by="a")
     Anchor.objects.update(size=7)
     assert set_anchor(project, WITNESS, " http://127.0.0.1:1/x/", by="b") == first
@@ -177,30 +175,30 @@ def test_another_address_begins_anew_and_none_ends_it(project: Project) -> None:
     assert anchors_of(project) == {}
 
 
-def test_a_key_that_was_replaced_signs_no_more_for_the_witness(project: Project) -> None:
+def test_a_replaced_key_no_longer_signs_for_the_witness(project: Project) -> None:
     with served(Witness(key_for_witness(project))) as url:
         set_anchor(project, WITNESS, url, by="test")
         grown(project)
-        told(project)
+        delivered(project)
         project_log.replace_key(project, by="test")
-        assert "404: unknown log" in (told(project)[WITNESS].error or "")
+        assert "404: unknown log" in (delivered(project)[WITNESS].error or "")
     assert known_size(b"12\n") == 12
     assert (known_size(b""), known_size(b"9" * 30)) == (None, None)
 
 
 @pytest.mark.parametrize("certified", [False, True])
-def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
+def test_an_authority_timestamps_states_of_the_log_and_openssl_verifies_them(
     project: Project, settings: Settings, tmp_path: Path, *, certified: bool
 ) -> None:
     authority = Authority(tmp_path, certified=certified)
     with served(authority) as url:
         set_anchor(project, TIMESTAMP, url, by="test")
         grown(project, 2)
-        assert told(project)[TIMESTAMP].error is None
+        assert delivered(project)[TIMESTAMP].error is None
         grown(project)
         assert overdue(send_anchor) == []  # not for every entry
         settings.SEAL_SECONDS = 0
-        assert told(project)[TIMESTAMP].size == 3
+        assert delivered(project)[TIMESTAMP].size == 3
     report, files = bundle(project, tmp_path / "log.zip")
     assert report.problems == []
     stamped = AnchorReceipt.objects.filter(kind=TIMESTAMP).order_by("-checkpoint__size")
@@ -222,7 +220,7 @@ def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
     assert "Verification: OK" in done.stdout
 
 
-def test_the_evidence_of_a_session_brings_the_date_of_its_seal_once_there_is_one(
+def test_the_evidence_of_a_session_includes_the_timestamp_of_its_seal_once_there_is_one(
     project: Project, tmp_path: Path
 ) -> None:
     grown(project)
@@ -238,7 +236,7 @@ def test_the_evidence_of_a_session_brings_the_date_of_its_seal_once_there_is_one
             grown(project)
             with served(Authority(tmp_path)) as url:
                 set_anchor(project, TIMESTAMP, url, by="test")
-                assert told(project)[TIMESTAMP].size == 2
+                assert delivered(project)[TIMESTAMP].size == 2
     page = browser_of(project).get(f"/sessions/{session.id}/evidence/").content.decode()
     assert "by the clock of" in page
     assert page.count("<dt>Timestamped</dt>") == 1
@@ -246,44 +244,44 @@ def test_the_evidence_of_a_session_brings_the_date_of_its_seal_once_there_is_one
     assert ("timestamp", "timestamps/2.tsr") in faults(packed(files, tmp_path / "forged.zip"))
 
 
-def test_an_answer_that_is_no_timestamp_of_what_was_asked_is_refused(
+def test_an_answer_that_is_not_a_timestamp_of_the_request_is_refused(
     project: Project, tmp_path: Path
 ) -> None:
     authority = Authority(tmp_path)
     grown(project)
-    kept: list[bytes] = []
+    stored: list[bytes] = []
 
     def once(body: bytes, content_type: str) -> tuple[int, bytes]:
-        kept.append(authority(body, content_type)[1])
-        return 200, kept[0]
+        stored.append(authority(body, content_type)[1])
+        return 200, stored[0]
 
     with served(once) as url:
         set_anchor(project, TIMESTAMP, url, by="test")
-        told(project)
+        delivered(project)
         Anchor.objects.update(size=0, taken_at=None, next_at=now())
-        assert "timestamp of something else" in (told(project)[TIMESTAMP].error or "")
-    said = [
+        assert "timestamp of something else" in (delivered(project)[TIMESTAMP].error or "")
+    bad_answers = [
         ((200, b"nonsense"), "is not a timestamp"),
         ((503, b""), "503"),
         ((200, bytes.fromhex("30053003020102")), "gave no timestamp: status 2"),
     ]
-    with served(lambda _body, _type: said[0][0]) as url:
+    with served(lambda _body, _type: bad_answers[0][0]) as url:
         set_anchor(project, TIMESTAMP, url, by="test")
-        while said:
-            assert said[0][1] in (told(project)[TIMESTAMP].error or "")
+        while bad_answers:
+            assert bad_answers[0][1] in (delivered(project)[TIMESTAMP].error or "")
             Anchor.objects.update(next_at=now())
-            said.pop(0)
+            bad_answers.pop(0)
     assert AnchorReceipt.objects.count() == 1
 
 
-def test_the_verifier_finds_a_witness_who_took_another_history_and_a_timestamp_of_something_else(
+def test_the_verifier_detects_a_witness_of_another_history_and_a_timestamp_of_other_data(
     project: Project, tmp_path: Path
 ) -> None:
     with served(Witness(key_for_witness(project))) as url, served(Authority(tmp_path)) as dates:
         set_anchor(project, WITNESS, url, by="test")
         set_anchor(project, TIMESTAMP, dates, by="test")
         grown(project)
-        told(project)
+        delivered(project)
     _, files = bundle(project, tmp_path / "log.zip")
     line = json.loads(files["log/witnessed.jsonl"])
     forged = line | {"sent": line["sent"].replace("\n1\n", "\n2\n")}

@@ -1,4 +1,4 @@
-"""Checking: what stands in the database is compared with what was sealed, and each difference is named."""
+"""Checking: the database is compared with what was sealed, and each difference is reported."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -99,7 +99,7 @@ ALTERATIONS = {
 }
 
 
-def test_a_check_names_what_was_altered_in_the_database(project: Project) -> None:
+def test_a_check_reports_what_was_altered_in_the_database(project: Project) -> None:
     session = recorded_session(project)
     assert checked(session) == []
     for name, (statement, index, says) in ALTERATIONS.items():
@@ -110,7 +110,7 @@ def test_a_check_names_what_was_altered_in_the_database(project: Project) -> Non
         assert any(each["index"] == index and says in str(each["says"]) for each in found), (name, found)
 
 
-def test_what_is_not_signed_yet_is_no_alteration(project: Project, settings: Settings) -> None:
+def test_unsigned_records_are_not_reported_as_altered(project: Project, settings: Settings) -> None:
     session, other = long_session(project, 3), long_session(project, 3)
     seals.seal_session(session.id)
     append(session.id, [message("later")])
@@ -124,7 +124,7 @@ def test_what_is_not_signed_yet_is_no_alteration(project: Project, settings: Set
         compared_with_its_seal(other)
 
 
-def test_a_seal_that_was_put_back_to_an_earlier_state_is_noticed(project: Project) -> None:
+def test_a_seal_restored_to_an_earlier_state_is_noticed(project: Project) -> None:
     session = long_session(project, 3)
     seals.seal_session(session.id)
     append(session.id, [message("an answer that somebody regrets")])
@@ -142,7 +142,7 @@ def test_a_seal_that_was_put_back_to_an_earlier_state_is_noticed(project: Projec
     assert "5 records" in done.problems[0]["says"]
 
 
-def test_a_tombstone_that_the_signed_log_does_not_have_excuses_nothing(project: Project) -> None:
+def test_a_tombstone_missing_from_the_signed_log_excuses_nothing(project: Project) -> None:
     session = recorded_session(project)
     assert checked(session) == []
     change, _, _ = ALTERATIONS["an answer"]
@@ -170,7 +170,7 @@ def test_a_tombstone_that_the_signed_log_does_not_have_excuses_nothing(project: 
 
 
 class Growing(SessionSubject):
-    """A session that goes on, and is sealed further, while it is compared."""
+    """A session that continues, and is sealed further, while it is compared."""
 
     def records(self, first: int, last: int) -> Iterator[Record]:
         def go_on() -> None:
@@ -183,7 +183,7 @@ class Growing(SessionSubject):
         yield from super().records(first, last)
 
 
-def test_a_session_that_is_sealed_further_meanwhile_is_compared_as_it_was(committed: Project) -> None:
+def test_a_session_sealed_further_during_a_check_is_compared_as_it_was(committed: Project) -> None:
     session = long_session(committed, 3)
     seal = seals.seal_session(session.id)
     assert seal is not None
@@ -192,7 +192,7 @@ def test_a_session_that_is_sealed_further_meanwhile_is_compared_as_it_was(commit
     assert (found.problems, found.records) == ([], 4)
 
 
-def test_a_check_that_is_asked_for_twice_is_one(project: Project) -> None:
+def test_two_requests_for_a_check_start_only_one(project: Project) -> None:
     session = recorded_session(project)
     with pytest.raises(Conflict, match="Nothing is sealed"):
         commands.request_check(None, by="test")

@@ -1,4 +1,4 @@
-"""A comparison's seal: all that its page shows is committed to, grows by what is said of it, and nothing of it changes unseen."""
+"""The seal of a comparison: everything on its page is committed to, marks and opinions are added, and no change goes unnoticed."""
 
 import json
 from datetime import timedelta
@@ -56,8 +56,8 @@ def cells(comparison: Comparison) -> list[ReplayStep]:
     return list(steps.order_by("replay_id", "sequence"))
 
 
-def said(comparison: Comparison) -> CellOpinion:
-    """A mark on the first cell, and a judge's opinion of the second."""
+def mark_and_opinion(comparison: Comparison) -> CellOpinion:
+    """Return a judge's opinion of the second cell, after a mark was put on the first."""
     first, second = cells(comparison)[:2]
     mark(comparison, first, "better", note="Genauer", by="ada@example.org")
     return CellOpinion.objects.create(
@@ -89,10 +89,10 @@ def verified(comparison: Comparison, target: Path) -> tm_verify.Report:
     return tm_verify.verify(str(target))
 
 
-def test_all_that_its_page_shows_is_sealed_and_each_cell_links_what_it_repeats(
+def test_everything_on_its_page_is_sealed_and_each_cell_links_the_step_it_repeats(
     comparison: Comparison, session: Session
 ) -> None:
-    said(comparison)
+    mark_and_opinion(comparison)
     assert due.comparisons() == [comparison.id]
     seal = seals.seal_comparison(comparison.id)
     assert seal is not None
@@ -153,8 +153,8 @@ ALTERATIONS = {
 }
 
 
-def test_a_check_names_what_was_altered_in_the_database(comparison: Comparison) -> None:
-    said(comparison)
+def test_a_check_reports_what_was_altered_in_the_database(comparison: Comparison) -> None:
+    mark_and_opinion(comparison)
     seals.seal_comparison(comparison.id)
     cell = cells(comparison)[0]
     for name, (statement, index, says) in ALTERATIONS.items():
@@ -167,7 +167,7 @@ def test_a_check_names_what_was_altered_in_the_database(comparison: Comparison) 
         assert any(each == index and says in words for each, words in found), (name, found)
 
 
-def test_a_results_copy_counts_where_the_program_computes_other_figures_now(
+def test_the_sealed_copy_of_the_results_counts_if_the_program_now_computes_others(
     comparison: Comparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seals.seal_comparison(comparison.id)
@@ -181,12 +181,12 @@ def test_a_results_copy_counts_where_the_program_computes_other_figures_now(
     assert sealed_comparison(comparison).records == 9
 
 
-def test_it_grows_by_what_is_said_of_its_cells(
+def test_marks_and_opinions_are_added_to_the_seal(
     comparison: Comparison, settings: Settings, tmp_path: Path
 ) -> None:
     settings.SEAL_SECONDS = 300
     seals.seal_comparison(comparison.id)
-    opinion = said(comparison)
+    opinion = mark_and_opinion(comparison)
     assert (due.comparisons(), sealed_comparison(comparison).unsealed) == ([], 2)
     Seal.objects.filter(comparison=comparison).update(signed_at=now() - timedelta(minutes=6))
     assert due.comparisons() == [comparison.id]
@@ -211,7 +211,7 @@ def test_its_bundle_proves_the_recorded_steps_of_each_session(
     assert (report.subject or "").endswith(f"/comparison/{both.id}")
 
 
-def test_one_that_runs_is_not_sealed_and_one_that_ran_again_is_sealed_anew(
+def test_a_running_comparison_is_not_sealed_and_one_that_ran_again_is_sealed_again(
     comparison: Comparison, session: Session
 ) -> None:
     seals.seal_comparison(comparison.id)
@@ -225,9 +225,9 @@ def test_one_that_runs_is_not_sealed_and_one_that_ran_again_is_sealed_anew(
     ReplayStep.objects.filter(id=failed.id).update(status="done", finished_at=now())
     Replay.objects.filter(finished_at=None).update(status="done", finished_at=now())
     assert due.comparisons() == [comparison.id]
-    again = seals.seal_comparison(comparison.id)
-    assert again is not None
-    assert again.generation == 2
+    resealed = seals.seal_comparison(comparison.id)
+    assert resealed is not None
+    assert resealed.generation == 2
     assert results.finished_with(failed.replay_id) == [comparison.id]
     assert seals.seal_comparison(uuid4()) is None
 
@@ -237,9 +237,9 @@ def test_erasing_its_only_session_leaves_its_tombstone(
 ) -> None:
     seals.seal_comparison(comparison.id)
     session_deletion.erase_session(session, by="ada@example.org", reason="asked for")
-    told = [json.loads(bytes(each.entry)) for each in LogEntry.objects.order_by("index")]
+    entries = [json.loads(bytes(each.entry)) for each in LogEntry.objects.order_by("index")]
     assert ("erased", "comparison", str(comparison.id)) in [
-        (each["entry"], each["of"], each["id"]) for each in told
+        (each["entry"], each["of"], each["id"]) for each in entries
     ]
     assert not Seal.objects.exists()
     with pytest.raises(NotFound, match="deleted"):
@@ -247,11 +247,11 @@ def test_erasing_its_only_session_leaves_its_tombstone(
     assert log_faults(project, tmp_path) == []
 
 
-def test_erasing_one_of_its_sessions_has_the_rest_of_it_sealed_anew(
+def test_erasing_one_of_its_sessions_reseals_the_remaining_ones(
     project: Project, session: Session, tmp_path: Path
 ) -> None:
-    kept = recorded_session(project, key="kept")
-    both = compared(project, [session, kept], *MODELS)
+    remaining = recorded_session(project, key="kept")
+    both = compared(project, [session, remaining], *MODELS)
     seals.seal_comparison(both.id)
     session_deletion.erase_session(session, by="test")
     assert due.comparisons() == [both.id]

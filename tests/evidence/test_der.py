@@ -1,4 +1,4 @@
-"""What has another form than an authority's answer is left as it came."""
+"""DER reordering leaves everything but an authority's answer unchanged."""
 
 import pytest
 
@@ -21,11 +21,11 @@ from timemachine.evidence.pure.timestamping import with_sorted_certificates
         "30123000300e0600a00a30080200310030000200",
     ],
 )
-def test_what_is_no_token_is_left_as_it_came(answer: str) -> None:
+def test_data_other_than_a_token_is_unchanged(answer: str) -> None:
     assert with_sorted_certificates(bytes.fromhex(answer)).hex() == answer
 
 
-def test_certificates_are_put_in_order_and_nothing_else_is() -> None:
+def test_only_certificates_are_reordered() -> None:
     long = "00" * 200
     certificates = f"30 81c8 {long} 3000".replace(" ", "")
     sorted_ = f"3000 3081c8 {long}".replace(" ", "")
@@ -42,7 +42,7 @@ def test_certificates_are_put_in_order_and_nothing_else_is() -> None:
     assert with_sorted_certificates(answer(certificates)) == answer(sorted_)
 
 
-def test_certificates_of_a_short_answer_are_put_in_order_too() -> None:
+def test_certificates_of_a_short_answer_are_reordered_too() -> None:
     unsorted, in_order = "3001aa3000", "30003001aa"
     answer = "3017300030130600a00f300d020031003000a005{}"
     assert with_sorted_certificates(bytes.fromhex(answer.format(unsorted))).hex() == answer.format(in_order)

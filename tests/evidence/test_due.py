@@ -1,4 +1,4 @@
-"""What is to be sealed, in which order, and whose turn it is."""
+"""Which seals are due, and in which order of projects."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 AUDIT = ReplayOptions(audit=True, reason="a test")
 
 
-def test_what_is_due_is_what_ended_or_waited(project: Project, settings: Settings) -> None:
+def test_a_session_is_due_once_it_ended_or_waited_long_enough(project: Project, settings: Settings) -> None:
     settings.SEAL_SECONDS = 300
     ended, fresh, waited = (
         recorded_session(project, key="ended"),
@@ -43,12 +43,12 @@ def test_what_is_due_is_what_ended_or_waited(project: Project, settings: Setting
 
 
 def unreadable(project: Project) -> None:
-    """The project's key was made under a SECRET_KEY that nobody knows any more."""
+    """Encrypt the project's key under a SECRET_KEY that no longer exists."""
     assert keys.key_in_use(project).project == project
     SigningKey.objects.filter(project=project).update(private_key=b"of another SECRET_KEY")
 
 
-def test_a_project_whose_key_cannot_be_read_keeps_no_other_waiting(
+def test_a_project_with_an_unreadable_key_does_not_block_others(
     project: Project, other_project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(due, "BATCH", 2)
@@ -67,7 +67,7 @@ def test_a_project_whose_key_cannot_be_read_keeps_no_other_waiting(
     assert due.comparisons() == [comparison.id]
 
 
-def test_each_project_has_its_turn_before_any_has_another(
+def test_projects_take_turns(
     project: Project, other_project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = [recorded_session(project, key=f"many-{n}") for n in range(3)]
@@ -91,7 +91,7 @@ def test_a_replay_that_could_not_be_signed_is_due_once_it_can_be(project: Projec
     assert due.replays() == []
 
 
-def test_what_is_due_is_asked_in_as_many_questions_however_many_projects_there_are(
+def test_the_number_of_queries_for_due_seals_does_not_grow_with_the_projects(
     project: Project, other_project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for each in (project, other_project):

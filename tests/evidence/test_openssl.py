@@ -1,4 +1,4 @@
-"""What docs/evidence.md has an auditor type checks a bundle with OpenSSL alone."""
+"""The commands in docs/evidence.md with which an auditor verifies a bundle using OpenSSL alone."""
 
 import subprocess
 from pathlib import Path
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.django_db
 
 
 def commands() -> str:
-    """The lines under the heading, as they are copied from the page."""
+    """Return the lines under the heading, as copied from the page."""
     part = DOCUMENT.read_text().split("### Verify with OpenSSL only")[1].split("\n## ")[0]
     return "\n".join(line[4:] for line in part.splitlines() if line.startswith("    "))
 
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> tuple[Path, str]:
-    """A bundle, and the fingerprint of its key."""
+    """Return a bundle and the fingerprint of its key."""
     project = Project.objects.create(name="Prüfung")
     session = recorded_session(project)
     seals.seal_session(session.id)
@@ -34,7 +34,9 @@ def bundle(tmp_path: Path) -> tuple[Path, str]:
     return tmp_path, keys.key_in_use(project).fingerprint
 
 
-def test_the_lines_of_the_document_verify_a_bundle_and_show_its_fingerprint(bundle: tuple[Path, str]) -> None:
+def test_the_commands_in_the_document_verify_a_bundle_and_show_its_fingerprint(
+    bundle: tuple[Path, str],
+) -> None:
     folder, fingerprint = bundle
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands()],

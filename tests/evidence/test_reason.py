@@ -1,4 +1,4 @@
-"""The reason of an erasure, which stays in the log for good."""
+"""The reason of an erasure, which remains in the log permanently."""
 
 import pytest
 
@@ -11,13 +11,13 @@ OTHERS = read_rules(
 )
 
 
-@pytest.mark.parametrize("said", ["", " asked for by the customer ", "x" * LONGEST])
-def test_a_reason_in_which_nothing_is_found_is_kept_without_blanks(said: str) -> None:
-    assert checked_reason(said, OTHERS) == said.strip()
+@pytest.mark.parametrize("reason", ["", " asked for by the customer ", "x" * LONGEST])
+def test_a_reason_without_findings_is_stored_without_surrounding_blanks(reason: str) -> None:
+    assert checked_reason(reason, OTHERS) == reason.strip()
 
 
 @pytest.mark.parametrize(
-    ("said", "holds"),
+    ("reason", "holds"),
     [
         ("jane.doe@example.com asked for it", ["e-mail"]),
         ("see +49 30 901820, and a@b.example or c@d.example", ["phone number", "e-mail"]),
@@ -25,18 +25,16 @@ def test_a_reason_in_which_nothing_is_found_is_kept_without_blanks(said: str) ->
         ("ACME-4711 asked", ["customer number"]),
     ],
 )
-def test_one_that_holds_what_a_profile_finds_is_refused_and_never_repeated(
-    said: str, holds: list[str]
-) -> None:
+def test_a_reason_with_findings_is_refused_and_never_repeated(reason: str, holds: list[str]) -> None:
     with pytest.raises(SensitiveReason) as refused:
-        checked_reason(said, OTHERS)
+        checked_reason(reason, OTHERS)
     assert sorted(refused.value.facts["holds"]) == sorted(holds)
     assert all(kind in refused.value.message for kind in holds)
     assert not any(
-        word in str(refused.value.as_json()) for word in said.split() if "@" in word or word[-1].isdigit()
+        word in str(refused.value.as_json()) for word in reason.split() if "@" in word or word[-1].isdigit()
     )
 
 
-def test_one_that_is_too_long_is_refused() -> None:
+def test_a_reason_that_is_too_long_is_refused() -> None:
     with pytest.raises(InvalidInput, match="at most 1,000 characters"):
         checked_reason("x" * (LONGEST + 1))

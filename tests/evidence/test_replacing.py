@@ -1,4 +1,4 @@
-"""The key is replaced, also while something is sealed; bundles say which key took its place."""
+"""Key replacement, also during sealing; bundles name the replacing key."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -24,13 +24,13 @@ from timemachine.recording.sessions.models import Session
 from timemachine.verifier import tm_verify
 
 
-def somebody_waits() -> bool:
+def a_lock_is_awaited() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])
 
 
-def test_what_is_sealed_while_the_key_is_replaced_is_signed_by_the_new_one(
+def test_a_seal_made_during_key_replacement_is_signed_by_the_new_key(
     transactional_db: None, project: Project
 ) -> None:
     session = long_session(project, 2)
@@ -40,15 +40,13 @@ def test_what_is_sealed_while_the_key_is_replaced_is_signed_by_the_new_one(
         with transaction.atomic():
             new = project_log.replace_key(project, by="ada@example.org")
             sealed = in_a_thread(pool, lambda: seals.seal_session(session.id))
-            wait_until(somebody_waits, seconds=20)
+            wait_until(a_lock_is_awaited, seconds=20)
         sealed.result(20)
     assert SealCheckpoint.objects.latest("id").key == new
 
 
 @pytest.mark.django_db
-def test_who_knows_the_key_that_sealed_it_learns_from_a_bundle_which_key_signs_today(
-    project: Project, tmp_path: Path
-) -> None:
+def test_a_bundle_links_the_key_that_sealed_it_to_the_current_key(project: Project, tmp_path: Path) -> None:
     session = long_session(project, 2)
     seals.seal_session(session.id)
     first = keys.key_in_use(project).fingerprint
@@ -69,7 +67,7 @@ def test_who_knows_the_key_that_sealed_it_learns_from_a_bundle_which_key_signs_t
 
 
 @pytest.mark.django_db
-def test_a_replaced_key_that_could_not_be_read_vouches_for_none(
+def test_a_replaced_key_that_could_not_be_read_vouches_for_no_successor(
     project: Project, settings: Settings, tmp_path: Path
 ) -> None:
     session = long_session(project, 2)
@@ -82,19 +80,19 @@ def test_a_replaced_key_that_could_not_be_read_vouches_for_none(
 
 
 @pytest.mark.django_db
-def test_what_was_done_to_the_entries_of_replaced_keys_is_found(project: Project, tmp_path: Path) -> None:
+def test_changes_to_the_entries_of_replaced_keys_are_detected(project: Project, tmp_path: Path) -> None:
     session = long_session(project, 2)
     seals.seal_session(session.id)
     project_log.replace_key(project, by="ada@example.org")
     files = unpacked(written(session))
-    (said,) = json.loads(files["replaced.json"])
+    (replacement,) = json.loads(files["replaced.json"])
     sealed = json.loads(files["session/log.json"])
-    entry = said["entries"][0]
+    entry = replacement["entries"][0]
     forged = entry["entry"].replace('"key":"ed25519:', '"key":"ed25519:0')
     for wrong, where, says in (
         (5, "replaced.json", "This is not an entry of a log."),
-        ({**said, "entries": [{**entry, "entry": forged}]}, "replaced.json 1", "is not in the log that was signed"),
-        ({**said, "entries": [{**entry, "path": 5}]}, "replaced.json", "This is not an entry of a log."),
+        ({**replacement, "entries": [{**entry, "entry": forged}]}, "replaced.json 1", "is not in the log that was signed"),
+        ({**replacement, "entries": [{**entry, "path": 5}]}, "replaced.json", "This is not an entry of a log."),
         (
             {"checkpoint": sealed["checkpoint"], "entries": [{name: sealed[name] for name in ("index", "entry", "path")}]},
             "replaced.json 0",
@@ -110,8 +108,8 @@ def test_what_was_done_to_the_entries_of_replaced_keys_is_found(project: Project
         )
 
 
-def written(session: Session, **more: Any) -> bytes:
-    """The bytes of a session's bundle."""
+def written(session: Session, **options: Any) -> bytes:
+    """Return the bytes of a session's bundle."""
     target = BytesIO()
-    exporting.write_session(target, session, **more)
+    exporting.write_session(target, session, **options)
     return target.getvalue()

@@ -1,4 +1,4 @@
-"""The report in a bundle: a page that tells what the bundle tells, harmless whatever was recorded."""
+"""The report in a bundle: a page with the bundle's content that is harmless whatever was recorded."""
 
 import json
 import re
@@ -24,11 +24,11 @@ STATED: Final[dict[str, Any]] = {
 }
 
 
-def rows(told: list[dict[str, Any]], of: str = "session", sealed: tuple[str, ...] = ()) -> Rows:
-    """The rows of records of which these fields are told, and others of these names are sealed beside."""
+def rows(disclosed: list[dict[str, Any]], of: str = "session", sealed: tuple[str, ...] = ()) -> Rows:
+    """Return the rows of records that disclose these fields; fields with the names in `sealed` are committed to as well."""
     found = Rows(of=of)
     place = Place(of=of, id=STATED["id"], index=1)
-    for index, fields in enumerate(told):
+    for index, fields in enumerate(disclosed):
         commitments = dict.fromkeys([*fields, *sealed], "0" * 64)
         found.envelope(
             envelope(
@@ -49,13 +49,15 @@ def rows(told: list[dict[str, Any]], of: str = "session", sealed: tuple[str, ...
     return found
 
 
-def page(told: Rows, about: dict[str, Any] | None = None, **stated: Any) -> str:
+def page(disclosed: Rows, about: dict[str, Any] | None = None, **stated: Any) -> str:
     return report(
-        [Shown(stated=STATED | {"of": told.of} | stated, rows=told, sealed_by=KEY)], about or {}, KEY
+        [Shown(stated=STATED | {"of": disclosed.of} | stated, rows=disclosed, sealed_by=KEY)],
+        about or {},
+        KEY,
     )
 
 
-def test_it_says_what_is_told_and_what_is_not() -> None:
+def test_it_states_what_is_disclosed_and_what_is_not() -> None:
     made = page(
         rows(
             [{"input": "\n\nfirst\nsecond", "hit.1": "{}", "hit.1.text": None}, {"output": None}],
@@ -74,38 +76,38 @@ def test_it_says_what_is_told_and_what_is_not() -> None:
 
 
 @pytest.mark.parametrize("withholds", [True, False])
-def test_what_is_erased_for_good_is_told_apart_from_what_is_withheld(withholds: bool) -> None:
-    told = rows([{"output": "x"}], sealed=("input", "words"))
-    told.erase(0, {"input": "2026-11-22T22:09:00Z"})
-    made = page(told, withholds=withholds)
+def test_erased_and_withheld_fields_are_distinguished(withholds: bool) -> None:
+    disclosed = rows([{"output": "x"}], sealed=("input", "words"))
+    disclosed.erase(0, {"input": "2026-11-22T22:09:00Z"})
+    made = page(disclosed, withholds=withholds)
     assert "1 field erased permanently, most recently at 2026-11-22 22:09:00 UTC" in made
     assert ("Tombstones in the log name them: input of 1 record" in made) is not withholds
     why = "Withheld" if withholds else "Missing without a known tombstone"
     assert f"{why}: words of 1 record." in made
 
 
-def test_a_replay_s_verdicts_are_counted_and_its_failures_stand_out() -> None:
+def test_a_replay_s_verdicts_are_counted_and_its_failures_are_highlighted() -> None:
     facts: list[dict[str, Any]] = [
         {"status": "done", "sequence": 1, "verdict": "identical"},
         {"status": "failed", "sequence": 2},
         {"kind": "audit"},
     ]
     words = json.dumps({"error": {"type": "Timeout", "message": "late"}}, separators=(",", ":"))
-    told = [
+    disclosed = [
         {"facts": json.dumps(each), "words": words if each.get("status") == "failed" else "{}"}
         for each in facts
     ]
-    made = page(rows(told, of="replay"))
+    made = page(rows(disclosed, of="replay"))
     assert "2 steps: 1 done, 1 failed. Verdicts: 1 identical." in made
     assert "<bdi>failed, Timeout: late</bdi>" in made
     assert made.count('class="wrong"') == 1
     assert "Verdicts" not in page(rows([{"facts": json.dumps(facts[1])}, {"facts": "[]"}], of="replay"))
 
 
-def test_of_a_long_session_both_ends_and_the_errors_are_shown_and_it_says_so() -> None:
+def test_a_long_session_is_shortened_to_both_ends_and_the_errors_with_a_notice() -> None:
     error = {"words": '{"error":{"message":"lost","type":null}}'}
-    told = [error if 150 <= index < 300 else {"input": f"step {index}."} for index in range(500)]
-    made = page(rows(told))
+    disclosed = [error if 150 <= index < 300 else {"input": f"step {index}."} for index in range(500)]
+    made = page(rows(disclosed))
     assert "step 99." in made
     assert "step 100." not in made
     assert "step 400." in made
@@ -118,7 +120,7 @@ def test_of_a_long_session_both_ends_and_the_errors_are_shown_and_it_says_so() -
     assert "1 record not listed. The list has the first and the last records; the" in quiet
 
 
-class Seen(HTMLParser):
+class Elements(HTMLParser):
     """The elements and attributes of a page."""
 
     def __init__(self) -> None:
@@ -131,15 +133,15 @@ class Seen(HTMLParser):
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_whatever_was_recorded_stays_text(name: str) -> None:
+def test_recorded_markup_remains_text(name: str) -> None:
     text = CORPUS[name]
     words = json.dumps({"error": {"type": text, "message": text}}, separators=(",", ":"))
-    told = rows([{"input": text, "output": text, "words": words}])
-    made = page(told, {"session": {"name": text, text: [text]}})
-    seen = Seen()
-    seen.feed(made)
-    assert not seen.tags & {"script", "img", "svg", "iframe", "b", "base", "link", "div", "object"}
-    assert seen.attributes <= {
+    disclosed = rows([{"input": text, "output": text, "words": words}])
+    made = page(disclosed, {"session": {"name": text, text: [text]}})
+    elements = Elements()
+    elements.feed(made)
+    assert not elements.tags & {"script", "img", "svg", "iframe", "b", "base", "link", "div", "object"}
+    assert elements.attributes <= {
         "lang",
         "charset",
         "http-equiv",
@@ -154,7 +156,7 @@ def test_whatever_was_recorded_stays_text(name: str) -> None:
     made.encode()
 
 
-def test_nothing_is_fetched_and_a_lot_of_metadata_is_cut() -> None:
+def test_nothing_is_fetched_and_long_metadata_is_cut() -> None:
     made = page(
         rows([{}]), {"session": {"metadata": {f"n{number}": number for number in range(99)}, "key": None}}
     )
@@ -165,7 +167,7 @@ def test_nothing_is_fetched_and_a_lot_of_metadata_is_cut() -> None:
     assert len(first_line("x" * 500)) == 161
 
 
-def test_the_log_s_counts_what_was_entered() -> None:
+def test_the_log_s_report_counts_the_entries() -> None:
     counts = Counts(entries=1234, present=2, kinds={"sealed": 1233, "erased": 1})
     named = {name: STATED[name] for name in ("id", "size", "root", "sealed_at")} | {"of": "log"}
     made = log_report(named, {"project": "<P>"}, KEY, counts)
@@ -174,11 +176,11 @@ def test_the_log_s_counts_what_was_entered() -> None:
     assert "more may come" not in made
 
 
-def test_the_log_s_says_of_each_erasure_what_when_by_whom_and_why() -> None:
+def test_the_log_s_report_lists_each_erasure_with_its_subject_time_user_and_reason() -> None:
     records = [[index, ["input", "output"]] for index in range(1, 31)]
-    said = {"of": "session", "id": "S", "at": "2026-11-22T22:01:00Z", "by": "ada@example.org"}
+    entry = {"of": "session", "id": "S", "at": "2026-11-22T22:01:00Z", "by": "ada@example.org"}
     erasures: list[tuple[int, dict[str, Any]]] = [
-        (3, said | {"entry": "erased_fields", "records": records, "reason": "<asked for>"}),
+        (3, entry | {"entry": "erased_fields", "records": records, "reason": "<asked for>"}),
         (4, {"entry": "erased", "of": "access", "id": "L"}),
         (5, {"entry": "erased", "of": "comparison", "id": "C", "sealed_anew": 2}),
     ]
@@ -196,11 +198,11 @@ def test_the_log_s_says_of_each_erasure_what_when_by_whom_and_why() -> None:
     assert "<bdi>unknown</bdi>" in made
     assert "1,498 more entries are not listed" in made
     assert "erased permanently" not in log_report(named, {}, KEY, Counts(entries=9, present=2, kinds={}))
-    one_more = Counts(entries=9, present=2, kinds={"erased": 2}, erasures=erasures[1:2])
-    assert "1 more entry is not listed" in log_report(named, {}, KEY, one_more)
+    truncated = Counts(entries=9, present=2, kinds={"erased": 2}, erasures=erasures[1:2])
+    assert "1 more entry is not listed" in log_report(named, {}, KEY, truncated)
 
 
-def test_the_readme_is_of_what_it_is_in_and_claims_nothing_that_nobody_measured() -> None:
+def test_the_readme_matches_its_bundle_and_makes_no_unmeasured_claims() -> None:
     named = STATED | {"withholds": False}
     of_session = readme(named, KEY, About(sealed_by=KEY, erased=3, withheld=1_200))
     assert "its first 3 records (record 0 is the session itself)" in of_session
@@ -253,9 +255,9 @@ def test_a_comparison_s_cells_name_their_model_question_and_session() -> None:
         {"columns": [1, 2], "pairs": [1]},
         {"columns": [1], "pairs": None},
     ]
-    told = rows([{"facts": json.dumps(each)} for each in facts], of="comparison", sealed=("output",))
+    disclosed = rows([{"facts": json.dumps(each)} for each in facts], of="comparison", sealed=("output",))
     trees = [
-        Shown(stated=STATED | {"of": "comparison", "state": "closed"}, rows=told, sealed_by=KEY),
+        Shown(stated=STATED | {"of": "comparison", "state": "closed"}, rows=disclosed, sealed_by=KEY),
         Shown(stated=STATED, rows=session, sealed_by=KEY),
     ]
     about = {
@@ -283,29 +285,29 @@ def test_a_comparison_s_cells_name_their_model_question_and_session() -> None:
     assert "That a replay shows why" not in page(rows([{}]))
 
 
-def test_a_record_of_a_replay_of_which_nothing_is_told_is_a_row() -> None:
+def test_an_undisclosed_record_of_a_replay_is_still_a_row() -> None:
     assert "The bundle contains 1 record of the first 3 and discloses 0 of 1 field." in page(
         rows([{}], of="replay", sealed=("facts",))
     )
 
 
-def test_what_was_erased_of_a_record_leaves_a_mark_in_its_row() -> None:
-    told = Rows(of="session")
+def test_erased_parts_of_a_record_leave_a_mark_in_its_row() -> None:
+    disclosed = Rows(of="session")
     commitments = {"output": "0" * 64}
     place = Place(of="session", id=STATED["id"], index=1)
-    told.envelope(
+    disclosed.envelope(
         envelope(place, kind="ask", at="2026-11-22T22:01:01Z", previous=bytes(32), commitments=commitments)
     )
-    told.erase(1, {"output": "2026-11-22T22:09:00Z"})
-    told.disclose(1, {})
-    assert '<span class="quiet">output</span> <bdi>erased</bdi>' in page(told)
+    disclosed.erase(1, {"output": "2026-11-22T22:09:00Z"})
+    disclosed.disclose(1, {})
+    assert '<span class="quiet">output</span> <bdi>erased</bdi>' in page(disclosed)
 
 
-def test_the_log_s_names_the_keys_that_were_replaced() -> None:
+def test_the_log_s_report_names_the_replaced_keys() -> None:
     named = {name: STATED[name] for name in ("id", "size", "root", "sealed_at")} | {"of": "log"}
-    said = {"entry": "key", "key": "NEW", "replaces": "OLD", "at": "2026-11-22T22:01:00Z"}
+    entry = {"entry": "key", "key": "NEW", "replaces": "OLD", "at": "2026-11-22T22:01:00Z"}
     counts = Counts(
-        entries=2, present=0, kinds={"key": 2}, replaced=[(0, said), (1, said | {"replaced": "unreadable"})]
+        entries=2, present=0, kinds={"key": 2}, replaced=[(0, entry), (1, entry | {"replaced": "unreadable"})]
     )
     made = log_report(named, {}, KEY, counts)
     assert "<dt>entry 0, 2026-11-22 22:01:00 UTC</dt><dd><bdi>OLD by NEW</bdi>" in made

@@ -1,4 +1,4 @@
-"""The same records, told in the same way, make the same bytes whenever the bundle is made."""
+"""The same records with the same disclosure produce the same bytes at any time."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -24,7 +24,7 @@ def made(write: Callable[[IO[bytes]], Any]) -> bytes:
     return target.getvalue()
 
 
-def test_a_bundle_is_the_same_bytes_whenever_it_is_made(project: Project) -> None:
+def test_a_bundle_has_the_same_bytes_whenever_it_is_created(project: Project) -> None:
     session = recorded_session(project)
     seals.seal_session(session.id)
     replay = replayed(session, AUDIT)

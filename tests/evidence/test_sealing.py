@@ -1,4 +1,4 @@
-"""Sealing: every record is committed to once, in order; nothing sealed changes unseen; the log misses nothing."""
+"""Sealing: every record is committed to once and in order, no sealed record changes unnoticed, and the log detects missing ones."""
 
 import json
 import subprocess
@@ -66,12 +66,12 @@ def test_a_session_is_sealed_to_its_last_record_and_signed_once(project: Project
         session.last_sequence + 1,
         "closed",
     )
-    again = seals.seal_session(session.id)
-    assert again is not None
-    assert (again.peaks, SealCheckpoint.objects.count(), LogEntry.objects.count()) == (seal.peaks, 1, 1)
+    resealed = seals.seal_session(session.id)
+    assert resealed is not None
+    assert (resealed.peaks, SealCheckpoint.objects.count(), LogEntry.objects.count()) == (seal.peaks, 1, 1)
 
 
-def test_a_session_that_records_is_sealed_as_far_as_it_is_and_then_further(project: Project) -> None:
+def test_a_recording_session_is_sealed_up_to_its_last_record_and_extended_later(project: Project) -> None:
     session = long_session(project, 3)
     first = seals.seal_session(session.id)
     append(session.id, [message("later")])
@@ -95,7 +95,7 @@ def test_a_long_session_is_sealed_in_batches_to_the_same_tree(project: Project, 
     assert (report.problems, report.checked["records"]) == ([], 2_501)
 
 
-def test_a_gap_stops_the_seal_and_says_where(project: Project) -> None:
+def test_a_gap_stops_the_seal_and_is_reported_with_its_position(project: Project) -> None:
     session = long_session(project, 5)
     tamper("DELETE FROM tm_action WHERE session_id = %s AND sequence = 3", [str(session.id)])
     with pytest.raises(seals.RecordMissing, match="Record 3"), transaction.atomic():
@@ -114,7 +114,7 @@ def test_sealed_records_and_the_log_refuse_every_change(project: Project) -> Non
                 cursor.execute(statement)
 
 
-def test_a_replay_is_sealed_behind_its_session_and_anew_when_it_ran_again(project: Project) -> None:
+def test_a_replay_is_sealed_after_its_session_and_again_when_it_ran_again(project: Project) -> None:
     session = recorded_session(project)
     replay = replayed(session, AUDIT)
     assert due.replays() == [replay.id]
@@ -140,7 +140,7 @@ def test_a_replay_is_sealed_behind_its_session_and_anew_when_it_ran_again(projec
     assert seals.seal_session(uuid4()) is None
 
 
-def test_erasing_leaves_a_tombstone_and_the_log_stands(project: Project) -> None:
+def test_erasing_a_session_leaves_a_tombstone_and_keeps_the_log_intact(project: Project) -> None:
     session = recorded_session(project)
     replay = replayed(session, AUDIT)
     seals.seal_replay(replay.id)
@@ -148,14 +148,14 @@ def test_erasing_leaves_a_tombstone_and_the_log_stands(project: Project) -> None
         session_deletion.erase_session(session, by="ada@example.org", reason="asked for by the person")
         == session.last_sequence
     )
-    told = [json.loads(bytes(each.entry)) for each in LogEntry.objects.order_by("index")]
-    assert [(each["entry"], each["of"]) for each in told] == [
+    entries = [json.loads(bytes(each.entry)) for each in LogEntry.objects.order_by("index")]
+    assert [(each["entry"], each["of"]) for each in entries] == [
         ("sealed", "session"),
         ("sealed", "replay"),
         ("erased", "session"),
         ("erased", "replay"),
     ]
-    assert told[2] | {"at": None} == {
+    assert entries[2] | {"at": None} == {
         "v": 1,
         "at": None,
         "entry": "erased",
@@ -173,15 +173,13 @@ def test_erasing_leaves_a_tombstone_and_the_log_stands(project: Project) -> None
     assert (last["entry"], last["of"], last["id"]) == ("erased", "session", str(unsealed.id))
 
 
-def test_the_log_misses_a_session_that_was_dropped_and_not_one_that_was_erased(
-    project: Project, tmp_path: Path
-) -> None:
+def test_the_log_detects_a_dropped_session_but_not_an_erased_one(project: Project, tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="Nothing has been sealed"):
         exporting.write_log(BytesIO(), project)
-    kept, dropped, erased = (long_session(project, 3) for _ in range(3))
-    for each in (kept, dropped, erased):
+    remaining, dropped, erased = (long_session(project, 3) for _ in range(3))
+    for each in (remaining, dropped, erased):
         seals.seal_session(each.id)
-    exporting.write_session(BytesIO(), kept, through=1)  # a smaller state, sealed later
+    exporting.write_session(BytesIO(), remaining, through=1)  # a smaller state, sealed later
     project_log.replace_key(project, by="test")
     session_deletion.erase_session(erased, by="test")
     assert of_log(project, tmp_path) == ([], {"sealed": 2, "erased": 1})
@@ -192,9 +190,9 @@ def test_the_log_misses_a_session_that_was_dropped_and_not_one_that_was_erased(
     assert of_log(project, tmp_path)[0] == [("dropped", f"session {dropped.id}")]
     tamper(
         "UPDATE tm_seal_checkpoint c SET root = decode(repeat('00', 32), 'hex') FROM tm_seal s WHERE c.seal_id = s.id AND s.session_id = %s",
-        [str(kept.id)],
+        [str(remaining.id)],
     )
-    assert ("changed", f"session {kept.id}") in of_log(project, tmp_path)[0]
+    assert ("changed", f"session {remaining.id}") in of_log(project, tmp_path)[0]
     tamper("DELETE FROM tm_log_entry WHERE project_id = %s AND index = 1", [str(project.pk)])
     assert {code for code, _ in of_log(project, tmp_path)[0]} >= {"root", "checkpoint"}
 
@@ -208,7 +206,7 @@ def of_log(project: Project, folder: Path) -> tuple[list[tuple[str, str]], dict[
     return found, {name: report.checked[name] for name in ("sealed", "erased")}
 
 
-def test_a_replaced_key_is_named_under_the_old_one_and_signs_from_then_on(
+def test_a_replaced_key_is_named_under_the_old_one_and_the_new_one_signs_afterwards(
     project: Project, tmp_path: Path
 ) -> None:
     session = long_session(project, 2)
@@ -225,14 +223,14 @@ def test_a_replaced_key_is_named_under_the_old_one_and_signs_from_then_on(
     assert [each["code"] for each in tm_verify.verify(str(target), old.fingerprint).problems] == ["key"]
 
 
-def test_a_key_that_cannot_be_read_says_what_to_do(project: Project, settings: Settings) -> None:
+def test_an_unreadable_key_is_reported_with_what_to_do(project: Project, settings: Settings) -> None:
     keys.key_in_use(project)
     settings.SECRET_KEY = "another one" * 5
     with pytest.raises(Unavailable, match="SECRET_KEY"):
         seals.seal_session(recorded_session(project).id)
 
 
-def test_a_project_whose_key_is_lost_replaces_it_and_exports_what_was_sealed_before(
+def test_a_project_with_a_lost_key_replaces_it_and_exports_earlier_seals(
     project: Project, settings: Settings, tmp_path: Path
 ) -> None:
     session = long_session(project, 2)
@@ -256,7 +254,7 @@ def test_a_project_whose_key_is_lost_replaces_it_and_exports_what_was_sealed_bef
     assert tm_verify.verify(str(target), new.fingerprint).problems == []
 
 
-def test_a_log_is_exported_under_the_new_key_at_once(project: Project, tmp_path: Path) -> None:
+def test_a_log_is_exported_under_the_new_key_immediately(project: Project, tmp_path: Path) -> None:
     seals.seal_session(long_session(project, 2).id)
     new = project_log.replace_key(project, by="ada@example.org")
     with (tmp_path / "log.zip").open("wb") as opened:
@@ -279,7 +277,9 @@ def test_openssl_verifies_a_signature_and_computes_the_fingerprint(project: Proj
     assert key.fingerprint == "ed25519:" + der.stdout.split()[0]
 
 
-def test_part_of_a_session_is_shown_under_a_state_of_its_own(project: Project, tmp_path: Path) -> None:
+def test_part_of_a_session_is_disclosed_with_a_signed_state_of_its_own(
+    project: Project, tmp_path: Path
+) -> None:
     session = recorded_session(project)
     target = tmp_path / "evidence.zip"
     with target.open("wb") as opened:
@@ -292,7 +292,7 @@ def test_part_of_a_session_is_shown_under_a_state_of_its_own(project: Project, t
             exporting.write_session(BytesIO(), session, through=through)
 
 
-def test_everything_that_may_be_recorded_can_be_sealed_and_shown(project: Project, tmp_path: Path) -> None:
+def test_any_recorded_value_can_be_sealed_and_disclosed(project: Project, tmp_path: Path) -> None:
     session = start_session(project, name="odd", by="test")
     hits = (HitDraft(rank=1, title="no text \x00 \ud800"), HitDraft(rank=2, text="two\ud83d\ude00 halves"))
     odd = [
@@ -318,7 +318,7 @@ def test_everything_that_may_be_recorded_can_be_sealed_and_shown(project: Projec
     assert tm_verify.verify(str(target)).problems == []
 
 
-def test_many_who_seal_at_once_seal_each_record_once(committed: Project) -> None:
+def test_concurrent_workers_seal_each_record_once(committed: Project) -> None:
     sessions = [long_session(committed, 30) for _ in range(2)]
 
     def seal(number: int) -> None:

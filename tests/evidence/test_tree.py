@@ -1,4 +1,4 @@
-"""The tree: what grows leaf by leaf is what RFC 6962 defines, and a proof proves exactly what it is for."""
+"""The Merkle tree: growing leaf by leaf gives the tree of RFC 6962, and a proof proves exactly its claim."""
 
 import hashlib
 from typing import Final
@@ -22,7 +22,7 @@ DATA: Final = [
     bytes(range(0x50, 0x58)),
     bytes(range(0x60, 0x70)),
 ]
-# the roots of the first 1 to 8 of these, as the reference implementation of Certificate Transparency states them
+# the roots of the first 1 to 8 of these, as in the reference implementation of Certificate Transparency
 ROOTS: Final = (
     "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
     "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
@@ -42,20 +42,20 @@ def test_the_roots_are_those_of_the_reference_implementation(size: int) -> None:
     assert Tree(leaves).root().hex() == Frontier().grown(leaves).root.hex() == ROOTS[size - 1]
 
 
-def test_an_empty_tree_has_the_hash_of_nothing() -> None:
+def test_an_empty_tree_has_the_hash_of_the_empty_string() -> None:
     assert Frontier().root == Tree([]).root() == EMPTY == hashlib.sha256(b"").digest()
 
 
 @given(records)
-def test_the_root_is_that_of_an_independent_implementation(data: list[bytes]) -> None:
-    theirs = pymerkle.InmemoryTree(algorithm="sha256")
+def test_the_root_equals_that_of_an_independent_implementation(data: list[bytes]) -> None:
+    reference = pymerkle.InmemoryTree(algorithm="sha256")
     for each in data:
-        theirs.append_entry(each)
-    assert Tree([leaf_hash(each) for each in data]).root() == theirs.get_root()
+        reference.append_entry(each)
+    assert Tree([leaf_hash(each) for each in data]).root() == reference.get_root()
 
 
 @given(records, st.data())
-def test_it_grows_in_pieces_as_it_does_at_once(data: list[bytes], drawn: st.DataObject) -> None:
+def test_growing_in_pieces_equals_growing_in_one_step(data: list[bytes], drawn: st.DataObject) -> None:
     leaves, cut = [leaf_hash(each) for each in data], drawn.draw(st.integers(0, len(data)))
     grown = Frontier().grown(leaves[:cut]).grown(leaves[cut:])
     assert (grown.size, grown.root) == (len(leaves), Tree(leaves).root())
@@ -63,7 +63,7 @@ def test_it_grows_in_pieces_as_it_does_at_once(data: list[bytes], drawn: st.Data
 
 
 @given(records, st.data())
-def test_a_leaf_is_proven_at_its_place_and_at_no_other(data: list[bytes], drawn: st.DataObject) -> None:
+def test_a_leaf_is_proven_at_its_own_index_only(data: list[bytes], drawn: st.DataObject) -> None:
     leaves = [leaf_hash(b"%d" % index + each) for index, each in enumerate(data)]
     size = drawn.draw(st.integers(1, len(leaves)))
     index, other = drawn.draw(st.integers(0, size - 1)), drawn.draw(st.integers(0, size - 1))
@@ -78,7 +78,7 @@ def test_a_leaf_is_proven_at_its_place_and_at_no_other(data: list[bytes], drawn:
 
 
 @given(records, st.data())
-def test_a_tree_is_the_begin_of_what_it_grew_to(data: list[bytes], drawn: st.DataObject) -> None:
+def test_a_tree_is_a_prefix_of_what_it_grew_to(data: list[bytes], drawn: st.DataObject) -> None:
     leaves = [leaf_hash(b"%d" % index + each) for index, each in enumerate(data)]
     new = drawn.draw(st.integers(1, len(leaves)))
     old = drawn.draw(st.integers(1, new))
@@ -92,7 +92,7 @@ def test_a_tree_is_the_begin_of_what_it_grew_to(data: list[bytes], drawn: st.Dat
 
 
 @pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0), (0, 4)])
-def test_there_is_no_proof_of_what_is_not_in_the_tree(index: int, size: int) -> None:
+def test_there_is_no_proof_for_a_leaf_outside_the_tree(index: int, size: int) -> None:
     tree = Tree([leaf_hash(data) for data in DATA[:3]])
     with pytest.raises(ValueError, match="leaf"):
         tree.inclusion(index, size)
@@ -101,7 +101,7 @@ def test_there_is_no_proof_of_what_is_not_in_the_tree(index: int, size: int) -> 
 
 
 @pytest.mark.parametrize(("old", "new"), [(0, 3), (3, 2), (1, 4)])
-def test_only_a_tree_that_was_there_is_the_begin_of_another(old: int, new: int) -> None:
+def test_only_an_earlier_size_of_the_tree_has_a_consistency_proof(old: int, new: int) -> None:
     tree = Tree([leaf_hash(data) for data in DATA[:3]])
     with pytest.raises(ValueError, match="a tree of"):
         tree.consistency(old, new)
