@@ -1,4 +1,4 @@
-"""Something to share, and a link to it."""
+"""A session or replay to share, and a link to it."""
 
 import pytest
 from pytest_django.fixtures import Settings
@@ -11,17 +11,17 @@ from timemachine.replay.runs.models import Replay
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """A session of six steps."""
+    """Return a session of six steps."""
     return recorded(project)
 
 
 @pytest.fixture
 def replay(session: Session) -> Replay:
-    """A replay of its one ask."""
+    """Return a replay of its only ask."""
     return replayed(session)
 
 
 @pytest.fixture(autouse=True)
 def fast_hash(settings: Settings) -> None:
-    """One round instead of a million: what is tested is not the hash."""
+    """Use one round instead of a million, because the hash is not what is tested."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -67,7 +67,7 @@ from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayHit, Rep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The decision for one model. `shown` are all fields that `read_models` have by the same name."""
+    """The decision for one model. `shown` contains all fields that `read_models` have under the same name."""
 
     read_models: tuple[type, ...] = ()
     shown: frozenset[str] = frozenset()

@@ -16,8 +16,8 @@ FROZEN = "Die Brücke am Fluß wurde 1894 gebaut."
 NEW_PASSAGE = "Die Brücke wurde 1901 erneuert."
 
 
-def ask(question: str, answer: str, **more: Any) -> ActionDraft:
-    """An ask over one frozen passage."""
+def ask(question: str, answer: str, **fields: Any) -> ActionDraft:
+    """Return an ask over one frozen passage."""
     return ActionDraft(
         kind="ask",
         input=question,
@@ -28,12 +28,12 @@ def ask(question: str, answer: str, **more: Any) -> ActionDraft:
         retrieval=RetrievalDraft(
             mode="hybrid", top_k=4, hits=(HitDraft(rank=1, score=0.9, frame=7, title="Brücke", text=FROZEN),)
         ),
-        **more,
+        **fields,
     )
 
 
 def recorded(project: Project, steps: int = 6, name: str = "Prüfung der Brücke ☃") -> Session:
-    """A session: 1 a message, 2 an ask with a find inside it (3), then messages; the last is an error."""
+    """Return a session with 1 a message, 2 an ask that contains a find (3), then messages; the last one is an error."""
     session = start_session(project, name=name, by="Test", agent="Prüferin", user="Zoë")
     drafts = [
         ActionDraft(kind="message", role="user", input="Wann wurde die Brücke gebaut?"),
@@ -54,7 +54,7 @@ def recorded(project: Project, steps: int = 6, name: str = "Prüfung der Brücke
 
 
 def replayed(session: Session) -> Replay:
-    """An audit replay of the session's ask (step 2), done: another answer, and one passage found anew."""
+    """Return a finished audit replay of the session's ask (step 2), with another answer and one newly found passage."""
     replay = Replay.objects.create(
         project_id=session.project_id,
         session=session,
@@ -68,7 +68,7 @@ def replayed(session: Session) -> Replay:
         finished_at=now(),
     )
     answer, passage = content_of("1901"), content_of(NEW_PASSAGE)
-    kept = store(session.project_id, [answer, passage])
+    payloads = store(session.project_id, [answer, passage])
     step = ReplayStep.objects.create(
         replay=replay,
         action=Action.objects.get(session=session, sequence=2),
@@ -79,9 +79,11 @@ def replayed(session: Session) -> Replay:
         frames=[],
         verdict="numbers differ",
         evidence={"numbers": {"only_recorded": ["1894"], "only_new": ["1901"]}},
-        output_id=kept[answer],
+        output_id=payloads[answer],
         model="local:extractive-1",
         cost_usd=Decimal("0.001"),
     )
-    ReplayHit.objects.create(step=step, rank=1, title="Neu", sha256=passage.sha256, payload_id=kept[passage])
+    ReplayHit.objects.create(
+        step=step, rank=1, title="Neu", sha256=passage.sha256, payload_id=payloads[passage]
+    )
     return replay

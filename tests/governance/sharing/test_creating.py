@@ -1,4 +1,4 @@
-"""Creating links, finding them, revoking them."""
+"""Creating, listing and revoking links."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.runs.models import Replay
 
 
-def test_a_link_shows_the_steps_there_were_when_it_was_created(project: Project, session: Session) -> None:
+def test_a_link_shows_the_steps_that_existed_when_it_was_created(project: Project, session: Session) -> None:
     link, _ = create_link(project, session, by="Test")
     append(session.id, [ActionDraft(kind="event", name="afterwards")])
     assert ShareLink.objects.get(pk=link.pk).through_sequence == 6
@@ -43,18 +43,18 @@ def test_a_link_may_end_at_an_earlier_step(project: Project, session: Session) -
 
 
 @pytest.mark.parametrize("step", [0, -1, 7, 2**63])
-def test_a_link_cannot_end_at_a_step_that_is_not_there(project: Project, session: Session, step: int) -> None:
+def test_a_link_cannot_end_at_a_missing_step(project: Project, session: Session, step: int) -> None:
     with pytest.raises(InvalidInput, match="no step"):
         create_link(project, session, Terms(through_sequence=step), by="Test")
 
 
-def test_a_session_without_steps_has_nothing_to_share(project: Project) -> None:
+def test_a_session_without_steps_cannot_be_shared(project: Project) -> None:
     empty = start_session(project, name="Leer", by="Test")
     with pytest.raises(InvalidInput, match="no steps"):
         create_link(project, empty, by="Test")
 
 
-def test_a_link_to_a_replay_is_to_all_of_it(project: Project, replay: Replay) -> None:
+def test_a_link_to_a_replay_covers_all_of_it(project: Project, replay: Replay) -> None:
     link, _ = create_link(project, replay, by="Test")
     assert (link.target_type, link.replay, link.session, link.through_sequence) == (
         "replay",
@@ -66,13 +66,13 @@ def test_a_link_to_a_replay_is_to_all_of_it(project: Project, replay: Replay) ->
         create_link(project, replay, Terms(through_sequence=2), by="Test")
 
 
-def test_a_replay_without_steps_has_nothing_to_share(project: Project, replay: Replay) -> None:
+def test_a_replay_without_steps_cannot_be_shared(project: Project, replay: Replay) -> None:
     replay.steps.all().delete()
     with pytest.raises(InvalidInput, match="no steps"):
         create_link(project, replay, by="Test")
 
 
-def test_what_another_project_recorded_cannot_be_shared(
+def test_a_session_of_another_project_cannot_be_shared(
     other_project: Project, session: Session, replay: Replay
 ) -> None:
     for target in (session, replay):
@@ -81,7 +81,7 @@ def test_what_another_project_recorded_cannot_be_shared(
     assert not ShareLink.objects.exists()
 
 
-def test_the_secret_is_nowhere_in_the_database(project: Project, session: Session) -> None:
+def test_the_secret_is_not_in_the_database(project: Project, session: Session) -> None:
     link, token = create_link(
         project, session, Terms(passphrase="schöner Käse", label="für Müller ☃"), by="Test"
     )
@@ -92,12 +92,12 @@ def test_the_secret_is_nowhere_in_the_database(project: Project, session: Sessio
         for table in tables:
             cursor.execute(f'SELECT "{table}"::text FROM "{table}"')
             rows = "\n".join(row for (row,) in cursor.fetchall())
-            for kept_from_us in (token.split("_", 2)[2], opened.secret, "schöner Käse", "203.0.113.9"):
-                assert kept_from_us not in rows, table
+            for secret in (token.split("_", 2)[2], opened.secret, "schöner Käse", "203.0.113.9"):
+                assert secret not in rows, table
     assert ShareLink.objects.get(pk=link.pk).label == "für Müller ☃"
 
 
-def test_the_address_of_a_link_stands_at_the_public_url(
+def test_the_address_of_a_link_uses_the_public_url(
     settings: Settings, project: Project, session: Session
 ) -> None:
     settings.PUBLIC_URL = "https://example.org"
@@ -105,7 +105,7 @@ def test_the_address_of_a_link_stands_at_the_public_url(
     assert url_of(token) == f"https://example.org/share/tms_{link.public_id}_{token.split('_', 2)[2]}"
 
 
-def test_the_same_form_sent_twice_creates_one_link(project: Project, session: Session) -> None:
+def test_a_form_sent_twice_creates_one_link(project: Project, session: Session) -> None:
     sent = uuid7()
     create_link(project, session, by="Test", link_id=sent)
     with pytest.raises(Conflict, match="already sent"):
@@ -113,7 +113,7 @@ def test_the_same_form_sent_twice_creates_one_link(project: Project, session: Se
     assert ShareLink.objects.count() == 1
 
 
-def test_links_are_listed_for_their_project_alone_the_newest_first(
+def test_links_are_listed_for_their_project_only_newest_first(
     project: Project, other_project: Project, session: Session
 ) -> None:
     first, second = (create_link(project, session, by="Test")[0] for _ in range(2))
@@ -138,13 +138,13 @@ def test_the_latest_openings_of_many_links_take_two_queries(
     assert openings_of(links[0]).count() == 5
 
 
-def test_what_is_shared_is_found_in_its_project(
+def test_a_shared_item_is_found_only_in_its_project(
     project: Project, other_project: Project, session: Session, replay: Replay
 ) -> None:
     assert target_of(project, "session", session.key) == session
     assert target_of(project, "session", session.id) == session
     assert target_of(project, "replay", str(replay.id)) == replay
-    for kind, of_ours in (
+    for kind, foreign_target in (
         ("session", session.id),
         ("replay", replay.id),
         ("replay", "x"),
@@ -152,24 +152,24 @@ def test_what_is_shared_is_found_in_its_project(
         ("comparison", "x"),
     ):
         with pytest.raises(NotFound):
-            target_of(other_project, kind, of_ours)
+            target_of(other_project, kind, foreign_target)
 
 
 @pytest.mark.parametrize("kind", ["evidence", "Session", ""])
-def test_what_cannot_be_shared_is_refused_with_a_sentence(project: Project, kind: str) -> None:
+def test_an_item_that_cannot_be_shared_is_refused_with_a_message(project: Project, kind: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         target_of(project, kind, "x")
     assert refused.value.facts["field"] == "target_type"
 
 
-def test_a_link_revoked_twice_keeps_who_and_when(project: Project, session: Session) -> None:
+def test_revoking_a_link_twice_keeps_the_first_user_and_time(project: Project, session: Session) -> None:
     link, _ = create_link(project, session, by="Test")
     at = revoke(link, by="Ängström").revoked_at
-    again = revoke(link, by="somebody else")
-    assert (again.revoked_at, again.revoked_by, again.state(now())) == (at, "Ängström", "revoked")
+    revoked = revoke(link, by="somebody else")
+    assert (revoked.revoked_at, revoked.revoked_by, revoked.state(now())) == (at, "Ängström", "revoked")
 
 
-def test_a_link_goes_with_its_session_when_that_is_erased(
+def test_a_link_is_deleted_when_its_session_is_erased(
     project: Project, session: Session, replay: Replay
 ) -> None:
     for target in (session, replay):
@@ -189,15 +189,13 @@ def test_a_link_goes_with_its_session_when_that_is_erased(
         "evidence_only = true",
     ],
 )
-def test_the_database_refuses_a_link_that_makes_no_sense(
-    project: Project, session: Session, wrong: str
-) -> None:
+def test_the_database_refuses_an_invalid_link(project: Project, session: Session, wrong: str) -> None:
     create_link(project, session, by="Test")
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"UPDATE tm_share_link SET {wrong}")
 
 
-def test_a_link_says_why_it_does_not_open(project: Project, session: Session) -> None:
+def test_the_reason_why_a_link_does_not_open_is_known(project: Project, session: Session) -> None:
     link, _ = create_link(project, session, Terms(max_opens=2), by="Test")
     assert link.state(now()) == "active"
     assert link.state(link.expires_at) == "expired"

@@ -1,4 +1,4 @@
-"""Every field that a share link could lead to is decided on: shown by a read model, or not shown."""
+"""Every field that a share link could expose has a decision: shown by a read model, or not shown."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields as dataclass_fields
@@ -26,14 +26,14 @@ WHERE = "tests/governance/sharing/decisions.py"
 
 
 def fields_of(model: type[Model]) -> set[str]:
-    """The columns and relations of a model by the names that code reads them by, the relations to it included."""
+    """Return the columns and relations of a model by their names in code, including reverse relations."""
     return {
         getattr(each, "get_accessor_name", lambda: None)() or each.name for each in model._meta.get_fields()
     }
 
 
-def model_behind(model: type[Model], name: str) -> type[Model] | None:
-    """The model that a relation leads to; None for a column."""
+def related_model(model: type[Model], name: str) -> type[Model] | None:
+    """Return the model that a relation leads to, or None for a column."""
     for each in model._meta.get_fields():
         if name in {each.name, getattr(each, "get_accessor_name", lambda: None)()}:
             return each.related_model if isinstance(each.related_model, type) else None
@@ -45,7 +45,7 @@ def problems(
     decisions: Decisions,
     fields_of: Callable[[type[Model]], set[str]] = fields_of,
 ) -> list[str]:
-    """What is undecided, or decided wrongly, from a model on and along every relation that is shown."""
+    """Yield missing or wrong decisions, for a model and along every shown relation."""
     found: list[str] = []
     seen, waiting = {start}, [start]
     while waiting:
@@ -56,10 +56,10 @@ def problems(
             continue
         found += problems_of(model, decision, fields_of(model))
         for name in (decision.shown | decision.shown_as.keys()) & fields_of(model):
-            behind = model_behind(model, name)
-            if behind is not None and behind not in seen:
-                seen.add(behind)
-                waiting.append(behind)
+            related = related_model(model, name)
+            if related is not None and related not in seen:
+                seen.add(related)
+                waiting.append(related)
     found += [
         f"No share link leads to {each.__name__}. Take it out of {WHERE}." for each in decisions.keys() - seen
     ]
@@ -67,7 +67,7 @@ def problems(
 
 
 def problems_of(model: type[Model], decision: Decision, actual: set[str]) -> Iterable[str]:
-    """What is undecided of one model."""
+    """Yield missing or wrong decisions for one model."""
     shown, shown_as, not_shown = decision.shown, set(decision.shown_as), decision.not_shown
     for name in sorted(actual - shown - shown_as - not_shown):
         yield (
@@ -81,27 +81,27 @@ def problems_of(model: type[Model], decision: Decision, actual: set[str]) -> Ite
     in_read_models = {each for read in decision.read_models for each in names_in(read)} & actual
     for name in sorted(in_read_models ^ shown):
         yield f"{model.__name__}.{name} is in `shown` of {WHERE} or in a read model, and not in both."
-    for name, (read, here) in sorted(decision.shown_as.items()):
-        if here not in names_in(read):
-            yield f"{model.__name__}.{name} should be shown as {read.__name__}.{here}, which does not exist."
+    for name, (read, shown_name) in sorted(decision.shown_as.items()):
+        if shown_name not in names_in(read):
+            yield f"{model.__name__}.{name} should be shown as {read.__name__}.{shown_name}, which does not exist."
 
 
 def names_in(read_model: type[Any]) -> set[str]:
     return {each.name for each in dataclass_fields(read_model)}
 
 
-def test_every_field_that_a_link_leads_to_is_decided_on() -> None:
+def test_every_reachable_field_has_a_decision() -> None:
     assert problems(START, DECISIONS) == []
 
 
 @pytest.mark.parametrize("model", [Session, Replay, Comparison])
-def test_what_can_be_shared_is_among_them(model: type[Model]) -> None:
+def test_everything_that_can_be_shared_is_included(model: type[Model]) -> None:
     assert START is ShareLink
     assert model in DECISIONS
 
 
-def test_a_new_column_fails_until_somebody_decides_on_it() -> None:
-    """As when a migration gives recorded steps a column."""
+def test_a_new_column_fails_until_it_has_a_decision() -> None:
+    """Simulates a migration that adds a column to recorded steps."""
 
     def with_a_new_column(model: type[Model]) -> set[str]:
         return fields_of(model) | ({"prompt_cache_key"} if model is Action else set())
@@ -114,14 +114,14 @@ def test_a_new_column_fails_until_somebody_decides_on_it() -> None:
     assert problems(START, {**DECISIONS, Action: decided}, with_a_new_column) == []
 
 
-def test_a_column_that_is_listed_as_shown_has_to_be_in_a_read_model() -> None:
+def test_a_column_listed_as_shown_must_be_in_a_read_model() -> None:
     decision = DECISIONS[Session]
     listed = replace(decision, shown=decision.shown | {"user"}, not_shown=decision.not_shown - {"user"})
     [problem] = problems(START, {**DECISIONS, Session: listed})
     assert problem.startswith("Session.user is in `shown`")
 
 
-def test_a_column_that_a_read_model_shows_has_to_be_listed() -> None:
+def test_a_column_in_a_read_model_must_be_listed() -> None:
     decision = DECISIONS[ShareLink]
     hidden = replace(
         decision, shown=decision.shown - {"created_by"}, not_shown=decision.not_shown | {"created_by"}
@@ -130,20 +130,20 @@ def test_a_column_that_a_read_model_shows_has_to_be_listed() -> None:
     assert problem.startswith("ShareLink.created_by is in `shown`")
 
 
-def test_a_relation_that_is_shown_leads_to_the_next_model() -> None:
+def test_a_shown_relation_leads_to_the_next_model() -> None:
     without = {model: each for model, each in DECISIONS.items() if model is not Action}
     assert any(each.startswith("A share link leads to Action.") for each in problems(START, without))
 
 
-def test_a_field_is_shown_as_one_that_exists() -> None:
+def test_a_field_shown_under_another_name_must_exist() -> None:
     decision = DECISIONS[Project]
     wrong = replace(decision, shown_as={"name": (SharedLink, "project")})
     [problem] = problems(START, {**DECISIONS, Project: wrong})
     assert problem == "Project.name should be shown as SharedLink.project, which does not exist."
 
 
-def test_a_step_as_json_has_no_field_that_nobody_decided_on(project: Project) -> None:
-    """The Raw tab shows these alone. A field that the API gains is added to them, or left out, in `read_models/steps.py`."""
+def test_a_step_as_json_has_no_field_without_a_decision(project: Project) -> None:
+    """The Raw tab shows only these. A field added to the API is also added here or left out, in `read_models/steps.py`."""
     session = recorded(project)
     steps = [
         ActionOut.of(each).model_dump() for each in with_everything(Action.objects.filter(session=session))

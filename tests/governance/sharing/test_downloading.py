@@ -1,4 +1,4 @@
-"""How often the evidence of a link is written for visitors, and that asking about it writes none."""
+"""Evidence downloads of visitors: how often the bundle is written, and that a HEAD request writes none."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -24,13 +24,13 @@ CHECK_HERE = Path(__file__).parents[3] / "static" / "js" / "check-here.js"
 
 
 def taken(visitor: Client, there: str) -> int:
-    """What a visitor's browser gets who asks for the evidence."""
+    """Return the status of a visitor's request for the evidence."""
     answer = visitor.get(f"{there}evidence.zip")
     assert answer.getvalue()
     return answer.status_code
 
 
-def test_it_is_downloaded_and_checked_six_times_a_minute_and_then_later(
+def test_evidence_is_downloaded_and_checked_six_times_a_minute_and_then_limited(
     project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link, path = shared(project, session)
@@ -50,21 +50,21 @@ def test_it_is_downloaded_and_checked_six_times_a_minute_and_then_later(
     assert taken(visitor, there) == 200
 
 
-def test_to_ask_what_it_is_writes_nothing_and_counts_as_no_download(
+def test_a_head_request_writes_nothing_and_does_not_count_as_a_download(
     project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link, path = shared(project, session)
     visitor, there = opened(path)
     monkeypatch.setattr(exporting, "temporary_file", lambda _write: pytest.fail("it was written"))
     for _ in range(9):
-        asked = visitor.head(f"{there}evidence.zip")
-        assert (asked.status_code, asked["Content-Type"]) == (200, "application/zip")
-        assert asked["Content-Disposition"] == f'attachment; filename="evidence-{link.public_id}.zip"'
-        assert "Content-Length" not in asked
+        head = visitor.head(f"{there}evidence.zip")
+        assert (head.status_code, head["Content-Type"]) == (200, "application/zip")
+        assert head["Content-Disposition"] == f'attachment; filename="evidence-{link.public_id}.zip"'
+        assert "Content-Length" not in head
     assert [each.result for each in log.lines_of(link)] == ["created", "opened"]
 
 
-def test_it_is_written_for_one_at_a_time(transactional_db: None) -> None:
+def test_only_one_bundle_is_written_at_a_time(transactional_db: None) -> None:
     project = Project.objects.create(name="Many")
     session = recorded_session(project)
     link, _ = create_link(project, session, by="Test")
@@ -90,12 +90,12 @@ def test_it_is_written_for_one_at_a_time(transactional_db: None) -> None:
     assert [each.result for each in log.lines_of(link)] == ["created", "downloaded", "downloaded"]
 
 
-def test_what_it_holds_is_what_it_was(project: Project, session: Session) -> None:
+def test_a_download_has_its_usual_content(project: Project, session: Session) -> None:
     visitor, there = opened(shared(project, session)[1])
     assert "statement.json" in unpacked(visitor.get(f"{there}evidence.zip").getvalue())
 
 
-def test_check_here_says_that_it_has_to_wait_and_calls_nothing_wrong() -> None:
+def test_the_check_page_reports_that_it_has_to_wait_and_reports_no_fault() -> None:
     program = CHECK_HERE.read_text()
     waits = program.index("answer.status === 429")
     assert waits < program.index("not verified", waits)

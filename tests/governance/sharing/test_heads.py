@@ -1,4 +1,4 @@
-"""Access logs in the project's log: one that is dropped or rewritten shows when the log's bundle is checked."""
+"""Access logs are committed to in the project's log, so that a dropped or rewritten one is detected when the log's bundle is checked."""
 
 import json
 from pathlib import Path
@@ -47,11 +47,11 @@ def test_a_log_that_grew_is_committed_to_once(project: Project, other_project: P
     assert (committed(), log.commit(project.pk)) == (0, 0)
     revoke(link, by="Test")
     assert (log.projects_to_commit(), committed()) == ([project.pk], 1)
-    told = [
+    entries = [
         json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=project).order_by("index")
     ]
     last = ShareOpening.objects.filter(link=link).latest("sequence")
-    assert told[-1] | {"at": None} == {
+    assert entries[-1] | {"at": None} == {
         "v": 1,
         "at": None,
         "entry": "access",
@@ -66,14 +66,14 @@ def test_a_log_that_grew_is_committed_to_once(project: Project, other_project: P
     }
 
 
-def test_looking_for_what_grew_asks_as_often_of_many_links_as_of_one(project: Project) -> None:
-    asked = []
+def test_the_number_of_queries_for_grown_logs_is_the_same_for_many_links(project: Project) -> None:
+    query_counts = []
     for _ in range(2):
         linked(project)
         with CaptureQueriesContext(connection) as queries:
             log.projects_to_commit()
-        asked.append(len(queries))
-    assert asked == [2, 2]
+        query_counts.append(len(queries))
+    assert query_counts == [2, 2]
 
 
 ALTERED = {
@@ -85,7 +85,7 @@ ALTERED = {
 
 
 @pytest.mark.parametrize("name", ALTERED)
-def test_a_log_that_was_altered_or_dropped_is_named(project: Project, tmp_path: Path, name: str) -> None:
+def test_an_altered_or_dropped_log_is_reported(project: Project, tmp_path: Path, name: str) -> None:
     statement, where = ALTERED[name]
     link = linked(project)
     committed()
@@ -98,7 +98,7 @@ def test_a_log_that_was_altered_or_dropped_is_named(project: Project, tmp_path: 
     assert ("access", f"access log of link {link.pk}{where}") in found
 
 
-def test_lines_that_were_written_anew_as_a_whole_chain_are_found(project: Project, tmp_path: Path) -> None:
+def test_a_completely_rewritten_chain_is_detected(project: Project, tmp_path: Path) -> None:
     link = linked(project)
     committed()
     forged = ShareOpening.objects.get(link=link)
@@ -118,10 +118,10 @@ def test_lines_that_were_written_anew_as_a_whole_chain_are_found(project: Projec
     assert found == [f"access log of link {link.pk} line 1"]
 
 
-def test_what_is_erased_with_its_session_is_not_missed(project: Project, tmp_path: Path) -> None:
-    session, kept = recorded_session(project), recorded_session(project, key="kept")
+def test_a_log_erased_with_its_session_is_not_reported_missing(project: Project, tmp_path: Path) -> None:
+    session, remaining = recorded_session(project), recorded_session(project, key="kept")
     alone = compared(project, [session], "local:extractive-1", "local:extractive-3")
-    both = compared(project, [session, kept], "local:extractive-1", "local:extractive-3")
+    both = compared(project, [session, remaining], "local:extractive-1", "local:extractive-3")
     for target in (session, alone, both):
         create_link(project, target, by="Test")
     assert committed() == 3
@@ -131,7 +131,7 @@ def test_what_is_erased_with_its_session_is_not_missed(project: Project, tmp_pat
     assert (report.problems, report.checked["erased"], report.checked["access_lines"]) == ([], 3, 1)
 
 
-def test_what_is_no_line_is_named(project: Project, tmp_path: Path) -> None:
+def test_an_invalid_line_is_reported(project: Project, tmp_path: Path) -> None:
     linked(project)
     committed()
     report_on(project, tmp_path)

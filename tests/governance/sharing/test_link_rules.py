@@ -1,4 +1,4 @@
-"""By which rules a link withholds: whoever names the agent of steps or of the session has both withheld."""
+"""Redaction rules of a link: naming the agent of steps or of the session withholds both."""
 
 from io import BytesIO
 
@@ -28,7 +28,7 @@ from timemachine.text.redaction.queries import as_profile
         (["session.user"], {"session.user"}),
     ],
 )
-def test_the_agent_of_steps_and_of_the_session_are_one_to_a_visitor(
+def test_the_agent_of_steps_and_of_the_session_are_treated_as_one(
     fields: list[str], withheld: set[str]
 ) -> None:
     found = for_visitors(read_rules({"fields": fields}))
@@ -37,7 +37,7 @@ def test_the_agent_of_steps_and_of_the_session_are_one_to_a_visitor(
 
 @pytest.mark.parametrize("field", ["agent", "session.agent"])
 @pytest.mark.parametrize("evidence_only", [False, True])
-def test_an_agent_that_is_withheld_stands_nowhere_in_what_a_link_shows(
+def test_a_withheld_agent_does_not_appear_anywhere_in_a_link(
     project: Project, field: str, evidence_only: bool
 ) -> None:
     session = start_session(project, name="of somebody", by="test", agent="Zwitscher")
@@ -48,9 +48,9 @@ def test_an_agent_that_is_withheld_stands_nowhere_in_what_a_link_shows(
     visitor, there = opened(path)
     pages = [there] if evidence_only else [there, f"{there}?step=2", f"{there}?step=2&tab=raw"]
     for page in pages:
-        seen = visitor.get(page).text
-        assert "Zwitscher" not in seen
-        assert "withheld: field" in seen
+        body = visitor.get(page).text
+        assert "Zwitscher" not in body
+        assert "withheld: field" in body
     target = BytesIO()
     Scope(link=link).write_evidence(target)
     assert b"Zwitscher" not in b"".join(unpacked(target.getvalue()).values())
@@ -59,7 +59,7 @@ def test_an_agent_that_is_withheld_stands_nowhere_in_what_a_link_shows(
     assert {(line.sequence, line.field) for line in preview.lines} >= {(None, "agent")} | of_steps
 
 
-def test_an_agent_that_no_rule_names_stands_in_the_head(project: Project) -> None:
+def test_an_agent_that_no_rule_names_appears_in_the_head(project: Project) -> None:
     profile = as_profile(make_profile(project, "Quiet", read_rules({"fields": ["session.user"]}), by="test"))
     session = recorded_session(project)
     type(session).objects.filter(pk=session.pk).update(agent="Zwitscher")

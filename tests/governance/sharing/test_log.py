@@ -1,4 +1,4 @@
-"""The access log: written with what it tells, never changed, and found out where somebody does."""
+"""The access log: append-only, with detection of tampering."""
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -18,7 +18,7 @@ from timemachine.recording.sessions.models import Session
 
 @pytest.fixture
 def link(project: Project, session: Session) -> ShareLink:
-    """A link that was created, opened, tried too often, and revoked."""
+    """Return a link that was created, opened, tried too often, and revoked."""
     made, token = create_link(project, session, Terms(max_opens=1, passphrase="Käse"), by="anna")
     open_link(token, "Käse", address="203.0.113.9", browser="Firefox/145.0")
     with pytest.raises(TimeMachineError):
@@ -26,7 +26,7 @@ def link(project: Project, session: Session) -> ShareLink:
     return revoke(made, by="Zoë")
 
 
-def test_the_log_tells_who_created_opened_tried_and_revoked_the_link(link: ShareLink) -> None:
+def test_the_log_states_who_created_opened_tried_and_revoked_the_link(link: ShareLink) -> None:
     lines = list(log.lines_of(link))
     assert [(each.sequence, each.result, each.by) for each in lines] == [
         (1, "created", "anna"),
@@ -74,7 +74,7 @@ def test_the_database_refuses_to_change_the_log(link: ShareLink, statement: str)
         ("DELETE FROM tm_share_opening WHERE sequence >= %s", 1, "counts more events"),
     ],
 )
-def test_a_log_that_somebody_changed_behind_our_back_says_where(
+def test_a_log_changed_in_the_database_reports_the_line(
     link: ShareLink, statement: str, line: int, why: str
 ) -> None:
     tamper(statement, [line])
@@ -84,14 +84,12 @@ def test_a_log_that_somebody_changed_behind_our_back_says_where(
     assert why in broken.why
 
 
-def test_the_log_goes_with_an_erased_session(link: ShareLink, session: Session) -> None:
+def test_the_log_is_deleted_with_an_erased_session(link: ShareLink, session: Session) -> None:
     erase_session(session)
     assert not ShareOpening.objects.exists()
 
 
-def test_whoever_tries_a_link_that_is_erased_meanwhile_is_told_what_everybody_is(
-    link: ShareLink, session: Session
-) -> None:
+def test_opening_a_link_erased_meanwhile_gets_the_usual_answer(link: ShareLink, session: Session) -> None:
     erase_session(session)
     with pytest.raises(NotFound, match="This link does not exist") as why, transaction.atomic():
         log.append(link, log.WRONG_SECRET)
@@ -100,7 +98,7 @@ def test_whoever_tries_a_link_that_is_erased_meanwhile_is_told_what_everybody_is
         log.checked(link)
 
 
-def test_a_change_of_the_policy_is_a_line_of_the_projects_own_log(
+def test_a_policy_change_is_a_line_in_the_projects_own_log(
     project: Project, other_project: Project, link: ShareLink
 ) -> None:
     set_policy(project, Policy(longest_days=7), by="anna")
@@ -118,7 +116,7 @@ def test_a_change_of_the_policy_is_a_line_of_the_projects_own_log(
     assert log.checked(link).broken is None
 
 
-def test_a_wrong_secret_of_a_link_that_was_never_made_is_in_no_log(project: Project) -> None:
+def test_a_wrong_secret_for_a_link_that_never_existed_is_not_logged(project: Project) -> None:
     with pytest.raises(NotFound):
         open_link("tms_abcdefghijkm_" + "x" * 43)
     assert not ShareOpening.objects.exists()

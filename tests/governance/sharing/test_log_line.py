@@ -14,7 +14,7 @@ AT = datetime(2026, 11, 22, 9, tzinfo=UTC)
 
 
 def chained(results: list[str]) -> list[tuple[Line, str]]:
-    """Lines as they are kept, one after the other."""
+    """Return lines as they are stored, one after the other."""
     lines: list[tuple[Line, str]] = []
     for number, result in enumerate(results, 1):
         line = Line(
@@ -33,7 +33,7 @@ def chained(results: list[str]) -> list[tuple[Line, str]]:
 
 
 @given(st.lists(st.sampled_from(["opened", "expired", "created"]), max_size=6))
-def test_a_log_as_it_was_written_is_whole(results: list[str]) -> None:
+def test_an_unchanged_log_is_intact(results: list[str]) -> None:
     assert first_break(chained(results)) is None
 
 
@@ -49,7 +49,7 @@ def test_a_log_as_it_was_written_is_whole(results: list[str]) -> None:
         {"chain": "link 2"},
     ],
 )
-def test_a_line_that_was_changed_is_named(change: dict[str, Any]) -> None:
+def test_a_changed_line_is_reported(change: dict[str, Any]) -> None:
     lines = chained(["created", "expired", "ended"])
     lines[1] = replace(lines[1][0], **change), lines[1][1]
     found = first_break(lines)
@@ -57,7 +57,7 @@ def test_a_line_that_was_changed_is_named(change: dict[str, Any]) -> None:
     assert (found.sequence, found.why) == (2, "it was changed")
 
 
-def test_a_line_that_was_changed_with_its_hash_breaks_the_next_one() -> None:
+def test_a_line_changed_together_with_its_hash_breaks_the_next_one() -> None:
     lines = chained(["created", "expired", "ended"])
     changed = replace(lines[1][0], result="opened")
     lines[1] = changed, sha256_of(changed)
@@ -67,7 +67,7 @@ def test_a_line_that_was_changed_with_its_hash_breaks_the_next_one() -> None:
 
 
 @pytest.mark.parametrize("missing", [0, 1])
-def test_a_line_that_was_taken_out_is_missing(missing: int) -> None:
+def test_a_removed_line_is_missing(missing: int) -> None:
     lines = chained(["created", "expired", "ended"])
     del lines[missing]
     found = first_break(lines)
@@ -75,7 +75,7 @@ def test_a_line_that_was_taken_out_is_missing(missing: int) -> None:
     assert (found.sequence, found.why) == (missing + 1, "the line is missing")
 
 
-def test_the_hash_knows_the_moment_and_not_its_zone() -> None:
+def test_the_hash_depends_on_the_moment_and_not_on_its_time_zone() -> None:
     line = chained(["created"])[0][0]
-    there = line.at.astimezone(timezone(timedelta(hours=2)))
-    assert sha256_of(replace(line, at=there)) == sha256_of(line)
+    elsewhere = line.at.astimezone(timezone(timedelta(hours=2)))
+    assert sha256_of(replace(line, at=elsewhere)) == sha256_of(line)

@@ -1,4 +1,4 @@
-"""What an agent is told as: who had the server record a step is nobody's business behind a link."""
+"""Names of agents in links: API keys and people that recorded a step are not disclosed."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import compared, recorded_session
 from tests.builders import replayed as audited
-from tests.governance.sharing.test_shared_evidence import bundle, told
+from tests.governance.sharing.test_shared_evidence import bundle, disclosed
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing.pure.link_rules import is_maker
@@ -35,13 +35,13 @@ from timemachine.replay.runs.pure.options import ReplayOptions
         ("ask", None, False),
     ],
 )
-def test_a_key_and_an_address_are_told_from_an_agent(kind: str, agent: str | None, maker: bool) -> None:
+def test_keys_and_addresses_are_distinguished_from_agents(kind: str, agent: str | None, maker: bool) -> None:
     assert is_maker(kind, agent) is maker
 
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """A session as an earlier version recorded it: a key asked at step 1, a person at step 2, an agent at step 3."""
+    """Return a session as an earlier version recorded it: a key asked at step 1, a person at step 2, an agent at step 3."""
     session = start_session(project, name="Invoices", by="test", agent="desk")
     agents = ("key curl", "admin@localhost", "clerk")
     append(session.id, [ActionDraft(kind="ask", agent=each, input="How long?") for each in agents])
@@ -51,11 +51,11 @@ def session(project: Project) -> Session:
 
 def test_no_page_of_a_link_names_a_key_or_a_person_as_the_agent(project: Project, session: Session) -> None:
     visitor, address = opened(shared(project, session)[1])
-    for step, who in ((1, "key curl"), (2, "admin@localhost"), (3, None)):
+    for step, name in ((1, "key curl"), (2, "admin@localhost"), (3, None)):
         for tab in ("action", "raw"):
             page = visitor.get(address, {"step": step, "tab": tab}).text
-            assert ("clerk" in page) is (who is None)
-            assert who is None or (who not in page and "withheld: field" in page)
+            assert ("clerk" in page) is (name is None)
+            assert name is None or (name not in page and "withheld: field" in page)
 
 
 def test_the_evidence_of_a_link_names_none_either_and_stays_proven(
@@ -63,16 +63,16 @@ def test_the_evidence_of_a_link_names_none_either_and_stays_proven(
 ) -> None:
     report, files = bundle(tmp_path / "x.zip", project, session)
     assert report.problems == []
-    whole = b"".join(files.values())
-    assert b"key curl" not in whole
-    assert b"admin@localhost" not in whole
-    assert ["words" in told(files)[step] for step in (1, 2, 3)] == [False, False, True]
-    assert {"facts", "input"} <= told(files)[1]
+    contents = b"".join(files.values())
+    assert b"key curl" not in contents
+    assert b"admin@localhost" not in contents
+    assert ["words" in disclosed(files)[step] for step in (1, 2, 3)] == [False, False, True]
+    assert {"facts", "input"} <= disclosed(files)[1]
 
 
 @pytest.mark.parametrize("evidence_only", [False, True])
 @pytest.mark.parametrize("of", ["replay", "comparison"])
-def test_no_page_of_a_link_says_who_launched_what_it_shows(
+def test_no_page_of_a_link_names_who_started_what_it_shows(
     project: Project, of: str, evidence_only: bool
 ) -> None:
     recorded = recorded_session(project)

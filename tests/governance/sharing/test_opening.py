@@ -1,4 +1,4 @@
-"""Opening links: once counted, never beyond what the owner chose, and silent about why not."""
+"""Opening links: counted once, limited as the owner chose, and with the same answer for every refusal."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -47,11 +47,11 @@ def log_of(link: ShareLink) -> list[str]:
 
 
 def tries_of(link: ShareLink) -> list[str]:
-    """What the log tells of those who tried to open it."""
+    """Return the log entries of failed attempts to open it."""
     return list(link.openings.filter(by=None).order_by("sequence").values_list("result", flat=True))
 
 
-def test_opening_is_counted_and_logged_without_the_address(project: Project, session: Session) -> None:
+def test_an_opening_is_counted_and_logged_without_the_address(project: Project, session: Session) -> None:
     link, token = create_link(project, session, by="Test")
     open_link(token, address=ADDRESS, browser="Mozilla/5.0 Firefox/145.0")
     link.refresh_from_db()
@@ -60,7 +60,7 @@ def test_opening_is_counted_and_logged_without_the_address(project: Project, ses
     assert link.last_open_at is not None
 
 
-def test_what_was_opened_may_be_read_with_its_grant(project: Project, session: Session) -> None:
+def test_an_opened_link_can_be_read_with_its_grant(project: Project, session: Session) -> None:
     link, token = create_link(project, session, by="Test")
     opened = open_link(token)
     assert grant_of(link.public_id, opened.secret).link == link
@@ -81,13 +81,13 @@ def test_a_grant_ends_with_its_link(project: Project, session: Session) -> None:
     assert open_link(token).expires_at == end
 
 
-def revoked_elsewhere(link: ShareLink) -> None:
-    """By somebody who did not know of grants."""
+def revoked_by_an_old_process(link: ShareLink) -> None:
+    """Revoke it as code without knowledge of grants would."""
     ShareLink.objects.filter(pk=link.pk).update(revoked_at=now())
 
 
-@pytest.mark.parametrize("spoil", [expire, revoked, revoked_elsewhere])
-def test_a_link_that_ends_shows_nothing_more_to_those_who_have_it_open(
+@pytest.mark.parametrize("spoil", [expire, revoked, revoked_by_an_old_process])
+def test_a_link_that_ends_shows_nothing_more_to_current_visitors(
     project: Project, session: Session, spoil: Callable[[ShareLink], None]
 ) -> None:
     link, token = create_link(project, session, by="Test")
@@ -97,7 +97,7 @@ def test_a_link_that_ends_shows_nothing_more_to_those_who_have_it_open(
         grant_of(link.public_id, opened.secret)
 
 
-def test_who_has_it_open_may_go_on_reading_when_it_opens_for_nobody_else(
+def test_current_visitors_may_continue_when_the_link_no_longer_opens_for_others(
     project: Project, session: Session
 ) -> None:
     link, token = create_link(project, session, Terms(max_opens=1), by="Test")
@@ -125,7 +125,7 @@ def test_a_wrong_cookie_opens_nothing(project: Project, session: Session, cookie
     ("spoil", "reason"), [(expire, "expired"), (revoked, "revoked"), (used_up, "exhausted")]
 )
 @pytest.mark.parametrize("passphrase", [None, "Käse"])
-def test_a_link_that_does_not_open_says_the_same_whatever_the_reason_and_logs_it(
+def test_a_link_that_does_not_open_gives_the_same_answer_for_every_reason_and_logs_it(
     project: Project,
     session: Session,
     spoil: Callable[[ShareLink], None],
@@ -151,7 +151,7 @@ def test_a_wrong_secret_is_refused_like_an_unknown_link_and_logged(
     assert not ShareGrant.objects.exists()
 
 
-def test_a_passphrase_is_asked_for_only_when_the_secret_is_right(project: Project, session: Session) -> None:
+def test_a_passphrase_is_requested_only_if_the_secret_is_right(project: Project, session: Session) -> None:
     link, token = create_link(project, session, Terms(passphrase="schöner Käse"), by="Test")
     with pytest.raises(PassphraseNeeded):
         open_link(token)
@@ -178,7 +178,7 @@ def test_after_five_wrong_passphrases_even_the_right_one_has_to_wait(
     assert open_link(token, "Käse").link == link
 
 
-def test_who_opened_a_link_before_is_not_kept_out_by_what_others_try(
+def test_an_earlier_visitor_is_not_blocked_by_the_attempts_of_others(
     project: Project, session: Session
 ) -> None:
     link, token = create_link(project, session, Terms(passphrase="Käse"), by="Test")
@@ -201,7 +201,7 @@ def test_who_opened_a_link_before_is_not_kept_out_by_what_others_try(
         assert open_link(token, "Käse", address=known).link == link
 
 
-def test_wrong_passphrases_for_one_link_do_not_close_another(project: Project, session: Session) -> None:
+def test_wrong_passphrases_for_one_link_do_not_block_another(project: Project, session: Session) -> None:
     (_, one), (_, other) = (
         create_link(project, session, Terms(passphrase="Käse"), by="Test") for _ in range(2)
     )
@@ -227,10 +227,10 @@ def test_after_ten_misses_in_a_minute_an_address_has_to_wait(project: Project, s
         open_link(str(new_token()), address=ADDRESS)
 
 
-def test_after_thirty_wrong_secrets_in_an_hour_a_link_is_guessed_at_no_further(
+def test_after_thirty_wrong_secrets_in_an_hour_no_more_guesses_at_a_link_are_checked(
     project: Project, session: Session
 ) -> None:
-    """It makes no difference whether there is such a link; whoever has its secret goes on."""
+    """The answer does not depend on whether the link exists; visitors with its secret are not affected."""
     link, token = create_link(project, session, by="Test")
     for public_id in (link.public_id, new_token().public_id):
         for n in range(30):
@@ -251,17 +251,17 @@ def test_one_ipv6_network_counts_as_one_address(db: None) -> None:
         open_link("x", address="2001:db8::ffff")
 
 
-def test_misses_are_forgotten_after_a_day(db: None) -> None:
+def test_misses_expire_after_a_day(db: None) -> None:
     ShareMiss.objects.create(origin="198.51.100.1", at=now() - timedelta(days=1, seconds=1))
     with pytest.raises(NotFound):
         open_link("x", address=ADDRESS)
     assert [miss.origin for miss in ShareMiss.objects.all()] == [ADDRESS]
 
 
-def at_once(
+def open_concurrently(
     times: int, token: str, passphrase: str | None = None, address: str | None = None
 ) -> Counter[str]:
-    """What came of opening one link so many times at the same moment."""
+    """Return the results of opening one link this many times at the same moment."""
 
     def one(_: int) -> str:
         try:
@@ -277,25 +277,25 @@ def at_once(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_fifty_who_open_a_link_for_one_at_once_exactly_one_gets_in() -> None:
+def test_exactly_one_of_fifty_concurrent_visitors_opens_a_link_limited_to_one() -> None:
     project = Project.objects.create(name="Gleichzeitig")
     link, token = create_link(project, recorded(project), Terms(max_opens=1), by="Test")
-    assert at_once(50, token) == {"opened": 1, "share_link_not_valid": 49}
+    assert open_concurrently(50, token) == {"opened": 1, "share_link_not_valid": 49}
     link.refresh_from_db()
     assert (link.opens, ShareGrant.objects.count()) == (1, 1)
     assert Counter(tries_of(link)) == {"opened": 1, "exhausted": 49}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_passphrases_guessed_all_at_once_get_no_more_than_five_tries() -> None:
+def test_concurrent_passphrase_guesses_get_no_more_than_five_attempts() -> None:
     project = Project.objects.create(name="Gleichzeitig")
     _, token = create_link(project, recorded(project), Terms(passphrase="Käse"), by="Test")
-    assert at_once(20, token, "Brot") == {"wrong_passphrase": 5, "too_many_tries": 15}
+    assert open_concurrently(20, token, "Brot") == {"wrong_passphrase": 5, "too_many_tries": 15}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_links_guessed_all_at_once_get_no_more_than_ten_tries() -> None:
-    assert at_once(30, str(new_token()), address=ADDRESS) == {
+def test_concurrent_link_guesses_get_no_more_than_ten_attempts() -> None:
+    assert open_concurrently(30, str(new_token()), address=ADDRESS) == {
         "share_link_not_valid": 10,
         "too_many_tries": 20,
     }

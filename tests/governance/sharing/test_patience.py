@@ -1,4 +1,4 @@
-"""How long a try has to wait."""
+"""How long an attempt has to wait."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -24,6 +24,6 @@ LIMIT = Limit(most=3, window=timedelta(minutes=1))
         ((1, 2, 59.5), 1),
     ],
 )
-def test_the_next_try_waits_until_the_window_has_room(seconds_ago: tuple[float, ...], wait: int) -> None:
+def test_the_next_attempt_waits_until_the_window_has_room(seconds_ago: tuple[float, ...], wait: int) -> None:
     failures = [NOW - timedelta(seconds=each) for each in seconds_ago]
     assert seconds_to_wait(failures, LIMIT, NOW) == wait

@@ -1,4 +1,4 @@
-"""What a project allows of its links."""
+"""The sharing policy of a project."""
 
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ from timemachine.governance.sharing.queries import policy_of
 from timemachine.recording.sessions.models import Session
 
 
-def test_a_project_allows_what_links_can_do_until_somebody_says_otherwise(project: Project) -> None:
+def test_a_project_allows_all_link_options_by_default(project: Project) -> None:
     assert policy_of(project) == OPEN
     chosen = Policy(passphrase_required=True, longest_days=3)
     set_policy(project, chosen, by="anna")
@@ -24,7 +24,7 @@ def test_a_project_allows_what_links_can_do_until_somebody_says_otherwise(projec
 
 
 @pytest.mark.parametrize("days", [0, -1, 367])
-def test_days_that_no_link_could_live_are_refused(project: Project, days: int) -> None:
+def test_an_impossible_number_of_days_is_refused(project: Project, days: int) -> None:
     with pytest.raises(InvalidInput) as refused:
         set_policy(project, Policy(longest_days=days), by="anna")
     assert refused.value.facts["field"] == "longest_days"
@@ -32,7 +32,7 @@ def test_days_that_no_link_could_live_are_refused(project: Project, days: int) -
     check_policy(Policy(longest_days=366))
 
 
-def test_where_links_are_forbidden_none_is_made(
+def test_links_cannot_be_created_while_forbidden(
     project: Project, other_project: Project, session: Session
 ) -> None:
     set_policy(project, Policy(forbidden=True), by="anna")
@@ -42,7 +42,7 @@ def test_where_links_are_forbidden_none_is_made(
     assert policy_of(other_project) == OPEN
 
 
-def test_forbidding_ends_links_at_once_for_everybody_and_allowing_opens_them_again(
+def test_forbidding_closes_links_immediately_for_everyone_and_allowing_reopens_them(
     project: Project, session: Session
 ) -> None:
     link, token = create_link(project, session, by="Test")
@@ -58,7 +58,7 @@ def test_forbidding_ends_links_at_once_for_everybody_and_allowing_opens_them_aga
     assert open_link(token).link == link
 
 
-def test_a_required_passphrase_is_asked_of_new_links_alone(project: Project, session: Session) -> None:
+def test_a_required_passphrase_applies_to_new_links_only(project: Project, session: Session) -> None:
     _, before = create_link(project, session, by="Test")
     set_policy(project, Policy(passphrase_required=True), by="anna")
     with pytest.raises(InvalidInput) as refused:
@@ -83,5 +83,5 @@ def test_all_links_are_revoked_that_are_neither_revoked_nor_expired(
     revoke(ended, by="Zoë")
     ShareLink.objects.filter(pk=over.pk).update(expires_at=now())
     assert (revoke_all(other_project, by="anna"), revoke_all(project, by="anna")) == (0, 1)
-    told = dict(ShareLink.objects.values_list("id", "revoked_by"))
-    assert told == {first.id: "anna", ended.id: "Zoë", over.id: None}
+    revoked_by = dict(ShareLink.objects.values_list("id", "revoked_by"))
+    assert revoked_by == {first.id: "anna", ended.id: "Zoë", over.id: None}

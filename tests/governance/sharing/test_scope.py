@@ -1,4 +1,4 @@
-"""The scope: what lies within is shown, and nothing else, whatever is asked for."""
+"""The scope of a link: only what is inside it is shown, whatever is requested."""
 
 import json
 
@@ -26,7 +26,7 @@ def scope_of(project: Project, target: Session | Replay, through: int | None = N
 
 
 def text_of(scope: Scope, text: str) -> str:
-    """What the scope gives as the payload of that text."""
+    """Return the payload of that text as the scope gives it."""
     return scope.payload(text_sha256(text)).data.decode()
 
 
@@ -34,11 +34,11 @@ def shown(scope: Scope, around: int = 1) -> list[int]:
     return [place.step.sequence for place in scope.rows(around).rows]
 
 
-def test_a_session_link_shows_its_steps_and_what_they_add_up_to(project: Project, session: Session) -> None:
+def test_a_session_link_shows_its_steps_and_their_totals(project: Project, session: Session) -> None:
     scope = scope_of(project, session)
     assert shown(scope) == [1, 2, 3, 4, 5, 6]
-    seen = scope.session()
-    assert (seen.name, seen.agent, scope.totals().actions, scope.totals().errors) == (
+    shared_session = scope.session()
+    assert (shared_session.name, shared_session.agent, scope.totals().actions, scope.totals().errors) == (
         session.name,
         "Prüferin",
         6,
@@ -46,7 +46,7 @@ def test_a_session_link_shows_its_steps_and_what_they_add_up_to(project: Project
     )
 
 
-def test_what_lies_beyond_the_last_step_of_the_link_is_in_no_row_and_no_total(
+def test_steps_after_the_last_one_of_the_link_are_in_no_row_and_no_total(
     project: Project, session: Session
 ) -> None:
     scope = scope_of(project, session, through=2)
@@ -54,12 +54,12 @@ def test_what_lies_beyond_the_last_step_of_the_link_is_in_no_row_and_no_total(
     assert (scope.totals().actions, scope.totals().errors) == (2, 0)
 
 
-def test_a_step_does_not_tell_of_its_children_beyond_the_link(project: Project, session: Session) -> None:
+def test_a_step_does_not_reveal_children_outside_the_link(project: Project, session: Session) -> None:
     assert [row.sequence for row in scope_of(project, session).step(2).children] == [3, 6]
     assert [row.sequence for row in scope_of(project, session, through=3).step(2).children] == [3]
 
 
-def test_a_step_does_not_tell_of_its_parent_beyond_the_link(project: Project, session: Session) -> None:
+def test_a_step_does_not_reveal_a_parent_outside_the_link(project: Project, session: Session) -> None:
     append(
         session.id,
         [ActionDraft(kind="tool_call", name="child", parent="late"), ActionDraft(kind="event", id="late")],
@@ -70,7 +70,7 @@ def test_a_step_does_not_tell_of_its_parent_beyond_the_link(project: Project, se
     assert scope_of(project, session, through=7).step(7).parent is None
 
 
-def test_a_step_comes_with_its_payloads_and_passages(project: Project, session: Session) -> None:
+def test_a_step_includes_its_payloads_and_passages(project: Project, session: Session) -> None:
     step = scope_of(project, session).step(2)
     assert step.output is not None
     assert step.output.text == "1894"
@@ -78,27 +78,27 @@ def test_a_step_comes_with_its_payloads_and_passages(project: Project, session: 
 
 
 @pytest.mark.parametrize("sequence", [*NOWHERE, 3, 6])
-def test_a_step_beyond_the_link_is_not_there(project: Project, session: Session, sequence: int) -> None:
+def test_a_step_outside_the_link_is_not_found(project: Project, session: Session, sequence: int) -> None:
     scope = scope_of(project, session, through=2)
     for read in (scope.step, scope.document):
         with pytest.raises(NotFound):
             read(sequence)
 
 
-def test_the_raw_document_is_the_whole_action(project: Project, session: Session) -> None:
+def test_the_raw_document_is_the_complete_action(project: Project, session: Session) -> None:
     document = scope_of(project, session).document(3)
     assert document["source"] == {"raw": "Quelle der dritten"}
     json.dumps(document)
 
 
-def test_payloads_are_shown_by_what_refers_to_them(project: Project, session: Session) -> None:
+def test_payloads_are_shown_if_a_visible_step_refers_to_them(project: Project, session: Session) -> None:
     scope = scope_of(project, session)
-    kept = ["1894", FROZEN, "Geheim 6"]
-    assert [text_of(scope, each) for each in kept] == kept
+    texts = ["1894", FROZEN, "Geheim 6"]
+    assert [text_of(scope, each) for each in texts] == texts
     assert scope.payload(content_of({"raw": "Quelle der dritten"}).sha256)
 
 
-def test_payloads_that_only_later_steps_refer_to_are_not_there(project: Project, session: Session) -> None:
+def test_payloads_that_only_later_steps_refer_to_are_not_found(project: Project, session: Session) -> None:
     scope = scope_of(project, session, through=2)
     assert text_of(scope, FROZEN) == FROZEN
     for beyond in (
@@ -110,7 +110,7 @@ def test_payloads_that_only_later_steps_refer_to_are_not_there(project: Project,
             scope.payload(beyond)
 
 
-def test_payloads_of_another_session_are_not_there(
+def test_payloads_of_another_session_are_not_found(
     project: Project, other_project: Project, session: Session
 ) -> None:
     recorded(project, steps=9)
@@ -134,7 +134,7 @@ def test_a_session_link_never_shows_a_replay(project: Project, session: Session,
             scope.payload(text_sha256(new))
 
 
-def test_a_replay_link_shows_the_replay_and_what_it_replayed(
+def test_a_replay_link_shows_the_replay_and_the_replayed_step(
     project: Project, session: Session, replay: Replay
 ) -> None:
     scope = scope_of(project, replay)
@@ -183,7 +183,7 @@ def test_a_replay_link_shows_no_other_replay(project: Project, session: Session,
         (2**70, 2 * PAGE + 1, 2 * PAGE + 5, 2 * PAGE, None),
     ],
 )
-def test_a_long_session_comes_in_pages(
+def test_a_long_session_is_paged(
     project: Project, around: int, first: int, last: int, earlier: int | None, later: int | None
 ) -> None:
     scope = scope_of(project, recorded(project, steps=2 * PAGE + 20), through=2 * PAGE + 5)
@@ -192,7 +192,7 @@ def test_a_long_session_comes_in_pages(
     assert (found.earlier, found.later) == (earlier, later)
 
 
-def test_a_step_whose_parent_stands_on_the_page_before_is_still_under_it(project: Project) -> None:
+def test_a_step_whose_parent_is_on_the_previous_page_is_still_nested(project: Project) -> None:
     session = recorded(project, steps=PAGE - 1)
     append(
         session.id,
@@ -209,7 +209,7 @@ def test_a_step_whose_parent_stands_on_the_page_before_is_still_under_it(project
     ]
 
 
-def test_the_way_on_ends_where_the_link_ends(project: Project, session: Session, replay: Replay) -> None:
+def test_paging_ends_where_the_link_ends(project: Project, session: Session, replay: Replay) -> None:
     scope = scope_of(project, session, through=3)
     assert [scope.neighbours(at) for at in (1, 2, 3)] == [
         {"previous": None, "next": 2},
@@ -239,7 +239,7 @@ def test_the_passages_of_an_ask_are_its_own_or_those_of_the_finds_inside_it(proj
 
 
 def refused_everywhere(scope: Scope) -> None:
-    """Whatever would show something that was recorded raises the one `NotFound`."""
+    """Assert that every read of recorded data raises the same `NotFound`."""
     for read in (
         lambda: scope.rows(1),
         scope.first_step,
@@ -255,7 +255,7 @@ def refused_everywhere(scope: Scope) -> None:
             read()
 
 
-def test_evidence_alone_shows_what_it_is_and_nothing_that_was_recorded(
+def test_an_evidence_only_link_shows_metadata_but_no_recorded_content(
     project: Project, session: Session, replay: Replay
 ) -> None:
     for target, actions in ((session, 6), (replay, 2)):

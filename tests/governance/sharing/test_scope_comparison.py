@@ -1,4 +1,4 @@
-"""A link to a comparison: exactly that comparison, with the answers that there were when the link was made, and what they rest on."""
+"""A link to a comparison shows exactly that comparison, with the answers that existed when the link was created and their sources."""
 
 from datetime import timedelta
 
@@ -57,11 +57,11 @@ def steps_of(comparison: Comparison) -> list[ReplayStep]:
 
 
 def answered_later(step: ReplayStep) -> None:
-    """As when a failed answer was asked again."""
+    """Simulates a failed answer that was asked again."""
     ReplayStep.objects.filter(pk=step.pk).update(finished_at=now() + timedelta(seconds=1))
 
 
-def test_the_scope_shows_every_ask_with_its_answers_and_what_they_come_to(comparison: Comparison) -> None:
+def test_the_scope_shows_every_ask_with_its_answers_and_their_totals(comparison: Comparison) -> None:
     shared = scope_of(comparison).comparison()
     results = shared.results()
     assert results.findings is not None
@@ -70,7 +70,7 @@ def test_the_scope_shows_every_ask_with_its_answers_and_what_they_come_to(compar
     assert [ask.question for ask in shared.remarks(results.findings.asks).asks] == list(QUESTIONS)
 
 
-def test_a_cell_comes_with_its_answer_its_passages_and_the_recorded_ask(
+def test_a_cell_includes_its_answer_its_passages_and_the_recorded_ask(
     comparison: Comparison, session: Session
 ) -> None:
     scope = scope_of(comparison)
@@ -86,19 +86,19 @@ def test_a_cell_comes_with_its_answer_its_passages_and_the_recorded_ask(
             assert scope.payload(passage.hit.sha256)
 
 
-def test_nothing_but_the_cells_of_that_comparison_is_there(
+def test_only_the_cells_of_that_comparison_are_found(
     project: Project, other_project: Project, comparison: Comparison, session: Session
 ) -> None:
     scope = scope_of(comparison)
     other = compared(project, [session], ONE, "local:extractive-5")
-    theirs = compared(other_project, [recorded_session(other_project)], ONE, THREE)
-    elsewhere = [step.id for each in (other, theirs) for step in steps_of(each)]
+    foreign = compared(other_project, [recorded_session(other_project)], ONE, THREE)
+    elsewhere = [step.id for each in (other, foreign) for step in steps_of(each)]
     for step in (*elsewhere, 0, -1, 2**63, 2**70):
         with pytest.raises(NotFound):
             scope.comparison().cell(step)
 
 
-def test_no_step_of_the_session_that_was_not_asked_again_is_there(
+def test_steps_of_the_session_that_were_not_replayed_are_not_found(
     comparison: Comparison, session: Session
 ) -> None:
     scope = scope_of(comparison)
@@ -118,7 +118,7 @@ def test_no_step_of_the_session_that_was_not_asked_again_is_there(
     assert [each.name for each in scope.sessions()] == [session.name]
 
 
-def test_an_answer_that_came_after_the_link_is_in_no_cell_and_no_figure(comparison: Comparison) -> None:
+def test_an_answer_given_after_the_link_is_in_no_cell_and_no_number(comparison: Comparison) -> None:
     scope = scope_of(comparison)
     late = steps_of(comparison)[0]
     answered_later(late)
@@ -132,7 +132,7 @@ def test_an_answer_that_came_after_the_link_is_in_no_cell_and_no_figure(comparis
     assert results.findings.pairs
 
 
-def test_where_many_answers_are_left_the_columns_are_counted_and_no_two_set_against_each_other(
+def test_if_many_answers_are_left_out_the_columns_are_counted_but_not_compared(
     comparison: Comparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scope = scope_of(comparison)
@@ -143,7 +143,7 @@ def test_where_many_answers_are_left_the_columns_are_counted_and_no_two_set_agai
     assert (len(results.findings.columns), results.findings.pairs, results.paired) == (3, [], False)
 
 
-def test_marks_and_opinions_are_those_that_stood_when_the_link_was_made(comparison: Comparison) -> None:
+def test_marks_and_opinions_are_those_at_the_creation_of_the_link(comparison: Comparison) -> None:
     step = steps_of(comparison)[0]
     before = {"comparison": comparison, "step": step}
     CellMark.objects.create(**before, verdict="worse", marked_by="anna", created_at=now())
@@ -162,12 +162,12 @@ def test_marks_and_opinions_are_those_that_stood_when_the_link_was_made(comparis
     assert [each.model for each in cell.opinions] == ["m"]
     results = scope.comparison().results()
     assert results.findings is not None
-    said = scope.comparison().remarks(results.findings.asks)
-    assert [each.verdict for each in said.marks[step.id]] == ["worse"]
-    assert [each.model for each in said.opinions[step.id]] == ["m"]
+    remarks = scope.comparison().remarks(results.findings.asks)
+    assert [each.verdict for each in remarks.marks[step.id]] == ["worse"]
+    assert [each.model for each in remarks.opinions[step.id]] == ["m"]
 
 
-def test_figures_that_a_worker_has_still_to_compute_are_not_there_yet(
+def test_results_not_yet_computed_by_a_worker_are_not_found(
     comparison: Comparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.replay.comparison.results.FEW", 0)
@@ -175,23 +175,23 @@ def test_figures_that_a_worker_has_still_to_compute_are_not_there_yet(
     assert (results.findings, results.state, results.due) == (None, "under_way", True)
 
 
-def test_a_comparison_that_still_runs_is_not_shared(project: Project, session: Session) -> None:
-    arms = [Variant(model=ONE), Variant(model=THREE)]
-    running = create(project, Plan(sessions=[session], arms=arms, reason="Welches?"), by="Test")
+def test_a_running_comparison_cannot_be_shared(project: Project, session: Session) -> None:
+    variants = [Variant(model=ONE), Variant(model=THREE)]
+    running = create(project, Plan(sessions=[session], arms=variants, reason="Welches?"), by="Test")
     with pytest.raises(Conflict, match="still running"):
         create_link(project, running, by="Test")
     with pytest.raises(InvalidInput, match="shared completely"):
         create_link(project, running, Terms(through_sequence=2), by="Test")
 
 
-def test_a_comparison_of_another_project_is_not_shared(
+def test_a_comparison_of_another_project_cannot_be_shared(
     other_project: Project, comparison: Comparison
 ) -> None:
     with pytest.raises(NotFound):
         create_link(other_project, comparison, by="Test")
 
 
-def test_a_link_goes_with_the_last_session_of_its_comparison(
+def test_a_link_is_deleted_with_the_last_session_of_its_comparison(
     comparison: Comparison, session: Session
 ) -> None:
     scope_of(comparison)
@@ -199,8 +199,8 @@ def test_a_link_goes_with_the_last_session_of_its_comparison(
     assert not ShareLink.objects.exists()
 
 
-def test_of_two_sessions_one_does_not_lend_the_other_its_steps(project: Project) -> None:
-    """Both have an ask at the same sequence, and only one a find inside it."""
+def test_steps_of_one_of_two_sessions_are_not_found_under_the_other(project: Project) -> None:
+    """Both have an ask at the same sequence, and only one has a find inside it."""
     first, second = (recorded_session(project, key=key) for key in ("eins", "zwei"))
     made = compared(project, [first, second], ONE, THREE)
     scope = scope_of(made)
@@ -210,7 +210,7 @@ def test_of_two_sessions_one_does_not_lend_the_other_its_steps(project: Project)
         assert {found.session for found in scope.comparison().contexts(cell)} == {step.action.session_id}
 
 
-def test_evidence_alone_shows_what_it_is_and_no_cell(comparison: Comparison) -> None:
+def test_an_evidence_only_link_shows_metadata_but_no_cell(comparison: Comparison) -> None:
     scope = scope_of(comparison, Terms(evidence_only=True))
     step = steps_of(comparison)[0]
     assert step.output is not None

@@ -1,4 +1,4 @@
-"""The evidence of a link: it proves exactly what the link shows, and tells nothing that the link withholds."""
+"""The evidence of a link proves exactly what the link shows, and discloses nothing that the link withholds."""
 
 import base64
 import json
@@ -42,62 +42,62 @@ RULES = {"detect": ["email"], "patterns": [{"name": "number", "pattern": "ACME-[
 def bundle(
     target: Path, project: Project, shown: Any, **terms: Any
 ) -> tuple[tm_verify.Report, dict[str, bytes]]:
-    """What the verifier says of a link's evidence, and its files."""
+    """Return the verifier's report on a link's evidence, and its files."""
     link, _ = create_link(project, shown, Terms(**terms), by="owner@example.org")
     with target.open("wb") as opened:
         Scope(link=link).write_evidence(opened)
     return tm_verify.verify(str(target)), unpacked(target.read_bytes())
 
 
-def told(files: dict[str, bytes], name: str = "session") -> dict[int, set[str]]:
-    """The fields that are told, by record."""
+def disclosed(files: dict[str, bytes], name: str = "session") -> dict[int, set[str]]:
+    """Return the disclosed fields by record."""
     lines = map(json.loads, files[f"{name}/disclosed.jsonl"].splitlines())
     return {line["index"]: set(line["fields"]) for line in lines}
 
 
-def assert_nobody_is_named(session: Session, files: dict[str, bytes]) -> None:
-    """Its statement says of the session what the pages say, and no file of it holds the session's key or who used it."""
+def assert_no_names(session: Session, files: dict[str, bytes]) -> None:
+    """Assert that its statement matches the pages, and that no file contains the session's key or its user."""
     statement = json.loads(base64.b64decode(json.loads(files["statement.json"])["payload"]))
     assert statement["predicate"]["about"]["session"] == {"name": session.name, "agent": "Prüferin"}
-    for said in ("Zoë", session.key):
-        assert said not in b"".join(files.values()).decode()
+    for private in ("Zoë", session.key):
+        assert private not in b"".join(files.values()).decode()
 
 
-def test_it_ends_where_the_link_ends_and_does_not_say_who_made_it(project: Project, tmp_path: Path) -> None:
+def test_it_ends_where_the_link_ends_and_does_not_name_its_creator(project: Project, tmp_path: Path) -> None:
     session = recorded(project, steps=9)
     report, files = bundle(tmp_path / "x.zip", project, session, through_sequence=4)
     assert (report.problems, report.checked["records"]) == ([], 5)
-    fields = told(files)
+    fields = disclosed(files)
     assert (sorted(fields), fields[0]) == ([0, 1, 2, 3, 4], set())
     assert {"facts", "input", "output", "hit.1", "hit.1.text"} <= fields[2]
     assert b"Geheim 9" not in b"".join(files.values())
-    assert_nobody_is_named(session, files)
+    assert_no_names(session, files)
 
 
-def test_evidence_alone_tells_figures_and_no_text(project: Project, tmp_path: Path) -> None:
+def test_an_evidence_only_link_discloses_numbers_and_no_text(project: Project, tmp_path: Path) -> None:
     session = recorded(project)
     report, files = bundle(tmp_path / "x.zip", project, session, evidence_only=True)
-    assert_nobody_is_named(session, files)
+    assert_no_names(session, files)
     assert (report.problems, report.checked["withheld"] > report.checked["fields"]) == ([], True)
-    assert all(fields <= {"facts"} for fields in told(files).values())
+    assert all(fields <= {"facts"} for fields in disclosed(files).values())
     assert b'"1894"' not in files["session/disclosed.jsonl"]
     assert files["payloads.jsonl"] == b""
 
 
-def test_a_replay_s_evidence_holds_together_without_its_makers(project: Project, tmp_path: Path) -> None:
+def test_a_replay_s_evidence_is_consistent_without_its_creators(project: Project, tmp_path: Path) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     replay = audited(session, ReplayOptions(audit=True, reason="why", use_model="local:extractive-3"))
     report, files = bundle(tmp_path / "x.zip", project, replay)
     assert (report.problems, report.checked["links"]) == ([], 2)
-    assert told(files, "replay")[0] == {"facts"}
-    assert "output" in told(files, "replay")[2]
+    assert disclosed(files, "replay")[0] == {"facts"}
+    assert "output" in disclosed(files, "replay")[2]
     launched = launch(session, ReplayOptions(audit=True, reason="later"), by="test")
     with pytest.raises(NotFound):
         bundle(tmp_path / "y.zip", project, launched)
 
 
 def cached(project: Project, elsewhere: Session) -> Session:
-    """A session of two asks whose answers came from the cache: of its own first step, and of step 81918191918 of another session."""
+    """Return a session of two asks with cached answers: from its own first step, and from step 81918191918 of another session."""
     session = start_session(project, name="cached", by="Test", key="cached")
     first = {"sequence": 1, "at": "2026-11-22T00:00:00Z", "call_ms": 7}
     drafts = [
@@ -135,13 +135,13 @@ def test_it_never_names_a_session_outside_the_link(
     assert report.problems == []
     for canary in (str(elsewhere.id).encode(), b"81918191918"):
         assert canary not in b"".join(files.values())
-    fields = told(files, "session-1" if shown == "comparison" else "session")
+    fields = disclosed(files, "session-1" if shown == "comparison" else "session")
     assert ("words" in fields[2], "words" in fields[3]) == (True, False)
     assert {"facts", "output"} <= fields[3]
 
 
 @pytest.fixture(scope="module")
-def compared_once(recorded_once: Session) -> Comparison:
+def recorded_comparison(recorded_once: Session) -> Comparison:
     project = recorded_once.project
     made = compared(project, [recorded_once], "local:extractive-1", "local:extractive-3")
     cell = ReplayStep.objects.filter(replay__run__comparison=made).earliest("id")
@@ -162,26 +162,24 @@ def compared_once(recorded_once: Session) -> Comparison:
 
 
 @pytest.fixture
-def comparison(compared_once: Comparison, db: None) -> Comparison:
+def comparison(recorded_comparison: Comparison, db: None) -> Comparison:
     """Return a comparison with a person's mark and a judge's opinion."""
-    return Comparison.objects.get(pk=compared_once.pk)
+    return Comparison.objects.get(pk=recorded_comparison.pk)
 
 
-def test_a_comparison_s_evidence_has_what_the_link_shows_of_it(
-    comparison: Comparison, tmp_path: Path
-) -> None:
+def test_a_comparison_s_evidence_contains_what_the_link_shows(comparison: Comparison, tmp_path: Path) -> None:
     report, files = bundle(tmp_path / "x.zip", comparison.project, comparison)
     assert (report.problems, report.checked["links"]) == ([], 6)
-    fields = told(files, "comparison")
+    fields = disclosed(files, "comparison")
     assert (sorted(fields), fields[0]) == (list(range(10)), {"facts", "arms"})
     assert {"evidence", "output", "grounding"} <= fields[1]
     assert (fields[8], fields[9]) == ({"facts", "words"}, {"facts", "words"})
-    assert told(files, "session-1")[0] == set()
+    assert disclosed(files, "session-1")[0] == set()
     assert b"what the judge was sent" not in b"".join(files.values())
     assert b"Welches Modell?" not in b"".join(files.values())
 
 
-def test_what_came_after_the_link_to_a_comparison_is_not_in_its_evidence(
+def test_marks_and_opinions_added_after_the_link_are_not_in_the_evidence(
     comparison: Comparison, tmp_path: Path
 ) -> None:
     link, _ = create_link(comparison.project, comparison, by="owner@example.org")
@@ -193,32 +191,34 @@ def test_what_came_after_the_link_to_a_comparison_is_not_in_its_evidence(
     report = tm_verify.verify(str(tmp_path / "x.zip"))
     files = unpacked((tmp_path / "x.zip").read_bytes())
     assert report.problems == []
-    assert sorted(told(files, "comparison")) == [0, 2, 3, 4, 5, 6]
+    assert sorted(disclosed(files, "comparison")) == [0, 2, 3, 4, 5, 6]
     assert "später".encode() not in b"".join(files.values())
     Replay.objects.filter(run__comparison=comparison).update(finished_at=None)
     with pytest.raises(NotFound):
         Scope(link=link).write_evidence(BytesIO())
 
 
-def test_a_comparison_s_evidence_alone_tells_figures_and_no_text(
+def test_evidence_only_for_a_comparison_discloses_numbers_and_no_text(
     comparison: Comparison, tmp_path: Path
 ) -> None:
     report, files = bundle(tmp_path / "x.zip", comparison.project, comparison, evidence_only=True)
     assert report.problems == []
     assert all(
-        fields <= {"facts"} for name in ("comparison", "session-1") for fields in told(files, name).values()
+        fields <= {"facts"}
+        for name in ("comparison", "session-1")
+        for fields in disclosed(files, name).values()
     )
     assert files["payloads.jsonl"] == b""
 
 
-def test_under_a_profile_nothing_is_told_that_quotes_an_answer_in_its_own_way(
+def test_under_a_profile_derived_quotes_of_an_answer_are_not_disclosed(
     comparison: Comparison, tmp_path: Path
 ) -> None:
     project = comparison.project
     make_profile(project, name="Auditors", rules=read_rules(RULES | {"fields": ["output"]}), by="test")
     profile = profile_of(project, "Auditors")
     report, files = bundle(tmp_path / "x.zip", project, comparison, redaction=profile)
-    fields = told(files, "comparison")
+    fields = disclosed(files, "comparison")
     assert report.problems == []
     assert {"facts", "words"} <= fields[1]
     assert not {"evidence", "output", "grounding"} & fields[1]
@@ -226,33 +226,33 @@ def test_under_a_profile_nothing_is_told_that_quotes_an_answer_in_its_own_way(
     session = recorded_session(project, key="r", questions=QUESTIONS[:1])
     replay = audited(session, ReplayOptions(audit=True, reason="why"))
     report, files = bundle(tmp_path / "y.zip", project, replay, redaction=profile)
-    assert (report.problems, told(files, "replay")[2]) == ([], {"facts"})
+    assert (report.problems, disclosed(files, "replay")[2]) == ([], {"facts"})
 
 
 @pytest.mark.parametrize("long", [False, True])
-def test_under_a_profile_it_asks_no_more_questions_the_more_records_there_are(
+def test_under_a_profile_the_number_of_queries_does_not_grow_with_the_records(
     project: Project, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch, long: bool
 ) -> None:
     make_profile(project, name="Auditors", rules=read_rules(RULES), by="test")
     session = start_session(project, name="long", by="test")
     texts = [f"turn {n} {'x' * (20_000 if long else 1)}" for n in range(20)]
     append(session.id, [ActionDraft(kind="message", input=text, output=text + CANARY) for text in texts])
-    asked = []
+    query_counts = []
     for through in (2, 20):
         terms = Terms(redaction=profile_of(project, "Auditors"), through_sequence=through)
         link, _ = create_link(project, session, terms, by="owner@example.org")
-        Scope(link=link).write_evidence(BytesIO())  # what is signed at that size is signed once
+        Scope(link=link).write_evidence(BytesIO())  # a state of that size is signed only once
         with django_assert_max_num_queries(100) as found:
             Scope(link=link).write_evidence(BytesIO())
-        asked.append(len(found))
-    assert asked[1] == asked[0]
-    if long:  # where not all of them fit in memory, they come in as few groups as do
+        query_counts.append(len(found))
+    assert query_counts[1] == query_counts[0]
+    if long:  # records that do not fit in memory are read in equally few batches
         monkeypatch.setattr(payload_groups, "GROUP_BYTES", 4 * 40_100)
-        with django_assert_max_num_queries(asked[0] + 3 * 5):
+        with django_assert_max_num_queries(query_counts[0] + 3 * 5):
             Scope(link=link).write_evidence(BytesIO())
 
 
-def test_nothing_that_a_profile_finds_is_in_any_byte_of_it(project: Project, tmp_path: Path) -> None:
+def test_findings_of_a_profile_are_in_no_byte_of_it(project: Project, tmp_path: Path) -> None:
     session = start_session(project, name=f"of {CANARY}", by=CANARY, user=CANARY, agent="ACME-1", key="k")
     hit = HitDraft(rank=1, title="clean", text=f"write to {CANARY}", uri="clean", metadata={"by": CANARY})
     clean = HitDraft(rank=2, title="clean", text="a clean passage")
@@ -276,11 +276,11 @@ def test_nothing_that_a_profile_finds_is_in_any_byte_of_it(project: Project, tmp
     session.refresh_from_db()
     make_profile(project, name="Auditors", rules=read_rules(RULES), by="test")
     report, files = bundle(tmp_path / "x.zip", project, session, redaction=profile_of(project, "Auditors"))
-    whole = b"".join(files.values())
+    contents = b"".join(files.values())
     assert report.problems == []
     for canary in (CANARY.encode(), b"ACME-", b"secret-tag"):
-        assert canary not in whole
-    fields = told(files)
+        assert canary not in contents
+    fields = disclosed(files)
     assert {"facts", "output"} <= fields[1]
     assert fields[2] == {"facts"}
     assert {"input", "hit.2", "hit.2.text"} <= fields[3]
@@ -291,7 +291,7 @@ def test_nothing_that_a_profile_finds_is_in_any_byte_of_it(project: Project, tmp
 
 
 @pytest.mark.parametrize("shown", ["replay", "comparison"])
-def test_the_words_of_a_withheld_question_are_not_told_by_what_they_found(
+def test_the_words_of_a_withheld_question_are_not_disclosed_by_the_matched_terms(
     project: Project, tmp_path: Path, shown: str
 ) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
@@ -306,8 +306,8 @@ def test_the_words_of_a_withheld_question_are_not_told_by_what_they_found(
     assert report.problems == []
     assert b'"matched' not in b"".join(files.values()).replace(b"\\", b"")
     name = "session-1" if shown == "comparison" else "session"
-    found = {index: fields for index, fields in told(files, name).items() if "hit.1.text" in fields}
+    found = {index: fields for index, fields in disclosed(files, name).items() if "hit.1.text" in fields}
     assert found
     assert not any({"input", "hit.1"} & fields for fields in found.values())
     _, files = bundle(tmp_path / "y.zip", project, target, redaction=profile_of(project, "No letters"))
-    assert all({"input", "hit.1"} <= told(files, name)[index] for index in found)
+    assert all({"input", "hit.1"} <= disclosed(files, name)[index] for index in found)

@@ -1,4 +1,4 @@
-"""What a visitor learns of a seal."""
+"""The seal as a visitor sees it."""
 
 import base64
 import json
@@ -29,11 +29,11 @@ def seal_shown(project: Project, target: Shareable, through: int | None = None) 
     return Scope(link=link).seal()
 
 
-def test_what_nobody_sealed_is_not_sealed(project: Project, session: Session) -> None:
+def test_an_unsealed_session_is_not_sealed(project: Project, session: Session) -> None:
     assert seal_shown(project, session) is None
 
 
-def test_a_seal_says_when_by_which_key_and_what_of_the_shown_it_does_not_cover(
+def test_a_seal_states_its_time_and_key_and_what_it_does_not_cover(
     project: Project, session: Session
 ) -> None:
     seal_session(session.id)
@@ -49,9 +49,7 @@ def test_a_seal_says_when_by_which_key_and_what_of_the_shown_it_does_not_cover(
     assert (later.records, later.left, earlier.records, earlier.left) == (8, 1, 4, 0)
 
 
-def test_the_head_of_a_link_names_the_state_that_its_evidence_names(
-    project: Project, session: Session
-) -> None:
+def test_the_head_of_a_link_names_the_state_in_its_evidence(project: Project, session: Session) -> None:
     seal_session(session.id)
     for through, own_before in ((3, False), (session.last_sequence, True)):
         link, _ = create_link(project, session, Terms(through_sequence=through), by="Test")
@@ -68,9 +66,7 @@ def test_the_head_of_a_link_names_the_state_that_its_evidence_names(
         assert (tree["sealed_at"], tree["size"]) == (written(after.at), after.records)
 
 
-def test_a_seal_says_what_the_last_comparison_with_the_database_found(
-    project: Project, session: Session
-) -> None:
+def test_a_seal_shows_the_result_of_the_last_check(project: Project, session: Session) -> None:
     seal_session(session.id)
     evidence.run_check(evidence.request_check(Seal.objects.get(session=session), by="Test").id)
     found = seal_shown(project, session)
@@ -88,7 +84,7 @@ def test_a_replay_has_a_seal_of_its_own(project: Project) -> None:
     assert found.left == 0
 
 
-def test_a_comparison_has_a_seal_and_marks_that_came_after_it_are_not_in_it(project: Project) -> None:
+def test_a_comparison_has_a_seal_that_excludes_later_marks(project: Project) -> None:
     comparison = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
     assert seal_shown(project, comparison) is None
     seal_comparison(comparison.id)

@@ -1,4 +1,4 @@
-"""Whoever takes along what was signed before has nothing signed, whatever is recorded meanwhile."""
+"""Downloading evidence that is already signed signs nothing more, even while recording continues."""
 
 from io import BytesIO
 from pathlib import Path
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def recording(project: Project) -> Session:
-    """A session that goes on."""
+    """Return a session that is still recording."""
     begun = start_session(project, name="goes on", by="test")
     append(begun.id, [ActionDraft(kind="message", output="begin"), ask("Wann?", "1894")])
     begun.refresh_from_db()
@@ -35,7 +35,7 @@ def recording(project: Project) -> Session:
 
 
 def signed() -> tuple[int, int]:
-    """How many states are signed, and how long the logs are."""
+    """Return the number of signed states and the lengths of the logs."""
     return SealCheckpoint.objects.count(), LogEntry.objects.count()
 
 
@@ -61,7 +61,7 @@ def test_a_visitor_s_second_download_signs_nothing_though_more_is_recorded(
     assert bundles[0] == bundles[1] == bundles[2]
 
 
-def test_a_project_s_own_export_of_what_is_over_signs_nothing_though_its_session_goes_on(
+def test_an_export_of_finished_items_signs_nothing_though_their_session_continues(
     project: Project, recording: Session
 ) -> None:
     replay = replayed(recording, ReplayOptions(audit=True, reason="why"))

@@ -11,7 +11,7 @@ from timemachine.text.redaction.pure.profile import BUILT_IN
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
-def test_a_link_lives_fourteen_days_where_nothing_else_is_chosen() -> None:
+def test_a_link_lives_fourteen_days_by_default() -> None:
     check(ORDINARY, NOW)
     assert end_of(ORDINARY, NOW) == NOW + timedelta(days=14)
 
@@ -27,7 +27,7 @@ def test_a_link_lives_fourteen_days_where_nothing_else_is_chosen() -> None:
         Terms(redaction=BUILT_IN),
     ],
 )
-def test_what_lies_within_the_bounds_is_taken(terms: Terms) -> None:
+def test_values_within_the_bounds_are_accepted(terms: Terms) -> None:
     check(terms, NOW)
 
 
@@ -48,7 +48,7 @@ def test_what_lies_within_the_bounds_is_taken(terms: Terms) -> None:
         (Terms(label="x" * 201), "label"),
     ],
 )
-def test_what_cannot_be_is_refused_by_its_name(terms: Terms, field: str) -> None:
+def test_invalid_terms_are_refused_by_name(terms: Terms, field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check(terms, NOW)
     assert refused.value.facts["field"] == field
@@ -61,7 +61,7 @@ def test_what_cannot_be_is_refused_by_its_name(terms: Terms, field: str) -> None
         (Policy(profile_required=True), "profile_required"),
     ],
 )
-def test_what_the_project_demands_of_every_link_is_asked_for(policy: Policy, code: str) -> None:
+def test_terms_that_the_project_requires_are_enforced(policy: Policy, code: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check(ORDINARY, NOW, policy)
     assert refused.value.code == code

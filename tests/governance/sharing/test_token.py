@@ -1,4 +1,4 @@
-"""Tokens: written and read."""
+"""Formatting and parsing of link tokens."""
 
 import pytest
 
@@ -7,18 +7,18 @@ from timemachine.governance.sharing.pure.token import new_token, parse_token
 LETTERS = "a" * 43
 
 
-def test_a_token_is_read_as_it_was_written() -> None:
+def test_a_token_round_trips() -> None:
     token = new_token()
     assert parse_token(str(token)) == token
 
 
-def test_two_tokens_share_nothing() -> None:
+def test_two_tokens_have_nothing_in_common() -> None:
     one, other = new_token(), new_token()
     assert one.public_id != other.public_id
     assert one.secret != other.secret
 
 
-def test_a_token_shows_its_secret_only_where_it_is_written_on_purpose() -> None:
+def test_a_token_shows_its_secret_only_on_explicit_request() -> None:
     token = new_token()
     assert token.secret not in repr(token)
 
@@ -39,5 +39,5 @@ def test_a_token_shows_its_secret_only_where_it_is_written_on_purpose() -> None:
         f" tms_abcdefghijkm_{LETTERS}",
     ],
 )
-def test_anything_else_is_no_token(text: str) -> None:
+def test_anything_else_is_not_a_token(text: str) -> None:
     assert parse_token(text) is None

@@ -1,4 +1,4 @@
-"""How many pages one visitor may look at in a minute."""
+"""The limit of pages per visitor and minute."""
 
 from datetime import timedelta
 
@@ -14,9 +14,7 @@ from timemachine.governance.sharing.models import ShareGrant
 from timemachine.recording.sessions.models import Session
 
 
-def test_sixty_pages_a_minute_are_shown_to_each_visitor_and_no_more(
-    project: Project, session: Session
-) -> None:
+def test_each_visitor_can_view_sixty_pages_a_minute(project: Project, session: Session) -> None:
     link, token = create_link(project, session, by="Test")
     first, second = open_link(token), open_link(token)
     for _ in range(60):
@@ -29,7 +27,7 @@ def test_sixty_pages_a_minute_are_shown_to_each_visitor_and_no_more(
     assert view(link.public_id, first.secret).link == link
 
 
-def test_a_part_of_a_page_counts_for_a_tenth(project: Project, session: Session) -> None:
+def test_a_page_fragment_counts_as_a_tenth(project: Project, session: Session) -> None:
     link, token = create_link(project, session, by="Test")
     secret = open_link(token).secret
     for _ in range(9):

@@ -1,4 +1,4 @@
-"""What the access log keeps of a visitor."""
+"""What the access log stores about a visitor."""
 
 import pytest
 
@@ -20,7 +20,7 @@ CHROME = f"{MOZILLA} AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Saf
         (None, None),
     ],
 )
-def test_an_address_is_kept_as_its_network(address: str | None, network: str | None) -> None:
+def test_an_address_is_stored_as_its_network(address: str | None, network: str | None) -> None:
     assert network_of(address) == network
 
 
@@ -41,10 +41,10 @@ def test_an_address_is_kept_as_its_network(address: str | None, network: str | N
         (None, None),
     ],
 )
-def test_a_browser_is_kept_as_its_family(user_agent: str | None, family: str | None) -> None:
+def test_a_browser_is_stored_as_its_family(user_agent: str | None, family: str | None) -> None:
     assert browser_family(user_agent) == family
 
 
-def test_nothing_else_of_a_visitor_is_kept() -> None:
-    seen = visitor("203.0.113.77", f"{CHROME} <script>alert(1)</script>")
-    assert (seen.network, seen.browser) == ("203.0.113.0/24", "Chrome")
+def test_nothing_else_about_a_visitor_is_stored() -> None:
+    stored = visitor("203.0.113.77", f"{CHROME} <script>alert(1)</script>")
+    assert (stored.network, stored.browser) == ("203.0.113.0/24", "Chrome")

@@ -1,4 +1,4 @@
-"""A step with one text in every field that can hold it, and the search for that text after an erasure."""
+"""A step with one text in every field that can contain it, and a search for that text after an erasure."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -35,7 +35,7 @@ AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-1
 
 
 def erased(session: Session, **chosen: Any) -> Erasure:
-    """An erasure that was looked for, confirmed and done."""
+    """Prepare, confirm and perform an erasure."""
     found = erasing.work(erasing.prepare(session, by="ada@example.org", **chosen).id)
     assert found is not None
     assert found.status == "found", found.problem
@@ -48,22 +48,22 @@ def erased(session: Session, **chosen: Any) -> Erasure:
 
 
 def everywhere(needle: str = CANARY) -> dict[str, int]:
-    """In which tables the text stands, plain or as bytes, and in how many lines of their dump; and in the server's log."""
+    """Return the tables that contain the text, plain or as bytes, with the number of matching dump lines; the server's log is included."""
     found = {}
-    wanted = [needle.lower(), *(each.encode().hex() for each in (needle, needle.lower(), needle.upper()))]
+    needles = [needle.lower(), *(each.encode().hex() for each in (needle, needle.lower(), needle.upper()))]
     for table in connection.introspection.table_names():
         out = BytesIO()
         with connection.cursor() as cursor, cursor.copy(f'COPY "{table}" TO STDOUT') as copy:
             for part in copy:
                 out.write(bytes(part))
         dump = out.getvalue().decode().lower()
-        if any(each in dump for each in wanted):
-            found[table] = sum(any(each in line for each in wanted) for line in dump.split("\n"))
+        if any(each in dump for each in needles):
+            found[table] = sum(any(each in line for each in needles) for line in dump.split("\n"))
     return found | _in_the_log(needle)
 
 
 def _in_the_log(needle: str) -> dict[str, int]:
-    """How many lines of the embedded server's own log have the text; of a server elsewhere nobody here knows."""
+    """Count the lines of the embedded server's log that contain the text; the log of an external server is not accessible."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
         row = cursor.fetchone()
@@ -76,7 +76,7 @@ def _in_the_log(needle: str) -> dict[str, int]:
 
 
 def full_action(n: int) -> ActionDraft:
-    """An action with the canary in every field that can hold a text."""
+    """Return an action with the canary in every field that can contain a text."""
     frame = HitDraft(
         rank=1,
         score=0.5,
@@ -134,7 +134,7 @@ def sealed(session: Session) -> None:
 
 
 def checked(session: Session) -> Sequence[SealCheck]:
-    """What comparing the session and its replays with their seals comes to."""
+    """Compare the session and its replays with their seals, and return the problems."""
     sealed(session)
     comparisons = Comparison.objects.filter(runs__replay__session=session).distinct()
     seals = [

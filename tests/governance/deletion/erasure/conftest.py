@@ -1,4 +1,4 @@
-"""A session that holds the canary wherever it can."""
+"""A session that contains the canary wherever possible."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 
 @pytest.fixture(scope="module")
 def recorded(shared_rows: None) -> Session:
-    """Return a session that is recorded once for the tests of a file."""
+    """Return a session that is recorded once per test file."""
     return everything_recorded(Project.objects.create(name="Prüfung"))
 
 
@@ -35,7 +35,7 @@ def session(recorded: Session, db: None) -> Session:
 
 
 def everything_recorded(project: Project) -> Session:
-    """A session that holds the canary wherever it can, with everything that is made from sessions."""
+    """Return a session that contains the canary wherever possible, with everything derived from sessions."""
     begun = start_session(
         project,
         name=f"Name {CANARY}",
@@ -63,7 +63,7 @@ def everything_recorded(project: Project) -> Session:
     )
     Comparison.objects.filter(pk=comparison.pk).update(
         reason=f"Why: {SENTENCE}",
-        arms=[arm | {"system_prompt": f"Say it: {SENTENCE}"} for arm in comparison.arms],
+        arms=[variant | {"system_prompt": f"Say it: {SENTENCE}"} for variant in comparison.arms],
     )
     for target in (begun, comparison):
         create_link(project, target, Terms(label=f"For: {SENTENCE}"), by="test")

@@ -1,4 +1,4 @@
-"""What somebody wants erased, and what repeats it: tables of cases."""
+"""What is selected for erasure, and what repeats it: tables of cases."""
 
 from itertools import pairwise
 from typing import Any
@@ -27,7 +27,7 @@ LONG = "This sentence is long enough to be looked for."
         (None, ["session.user"], [], True, False),
     ],
 )
-def test_what_is_chosen_says_where_it_holds(
+def test_a_selection_states_the_fields_it_applies_to(
     profile: Any, fields: list[str], steps: list[int], of_session: bool, everywhere: bool
 ) -> None:
     chosen = chosen_of(profile, fields, steps)
@@ -45,13 +45,13 @@ def test_what_is_chosen_says_where_it_holds(
         (None, ["kind"], []),
     ],
 )
-def test_what_is_no_choice_is_refused(profile: Any, fields: list[str], steps: list[int]) -> None:
+def test_an_invalid_selection_is_refused(profile: Any, fields: list[str], steps: list[int]) -> None:
     with pytest.raises(InvalidInput):
         chosen_of(profile, fields, steps)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "gone"),
+    ("before", "after", "lost"),
     [
         ("a", "a", []),
         ("a", "[x]", ["a"]),
@@ -61,11 +61,11 @@ def test_what_is_no_choice_is_refused(profile: Any, fields: list[str], steps: li
         (1, 2, []),
     ],
 )
-def test_what_is_gone_are_the_texts_that_are_not_there(before: Any, after: Any, gone: list[str]) -> None:
-    assert list(repeats.lost_texts(before, after)) == gone
+def test_lost_texts_are_those_no_longer_present(before: Any, after: Any, lost: list[str]) -> None:
+    assert list(repeats.lost_texts(before, after)) == lost
 
 
-def test_each_sentence_of_what_is_gone_is_found_again() -> None:
+def test_each_sentence_of_a_lost_text_is_found_elsewhere() -> None:
     rules = repeats.rules_for([f"{LONG} And this one, too, in the same text.", "short"])
     assert rules is not None
     found = redact_text(f"He said: {LONG} And then nothing. short", rules)
@@ -73,7 +73,7 @@ def test_each_sentence_of_what_is_gone_is_found_again() -> None:
     assert repeats.rules_for(["too short"]) is None
 
 
-def test_each_sentence_of_a_long_text_is_looked_for() -> None:
+def test_each_sentence_of_a_long_text_is_searched_for() -> None:
     long = " ".join(f"This is the sentence with the number {n}." for n in range(2_000))
     rules = repeats.rules_for([long])
     assert (rules is not None, len(long) > 80_000) == (True, True)
@@ -84,14 +84,14 @@ def test_each_sentence_of_a_long_text_is_looked_for() -> None:
 
 
 @given(st.text("ab .", max_size=60), st.lists(st.text("ab .", min_size=16, max_size=30), max_size=4))
-def test_of_a_text_nothing_is_left_that_was_looked_for(text: str, wanted: list[str]) -> None:
-    found = list(Wordings.of(wanted, "n").spans(text))
-    assert all(text[start:end] in wanted for start, end in found)
-    assert bool(found) == any(each in text for each in wanted)
+def test_every_searched_text_is_found(text: str, texts: list[str]) -> None:
+    found = list(Wordings.of(texts, "n").spans(text))
+    assert all(text[start:end] in texts for start, end in found)
+    assert bool(found) == any(each in text for each in texts)
     assert all(end <= start for (_, end), (start, _) in pairwise(found))
 
 
-def test_a_mark_says_that_it_was_erased_and_stays_a_mark() -> None:
+def test_an_erased_mark_stays_a_mark() -> None:
     names = frozenset({"e-mail"})
     value = {mark("e-mail"): [mark("e-mail"), mark("other"), 1]}
     assert as_erased(value, names) == {"[erased: e-mail]": ["[erased: e-mail]", "[withheld: other]", 1]}
@@ -100,7 +100,7 @@ def test_a_mark_says_that_it_was_erased_and_stays_a_mark() -> None:
     assert redact_text(erased("field") + LONG, rules).text == "[erased: field][withheld: repeated text]"
 
 
-def test_sentences_are_where_they_say_under_the_shorter_marks() -> None:
+def test_sentence_offsets_are_adjusted_to_shorter_marks() -> None:
     names = frozenset({"e-mail"})
     said = mark("e-mail") + " is it. Yes."
     sentences = [

@@ -1,4 +1,4 @@
-"""Erasing fields: what was erased is in no table any more, and nothing else is removed."""
+"""Erasing fields: erased text is removed from every table, and nothing else is removed."""
 
 from datetime import timedelta
 from typing import Any
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("before_the_seal", [False, True])
-def test_what_a_profile_finds_is_in_no_table_any_more(session: Session, before_the_seal: bool) -> None:
+def test_findings_of_a_profile_are_removed_from_every_table(session: Session, before_the_seal: bool) -> None:
     if not before_the_seal:
         sealed(session)
     assert set(everywhere()) >= {
@@ -72,14 +72,14 @@ def test_what_a_profile_finds_is_in_no_table_any_more(session: Session, before_t
     assert Action.objects.get(session=session, sequence=2).parent_sequence == 1
 
 
-def test_what_the_database_refused_is_in_none_of_its_logs(project: Project) -> None:
+def test_values_refused_by_the_database_are_in_none_of_its_logs(project: Project) -> None:
     start_session(project, name="first", by="test", key="twice")
     with pytest.raises(Conflict):
         start_session(project, name="of a Zqforgotten9Kx", by="test", key="twice")
     assert everywhere("Zqforgotten9Kx") == {}
 
 
-def test_in_what_a_profile_leaves_nothing_is_found_any_more(session: Session) -> None:
+def test_a_profile_finds_nothing_in_what_it_has_redacted(session: Session) -> None:
     rules = read_rules(
         {"detect": ["phone"], "phone_regions": ["DE"], "patterns": [PATTERN], "fields": EVERY_FIELD}
     )
@@ -87,33 +87,33 @@ def test_in_what_a_profile_leaves_nothing_is_found_any_more(session: Session) ->
     done = erased(session, profile=everything)
     assert done.result is not None
     assert done.result["counts"] != []
-    again = erasing.work(erasing.prepare(session, by="ada@example.org", profile=everything).id)
-    assert again is not None
-    assert again.preview is not None
+    second = erasing.work(erasing.prepare(session, by="ada@example.org", profile=everything).id)
+    assert second is not None
+    assert second.preview is not None
     found = {
-        name: again.preview[name] for name in ("steps", "of_steps", "of_session", "counts", "replay_steps")
+        name: second.preview[name] for name in ("steps", "of_steps", "of_session", "counts", "replay_steps")
     }
     assert found == {"steps": 0, "of_steps": [], "of_session": [], "counts": [], "replay_steps": 0}
 
 
 @pytest.mark.parametrize("path", ["retrieval.hits", "retrieval.hits[*].sha256"])
-def test_passages_that_are_erased_are_found_no_more(session: Session, path: str) -> None:
+def test_erased_passages_are_not_found_again(session: Session, path: str) -> None:
     erased(session, fields=[path])
-    again = erasing.work(erasing.prepare(session, by="ada@example.org", fields=[path]).id)
-    assert again is not None
-    assert again.preview is not None
-    assert (again.preview["steps"], again.preview["counts"]) == (0, [])
+    second = erasing.work(erasing.prepare(session, by="ada@example.org", fields=[path]).id)
+    assert second is not None
+    assert second.preview is not None
+    assert (second.preview["steps"], second.preview["counts"]) == (0, [])
 
 
-def test_fields_that_were_chosen_are_in_no_table_any_more(session: Session) -> None:
+def test_selected_fields_are_removed_from_every_table(session: Session) -> None:
     sealed(session)
     erased(session, fields=EVERY_FIELD)
-    # the name and price of a model are figures, which no path leads to
+    # the name and price of a model are numbers and labels that no path leads to
     assert everywhere() == {"tm_action": 3, "tm_usage": 1}
     assert [each.problems for each in checked(session)] == [[]] * 5
 
 
-def test_it_still_says_what_was_not_chosen(project: Project) -> None:
+def test_other_fields_are_kept(project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     sealed(session)
     step = Action.objects.filter(session=session, kind="ask").order_by("sequence").first()
@@ -125,8 +125,8 @@ def test_it_still_says_what_was_not_chosen(project: Project) -> None:
     done = erased(session, fields=["output"], steps=[step.sequence])
     step.refresh_from_db()
     assert bytes(step.output.data) == b"[erased: field]"  # type: ignore[union-attr]
-    again = ReplayStep.objects.get(replay=replay, sequence=step.sequence)
-    assert b"ten years" not in bytes(again.output.data)  # type: ignore[union-attr]
+    second = ReplayStep.objects.get(replay=replay, sequence=step.sequence)
+    assert b"ten years" not in bytes(second.output.data)  # type: ignore[union-attr]
     assert done.result is not None
     assert done.result["collections"] == ["handbook"]
     check = checked(session)
@@ -134,7 +134,7 @@ def test_it_still_says_what_was_not_chosen(project: Project) -> None:
     assert check[0].erased == ErasedField.objects.filter(session=session, replay=None).count() > 0
 
 
-def test_nothing_goes_without_a_reason_or_twice(session: Session) -> None:
+def test_an_erasure_needs_a_reason_and_runs_once(session: Session) -> None:
     found = erasing.prepare(session, by="ada", fields=["output"], steps=[1])
     with pytest.raises(Conflict, match="still being scanned"):
         erasing.confirm(found, reason="because", by="ada")
@@ -158,7 +158,7 @@ def test_nothing_goes_without_a_reason_or_twice(session: Session) -> None:
         {"fields": ["output"], "steps": [9]},
     ],
 )
-def test_what_cannot_be_erased_is_refused(session: Session, chosen: dict[str, Any]) -> None:
+def test_an_invalid_erasure_is_refused(session: Session, chosen: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         erasing.prepare(session, by="ada", **chosen)
 
@@ -171,7 +171,7 @@ def test_nothing_is_erased_while_a_replay_runs(session: Session) -> None:
     assert "A replay of this session is running" in found.problem
 
 
-def test_recorded_rows_change_in_no_other_way(session: Session) -> None:
+def test_recorded_rows_cannot_be_changed_in_any_other_way(session: Session) -> None:
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         Action.objects.filter(session=session).update(output=None)
     sealed(session)
@@ -185,23 +185,21 @@ def test_recorded_rows_change_in_no_other_way(session: Session) -> None:
         Action.objects.filter(session=session).delete()
 
 
-def test_what_was_kept_in_memory_of_two_sessions_is_not_shown_again(session: Session) -> None:
+def test_cached_texts_of_two_sessions_are_not_shown_after_an_erasure(session: Session) -> None:
     project = session.project
     other = recorded_session(project, questions=QUESTIONS[:1])
     first = aligned(project, str(session.id), str(other.id))
     assert any(CANARY in step.label for step in first.left.steps.values())
     erased(session, profile=BIRDS)
-    again = aligned(project, str(session.id), str(other.id))
-    assert not any(CANARY in step.label for step in again.left.steps.values())
+    second = aligned(project, str(session.id), str(other.id))
+    assert not any(CANARY in step.label for step in second.left.steps.values())
 
 
 def killed(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_whoever_is_killed_in_the_middle_leaves_nothing_half_done(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_erasure_leaves_no_partial_state(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     sealed(session)
     found = erasing.work(erasing.prepare(session, by="ada", profile=BIRDS).id)
     assert found is not None
@@ -219,7 +217,7 @@ def test_whoever_is_killed_in_the_middle_leaves_nothing_half_done(
     assert everywhere() == {"tm_erasure": 1}
 
 
-def test_a_reason_a_label_or_a_file_s_name_alone_is_looked_through_as_well(project: Project) -> None:
+def test_reasons_labels_and_file_names_are_searched_as_well(project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
     Comparison.objects.filter(pk=comparison.pk).update(reason=f"About {CANARY}")
@@ -237,7 +235,7 @@ def test_a_reason_a_label_or_a_file_s_name_alone_is_looked_through_as_well(proje
     assert [each.problems for each in checked(session)] == [[]] * 4
 
 
-def test_nothing_is_erased_while_a_file_is_put(session: Session) -> None:
+def test_nothing_is_erased_while_a_file_is_uploaded(session: Session) -> None:
     Intake.objects.filter(session=session).update(status="running")
     found = erasing.work(erasing.prepare(session, by="ada", profile=BIRDS).id)
     assert found is not None
@@ -245,14 +243,14 @@ def test_nothing_is_erased_while_a_file_is_put(session: Session) -> None:
     assert "A file upload of this session is running" in found.problem
 
 
-def test_whoever_erases_a_session_erases_what_its_import_says_of_it(session: Session) -> None:
+def test_erasing_a_session_erases_what_its_import_stores_about_it(session: Session) -> None:
     assert "tm_file_import" in everywhere()
     erase_session(session, by="ada@example.org", reason="asked for")
     assert "tm_file_import" not in everywhere()
 
 
 def unreferenced() -> int:
-    """How many payloads nothing refers to."""
+    """Count the payloads without references."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
         dropped = drop_unreferenced(list(Payload.objects.values_list("id", flat=True)))
@@ -260,7 +258,7 @@ def unreferenced() -> int:
         return dropped
 
 
-def test_of_the_payloads_only_those_that_an_erasure_touched_are_looked_at_and_none_is_left(
+def test_only_payloads_affected_by_an_erasure_are_checked_and_none_is_left(
     session: Session,
 ) -> None:
     other = store(session.project_id, [content_of("nobody refers to it")])

@@ -1,4 +1,4 @@
-"""Sealing, recording and erasing at the same time: a seal covers what remains, and the log misses nothing."""
+"""Concurrent sealing, recording and erasing: a seal covers what remains, and the log misses nothing."""
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
@@ -35,7 +35,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
-AT_ONCE = 2
+THREADS = 2
 
 
 def waiting() -> int:
@@ -46,17 +46,17 @@ def waiting() -> int:
 
 @contextmanager
 def begun_while_the_session_is_held(
-    session: Session, first: Callable[[], Any], then: Callable[[], Any], *, no_key: bool
+    session: Session, first: Callable[[], Any], second: Callable[[], Any], *, no_key: bool
 ) -> Iterator[list[Any]]:
-    """What two come to that begin one after the other while a recorder has the session's row."""
+    """Return the results of two operations that begin one after the other while a recorder has locked the session's row."""
     results = list[Any]()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(THREADS) as pool:
         with transaction.atomic():
             Session.objects.select_for_update(no_key=no_key).get(pk=session.pk)
             one = in_a_thread(pool, first)
             wait_until(lambda: waiting() == 1)
-            other = in_a_thread(pool, then)
-            wait_until(lambda: other.done() or waiting() == AT_ONCE)
+            other = in_a_thread(pool, second)
+            wait_until(lambda: other.done() or waiting() == THREADS)
         results += [one.result(), other.result()]
     yield results
 
@@ -66,7 +66,7 @@ def session(transactional_db: None) -> Session:
     return recorded_session(Project.objects.create(name="Meanwhile"), questions=QUESTIONS[:1])
 
 
-def test_what_is_sealed_first_while_it_is_erased_is_sealed_as_what_is_left(session: Session) -> None:
+def test_a_session_first_sealed_during_its_erasure_is_sealed_as_what_remains(session: Session) -> None:
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
@@ -79,7 +79,7 @@ def test_what_is_sealed_first_while_it_is_erased_is_sealed_as_what_is_left(sessi
     assert check.problems == []
 
 
-def test_what_repeats_a_step_that_is_recorded_meanwhile_goes_with_it(transactional_db: None) -> None:
+def test_a_repetition_recorded_during_an_erasure_is_erased_too(transactional_db: None) -> None:
     project = Project.objects.create(name="Meanwhile")
     begun = start_session(project, name="goes on", by="test")
     append(
@@ -89,7 +89,7 @@ def test_what_repeats_a_step_that_is_recorded_meanwhile_goes_with_it(transaction
     found = erasing.work(erasing.prepare(begun, by="ada", fields=["output"]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
-    said = [
+    drafts = [
         ActionDraft(kind="message", output=SENTENCE),
         ActionDraft(kind="message", input=f"So: {SENTENCE}"),
     ]
@@ -98,14 +98,14 @@ def test_what_repeats_a_step_that_is_recorded_meanwhile_goes_with_it(transaction
             Session.objects.select_for_update().get(pk=begun.pk)
             erasure = in_a_thread(pool, lambda: erasing.work(found.id))
             wait_until(lambda: waiting() == 1)
-            append(begun.id, said)
+            append(begun.id, drafts)
         done = erasure.result()
     assert done is not None
     assert done.status == "done", done.problem
     assert everywhere() == {}
 
 
-def test_who_writes_into_the_projects_log_and_who_deletes_a_turn_do_not_hold_up_each_other(
+def test_a_writer_to_the_projects_log_and_a_turn_deletion_do_not_deadlock(
     transactional_db: None,
 ) -> None:
     begun = start_session(Project.objects.create(name="Meanwhile"), name="goes on", by="test")
@@ -122,7 +122,7 @@ def test_who_writes_into_the_projects_log_and_who_deletes_a_turn_do_not_hold_up_
     assert everywhere() == {}
 
 
-def test_a_reason_that_says_what_is_recorded_meanwhile_and_goes_is_refused(transactional_db: None) -> None:
+def test_a_reason_that_repeats_concurrently_recorded_text_is_refused(transactional_db: None) -> None:
     begun = start_session(Project.objects.create(name="Meanwhile"), name="goes on", by="test")
     append(begun.id, [ActionDraft(kind="message", output="Nothing is said here.")])
     begun.refresh_from_db()
@@ -150,12 +150,12 @@ def test_recording_does_not_wait_until_all_steps_are_compared_with_the_reason_ag
     found = erasing.work(erasing.prepare(begun, by="ada", fields=["output"]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
-    asked = list[str]()
+    statements = list[str]()
 
     def erase() -> Erasure | None:
         with CaptureQueriesContext(connection) as queries:
             done = erasing.work(found.id)
-        asked.extend(each["sql"] for each in queries)
+        statements.extend(each["sql"] for each in queries)
         return done
 
     with ThreadPoolExecutor(1) as pool:
@@ -167,13 +167,15 @@ def test_recording_does_not_wait_until_all_steps_are_compared_with_the_reason_ag
         done = erasure.result()
     assert done is not None
     assert done.status == "done", done.problem
-    holding = next(place for place, sql in enumerate(asked) if "tm_session" in sql and "FOR UPDATE" in sql)
-    whole = '"tm_action"."sequence" > 0'
-    assert any(whole in sql for sql in asked[:holding])
-    assert not [sql for sql in asked[holding:] if whole in sql and " IN (" not in sql]
+    holding = next(
+        place for place, sql in enumerate(statements) if "tm_session" in sql and "FOR UPDATE" in sql
+    )
+    full_scan = '"tm_action"."sequence" > 0'
+    assert any(full_scan in sql for sql in statements[:holding])
+    assert not [sql for sql in statements[holding:] if full_scan in sql and " IN (" not in sql]
 
 
-def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_sealed_as_what_is_left(
+def test_a_comparison_sealed_while_a_session_loses_fields_is_sealed_as_what_remains(
     session: Session, tmp_path: Path
 ) -> None:
     other = recorded_session(session.project, questions=QUESTIONS[:1], key="other")
@@ -193,25 +195,25 @@ def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_s
     assert _problems(session.project, tmp_path) == []
 
 
-def test_a_comparison_is_checked_as_it_stood_while_one_of_its_sessions_loses_fields(session: Session) -> None:
+def test_a_check_of_a_comparison_is_consistent_while_a_session_loses_fields(session: Session) -> None:
     other = recorded_session(session.project, questions=QUESTIONS[:1], key="other")
     both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
-    asked = commands.request_check(seals.seal_comparison(both.id), by=None)
+    statements = commands.request_check(seals.seal_comparison(both.id), by=None)
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
     with begun_while_the_session_is_held(
-        session, lambda: erasing.work(found.id), lambda: commands.run_check(asked.id), no_key=False
+        session, lambda: erasing.work(found.id), lambda: commands.run_check(statements.id), no_key=False
     ) as (done, check):
         assert done.status == "done", done.problem
         assert check.problems == []
-    again = seals.seal_comparison(both.id)
-    after = commands.run_check(commands.request_check(again, by=None).id)
+    resealed = seals.seal_comparison(both.id)
+    after = commands.run_check(commands.request_check(resealed, by=None).id)
     assert after is not None
-    assert (after.problems, again and again.generation) == ([], 2)
+    assert (after.problems, resealed and resealed.generation) == ([], 2)
 
 
-def test_a_comparison_that_is_sealed_while_one_of_its_sessions_is_erased_is_sealed_as_what_is_left(
+def test_a_comparison_sealed_while_a_session_is_erased_is_sealed_as_what_remains(
     session: Session, tmp_path: Path
 ) -> None:
     other = recorded_session(session.project, questions=QUESTIONS[:1], key="other")
@@ -231,11 +233,11 @@ def test_a_comparison_that_is_sealed_while_one_of_its_sessions_is_erased_is_seal
     assert _problems(session.project, tmp_path) == []
 
 
-def test_what_is_sealed_first_while_its_session_is_erased_is_not_missed(
+def test_a_session_first_sealed_during_its_erasure_is_not_reported_missing(
     session: Session, tmp_path: Path
 ) -> None:
-    kept = recorded_session(session.project, questions=QUESTIONS[:1], key="kept")
-    seals.seal_session(kept.id)
+    remaining = recorded_session(session.project, questions=QUESTIONS[:1], key="kept")
+    seals.seal_session(remaining.id)
     with begun_while_the_session_is_held(
         session,
         lambda: erase_session(session, by="ada"),
@@ -246,7 +248,7 @@ def test_what_is_sealed_first_while_its_session_is_erased_is_not_missed(
     assert _problems(session.project, tmp_path) == []
 
 
-def test_an_access_log_that_is_committed_to_while_its_session_is_erased_is_not_missed(
+def test_an_access_log_committed_to_during_the_erasure_of_its_session_is_not_reported_missing(
     session: Session, tmp_path: Path
 ) -> None:
     seals.seal_session(recorded_session(session.project, questions=QUESTIONS[:1], key="kept").id)
@@ -262,9 +264,7 @@ def test_an_access_log_that_is_committed_to_while_its_session_is_erased_is_not_m
     assert _problems(session.project, tmp_path) == []
 
 
-def test_a_bundle_is_of_one_moment_though_something_is_erased_while_it_is_written(
-    session: Session, tmp_path: Path
-) -> None:
+def test_a_bundle_is_a_consistent_snapshot_even_during_an_erasure(session: Session, tmp_path: Path) -> None:
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output", "retrieval"]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
@@ -291,7 +291,7 @@ def test_a_bundle_is_of_one_moment_though_something_is_erased_while_it_is_writte
     assert [each.checked["withheld"] for each in reports] == [0, 0]
 
 
-def test_a_replay_and_a_comparison_are_checked_and_shown_while_nothing_can_be_written(
+def test_a_replay_and_a_comparison_can_be_checked_and_shown_in_read_only_mode(
     session: Session, tmp_path: Path
 ) -> None:
     comparison = compared(session.project, [session], "local:extractive-1", "local:extractive-3")

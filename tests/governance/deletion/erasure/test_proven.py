@@ -1,4 +1,4 @@
-"""Once fields were erased: their tombstones name them, checks and the verifier excuse nothing else, and the rest stays proven."""
+"""Evidence after an erasure: tombstones name the erased fields, checks excuse nothing else, and the rest stays proven."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def recorded(shared_rows: None) -> Session:
-    """Return a session that was sealed and then lost the output of its second step."""
+    """Return a session that was sealed before the output of its second step was erased."""
     session = everything_recorded(Project.objects.create(name="Prüfung"))
     sealed(session)
     erased(session, fields=["output"], steps=[2])
@@ -36,13 +36,13 @@ def recorded(shared_rows: None) -> Session:
 
 
 def verified(session: Session, folder: Path) -> dict[str, Any]:
-    """What the stand-alone verifier says of the session's bundle."""
+    """Return the report of the stand-alone verifier on the session's bundle."""
     with (folder / "bundle.zip").open("wb") as file:
         exporting.write_session(file, session)
     return tm_verify.verify(str(folder / "bundle.zip")).as_json()
 
 
-def test_the_verifier_names_what_was_erased_and_proves_the_rest(session: Session, tmp_path: Path) -> None:
+def test_the_verifier_names_the_erased_fields_and_proves_the_rest(session: Session, tmp_path: Path) -> None:
     found = verified(session, tmp_path)
     assert found["problems"] == []
     assert (
@@ -62,29 +62,31 @@ def test_the_verifier_names_what_was_erased_and_proves_the_rest(session: Session
     assert report.problems == []
     of_session = [each for each in report.erasures if each.of == "session"]
     assert [each.entry for each in of_session] == [each["entry"] for each in found["erasures"]]
-    said = "\n".join(tm_verify.report_lines(report))
-    assert f"session {session.id}: record " in said
-    assert "record 2 (" in said
-    assert f"at {shown['last_erased']}, by ada@example.org, because: asked for by the person" in said
+    report_text = "\n".join(tm_verify.report_lines(report))
+    assert f"session {session.id}: record " in report_text
+    assert "record 2 (" in report_text
+    assert f"at {shown['last_erased']}, by ada@example.org, because: asked for by the person" in report_text
     page = unpacked((tmp_path / "log.zip").read_bytes())["report.html"].decode()
     assert f"session {session.id}, record " in page
     assert "record 2: " in page
     assert "asked for by the person" in page
 
 
-def test_only_the_first_erasures_are_told_and_all_are_in_the_document() -> None:
+def test_only_the_first_erasures_are_listed_and_all_are_in_the_document() -> None:
     report = tm_verify.Report()
-    many = [(index, ["input"]) for index in range(12)]
-    one = tm_verify.Tombstone(1, "session", "S", 1, many, None, None, None, None)
+    fields = [(index, ["input"]) for index in range(12)]
+    one = tm_verify.Tombstone(1, "session", "S", 1, fields, None, None, None, None)
     report.erasures += [one] * 25
-    said = [line for line in tm_verify.report_lines(report) if "ERASED" in line or "more erasures" in line]
-    assert len(said) == 21
-    assert "and 2 more records, at an unknown time" in said[0]
-    assert said[-1] == "and 5 more erasures; --json has all"
+    report_text = [
+        line for line in tm_verify.report_lines(report) if "ERASED" in line or "more erasures" in line
+    ]
+    assert len(report_text) == 21
+    assert "and 2 more records, at an unknown time" in report_text[0]
+    assert report_text[-1] == "and 5 more erasures; --json has all"
     assert len(report.as_json()["erasures"]) == 25
 
 
-def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why(
+def test_a_link_shows_how_many_fields_were_erased_and_when_but_not_by_whom_or_why(
     session: Session, tmp_path: Path
 ) -> None:
     gone = verified(session, tmp_path)["shown"][0]
@@ -96,9 +98,9 @@ def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why
     (shown,) = found.shown
     assert (shown.erased, shown.last_erased) == (gone["erased"], gone["last_erased"])
     assert shown.withheld == found.checked["withheld"] > 0
-    said = "\n".join(tm_verify.report_lines(found))
-    assert f"{shown.erased} fields erased permanently, most recently at {shown.last_erased}" in said
-    assert "NOT CHECKED: That" in said
+    report_text = "\n".join(tm_verify.report_lines(found))
+    assert f"{shown.erased} fields erased permanently, most recently at {shown.last_erased}" in report_text
+    assert "NOT CHECKED: That" in report_text
     files = unpacked((tmp_path / "link.zip").read_bytes())
     assert f"{shown.erased} fields erased permanently, most recently at " in files["report.html"].decode()
     readme = files["README.txt"].decode()
@@ -120,19 +122,19 @@ def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why
     assert ("statement", "session erased") in [(each["code"], each["where"]) for each in wrong.problems]
 
 
-def test_where_fields_may_be_withheld_those_with_a_tombstone_are_told_apart(
+def test_erased_fields_with_a_tombstone_are_distinguished_from_withheld_ones(
     session: Session, tmp_path: Path
 ) -> None:
     told = verified(session, tmp_path)["checked"]
     files = unpacked((tmp_path / "bundle.zip").read_bytes())
-    statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
+    statement(lambda report_text: report_text["predicate"]["trees"][0].update(withholds=True))(files)
     document("session/disclosed.jsonl", lambda line: line["fields"].popitem(), 1)(files)
     found = tm_verify.verify(str(packed(files, tmp_path / "withheld.zip")))
     assert (found.checked["erased_fields"], found.checked["withheld"]) == (told["erased_fields"], 1)
     assert "missing" not in {each["code"] for each in found.problems}
 
 
-def test_a_field_that_is_missing_without_a_tombstone_is_a_fault(session: Session, tmp_path: Path) -> None:
+def test_a_field_missing_without_a_tombstone_is_a_fault(session: Session, tmp_path: Path) -> None:
     tamper("UPDATE tm_sealed_record SET salts = salts - 'about' WHERE index = 0", [])
     assert [each["says"] for each in checked(session)[0].problems] == [
         "The field about is not what was sealed."
@@ -140,14 +142,14 @@ def test_a_field_that_is_missing_without_a_tombstone_is_a_fault(session: Session
     assert [each["where"] for each in verified(session, tmp_path)["problems"]] == ["session record 0 about"]
 
 
-def test_a_tombstone_of_something_else_is_a_fault(session: Session, tmp_path: Path) -> None:
+def test_a_tombstone_for_something_else_is_a_fault(session: Session, tmp_path: Path) -> None:
     tamper("UPDATE tm_erased_field SET log_index = 0", [])
     found = verified(session, tmp_path)["problems"]
     assert {each["code"] for each in found} == {"tombstone", "missing"}
     assert checked(session)[0].problems
 
 
-def test_the_log_says_who_erased_what_when_and_why(session: Session) -> None:
+def test_the_log_states_who_erased_what_when_and_why(session: Session) -> None:
     entries = [bytes(each.entry).decode() for each in LogEntry.objects.filter(project=session.project)]
     told = [each for each in entries if '"erased_fields"' in each and '"of":"session"' in each]
     assert len(told) == 1
@@ -157,7 +159,7 @@ def test_the_log_says_who_erased_what_when_and_why(session: Session) -> None:
     assert not any(CANARY in each for each in entries)
 
 
-def test_the_head_of_a_link_and_its_bundle_say_one_number_of_erased_fields(
+def test_the_head_of_a_link_and_its_bundle_agree_on_the_number_of_erased_fields(
     session: Session, tmp_path: Path
 ) -> None:
     replay, comparison = Replay.objects.filter(run=None).get(), Comparison.objects.get()
@@ -172,7 +174,7 @@ def test_the_head_of_a_link_and_its_bundle_say_one_number_of_erased_fields(
         assert Scope(link=link).erased().fields == sum(each.erased for each in shown) > 0
 
 
-def test_the_log_says_of_a_comparison_that_it_was_sealed_anew_and_not_that_it_was_erased(
+def test_the_log_reports_that_a_comparison_was_resealed_and_not_that_it_was_erased(
     session: Session,
 ) -> None:
     lines = [json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=session.project)]

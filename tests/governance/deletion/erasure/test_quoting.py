@@ -1,4 +1,4 @@
-"""What a reason may not say: the texts that are erased for it."""
+"""Reasons must not contain the erased texts."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from timemachine.governance.deletion.erasure.pure.repeats import quotes
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("reason", "text"),
     [
         ("Jane Doe asked for it", "Jane Doe"),
         ("JANE—DOE asked for it", "jane doe"),
@@ -16,12 +16,12 @@ from timemachine.governance.deletion.erasure.pure.repeats import quotes
         ("half a \ud800 character said", "a \ud800 character"),
     ],
 )
-def test_a_text_that_is_erased_stands_in_a_reason(said: str, text: str) -> None:
-    assert quotes(said, ["another text", text])
+def test_an_erased_text_is_detected_in_a_reason(reason: str, text: str) -> None:
+    assert quotes(reason, ["another text", text])
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("reason", "text"),
     [
         ("the customer asked for it", "Jane Doe"),
         ("Jane asked for it", "Jane Doe"),
@@ -32,5 +32,5 @@ def test_a_text_that_is_erased_stands_in_a_reason(said: str, text: str) -> None:
         ("gone", ""),
     ],
 )
-def test_other_words_do_not(said: str, text: str) -> None:
-    assert not quotes(said, [text])
+def test_other_words_are_not_detected(reason: str, text: str) -> None:
+    assert not quotes(reason, [text])

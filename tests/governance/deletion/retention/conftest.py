@@ -1,4 +1,4 @@
-"""A program that may do everything in the project of a test."""
+"""An API client with all scopes in the project of a test."""
 
 import pytest
 

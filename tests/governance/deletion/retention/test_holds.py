@@ -1,4 +1,4 @@
-"""Legal holds: while one is on, nothing of its sessions is deleted or erased, whichever way it is tried."""
+"""Legal holds: nothing in a held session is deleted or erased by any method."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def session(project: Project) -> Session:
     return begun
 
 
-def test_nothing_deletes_or_erases_what_is_held(project: Project, session: Session) -> None:
+def test_nothing_deletes_or_erases_a_held_session(project: Project, session: Session) -> None:
     note = notes.add(session, 1, "a thought", by="test")
     looked = erasing.work(erasing.prepare(session, by="test", fields=["output"]).id)
     hold = legal_holds.place(project, reason="the lawsuit of May", by="ada", sessions=[session])
@@ -72,7 +72,7 @@ def test_nothing_deletes_or_erases_what_is_held(project: Project, session: Sessi
         ("fields", "UPDATE tm_erasure SET status = 'erasing' WHERE session_id = %s"),
     ],
 )
-def test_the_database_itself_refuses_it(project: Project, mode: str, statement: str) -> None:
+def test_the_database_itself_refuses_deletion(project: Project, mode: str, statement: str) -> None:
     made = load(project, by="test")
     notes.add(made.session, 1, "a thought", by="test")
     erasing.prepare(made.session, by="test", fields=["output"])
@@ -85,13 +85,15 @@ def test_the_database_itself_refuses_it(project: Project, mode: str, statement: 
 
 
 def _tried(mode: str, statement: str, session: Session) -> None:
-    """The statement as an erasure would say it."""
+    """Execute the statement as an erasure would."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL timemachine.erasing = '{mode}'")
         cursor.execute(statement, [session.id])
 
 
-def test_a_hold_is_on_what_fitted_at_its_moment(project: Project, session: Session) -> None:
+def test_a_hold_applies_to_the_sessions_that_matched_when_it_was_created(
+    project: Project, session: Session
+) -> None:
     other = start_session(project, name="Other", by="test", tags=["else"])
     hold = legal_holds.place(
         project, reason="the lawsuit of May", by="ada", which=SessionSelection(tag="case")
@@ -103,7 +105,7 @@ def test_a_hold_is_on_what_fitted_at_its_moment(project: Project, session: Sessi
         legal_holds.place(project, reason="a look", by="ada", which=SessionSelection(tag="none"))
 
 
-def test_who_held_and_released_it_and_why_stays_after_the_session_is_gone(
+def test_who_created_and_released_a_hold_and_why_is_kept_after_the_session_is_deleted(
     project: Project, session: Session
 ) -> None:
     first = legal_holds.place(project, reason="the lawsuit of May", by="ada", sessions=[session])
@@ -116,8 +118,12 @@ def test_who_held_and_released_it_and_why_stays_after_the_session_is_gone(
     assert [each.reason for each in holds_over(session)] == ["the audit", "the lawsuit of May"]
     legal_holds.release(second, reason="it is over", by="cy", sessions=[session])
     erase_session(session, by="ada", reason="its time is over")
-    told = hold_of(project, first.id)
-    assert (told.released_by, told.release_reason, told.number) == ("cy", "it is settled", 1)  # type: ignore[attr-defined]
+    released_hold = hold_of(project, first.id)
+    assert (released_hold.released_by, released_hold.release_reason, released_hold.number) == (
+        "cy",
+        "it is settled",
+        1,
+    )  # type: ignore[attr-defined]
     log = b"".join(bytes(each.entry) for each in LogEntry.objects.filter(project=project))
     assert log.count(b'"what":"placed"') == log.count(b'"what":"released"') == 2
     assert ErasedSession.objects.get(project=project).reason == "its time is over"
@@ -140,13 +146,13 @@ def test_the_verifier_reads_a_log_with_holds_rules_and_deletions(
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "call +49 30 901820"])
-def test_a_hold_needs_a_reason_that_may_stay(project: Project, session: Session, reason: str) -> None:
+def test_a_hold_needs_a_reason_without_findings(project: Project, session: Session, reason: str) -> None:
     with pytest.raises(InvalidInput):
         legal_holds.place(project, reason=reason, by="ada", sessions=[session])
     assert not held_among([session.id])
 
 
-def test_no_project_holds_what_is_anothers(other_project: Project, session: Session) -> None:
+def test_a_project_cannot_hold_sessions_of_another(other_project: Project, session: Session) -> None:
     with pytest.raises(InvalidInput, match="nothing to hold"):
         legal_holds.place(other_project, reason="the lawsuit of May", by="eve", sessions=[session])
     with pytest.raises(InvalidInput, match="nothing to hold"):

@@ -1,4 +1,4 @@
-"""What was deleted and is imported again: it is said, and deleted turns do not come back."""
+"""Importing deleted content again: the earlier deletion is reported, and deleted turns do not come back."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ def key(api: Program) -> str:
     return str(_import(api)["key"])
 
 
-def test_a_session_that_was_deleted_comes_again_and_says_so(api: Program, key: str) -> None:
+def test_a_deleted_session_can_be_imported_again_with_a_notice(api: Program, key: str) -> None:
     assert api.delete_for(f"/sessions/{key}", {"reason": "its time is over"}).status_code == 200
     found = _import(api)
     assert found["key"] == key
@@ -28,7 +28,7 @@ def test_a_session_that_was_deleted_comes_again_and_says_so(api: Program, key: s
     assert _import(api)["deleted_before"] is None
 
 
-def test_a_turn_that_was_deleted_does_not_come_back(api: Program, key: str) -> None:
+def test_a_deleted_turn_does_not_come_back(api: Program, key: str) -> None:
     done = api.delete_for(f"/sessions/{key}/actions/1", {"reason": "asked for"})
     assert (done.status_code, done.json()["status"]) == (200, "done")
     found = _import(api)
@@ -37,7 +37,7 @@ def test_a_turn_that_was_deleted_does_not_come_back(api: Program, key: str) -> N
     assert api.get(f"/sessions/{key}/actions/1").json()["deleted"]["reason"] == "asked for"
 
 
-def test_neither_does_it_by_an_export_of_before(api: Program, key: str) -> None:
+def test_a_deleted_turn_does_not_come_back_from_an_earlier_export(api: Program, key: str) -> None:
     before = api.get(f"/sessions/{key}/export").getvalue()
     api.delete_for(f"/sessions/{key}", {"reason": "a move"})
     assert (
@@ -50,7 +50,7 @@ def test_neither_does_it_by_an_export_of_before(api: Program, key: str) -> None:
     assert everywhere("zqbird") == {}
 
 
-def test_a_step_that_only_reads_like_an_erased_one_is_compared_with_the_file(api: Program) -> None:
+def test_a_step_that_only_resembles_an_erased_one_is_compared_with_the_file(api: Program) -> None:
     head = {"format": "timemachine-session", "version": 1, "key": "forged", "name": "n", "through": 2}
     steps = [
         {"sequence": 1, "kind": "message", "role": "user", "output": "Is the bird zqbird in the cellar?"},

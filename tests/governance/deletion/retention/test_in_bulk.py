@@ -1,4 +1,4 @@
-"""Deleting sessions together: seen first, then deleted by a worker that may be killed at any point, with what became of each kept."""
+"""Bulk deletion: previewed, then performed by a worker that may be killed at any point, with a stored result for each session."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ REASON = "the test data is not needed any more"
 def recorded(
     project: Project, key: str, *, tags: tuple[str, ...] = (), agent: str | None = None, days: int = 0
 ) -> Session:
-    """An ended session of two turns that is so many days old."""
+    """Return an ended session of two turns of this age."""
     begun = start_session(project, name=key, key=key, by="test", tags=tags, agent=agent)
     append(begun.id, [ActionDraft(kind="message", output=f"{key} {n}") for n in range(2)])
     end_session(begun.id)
@@ -37,7 +37,7 @@ def recorded(
     return begun
 
 
-def test_what_would_be_every_session_says_so_and_a_filter_that_holds_for_any_is_refused(
+def test_a_selection_of_all_sessions_is_flagged_and_a_filter_that_matches_any_is_refused(
     api: Program, project: Project
 ) -> None:
     recorded(project, "one", tags=("junk",))
@@ -50,15 +50,15 @@ def test_what_would_be_every_session_says_so_and_a_filter_that_holds_for_any_is_
     assert api.post("/forgettings", {"filter": {"tag": "none"}}).json()["every"] is False
 
 
-def test_it_is_said_where_a_summary_stays_before_and_behind(api: Program, project: Project) -> None:
+def test_remaining_summaries_are_reported_before_and_after_deletion(api: Program, project: Project) -> None:
     for key in ("one", "two"):
         recorded(project, key, tags=("junk",))
         for _ in range(2):
             api.post(f"/sessions/{key}/summaries", {"collection": "lessons"})
     recorded(project, "three", tags=("junk",))
-    gone = api.delete("/sessions/one").json()
-    assert gone["summaries"] == [{"collection": "lessons", "frame": 0}]
-    assert ErasedSession.objects.get().summaries == gone["summaries"]
+    result = api.delete("/sessions/one").json()
+    assert result["summaries"] == [{"collection": "lessons", "frame": 0}]
+    assert ErasedSession.objects.get().summaries == result["summaries"]
     found = api.post("/forgettings", {"filter": {"tag": "junk"}}).json()
     assert (found["sessions"], found["summarised"]) == (2, 1)
     api.post(f"/forgettings/{found['id']}/confirm", {"reason": REASON})
@@ -70,7 +70,7 @@ def test_it_is_said_where_a_summary_stays_before_and_behind(api: Program, projec
     ]
 
 
-def test_a_rule_says_of_how_many_sessions_a_summary_stays(api: Program, project: Project) -> None:
+def test_a_rule_reports_how_many_sessions_have_a_remaining_summary(api: Program, project: Project) -> None:
     recorded(project, "old", days=400)
     api.post("/sessions/old/summaries", {"collection": "lessons"})
     due = api.post("/retention", {"days": 365, "dry_run": True}).json()["due"]
@@ -81,7 +81,7 @@ def keys(project: Project) -> set[str]:
     return set(Session.objects.filter(project=project).values_list("key", flat=True))
 
 
-def test_what_was_seen_goes_and_what_is_held_stays(api: Program, project: Project) -> None:
+def test_previewed_sessions_are_deleted_and_held_ones_are_kept(api: Program, project: Project) -> None:
     for n in range(3):
         recorded(project, f"junk-{n}", tags=("junk",))
     recorded(project, "good", tags=("keep",))
@@ -107,7 +107,7 @@ def test_what_was_seen_goes_and_what_is_held_stays(api: Program, project: Projec
     assert ErasedSession.objects.filter(project=project, reason=REASON).count() == 2
 
 
-def test_a_worker_that_is_killed_leaves_the_rest_to_the_next(project: Project) -> None:
+def test_a_killed_worker_leaves_the_remaining_sessions_to_the_next(project: Project) -> None:
     for n in range(3):
         recorded(project, f"junk-{n}", tags=("junk",))
     made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
@@ -126,7 +126,7 @@ def test_a_worker_that_is_killed_leaves_the_rest_to_the_next(project: Project) -
     assert keys(project) == {"junk-0"}
 
 
-IN_THE_WAY = """
+DEADLOCK_TRIGGER = """
 CREATE SEQUENCE in_the_way;
 CREATE FUNCTION be_in_the_way() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -146,7 +146,7 @@ CREATE TRIGGER in_the_way BEFORE INSERT ON tm_erased_session FOR EACH ROW EXECUT
         (4, ["failed", "erased"], "The database did not delete it: deadlock detected"),
     ],
 )
-def test_a_session_is_tried_as_often_as_one_that_is_deleted_by_itself(
+def test_a_session_is_retried_as_often_as_in_a_single_deletion(
     project: Project, times: int, states: list[str], problem: str | None
 ) -> None:
     for n in range(2):
@@ -154,7 +154,7 @@ def test_a_session_is_tried_as_often_as_one_that_is_deleted_by_itself(
     made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     with connection.cursor() as cursor:
-        cursor.execute(IN_THE_WAY % times)
+        cursor.execute(DEADLOCK_TRIGGER % times)
     commands.work(made.id)
     made.refresh_from_db()
     assert made.status == "done"
@@ -164,7 +164,7 @@ def test_a_session_is_tried_as_often_as_one_that_is_deleted_by_itself(
     assert len(keys(project)) == states.count("failed")
 
 
-def test_what_does_not_fit_any_more_or_is_gone_is_left(project: Project) -> None:
+def test_sessions_that_no_longer_match_or_no_longer_exist_are_skipped(project: Project) -> None:
     sessions = [recorded(project, f"junk-{n}", tags=("junk",)) for n in range(3)]
     made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
@@ -175,7 +175,7 @@ def test_what_does_not_fit_any_more_or_is_gone_is_left(project: Project) -> None
     assert keys(project) == {"junk-0"}
 
 
-def test_one_that_was_called_off_deletes_nothing_more(project: Project) -> None:
+def test_a_cancelled_deletion_deletes_nothing_more(project: Project) -> None:
     recorded(project, "junk", tags=("junk",))
     made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
@@ -192,16 +192,16 @@ def test_a_filter_that_means_all_or_nothing_is_refused(given: dict[str, object])
         read_filter(given)
 
 
-def test_age_counts_from_the_last_that_was_recorded(project: Project) -> None:
+def test_age_counts_from_the_last_recorded_step(project: Project) -> None:
     old = recorded(project, "old", days=100)
     recorded(project, "young", days=80)
-    again = recorded(project, "again", days=100)
-    append(again.id, [ActionDraft(kind="message", output="late")], was_open=True)
+    resumed = recorded(project, "again", days=100)
+    append(resumed.id, [ActionDraft(kind="message", output="late")], was_open=True)
     made = commands.prepare(project, SessionSelection(older_than_days=90), by="ada")
     assert list(made.sessions.values_list("session", flat=True)) == [old.id]
 
 
-def test_two_projects_never_meet(
+def test_two_projects_are_kept_separate(
     api: Program, stranger: Program, project: Project, other_project: Project
 ) -> None:
     for each in (project, other_project):
@@ -216,7 +216,7 @@ def test_two_projects_never_meet(
     assert (keys(project), keys(other_project)) == ({"same-key"}, set())
 
 
-def test_the_most_specific_rule_decides_and_of_equals_the_longer(project: Project) -> None:
+def test_the_most_specific_rule_applies_and_of_equally_specific_ones_the_longer(project: Project) -> None:
     names = {
         "plain": recorded(project, "plain", days=400),
         "agent": recorded(project, "agent", agent="bot", days=400),
@@ -243,7 +243,7 @@ def test_the_most_specific_rule_decides_and_of_equals_the_longer(project: Projec
     assert b"Retention rule, sessions of agent bot: deleted after 30 days" in log
 
 
-def test_a_rule_never_deletes_what_is_held(project: Project) -> None:
+def test_a_rule_never_deletes_a_held_session(project: Project) -> None:
     session = recorded(project, "old", days=400)
     legal_holds.place(project, reason="the lawsuit of May", by="ada", sessions=[session])
     retention.set_rule(project, days=365, by="ada")
@@ -251,7 +251,7 @@ def test_a_rule_never_deletes_what_is_held(project: Project) -> None:
     assert keys(project) == {"old"}
 
 
-def test_fewer_than_six_months_need_a_reason(api: Program, project: Project) -> None:
+def test_a_retention_of_less_than_six_months_needs_a_reason(api: Program, project: Project) -> None:
     recorded(project, "old", days=100)
     refused = api.post("/retention", {"days": 90})
     assert (refused.status_code, refused.json()["code"]) == (422, "reason_missing")
@@ -260,16 +260,17 @@ def test_fewer_than_six_months_need_a_reason(api: Program, project: Project) -> 
     assert (dry["due"]["sessions"], dry["floor"]["days"]) == (1, 183)
     made = api.post("/retention", {"days": 90, "reason": "no high-risk system"}).json()
     assert (made["early"], made["due"]["turns"], made["set_by"]) == (True, 2, "key test")
-    again = api.post("/retention", {"days": 183}).json()
-    assert [each["id"] for each in api.get("/retention").json()["items"]] == [again["id"]]
+    resumed = api.post("/retention", {"days": 183}).json()
+    assert [each["id"] for each in api.get("/retention").json()["items"]] == [resumed["id"]]
     assert (
-        api.delete(f"/retention/{again['id']}").json()["says"] == "all other sessions: deleted after 183 days"
+        api.delete(f"/retention/{resumed['id']}").json()["says"]
+        == "all other sessions: deleted after 183 days"
     )
     assert api.get("/retention").json()["items"] == []
     assert RetentionRule.objects.filter(project=project).count() == 2
 
 
-def test_a_rule_for_somebodys_address_leaves_no_address_in_the_log(project: Project) -> None:
+def test_a_rule_for_an_e_mail_address_leaves_no_address_in_the_log(project: Project) -> None:
     recorded(project, "old", agent="zoe@example.org", days=400)
     retention.set_rule(project, days=365, agent="zoe@example.org", by="ada")
     for begun in retention.run_rules():

@@ -1,4 +1,4 @@
-"""Deleting a turn: all that it says is gone from everywhere, its place stays, and what is sealed stays verifiable."""
+"""Deleting a turn: its content is removed everywhere, its position stays, and sealed records stay verifiable."""
 
 import io
 import json
@@ -60,7 +60,7 @@ def session(project: Project) -> Session:
     return ended
 
 
-def test_nothing_that_it_said_is_in_any_table(session: Session) -> None:
+def test_its_content_is_in_no_table(session: Session) -> None:
     sealed(session)
     done = erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
     assert (done.status, done.turn, done.result and done.result["steps"]) == ("done", True, 1)
@@ -76,18 +76,18 @@ def test_nothing_that_it_said_is_in_any_table(session: Session) -> None:
     assert everywhere(SENTENCE) == {}
 
 
-def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session) -> None:
+def test_its_position_stays_and_the_project_knows_who_deleted_it_when_and_why(session: Session) -> None:
     erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
     assert list(session.actions.order_by("sequence").values_list("sequence", flat=True)) == [1, 2, 3]
-    told = deletions_of(session, [1, 2, 3])
-    assert [(at, each.by, each.reason) for at, each in told.items()] == [(2, "Oskar", REASON)]
+    deletions = deletions_of(session, [1, 2, 3])
+    assert [(at, each.by, each.reason) for at, each in deletions.items()] == [(2, "Oskar", REASON)]
     label = session.actions.get(sequence=2).label
     assert re.fullmatch(r"\[deleted: turn\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
     with pytest.raises(Conflict, match="already been deleted"):
         erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
 
 
-def test_other_turns_keep_what_they_have_as_well_as_it(project: Project) -> None:
+def test_other_turns_keep_content_they_share_with_it(project: Project) -> None:
     begun = start_session(project, name="n", by="test", key="shared")
     tags, tool = ("customer:northwind-traders",), "search_knowledge_base"
     conversation = [{"role": "user", "content": "Where is the parcel of Mrs Lindqvist?"}]
@@ -120,28 +120,31 @@ def test_other_turns_keep_what_they_have_as_well_as_it(project: Project) -> None
     assert (left[3].tool, left[1].tags) != (tool, list(tags))
 
 
-def test_what_it_said_goes_from_the_conversations_that_other_turns_were_given(project: Project) -> None:
+def test_its_content_is_removed_from_the_prompts_of_other_turns(project: Project) -> None:
     begun = start_session(project, name="n", by="test", key="told")
-    said = "My card has the number of the spring."
+    card_text = "My card has the number of the spring."
     append(
         begun.id,
         [
-            ActionDraft(kind="message", role="user", output=said),
+            ActionDraft(kind="message", role="user", output=card_text),
             ActionDraft(
-                kind="llm_call", model="acme:m", input=[{"role": "user", "content": said}], output="Noted."
+                kind="llm_call",
+                model="acme:m",
+                input=[{"role": "user", "content": card_text}],
+                output="Noted.",
             ),
         ],
     )
     session = end_session(begun.id)
     done = erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
     assert (done.result or {})["steps"] == 2
-    assert everywhere(said) == {}
+    assert everywhere(card_text) == {}
 
 
-def test_the_same_turn_sent_again_is_known_and_not_recorded_again(session: Session) -> None:
+def test_the_same_turn_sent_again_is_recognised_and_not_recorded_again(session: Session) -> None:
     erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
-    again = ActionDraft(kind="message", id="m0", role="user", output="plain words 0")
-    assert append(session.id, [again]) == [1]
+    duplicate = ActionDraft(kind="message", id="m0", role="user", output="plain words 0")
+    assert append(session.id, [duplicate]) == [1]
     assert session.actions.count() == 3
     assert everywhere("plain words 0") == {}
 
@@ -159,19 +162,19 @@ def test_transcript_and_search_agree(project: Project, session: Session) -> None
     assert list(sessions_with_words(project, '"plain words 1"')) == [session.id]
 
 
-def test_every_form_of_the_transcript_and_every_export_says_when_a_turn_was_deleted_and_no_prompt_who_did(
+def test_transcripts_and_exports_state_when_a_turn_was_deleted_and_prompts_do_not_say_by_whom(
     session: Session,
 ) -> None:
     erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
     at = written(deletions_of(session, [2])[2].at)
-    told = transcript_of(session, turn_filter())
-    document = json.loads("".join(as_json(told)))
+    deletions = transcript_of(session, turn_filter())
+    document = json.loads("".join(as_json(deletions)))
     assert [each.get("deleted") for each in document["items"]] == [
         None,
         {"at": at, "by": "Oskar", "reason": REASON},
         None,
     ]
-    messages = json.loads("".join(as_messages(told)))["messages"]
+    messages = json.loads("".join(as_messages(deletions)))["messages"]
     assert [each["role"] for each in messages] == ["user", "user", "user"]
     assert ["[deleted 20" in each["content"] for each in messages] == [False, True, False]
     assert "Oskar" not in str(messages)
@@ -181,7 +184,7 @@ def test_every_form_of_the_transcript_and_every_export_says_when_a_turn_was_dele
         assert [each.get("deleted", {}).get("at") for each in actions] == [None, at, None], name
 
 
-def test_what_was_said_of_how_much_it_matters_goes_with_it(project: Project, session: Session) -> None:
+def test_its_later_significance_is_deleted_with_it(project: Project, session: Session) -> None:
     change(session, 1, significance="breakthrough", by="Oskar")
     step = session.actions.get(sequence=1)
     Declined.objects.create(action=step, session=session, rule="decision", by="Oskar")
@@ -190,33 +193,33 @@ def test_what_was_said_of_how_much_it_matters_goes_with_it(project: Project, ses
     assert not Declined.objects.exists()
 
 
-def test_a_turn_that_was_deleted_is_not_told_for_what_it_was_recorded_to_matter(project: Project) -> None:
+def test_a_deleted_turn_is_not_selected_by_its_recorded_significance(project: Project) -> None:
     begun = start_session(project, name="n", by="test", key="weighed")
-    said = [
+    card_text = [
         ActionDraft(kind="message", role="agent", output=f"words {n}", significance=given)
         for n, given in enumerate(("breakthrough", "decision"))
     ]
-    append(begun.id, said)
+    append(begun.id, card_text)
     session = end_session(begun.id)
-    asked = [turn_filter(significance="breakthrough,decision"), turn_filter(budget=1_000)]
-    wanted = RecallOptions(queries=("yesterday or today",))
-    assert [transcript_of(session, each).sequences for each in asked] == [[1, 2], [1, 2]]
-    assert recalled(project, wanted) == [1, 2]
+    filters = [turn_filter(significance="breakthrough,decision"), turn_filter(budget=1_000)]
+    options = RecallOptions(queries=("yesterday or today",))
+    assert [transcript_of(session, each).sequences for each in filters] == [[1, 2], [1, 2]]
+    assert recalled(project, options) == [1, 2]
     erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
-    assert [transcript_of(session, each).sequences for each in asked] == [[2], [2]]
-    assert recalled(project, wanted) == [2]
+    assert [transcript_of(session, each).sequences for each in filters] == [[2], [2]]
+    assert recalled(project, options) == [2]
 
 
-def recalled(project: Project, wanted: RecallOptions) -> list[int]:
-    return [each.hit.action.sequence for each in recall(project, wanted).answers[0].results]
+def recalled(project: Project, options: RecallOptions) -> list[int]:
+    return [each.hit.action.sequence for each in recall(project, options).answers[0].results]
 
 
-def test_whoever_a_link_was_given_to_sees_that_and_when_and_not_who_or_why(session: Session) -> None:
+def test_a_share_link_shows_that_and_when_a_turn_was_deleted_but_not_by_whom_or_why(session: Session) -> None:
     erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada@example.org")
     _, token = create_link(session.project, session, by="eve@example.org")
     visitor, page = opened(f"/share/{token}")
-    for asked in ({}, {"step": "2"}):
-        shown = visitor.get(page, asked).content.decode()
+    for filters in ({}, {"step": "2"}):
+        shown = visitor.get(page, filters).content.decode()
         assert "deleted: turn" in shown
         assert "ada@" not in shown
         assert REASON not in shown
@@ -231,23 +234,23 @@ def test_the_verifier_verifies_the_bundle_and_names_the_turn(session: Session, t
     bundle = tmp_path / "evidence.zip"
     bundle.write_bytes(written.getvalue())
     report = tm_verify.verify(str(bundle))
-    said = "\n".join(tm_verify.report_lines(report))
+    card_text = "\n".join(tm_verify.report_lines(report))
     assert report.problems == []
-    assert "turn 2 deleted completely (" in said
-    assert f"by Oskar, because: {REASON}" in said
+    assert "turn 2 deleted completely (" in card_text
+    assert f"by Oskar, because: {REASON}" in card_text
 
 
-def test_an_ask_that_was_deleted_is_not_asked_again(project: Project) -> None:
+def test_a_deleted_ask_is_not_replayed(project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
-    asked = session.actions.filter(kind="ask").order_by("sequence").first()
-    assert asked is not None
-    erasing.delete_turn(asked, reason=REASON, by="Oskar")
+    filters = session.actions.filter(kind="ask").order_by("sequence").first()
+    assert filters is not None
+    erasing.delete_turn(filters, reason=REASON, by="Oskar")
     done = replayed(session, ReplayOptions(audit=True, reason="a look", use_model="local:extractive-1"))
-    step = done.steps.filter(sequence=asked.sequence).first()
+    step = done.steps.filter(sequence=filters.sequence).first()
     assert step is None or step.status == "skipped"
 
 
-def test_a_turn_is_deleted_for_a_reason_only(session: Session) -> None:
+def test_deleting_a_turn_requires_a_reason(session: Session) -> None:
     for reason in ("", "  ", "write to zoe@example.org", SENTENCE):
         with pytest.raises(InvalidInput):
             erasing.delete_turn(session.actions.get(sequence=2), reason=reason, by="Oskar")
