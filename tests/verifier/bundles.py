@@ -1,4 +1,4 @@
-"""Bundles for the verifier's tests, and what somebody may do to one who has the file and no key."""
+"""Bundles for the verifier's tests, and changes that can be made to one without the key."""
 
 import base64
 import io
@@ -15,13 +15,13 @@ Change = Callable[[Files], None]
 
 
 def unpacked(data: bytes) -> Files:
-    """The files of a bundle by name."""
+    """Return the files of a bundle by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as opened:
         return {name: opened.read(name) for name in opened.namelist()}
 
 
 def packed(files: Mapping[str, bytes], target: Path) -> Path:
-    """A zip of these files."""
+    """Write a zip of these files."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as opened:
         for name, data in files.items():
             opened.writestr(name, data)
@@ -40,7 +40,7 @@ def lines(name: str, change: Callable[[list[bytes]], None]) -> Change:
 
 
 def replaced(name: str, number: int, old: bytes, new: bytes) -> Change:
-    """Put other bytes into a line (the first is 0)."""
+    """Replace bytes in a line (the first is 0)."""
 
     def change(found: list[bytes]) -> None:
         assert old in found[number]
@@ -80,7 +80,7 @@ def statement(change: Callable[[Any], None]) -> Change:
 
 
 def drop(number: int) -> Callable[[list[bytes]], None]:
-    """Take a line out."""
+    """Remove a line."""
 
     def change(found: list[bytes]) -> None:
         del found[number]
@@ -89,7 +89,7 @@ def drop(number: int) -> Callable[[list[bytes]], None]:
 
 
 def without(name: str) -> Change:
-    """Take a file out."""
+    """Remove a file."""
 
     def change(files: Files) -> None:
         del files[name]
@@ -98,5 +98,5 @@ def without(name: str) -> Change:
 
 
 def faults(path: Path, key: str | None = None) -> list[tuple[str, str]]:
-    """The code and place of every fault that the verifier names."""
+    """Return the code and place of every fault that the verifier reports."""
     return [(each["code"], each["where"]) for each in tm_verify.verify(str(path), key).problems]

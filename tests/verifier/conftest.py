@@ -1,4 +1,4 @@
-"""Bundles made once by the product: of a session that was sealed twice, of its audit replay, of a comparison over it, and of the project's log."""
+"""Bundles created once by the product: of a session that was sealed twice, of its audit replay, of a comparison over it, and of the project's log."""
 
 import pickle
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """The bytes of each, and the fingerprint of the key that signed them."""
+    """The bytes of each bundle, and the fingerprint of the key that signed them."""
 
     session: bytes
     older_session: bytes
@@ -36,17 +36,17 @@ class Made:
 def made(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
 ) -> Made:
-    """The bundles, made once for all processes of a run."""
-    kept = shared_folder(tmp_path_factory) / "bundles"
-    with one_at_a_time(kept.with_suffix(".lock")):
-        if not kept.exists():
-            kept.write_bytes(pickle.dumps(_made(django_db_blocker)))
-        found: Made = pickle.loads(kept.read_bytes())
+    """Return the bundles, created once for all processes of a run."""
+    cached = shared_folder(tmp_path_factory) / "bundles"
+    with one_at_a_time(cached.with_suffix(".lock")):
+        if not cached.exists():
+            cached.write_bytes(pickle.dumps(_made(django_db_blocker)))
+        found: Made = pickle.loads(cached.read_bytes())
     return found
 
 
 def _made(django_db_blocker: DjangoDbBlocker) -> Made:
-    """The bundles; nothing of what they were made from stays."""
+    """Return the bundles and delete what they were created from."""
     with django_db_blocker.unblock(), transaction.atomic():
         project = Project.objects.create(name="Prüfung")
         session = recorded_session(project)

@@ -1,4 +1,4 @@
-"""A forger who has a key of their own, and puts it into the bundle."""
+"""A forger who adds a key of their own to the bundle."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from timemachine.verifier import tm_verify
 
 
 class Forger:
-    """Signs whatever they like."""
+    """Signs anything."""
 
     def __init__(self) -> None:
         self._private = Ed25519PrivateKey.generate()
@@ -23,29 +23,29 @@ class Forger:
         self.key = tm_verify.fingerprint(self._public)
 
     def signed(self, signed: Any, change: Callable[[bytes], bytes] = lambda payload: payload) -> Any:
-        """A signed document with another payload, under the forger's signature."""
+        """Return a signed document with another payload, under the forger's signature."""
         payload = change(base64.b64decode(signed["payload"]))
         raw = self._private.sign(pre_authentication_encoding(signed["payloadType"], payload))
         signature = {"keyid": self.key, "sig": base64.b64encode(raw).decode()}
         return signed | {"payload": base64.b64encode(payload).decode(), "signatures": [signature]}
 
-    def slip_in(self, files: Files) -> None:
-        """Put the key beside the true ones."""
+    def add_key(self, files: Files) -> None:
+        """Add the key to the real ones."""
         known = json.loads(files["keys.json"])
         files["keys.json"] = json.dumps(
             [*known, {"public_key": base64.b64encode(self._public).decode()}]
         ).encode()
 
-    def seal(self, files: Files, change: Callable[[Any], None] = lambda said: None) -> None:
-        """Sign the statement anew over the files as they are now, with another word in it: what only the holder of the key can do."""
-        self.slip_in(files)
+    def seal(self, files: Files, change: Callable[[Any], None] = lambda content: None) -> None:
+        """Change the statement and sign it again over the files as they are now: what only the holder of the key can do."""
+        self.add_key(files)
 
         def of(payload: bytes) -> bytes:
-            said = json.loads(payload)
-            change(said)
-            here = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-            here.pop("statement.json")
-            said["predicate"]["files"] = here
-            return json.dumps(said).encode()
+            content = json.loads(payload)
+            change(content)
+            hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+            hashes.pop("statement.json")
+            content["predicate"]["files"] = hashes
+            return json.dumps(content).encode()
 
         files["statement.json"] = json.dumps(self.signed(json.loads(files["statement.json"]), of)).encode()

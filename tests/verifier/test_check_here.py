@@ -13,23 +13,22 @@ from tests.e2e.conftest import FLAGS
 from tests.verifier.bundles import Files, document, packed, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
-from tests.verifier.test_key_holder import in_part, linked_by, sealed_again, untold
-from tests.verifier.test_key_holder import says as stated
+from tests.verifier.test_key_holder import in_first_tree, in_part, linked_by, sealed_again, without_facts
 
 PROGRAM: Final = Path(__file__).parents[2] / "static" / "js" / "check-here.js"
-ADDRESS: Final = "http://localhost"  # nobody listens there: what is asked for is answered here
+ADDRESS: Final = "http://localhost"  # no server listens there: requests are answered by the route handler
 CHECK: Final = """async () => {
   const { checkHere } = await import("/check-here.js");
   const place = document.querySelector("main");
   await checkHere("/evidence.zip", place, {});
   return place.innerText;
 }"""
-pytestmark = pytest.mark.django_db  # for the fixture alone
+pytestmark = pytest.mark.django_db  # for the fixture only
 Checks = Callable[[Files], str]
 
 
-class Here:
-    """A browser, in a thread of its own, on a page that has the program and whatever bundle is to be checked."""
+class BrowserPage:
+    """A browser page, in a thread of its own, with the program and any bundle to be checked."""
 
     def __init__(self, bundle: Path) -> None:
         self.bundle = bundle
@@ -47,7 +46,7 @@ class Here:
         else:
             route.fulfill(body="<!doctype html><main></main>", content_type="text/html")
 
-    def told(self, files: Files) -> str:
+    def check(self, files: Files) -> str:
         packed(files, self.bundle)
         return str(self.page.evaluate(CHECK))
 
@@ -57,103 +56,105 @@ class Here:
 
 
 @pytest.fixture(scope="module")
-def says(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checks]:
-    """What the program says of a bundle."""
+def browser_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checks]:
+    """Return a function that gives the program's report on a bundle."""
     required()
     with ThreadPoolExecutor(1) as thread:
-        here = thread.submit(Here, tmp_path_factory.mktemp("here") / "evidence.zip").result()
-        yield lambda files: thread.submit(here.told, files).result()
-        thread.submit(here.end).result()
+        page_thread = thread.submit(BrowserPage, tmp_path_factory.mktemp("here") / "evidence.zip").result()
+        yield lambda files: thread.submit(page_thread.check, files).result()
+        thread.submit(page_thread.end).result()
 
 
 @pytest.mark.parametrize("of", ["session", "replay", "comparison"])
-def test_an_untouched_bundle_is_verified(made: Made, says: Checks, of: str) -> None:
-    found = says(unpacked(getattr(made, of)))
+def test_an_untouched_bundle_is_verified(made: Made, browser_report: Checks, of: str) -> None:
+    found = browser_report(unpacked(getattr(made, of)))
     assert found.startswith("verified in this browser")
     assert "fault" not in found
 
 
 @pytest.mark.parametrize("of", ["replay", "comparison"])
-def test_a_step_repeats_the_record_that_it_says_and_no_other(made: Made, says: Checks, of: str) -> None:
+def test_a_step_repeats_exactly_the_record_that_it_names(made: Made, browser_report: Checks, of: str) -> None:
     files, forger = unpacked(getattr(made, of)), Forger()
     links = linked_by(files, of)
     other = min(links)
     one = next(index for index in links if links[index] != links[other])
     sealed_again(files, of, forger, {one: links[other], other: links[one]})
-    found = says(files)
+    found = browser_report(files)
     assert found.startswith("not verified: 2 faults")
     for index in (one, other):
         assert f"{of} record {index}: It claims to repeat something different" in found
 
 
-def test_where_a_replay_tells_no_facts_the_order_is_compared(made: Made, says: Checks) -> None:
+def test_without_disclosed_facts_the_order_of_a_replay_is_compared(
+    made: Made, browser_report: Checks
+) -> None:
     files, forger = unpacked(made.replay), Forger()
-    untold(files, "replay")
+    without_facts(files, "replay")
     links = linked_by(files, "replay")
     kinds = [line.split(b'"kind":"')[1].split(b'"')[0] for line in files["replay/records.jsonl"].splitlines()]
     sealed_again(files, "replay", forger, {1: links[2], 2: links[1]}, {1: kinds[2], 2: kinds[1]})
-    found = says(files)
+    found = browser_report(files)
     assert "replay record 2: It repeats record" in found
     assert "which steps 4 records of the replay repeat" in found
 
 
-def test_a_step_that_names_no_record_is_a_fault(made: Made, says: Checks) -> None:
+def test_a_step_that_names_no_record_is_a_fault(made: Made, browser_report: Checks) -> None:
     files = unpacked(made.replay)
     sealed_again(files, "replay", Forger(), {1: b""})
-    assert "does not name the record it repeats" in says(files)
+    assert "does not name the record it repeats" in browser_report(files)
 
 
-def test_more_than_is_signed_and_another_key_s_name_are_faults(made: Made, says: Checks) -> None:
+def test_more_than_is_signed_and_another_key_s_name_are_faults(made: Made, browser_report: Checks) -> None:
     files = unpacked(made.session)
     document("statement.json", lambda signed: signed.update(note="Checked"))(files)
-    assert "statement.json: It contains more than is signed" in says(files)
+    assert "statement.json: It contains more than is signed" in browser_report(files)
     files, forger = unpacked(made.session), Forger()
     document("keys.json", lambda keys: keys[0].update(fingerprint=forger.key))(files)
     forger.seal(files)
-    assert f"The details of the key {made.key} belong to a different key" in says(files)
+    assert f"The details of the key {made.key} belong to a different key" in browser_report(files)
 
 
-def test_it_says_how_many_records_are_shown_and_names_those_that_belong_there(
-    made: Made, says: Checks
+def test_it_reports_how_many_records_are_shown_and_which_are_missing(
+    made: Made, browser_report: Checks
 ) -> None:
-    found = says(unpacked(made.replay))
+    found = browser_report(unpacked(made.replay))
     assert ": 5 of 5 records shown, sealed at 2" in found
     assert ": 5 of 8 records shown, sealed at 2" in found
-    for kept, named in (
+    for indexes, named in (
         ((), "It shows nothing of the session"),
         ((0, 1, 2, 3, 5, 6, 7, 8), "leaves out 1 of 9 records"),
     ):
         files = unpacked(made.session)
-        in_part(files, "session", kept)
-        Forger().seal(files, stated(complete=False))
-        assert named in says(files)
+        in_part(files, "session", indexes)
+        Forger().seal(files, in_first_tree(complete=False))
+        assert named in browser_report(files)
     files = unpacked(made.comparison)
     in_part(files, "comparison", (0, 1, 4))
-    Forger().seal(files, stated(complete=False, withholds=True))
-    assert "records of the comparison that are not shown" in says(files)
+    Forger().seal(files, in_first_tree(complete=False, withholds=True))
+    assert "records of the comparison that are not shown" in browser_report(files)
 
 
-def test_what_is_not_told_where_nothing_is_withheld_is_a_fault(made: Made, says: Checks) -> None:
+def test_an_undisclosed_field_without_withholding_is_a_fault(made: Made, browser_report: Checks) -> None:
     files, forger = unpacked(made.session), Forger()
     document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
     forger.seal(files)
-    found = says(files)
+    found = browser_report(files)
     assert "session record 3 input: It is missing, and there is no tombstone of an erasure" in found
     assert "1 field that does not match" in found
-    forger.seal(files, stated(withholds=True))
-    found = says(files)
+    forger.seal(files, in_first_tree(withholds=True))
+    found = browser_report(files)
     assert found.startswith("verified in this browser")
     assert "1 field withheld" in found
 
 
-def test_an_erasure_that_the_server_alone_speaks_for_is_not_plainly_verified(
-    made: Made, says: Checks
+def test_an_erasure_reported_only_by_the_server_is_not_fully_verified(
+    made: Made, browser_report: Checks
 ) -> None:
     files = unpacked(made.session)
     document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
-    gone = {"fields": 1, "last": "2026-11-23T08:00:00Z"}
-    Forger().seal(files, stated(withholds=True, erased=gone))
-    found = says(files)
+    erasure = {"fields": 1, "last": "2026-11-23T08:00:00Z"}
+    Forger().seal(files, in_first_tree(withholds=True, erased=erasure))
+    found = browser_report(files)
     assert found.startswith("partly checked, no faults found")
     assert "1 field erased permanently" in found
     assert "reported by the server, without a tombstone" in found

@@ -1,4 +1,4 @@
-"""Every byte of the zip is a file's or the directory's: nothing rides along that no signature covers."""
+"""Every byte of the zip belongs to a file or the directory: no unsigned data can be included."""
 
 import io
 import stat
@@ -15,20 +15,20 @@ from tests.verifier.bundles import faults, packed, unpacked
 from tests.verifier.conftest import Made
 from timemachine.verifier import tm_verify
 
-pytestmark = pytest.mark.django_db  # for the fixture alone
+pytestmark = pytest.mark.django_db  # for the fixture only
 END: Final = 22
 
 
-def _moved(data: bytes, at: int, more: bytes) -> bytes:
-    """The zip with more bytes at a place before its directory, and every offset behind it put right."""
-    moved = bytearray(data[:at] + more + data[at:])
-    directory = struct.unpack("<L", data[-6:-2])[0] + len(more)
+def _moved(data: bytes, at: int, inserted: bytes) -> bytes:
+    """Insert bytes before the zip's directory, and correct every later offset."""
+    moved = bytearray(data[:at] + inserted + data[at:])
+    directory = struct.unpack("<L", data[-6:-2])[0] + len(inserted)
     moved[-6:-2] = struct.pack("<L", directory)
     while moved[directory : directory + 4] == b"PK\x01\x02":
         names, extra, comment = struct.unpack("<3H", moved[directory + 28 : directory + 34])
         (begin,) = struct.unpack("<L", moved[directory + 42 : directory + 46])
         if begin >= at:
-            moved[directory + 42 : directory + 46] = struct.pack("<L", begin + len(more))
+            moved[directory + 42 : directory + 46] = struct.pack("<L", begin + len(inserted))
         directory += 46 + names + extra + comment
     return bytes(moved)
 
@@ -38,8 +38,8 @@ def _second(data: bytes) -> zipfile.ZipInfo:
         return opened.infolist()[1]
 
 
-def _behind_deflate(data: bytes) -> bytes:
-    """Bytes behind the end of what the second file unpacks to, counted into its packed size."""
+def _after_deflate(data: bytes) -> bytes:
+    """Append bytes to the compressed data of the second file and count them in its packed size."""
     info, hidden = _second(data), b"hidden"
     begin = info.header_offset + 30 + len(info.filename)
     begin += struct.unpack("<H", data[info.header_offset + 28 : info.header_offset + 30])[0]
@@ -58,7 +58,7 @@ def _comment(data: bytes) -> bytes:
 
 
 def _of_a_file(data: bytes) -> bytes:
-    """A comment of the first file in the directory."""
+    """Add a comment to the first file in the directory."""
     (at,) = struct.unpack("<L", data[-6:-2])
     (names,) = struct.unpack("<H", data[at + 28 : at + 30])
     end = at + 46 + names
@@ -70,7 +70,7 @@ def _of_a_file(data: bytes) -> bytes:
 
 
 def _local(offset: int) -> Callable[[bytes], bytes]:
-    """Another byte in what stands before the second file."""
+    """Change a byte in the header of the second file."""
 
     def change(data: bytes) -> bytes:
         made = bytearray(data)
@@ -81,7 +81,7 @@ def _local(offset: int) -> Callable[[bytes], bytes]:
 
 
 def _as(kind: int) -> Callable[[bytes], bytes]:
-    """The first file as another kind of file, to whoever unpacks it."""
+    """Mark the first file as another kind of file for unpacking programs."""
 
     def change(data: bytes) -> bytes:
         made = bytearray(data)
@@ -95,27 +95,27 @@ def _as(kind: int) -> Callable[[bytes], bytes]:
 
 HIDDEN: Final[dict[str, tuple[Callable[[bytes], bytes], str]]] = {
     "a prefix": (lambda data: b"#!/bin/sh\n" + data, ""),
-    "a prefix that the offsets know": (lambda data: _moved(data, 0, b"hidden"), ""),
+    "a prefix that the offsets include": (lambda data: _moved(data, 0, b"hidden"), ""),
     "a gap": (lambda data: _moved(data, _second(data).header_offset, b"hidden"), ""),
     "a gap before the directory": (
         lambda data: _moved(data, struct.unpack("<L", data[-6:-2])[0], b"hidden"),
         "the directory",
     ),
     "a comment": (_comment, "the end of the zip"),
-    "bytes behind the end": (lambda data: data + b"hidden", "the end of the zip"),
+    "bytes after the end": (lambda data: data + b"hidden", "the end of the zip"),
     "a comment of a file": (_of_a_file, ""),
-    "bytes behind the end of a file": (_behind_deflate, ""),
-    "another time before a file": (_local(10), ""),
-    "another checksum before a file": (_local(14), ""),
-    "another name before a file": (_local(30), ""),
-    "other flags before a file": (_local(6), ""),
+    "bytes after the end of a file": (_after_deflate, ""),
+    "another time in the header of a file": (_local(10), ""),
+    "another checksum in the header of a file": (_local(14), ""),
+    "another name in the header of a file": (_local(30), ""),
+    "other flags in the header of a file": (_local(6), ""),
     "a file that is unpacked as a link": (_as(stat.S_IFLNK), ""),
     "a file that is unpacked as a folder": (_as(stat.S_IFDIR), ""),
 }
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_what_belongs_to_no_file_is_named(made: Made, tmp_path: Path, name: str) -> None:
+def test_data_outside_any_file_is_reported(made: Made, tmp_path: Path, name: str) -> None:
     change, where = HIDDEN[name]
     path = tmp_path / "x.zip"
     path.write_bytes(change(made.session))
@@ -123,14 +123,14 @@ def test_what_belongs_to_no_file_is_named(made: Made, tmp_path: Path, name: str)
     assert any(code == "zip" and (not where or place == where) for code, place in found), found
 
 
-def test_hidden_bytes_are_counted_however_the_file_is_cut_into_chunks(
+def test_hidden_bytes_are_counted_for_any_chunk_size(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.zip"
-    path.write_bytes(_behind_deflate(made.session))
+    path.write_bytes(_after_deflate(made.session))
     hidden_alone = _second(
         made.session
-    ).compress_size  # the file itself is the first chunk, what is behind it the next
+    ).compress_size  # the file itself is the first chunk, the bytes after it the next
     for size in (tm_verify.CHUNK, hidden_alone):
         monkeypatch.setattr(tm_verify, "CHUNK", size)
         report = tm_verify.verify(str(path), made.key)
@@ -139,7 +139,7 @@ def test_hidden_bytes_are_counted_however_the_file_is_cut_into_chunks(
         ]
 
 
-def test_two_files_on_the_same_bytes_are_named(made: Made, tmp_path: Path) -> None:
+def test_two_files_with_the_same_bytes_are_reported(made: Made, tmp_path: Path) -> None:
     path = tmp_path / "x.zip"
     data = bytearray(made.session)
     (directory,) = struct.unpack("<L", data[-6:-2])
@@ -149,9 +149,9 @@ def test_two_files_on_the_same_bytes_are_named(made: Made, tmp_path: Path) -> No
     assert any(code == "zip" for code, _ in faults(path, made.key))
 
 
-def test_a_zip_that_was_streamed_or_stored_holds_together(made: Made, tmp_path: Path) -> None:
+def test_a_streamed_or_uncompressed_zip_is_valid(made: Made, tmp_path: Path) -> None:
     class Stream(io.RawIOBase):
-        """Bytes that can be written once, and not again."""
+        """A stream that can be written once and not rewritten."""
 
         def __init__(self) -> None:
             self.data = bytearray()
@@ -173,18 +173,18 @@ def test_a_zip_that_was_streamed_or_stored_holds_together(made: Made, tmp_path: 
         path.write_bytes(stream.data)
         assert faults(path, made.key) == []
         behind = stream.data.index(b"PK\x07\x08")
-        stream.data[behind + 5] ^= 1  # of the checksum that stands behind a file
+        stream.data[behind + 5] ^= 1  # of the checksum after a file
         path.write_bytes(stream.data)
         assert {code for code, _ in faults(path, made.key)} == {"zip"}
 
 
-def test_a_zip_of_very_many_files_is_read_to_its_end(
+def test_a_zip_with_very_many_files_is_read_to_its_end(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More than 65,535 files have another end of the directory; here it is written for fewer."""
+    """More than 65,535 files require another end of the directory; here it is written for fewer."""
     monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 100)
-    many = {f"more/{number}": b"" for number in range(200)}
-    path = packed(unpacked(made.session) | many, tmp_path / "x.zip")
+    empty_files = {f"more/{number}": b"" for number in range(200)}
+    path = packed(unpacked(made.session) | empty_files, tmp_path / "x.zip")
     assert b"PK\x06\x06" in path.read_bytes()
     report = tm_verify.verify(str(path), made.key)
     assert {each["code"] for each in report.problems} == {"file"}
@@ -205,11 +205,10 @@ def test_a_file_that_ends_early_or_late_is_damaged(made: Made, tmp_path: Path) -
         assert ("file", "README.txt") in faults(path, made.key)
 
 
-def test_no_byte_of_a_bundle_can_be_changed_without_being_missed(made: Made, tmp_path: Path) -> None:
-    """But for what the directory says of whoever packed it (version, and rights of the files), and packed data that unpacks to the very same files.
+def test_changing_any_byte_of_a_bundle_is_noticed(made: Made, tmp_path: Path) -> None:
+    """Exceptions are the directory's data about the packing program (version and file permissions), and packed data that unpacks to the same files.
 
-    A repetition may be packed as one of this place or of that, and the last byte is filled up with any bits.
-    """
+    A repetition can refer to different positions, and the last byte is padded with any bits."""
     data, path = made.older_log, tmp_path / "x.zip"
     (directory,) = struct.unpack("<L", data[-6:-2])
     unread, at = set[int](), directory

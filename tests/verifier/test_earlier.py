@@ -1,4 +1,4 @@
-"""A comparison that was sealed anew after an erasure, and a replay that ran again: what a bundle says of the seals before, and how it compares with one that was kept."""
+"""Earlier seals: a bundle of a comparison resealed after an erasure, or of a replay that ran again, is compared with an older bundle."""
 
 import json
 from collections.abc import Callable
@@ -25,14 +25,14 @@ from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
-pytestmark = pytest.mark.django_db  # for the fixture alone
+pytestmark = pytest.mark.django_db  # for the fixture only
 MODELS = ("local:extractive-1", "local:extractive-3")
 EARLIER = "comparison/earlier.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """Bundles of one comparison and of one replay, from before and after; and the entry of the log by which the comparison's seal was replaced."""
+    """Bundles of one comparison and of one replay, from before and after, and the log entry that replaced the comparison's seal."""
 
     older: bytes
     marked: bytes
@@ -52,7 +52,7 @@ def written(write: Callable[[BytesIO], object]) -> bytes:
 
 @pytest.fixture(scope="module")
 def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
-    """The bundles; nothing of what they were made from stays."""
+    """Return the bundles and delete what they were created from."""
     with django_db_blocker.unblock(), transaction.atomic():
         project = Project.objects.create(name="Prüfung")
         session = recorded_session(project)
@@ -94,7 +94,7 @@ def path_of(folder: Path, name: str, data: bytes, *changes: Change) -> str:
 
 
 def compare(folder: Path, newer: bytes, older: bytes, *changes: Change) -> tm_verify.Report:
-    """The report on the newer bundle, as it was changed, beside the older one."""
+    """Return the report on the newer bundle, after the change, compared with the older one."""
     return tm_verify.verify(
         path_of(folder, "newer.zip", newer, *changes), None, path_of(folder, "older.zip", older)
     )
@@ -105,34 +105,34 @@ def codes(report: tm_verify.Report) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("before", ["older", "marked"])
-def test_a_comparison_that_was_sealed_anew_says_so_and_by_which_entry(
+def test_a_resealed_comparison_is_reported_with_the_log_entry(
     made: Made, tmp_path: Path, before: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     newer = path_of(tmp_path, "newer.zip", made.newer)
     older = path_of(tmp_path, "older.zip", getattr(made, before))
     assert tm_verify.main([newer, "--older", older]) == 0
-    said = capsys.readouterr().out
-    assert "THE OLDER ONE IS AN EARLIER SEAL OF IT, IN THE SAME LOG" in said
-    assert f"was resealed after an erasure, as run 2, by log entry {made.entry};" in said
-    assert "EARLIER SEAL comparison" in said
-    assert "replaced after an erasure at 2" in said
-    assert f"ERASED (log entry {made.entry}) comparison" in said
-    assert "because: asked for by the person" in said
+    output = capsys.readouterr().out
+    assert "THE OLDER ONE IS AN EARLIER SEAL OF IT, IN THE SAME LOG" in output
+    assert f"was resealed after an erasure, as run 2, by log entry {made.entry};" in output
+    assert "EARLIER SEAL comparison" in output
+    assert "replaced after an erasure at 2" in output
+    assert f"ERASED (log entry {made.entry}) comparison" in output
+    assert "because: asked for by the person" in output
     assert tm_verify.main([newer, "--older", older, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["older"]["holds"] is True
-    assert [(each["generation"], each["because"]) for each in told["earlier_seals"]] == [(1, "erasure")]
-    assert {"where": "session-1 record 2 output", "why": "erased"} in told["no_longer_told"]
+    report = json.loads(capsys.readouterr().out)
+    assert report["older"]["holds"] is True
+    assert [(each["generation"], each["because"]) for each in report["earlier_seals"]] == [(1, "erasure")]
+    assert {"where": "session-1 record 2 output", "why": "erased"} in report["no_longer_told"]
 
 
-def test_the_other_way_round_it_is_refused_and_said_which_is_which(made: Made, tmp_path: Path) -> None:
+def test_swapped_bundles_are_refused_with_their_order(made: Made, tmp_path: Path) -> None:
     with pytest.raises(
         tm_verify.Unreadable, match=r"of run 1 .* of run 2, which came after it: give them the other"
     ):
         compare(tmp_path, made.older, made.newer)
 
 
-def test_a_link_s_bundle_shows_the_seal_before_and_says_what_the_statement_alone_says(
+def test_a_link_s_bundle_shows_the_earlier_seal_and_which_claims_rest_on_the_statement_alone(
     made: Made, tmp_path: Path
 ) -> None:
     report = compare(tmp_path, made.newer_link, made.older_link)
@@ -145,11 +145,11 @@ def test_a_link_s_bundle_shows_the_seal_before_and_says_what_the_statement_alone
         for each in report.not_checked
     )
     assert report.erasures == []
-    told = unpacked(made.newer_link)
-    assert b"asked for by the person" not in b"".join(told.values())
-    assert b"ada@example.org" not in b"".join(told.values())
-    assert "Before it, run 1 was sealed at" in told["README.txt"].decode()
-    assert "Before it, run 1 was sealed at" in told["report.html"].decode()
+    files = unpacked(made.newer_link)
+    assert b"asked for by the person" not in b"".join(files.values())
+    assert b"ada@example.org" not in b"".join(files.values())
+    assert "Before it, run 1 was sealed at" in files["README.txt"].decode()
+    assert "Before it, run 1 was sealed at" in files["report.html"].decode()
 
 
 def test_a_state_that_a_link_does_not_show_is_not_checked(made: Made, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def without_entries(kind: str) -> Change:
     return earlier(change)
 
 
-def test_a_seal_that_is_not_in_the_log_is_missed(made: Made, tmp_path: Path) -> None:
+def test_an_earlier_seal_missing_from_the_log_is_reported(made: Made, tmp_path: Path) -> None:
     report = compare(tmp_path, made.newer, made.older, without_entries("sealed"))
     assert ("log", "comparison earlier seals") in codes(report)
     assert any(code == "rewritten" and "comparison log entry" in where for code, where in codes(report))
@@ -195,39 +195,39 @@ def test_a_seal_that_is_not_in_the_log_is_missed(made: Made, tmp_path: Path) -> 
     )
 
 
-def test_a_seal_that_reads_otherwise_in_the_log_is_a_fault(made: Made, tmp_path: Path) -> None:
+def test_an_earlier_seal_with_another_log_entry_is_a_fault(made: Made, tmp_path: Path) -> None:
     older = path_of(
         tmp_path,
         "older.zip",
         made.older,
-        statement(lambda said: said["predicate"]["trees"][0].update(root="0" * 64)),
+        statement(lambda content: content["predicate"]["trees"][0].update(root="0" * 64)),
     )
     report = tm_verify.verify(path_of(tmp_path, "newer.zip", made.newer), None, older)
-    says = [each["says"] for each in report.problems if each["code"] == "rewritten"]
-    assert any("the log of this one has something else" in each for each in says)
+    messages = [each["says"] for each in report.problems if each["code"] == "rewritten"]
+    assert any("the log of this one has something else" in each for each in messages)
 
 
-def test_an_erasure_that_no_tombstone_shows_is_a_fault(made: Made, tmp_path: Path) -> None:
+def test_an_erasure_without_a_tombstone_is_a_fault(made: Made, tmp_path: Path) -> None:
     report = compare(tmp_path, made.newer, made.older, without_entries("erased"))
     assert ("tombstone", "comparison earlier seals") in codes(report)
 
 
-def test_a_bundle_that_does_not_say_what_was_before_is_compared_in_part(made: Made, tmp_path: Path) -> None:
-    unsaid = statement(lambda said: said["predicate"]["trees"][0].pop("earlier"))
+def test_a_bundle_without_earlier_seals_is_compared_in_part(made: Made, tmp_path: Path) -> None:
+    unsaid = statement(lambda content: content["predicate"]["trees"][0].pop("earlier"))
     report = compare(tmp_path, made.newer, made.older, unsaid, without(EARLIER))
     assert report.older is not None
     assert "which this one does not report" in (report.older.anew or "")
     assert any("it does not show the earlier seals" in each for each in report.not_checked)
 
 
-def test_an_older_one_that_shows_no_entry_of_its_own_is_compared_in_part(made: Made, tmp_path: Path) -> None:
+def test_an_older_bundle_without_its_own_entry_is_compared_in_part(made: Made, tmp_path: Path) -> None:
     older = path_of(tmp_path, "older.zip", made.older, without("comparison/log.json"))
     report = tm_verify.verify(path_of(tmp_path, "newer.zip", made.newer), None, older)
     assert any(each.startswith("Whether the older one's seal is in the log") for each in report.not_checked)
 
 
 def other(change: Callable[[dict[str, object]], object], kind: str = "sealed") -> Change:
-    """Change what an entry says; its audit path does not fit any more."""
+    """Change the content of an entry; its audit path no longer matches."""
 
     def changed(entries: list[dict[str, object]]) -> None:
         each = next(filter(is_of(kind), entries))
@@ -248,9 +248,7 @@ def other(change: Callable[[dict[str, object]], object], kind: str = "sealed") -
         lambda files: files.update({EARLIER: b"[]"}),
     ],
 )
-def test_entries_that_were_changed_or_taken_out_are_faults(
-    made: Made, tmp_path: Path, change: Change
-) -> None:
+def test_changed_or_removed_entries_are_faults(made: Made, tmp_path: Path, change: Change) -> None:
     found = tm_verify.verify(path_of(tmp_path, "changed.zip", made.newer, change)).problems
     assert any(each["where"].startswith("comparison earlier seals") for each in found)
 
@@ -265,7 +263,7 @@ def test_entries_that_were_changed_or_taken_out_are_faults(
         {"entry": "key", "of": "comparison", "id": "c", "generation": 1},
     ],
 )
-def test_an_entry_of_something_else_is_no_earlier_seal(entry: dict[str, object]) -> None:
+def test_an_entry_for_something_else_is_not_an_earlier_seal(entry: dict[str, object]) -> None:
     tree = tm_verify.Tree(
         path="comparison",
         of="comparison",
@@ -281,8 +279,8 @@ def test_an_entry_of_something_else_is_no_earlier_seal(entry: dict[str, object])
         tm_verify._earlier_entry(tree, 4, entry, {}, {}, tm_verify.Report())
 
 
-def test_entries_of_another_log_show_nothing(made: Made, tmp_path: Path) -> None:
-    """A log's state that says another origin is signed by nobody here, so it is looked at as it was read."""
+def test_entries_of_another_log_prove_nothing(made: Made, tmp_path: Path) -> None:
+    """A log state with another origin has no valid signature here, so it is checked as parsed."""
     files = unpacked(made.newer)
     strange = json.loads(files[EARLIER])
     strange["checkpoint"] = json.loads(files["comparison/checkpoints.jsonl"].splitlines()[0])
@@ -291,7 +289,7 @@ def test_entries_of_another_log_show_nothing(made: Made, tmp_path: Path) -> None
     assert any(each["says"].startswith("They are in timemachine/") for each in found)
 
 
-def test_an_entry_of_the_log_that_is_of_something_else_is_a_fault(made: Made, tmp_path: Path) -> None:
+def test_a_log_entry_for_something_else_is_a_fault(made: Made, tmp_path: Path) -> None:
     files = unpacked(made.newer)
     of_session = json.loads(files["session-1/log.json"])
     checkpoint = of_session.pop("checkpoint")

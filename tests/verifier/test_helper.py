@@ -1,4 +1,4 @@
-"""A large bundle is read by two processes, and every line in one way only: neither changes what is found."""
+"""A large bundle is read by two processes, and every line has only one valid form; neither changes the findings."""
 
 import json
 import os
@@ -24,12 +24,12 @@ from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
 from timemachine.verifier import tm_verify
 
-pytestmark = pytest.mark.django_db  # for the fixture alone
-RECORDS, TOLD, PAYLOADS = "session/records.jsonl", "session/disclosed.jsonl", "payloads.jsonl"
+pytestmark = pytest.mark.django_db  # for the fixture only
+RECORDS, DISCLOSED, PAYLOADS = "session/records.jsonl", "session/disclosed.jsonl", "payloads.jsonl"
 
 
 def tell(number: int, old: str, new: str) -> Change:
-    return replaced(TOLD, number, old.encode(), new.encode())
+    return replaced(DISCLOSED, number, old.encode(), new.encode())
 
 
 def swap(found: list[bytes]) -> None:
@@ -46,32 +46,32 @@ AMBIGUOUS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         ("field", "session disclosed line 3"),
     ),
     "pairs instead of an object": (
-        lines(TOLD, lambda found: found.__setitem__(0, b'[["index",0],["fields",{}]]')),
+        lines(DISCLOSED, lambda found: found.__setitem__(0, b'[["index",0],["fields",{}]]')),
         ("field", "session disclosed line 1"),
     ),
-    "an index that is no whole number": (
+    "an index that is not a whole number": (
         tell(0, '{"index":0,', '{"index":0.0,'),
         ("field", "session disclosed line 1"),
     ),
-    "a record told of twice": (
-        lines(TOLD, lambda found: found.insert(2, found[1])),
+    "a record disclosed twice": (
+        lines(DISCLOSED, lambda found: found.insert(2, found[1])),
         ("order", "session disclosed line 3"),
     ),
-    "records told of in another order": (lines(TOLD, swap), ("order", "session disclosed line 4")),
-    "a text beside a payload": (
-        document(TOLD, lambda line: line["fields"]["output"].append("00" * 32), 2),
+    "records disclosed in another order": (lines(DISCLOSED, swap), ("order", "session disclosed line 4")),
+    "a text next to a payload": (
+        document(DISCLOSED, lambda line: line["fields"]["output"].append("00" * 32), 2),
         ("field", "session record 2 output"),
     ),
     "names of fields in another order": (
         lines(RECORDS, lambda found: found.__setitem__(2, _turned(found[2]))),
         ("record", "session record 2"),
     ),
-    "something behind it": (
-        lines(TOLD, lambda found: found.__setitem__(1, found[1] + b"{}")),
+    "data after it": (
+        lines(DISCLOSED, lambda found: found.__setitem__(1, found[1] + b"{}")),
         ("field", "session disclosed line 2"),
     ),
-    "nesting without end": (
-        lines(TOLD, lambda found: found.__setitem__(1, b"[" * 200_000)),
+    "endless nesting": (
+        lines(DISCLOSED, lambda found: found.__setitem__(1, b"[" * 200_000)),
         ("field", "session disclosed line 2"),
     ),
     "a key in the list of keys twice": (
@@ -84,14 +84,14 @@ AMBIGUOUS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
 
 
 def _turned(line: bytes) -> bytes:
-    """The envelope with its fields the other way round."""
+    """Return the envelope with its fields in reverse order."""
     value = json.loads(line)
     value["fields"] = dict(reversed(value["fields"].items()))
     return json.dumps(value, separators=(",", ":")).encode()
 
 
 @pytest.mark.parametrize("name", AMBIGUOUS)
-def test_what_could_be_read_in_two_ways_is_a_fault(made: Made, tmp_path: Path, name: str) -> None:
+def test_ambiguous_data_is_a_fault(made: Made, tmp_path: Path, name: str) -> None:
     change, (code, where) = AMBIGUOUS[name]
     files = unpacked(made.session)
     change(files)
@@ -106,61 +106,64 @@ def test_a_name_that_looks_like_two_is_not_counted_as_both(made: Made, tmp_path:
 
     def merge(line: dict[str, dict[str, object]]) -> None:
         fields = line["fields"]
-        told = fields.pop(second)
+        disclosed = fields.pop(second)
         del fields[first]
-        line["fields"] = {f'{first}":"{value[first]}","{second}': told, **fields}
+        line["fields"] = {f'{first}":"{value[first]}","{second}': disclosed, **fields}
 
-    document(TOLD, merge, 2)(files)
+    document(DISCLOSED, merge, 2)(files)
     found = faults(packed(files, tmp_path / "x.zip"), made.key)
     assert [code for code, where in found if "record 2" in where] == ["field", "missing", "missing"]
 
 
-AGAIN: Final[dict[str, Callable[[bytes], bytes]]] = {
-    "as it is": lambda line: line,
-    "behind a blank": lambda line: b" " + line,
+DUPLICATES: Final[dict[str, Callable[[bytes], bytes]]] = {
+    "unchanged": lambda line: line,
+    "after a blank": lambda line: b" " + line,
     "with a blank in it": lambda line: line.replace(b'{"index":', b'{"index": ', 1),
 }
 
 
-@pytest.mark.parametrize("name", AGAIN)
-def test_a_record_that_is_told_of_again_is_a_fault_and_hides_no_withheld_field(
+@pytest.mark.parametrize("name", DUPLICATES)
+def test_a_record_disclosed_twice_is_a_fault_and_hides_no_withheld_field(
     made: Made, tmp_path: Path, name: str
 ) -> None:
     files = unpacked(made.session)
-    statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
-    document(TOLD, lambda line: line["fields"].pop("input"), 3)(files)
-    once = tm_verify.verify(str(packed(files, tmp_path / "once.zip")), made.key)
-    lines(TOLD, lambda found: found.append(AGAIN[name](found[2])))(files)
-    again = tm_verify.verify(str(packed(files, tmp_path / "again.zip")), made.key)
-    assert (again.checked["fields"], again.checked["withheld"]) == (once.checked["fields"], 1)
+    statement(lambda content: content["predicate"]["trees"][0].update(withholds=True))(files)
+    document(DISCLOSED, lambda line: line["fields"].pop("input"), 3)(files)
+    first_report = tm_verify.verify(str(packed(files, tmp_path / "once.zip")), made.key)
+    lines(DISCLOSED, lambda found: found.append(DUPLICATES[name](found[2])))(files)
+    second_report = tm_verify.verify(str(packed(files, tmp_path / "again.zip")), made.key)
+    assert (second_report.checked["fields"], second_report.checked["withheld"]) == (
+        first_report.checked["fields"],
+        1,
+    )
     assert ("order", "session disclosed line 10") in [
-        (each["code"], each["where"]) for each in again.problems
+        (each["code"], each["where"]) for each in second_report.problems
     ]
-    lines(TOLD, lambda found: found.insert(0, AGAIN[name](found.pop())))(files)
-    before = tm_verify.verify(str(packed(files, tmp_path / "before.zip")), made.key)
-    assert "order" in {each["code"] for each in before.problems}
-    assert before.checked["withheld"] == 1
+    lines(DISCLOSED, lambda found: found.insert(0, DUPLICATES[name](found.pop())))(files)
+    third_report = tm_verify.verify(str(packed(files, tmp_path / "before.zip")), made.key)
+    assert "order" in {each["code"] for each in third_report.problems}
+    assert third_report.checked["withheld"] == 1
 
 
-BESIDE: Final[dict[str, Change]] = {
+CHANGES: Final[dict[str, Change]] = {
     "nothing": lambda files: None,
-    "an answer": document(TOLD, lambda line: line["fields"]["output"].__setitem__(1, "x"), 2),
-    "a field withheld": document(TOLD, lambda line: line["fields"].pop("output"), 2),
-    "a record not told of": lines(TOLD, lambda found: found.__delitem__(4)),
+    "an answer": document(DISCLOSED, lambda line: line["fields"]["output"].__setitem__(1, "x"), 2),
+    "a field withheld": document(DISCLOSED, lambda line: line["fields"].pop("output"), 2),
+    "an undisclosed record": lines(DISCLOSED, lambda found: found.__delitem__(4)),
     "the words of a passage": lambda files: files.update(
         {PAYLOADS: files[PAYLOADS].replace(b"ten years", b"two years")}
     ),
     "the payloads": without(PAYLOADS),
-    "what is told": without(TOLD),
+    "the disclosed fields": without(DISCLOSED),
 }
 
 
-@pytest.mark.parametrize("name", BESIDE)
-def test_another_process_finds_what_one_alone_does(
+@pytest.mark.parametrize("name", CHANGES)
+def test_another_process_finds_the_same_as_one_alone(
     made: Made, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = unpacked(made.session)
-    BESIDE[name](files)
+    CHANGES[name](files)
     path = str(packed(files, tmp_path / "x.zip"))
     alone = tm_verify.verify(path, made.key).as_json()
     monkeypatch.setattr(tm_verify, "WORTH_A_PROCESS", 0)
@@ -169,7 +172,7 @@ def test_another_process_finds_what_one_alone_does(
     assert alone["checked"]["withheld"] >= 0
 
 
-def test_where_no_other_process_can_be_had_this_one_does_all(
+def test_without_another_process_this_one_does_all_the_work(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tm_verify, "WORTH_A_PROCESS", 0)
@@ -180,22 +183,23 @@ def test_where_no_other_process_can_be_had_this_one_does_all(
         assert faults(path, made.key) == []
 
 
-def test_the_other_process_says_what_each_line_comes_to(
+def test_the_other_process_returns_the_result_for_each_line(
     made: Made, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     path = packed(unpacked(made.session), tmp_path / "x.zip")
-    assert tm_verify.main([str(path), "--told", TOLD]) == 0
+    assert tm_verify.main([str(path), "--told", DISCLOSED]) == 0
     sys.stdout.flush()
-    *told, digest = capfdbinary.readouterr().out.split(b"\n")
-    assert (len(told), len(digest)) == (9, 64)
-    assert told[0].startswith(b'0 1 "about":"')
+    *disclosed, digest = capfdbinary.readouterr().out.split(b"\n")
+    assert (len(disclosed), len(digest)) == (9, 64)
+    assert disclosed[0].startswith(b'0 1 "about":"')
 
 
-def test_a_slipped_in_key_signs_nothing_that_is_ambiguous(made: Made, tmp_path: Path) -> None:
+def test_an_added_key_signs_nothing_ambiguous(made: Made, tmp_path: Path) -> None:
     forger, files = Forger(), unpacked(made.session)
-    forger.slip_in(files)
+    forger.add_key(files)
     signed = forger.signed(
-        json.loads(files["statement.json"]), lambda said: said.replace(b'"files":', b'"files":{},"files":', 1)
+        json.loads(files["statement.json"]),
+        lambda content: content.replace(b'"files":', b'"files":{},"files":', 1),
     )
     files["statement.json"] = json.dumps(signed).encode()
     with pytest.raises(tm_verify.Unreadable, match="does not have the form"):

@@ -1,4 +1,4 @@
-"""What somebody may do to a bundle who holds the key: every signature and every hash is right, and it is found all the same."""
+"""Manipulations by a holder of the key: every signature and every hash is right, and they are still detected."""
 
 import base64
 import json
@@ -15,22 +15,22 @@ from tests.verifier.forging import Forger
 from timemachine.evidence.pure.tree import Tree, leaf_hash
 from timemachine.verifier import tm_verify
 
-pytestmark = pytest.mark.django_db  # for the fixture alone
+pytestmark = pytest.mark.django_db  # for the fixture only
 NO_OTHER: Final[dict[int, bytes]] = {}
 
 
-def in_part(files: Files, path: str, kept: Sequence[int]) -> None:
-    """Leave the other records of a tree out, and prove each of these by its path."""
-    records, told = (files[f"{path}/{name}.jsonl"].splitlines() for name in ("records", "disclosed"))
+def in_part(files: Files, path: str, indexes: Sequence[int]) -> None:
+    """Remove the other records of a tree, and prove each of these by its path."""
+    records, disclosed = (files[f"{path}/{name}.jsonl"].splitlines() for name in ("records", "disclosed"))
     tree = Tree([leaf_hash(line) for line in records])
     proofs = [
         json.dumps({"index": index, "path": [each.hex() for each in tree.inclusion(index)]}).encode()
-        for index in kept
+        for index in indexes
     ]
     last = files[f"{path}/checkpoints.jsonl"].splitlines()[-1]
     for name, found in (
-        ("records", [records[index] for index in kept]),
-        ("disclosed", [told[index] for index in kept]),
+        ("records", [records[index] for index in indexes]),
+        ("disclosed", [disclosed[index] for index in indexes]),
         ("proofs", proofs),
         ("checkpoints", [last]),
     ):
@@ -41,13 +41,13 @@ def checked(files: Files, folder: Path, forger: Forger) -> tm_verify.Report:
     return tm_verify.verify(str(packed(files, folder / "x.zip")), forger.key)
 
 
-def says(**said: object) -> Any:
-    """Say this of the first tree."""
-    return lambda stated: stated["predicate"]["trees"][0].update(said)
+def in_first_tree(**values: object) -> Any:
+    """Return a change of the statement's first tree."""
+    return lambda stated: stated["predicate"]["trees"][0].update(values)
 
 
 @pytest.mark.parametrize(
-    ("of", "kept", "named"),
+    ("of", "indexes", "named"),
     [
         ("session", (), "0–8."),
         ("session", (0, 1, 2, 3, 5, 6, 7, 8), " 4."),
@@ -58,12 +58,12 @@ def says(**said: object) -> Any:
     ],
 )
 @pytest.mark.parametrize("withholds", [False, True])
-def test_records_that_are_left_out_of_what_it_is_evidence_of_are_named(
-    made: Made, tmp_path: Path, of: str, kept: Sequence[int], named: str, withholds: bool
+def test_records_left_out_of_the_subject_are_reported(
+    made: Made, tmp_path: Path, of: str, indexes: Sequence[int], named: str, withholds: bool
 ) -> None:
     files, forger = unpacked(getattr(made, of)), Forger()
-    in_part(files, of, kept)
-    forger.seal(files, says(complete=False, withholds=withholds))
+    in_part(files, of, indexes)
+    forger.seal(files, in_first_tree(complete=False, withholds=withholds))
     report = checked(files, tmp_path, forger)
     wrong = [each["says"] for each in report.problems if each["code"] == "missing"]
     if of == "comparison" and withholds:
@@ -72,12 +72,12 @@ def test_records_that_are_left_out_of_what_it_is_evidence_of_are_named(
     assert any(named in each for each in wrong), wrong
 
 
-def test_what_shows_nothing_is_evidence_of_nothing(made: Made, tmp_path: Path) -> None:
-    for path, kept in (("comparison", ()), ("comparison", (1, 2)), ("session-1", ())):
+def test_a_bundle_that_shows_nothing_is_evidence_of_nothing(made: Made, tmp_path: Path) -> None:
+    for path, indexes in (("comparison", ()), ("comparison", (1, 2)), ("session-1", ())):
         files, forger = unpacked(made.comparison), Forger()
         if path == "comparison":
-            in_part(files, path, kept)
-            forger.seal(files, says(complete=False, withholds=True))
+            in_part(files, path, indexes)
+            forger.seal(files, in_first_tree(complete=False, withholds=True))
         else:
             for name in ("records", "disclosed", "proofs"):
                 files[f"{path}/{name}.jsonl"] = b""
@@ -86,7 +86,7 @@ def test_what_shows_nothing_is_evidence_of_nothing(made: Made, tmp_path: Path) -
         assert ("missing", f"{path} records") in found
 
 
-def test_so_many_holes_are_counted() -> None:
+def test_a_large_number_of_gaps_is_counted() -> None:
     named = tm_verify._ranges(range(0, 100, 2), 100)
     assert named.startswith("1, 3, 5")
     assert named.endswith("39, and 30 more ranges")
@@ -95,11 +95,11 @@ def test_so_many_holes_are_counted() -> None:
 def sealed_again(
     files: Files, path: str, forger: Forger, links: dict[int, bytes], kinds: dict[int, bytes] = NO_OTHER
 ) -> None:
-    """Seal a replay or comparison again, in which these records link others (nothing: none), and are of these kinds."""
+    """Seal a replay or comparison again, with other links (empty: none) and kinds of these records."""
     previous, made = b"0" * 64, []
     for index, written in enumerate(files[f"{path}/records.jsonl"].splitlines()):
-        put = b'"links":{"recorded":"%b"},' % links[index] if links.get(index) else b""
-        line = re.sub(rb'"links":\{[^}]*\},', put, written) if index in links else written
+        link = b'"links":{"recorded":"%b"},' % links[index] if links.get(index) else b""
+        line = re.sub(rb'"links":\{[^}]*\},', link, written) if index in links else written
         line = re.sub(rb'"kind":"[a-z_]+"', b'"kind":"%b"' % kinds[index], line) if index in kinds else line
         made.append(re.sub(rb'"prev":"[0-9a-f]{64}"', b'"prev":"%b"' % previous, line))
         previous = leaf_hash(made[-1]).hex().encode()
@@ -125,14 +125,14 @@ def sealed_again(
         {"index": 0, "entry": entry, "path": [], "checkpoint": signed}
     ).encode()
 
-    def stated(said: Any) -> None:
-        said["predicate"]["trees"][0]["root"] = said["subject"][0]["digest"]["sha256"] = root.hex()
+    def stated(content: Any) -> None:
+        content["predicate"]["trees"][0]["root"] = content["subject"][0]["digest"]["sha256"] = root.hex()
 
     forger.seal(files, stated)
 
 
 def linked_by(files: Files, path: str) -> dict[int, bytes]:
-    """What each record of a tree links."""
+    """Return the links of each record of a tree."""
     found = enumerate(files[f"{path}/records.jsonl"].splitlines())
     return {
         index: match[1]
@@ -141,86 +141,86 @@ def linked_by(files: Files, path: str) -> dict[int, bytes]:
     }
 
 
-def untold(files: Files, path: str) -> None:
-    """Tell no facts of a tree."""
-    told = [json.loads(line) for line in files[f"{path}/disclosed.jsonl"].splitlines()]
-    for each in told:
+def without_facts(files: Files, path: str) -> None:
+    """Remove the disclosed facts of a tree."""
+    disclosed = [json.loads(line) for line in files[f"{path}/disclosed.jsonl"].splitlines()]
+    for each in disclosed:
         each["fields"].pop("facts", None)
     files[f"{path}/disclosed.jsonl"] = b"".join(
-        json.dumps(each, separators=(",", ":")).encode() + b"\n" for each in told
+        json.dumps(each, separators=(",", ":")).encode() + b"\n" for each in disclosed
     )
 
 
 @pytest.mark.parametrize("of", ["replay", "comparison"])
-def test_a_step_repeats_the_record_that_it_says_and_no_other(made: Made, tmp_path: Path, of: str) -> None:
-    whole, forger = unpacked(getattr(made, of)), Forger()
-    links = linked_by(whole, of)
+def test_a_step_repeats_exactly_the_record_that_it_names(made: Made, tmp_path: Path, of: str) -> None:
+    original, forger = unpacked(getattr(made, of)), Forger()
+    links = linked_by(original, of)
     other = min(links)
     one = next(index for index in links if links[index] != links[other])
-    sealed_again(same := dict(whole), of, forger, {})
+    sealed_again(same := dict(original), of, forger, {})
     assert checked(same, tmp_path, forger).problems == []
-    sealed_again(files := dict(whole), of, forger, {one: links[other], other: links[one]})
+    sealed_again(files := dict(original), of, forger, {one: links[other], other: links[one]})
     report = checked(files, tmp_path, forger)
     wrong = {f"{of} record {one}", f"{of} record {other}"}
     assert {(each["code"], each["where"]) for each in report.problems} == {("link", each) for each in wrong}
     assert report.checked["links"] == len(links) - 2
 
 
-def test_where_no_facts_are_told_the_kinds_and_the_order_of_a_replay_are_compared(
+def test_without_disclosed_facts_the_kinds_and_the_order_of_a_replay_are_compared(
     made: Made, tmp_path: Path
 ) -> None:
-    whole, forger = unpacked(made.replay), Forger()
-    untold(whole, "replay")
-    links = linked_by(whole, "replay")
-    sealed_again(files := dict(whole), "replay", forger, {})
-    forger.seal(files, says(withholds=True))
+    original, forger = unpacked(made.replay), Forger()
+    without_facts(original, "replay")
+    links = linked_by(original, "replay")
+    sealed_again(files := dict(original), "replay", forger, {})
+    forger.seal(files, in_first_tree(withholds=True))
     report = checked(files, tmp_path, forger)
     assert report.problems == []
     assert any("4 records of the replay" in each and "not disclosed" in each for each in report.not_checked)
     kinds = {
         index: json.loads(line)["kind"].encode()
-        for index, line in enumerate(whole["replay/records.jsonl"].splitlines())
+        for index, line in enumerate(original["replay/records.jsonl"].splitlines())
     }
     swapped = {1: links[2], 2: links[1]}
     for as_well, named in ((NO_OTHER, "something else"), ({1: kinds[2], 2: kinds[1]}, "after record")):
-        sealed_again(files := dict(whole), "replay", forger, swapped, as_well)
-        forger.seal(files, says(withholds=True))
+        sealed_again(files := dict(original), "replay", forger, swapped, as_well)
+        forger.seal(files, in_first_tree(withholds=True))
         found = checked(files, tmp_path, forger).problems
         assert any(each["code"] == "link" and named in each["says"] for each in found)
 
 
-def test_a_step_of_a_replay_links_a_recorded_step_and_nothing_else(made: Made, tmp_path: Path) -> None:
-    whole, forger = unpacked(made.replay), Forger()
-    own = leaf_hash(whole["replay/records.jsonl"].splitlines()[0]).hex().encode()
-    session = leaf_hash(whole["session/records.jsonl"].splitlines()[0]).hex().encode()
+def test_a_step_of_a_replay_links_only_a_recorded_step(made: Made, tmp_path: Path) -> None:
+    original, forger = unpacked(made.replay), Forger()
+    own = leaf_hash(original["replay/records.jsonl"].splitlines()[0]).hex().encode()
+    session = leaf_hash(original["session/records.jsonl"].splitlines()[0]).hex().encode()
     for link, named in (
         (own, "something else (session)"),
         (session, "something else (1)"),
         (b"", "does not name the record"),
     ):
-        sealed_again(files := dict(whole), "replay", forger, {1: link})
+        sealed_again(files := dict(original), "replay", forger, {1: link})
         (fault,) = checked(files, tmp_path, forger).problems
         assert (fault["code"], fault["where"]) == ("link", "replay record 1")
         assert named in fault["says"]
 
 
-def test_nobody_is_told_that_the_report_was_compared_with_the_records(made: Made, tmp_path: Path) -> None:
+def test_the_report_is_never_claimed_to_match_the_records(made: Made, tmp_path: Path) -> None:
     files, forger = unpacked(made.session), Forger()
     page = files["report.html"].decode()
     assert "it does not compare its words with them" in page
     files["report.html"] = b"<h1>The agent refused the order.</h1>"
     forger.seal(files)
-    said = "\n".join(tm_verify.report_lines(checked(files, tmp_path, forger)))
-    assert "NOT PROVEN: That report.html, README.txt and the names in the statement" in said
+    report_text = "\n".join(tm_verify.report_lines(checked(files, tmp_path, forger)))
+    assert "NOT PROVEN: That report.html, README.txt and the names in the statement" in report_text
     assert "That report.html, this text and the names in statement.json" in files["README.txt"].decode()
 
 
-def test_a_key_that_is_said_to_be_another_one_is_named(made: Made, tmp_path: Path) -> None:
+def test_a_key_with_the_details_of_another_is_reported(made: Made, tmp_path: Path) -> None:
     other = Forger()
-    for said in ({"fingerprint": other.key}, {"pem": "-----BEGIN PUBLIC KEY-----"}, {"fingerprint": None}):
+    for details in ({"fingerprint": other.key}, {"pem": "-----BEGIN PUBLIC KEY-----"}, {"fingerprint": None}):
         files, forger = unpacked(made.session), Forger()
         keys = json.loads(files["keys.json"])
-        files["keys.json"] = json.dumps([keys[0] | said, *keys[1:]]).encode()
+        files["keys.json"] = json.dumps([keys[0] | details, *keys[1:]]).encode()
         forger.seal(files)
         (fault,) = checked(files, tmp_path, forger).problems
         assert (fault["code"], fault["where"]) == ("key", "keys.json key 1")

@@ -1,4 +1,4 @@
-"""A small file that unpacks to a large one, or that has no end of faults, holds nobody up and eats no memory."""
+"""A small file that unpacks to a large one, or has endless faults, blocks no one and uses little memory."""
 
 import base64
 import json
@@ -18,12 +18,12 @@ from tests.verifier.forging import Forger
 from timemachine.evidence.pure.deterministic_zip import Zipped
 from timemachine.verifier import tm_verify
 
-pytestmark = pytest.mark.django_db  # for the fixture alone
+pytestmark = pytest.mark.django_db  # for the fixture only
 MIB: Final = 1 << 20
 
 
 def with_large(files: Files, name: str, chunk: bytes, times: int, target: Path) -> str:
-    """A zip of these files, of which one is so many times the same bytes."""
+    """Return the path of a zip of these files, one of which is the same bytes this many times."""
     packed({other: data for other, data in files.items() if other != name}, target)
     with zipfile.ZipFile(target, "a", zipfile.ZIP_DEFLATED) as opened, opened.open(name, "w") as file:
         for _ in range(times):
@@ -31,35 +31,37 @@ def with_large(files: Files, name: str, chunk: bytes, times: int, target: Path) 
     return str(target)
 
 
-def test_a_long_line_takes_time_in_proportion_to_its_length(made: Made, tmp_path: Path) -> None:
+def test_the_time_for_a_long_line_is_proportional_to_its_length(made: Made, tmp_path: Path) -> None:
     path = with_large(unpacked(made.session), "payloads.jsonl", b"x" * MIB, 128, tmp_path / "x.zip")
     began = process_time()
     tm_verify.verify(path, made.key)
-    assert process_time() - began < 5  # where each chunk was put behind all before it, eleven seconds
+    assert process_time() - began < 5  # appending each chunk to all earlier ones took eleven seconds
 
 
-def test_a_line_is_whole_however_it_is_cut_into_chunks(
+def test_a_line_is_read_completely_for_any_chunk_size(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(packed(unpacked(made.session), tmp_path / "x.zip"))
-    at_once = tm_verify.verify(path, made.key).as_json()
+    in_one_chunk = tm_verify.verify(path, made.key).as_json()
     for size in (1, 7, 64):
         monkeypatch.setattr(tm_verify, "CHUNK", size)
-        assert tm_verify.verify(path, made.key).as_json() == at_once
+        assert tm_verify.verify(path, made.key).as_json() == in_one_chunk
 
 
-def test_a_line_longer_than_any_payload_is_no_bundle(
+def test_a_line_longer_than_any_payload_is_not_a_bundle(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(tm_verify, "LONGEST_LINE", 4 * MIB)
     path = with_large(unpacked(made.session), "payloads.jsonl", b"x" * MIB, 8, tmp_path / "x.zip")
     assert tm_verify.main([path]) == 2
     assert "a line of payloads.jsonl is longer than 4,194,304 bytes" in capsys.readouterr().err
-    told = with_large(unpacked(made.session), "session/disclosed.jsonl", b"x" * MIB, 8, tmp_path / "y.zip")
-    assert tm_verify.main([told, "--told", "session/disclosed.jsonl"]) == 1
+    oversized = with_large(
+        unpacked(made.session), "session/disclosed.jsonl", b"x" * MIB, 8, tmp_path / "y.zip"
+    )
+    assert tm_verify.main([oversized, "--told", "session/disclosed.jsonl"]) == 1
 
 
-def test_what_unpacks_to_more_than_is_ever_packed_so_tightly_is_no_bundle(
+def test_an_impossible_compression_ratio_is_not_a_bundle(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = with_large(unpacked(made.session), "payloads.jsonl", b"x" * MIB, 64, tmp_path / "x.zip")
@@ -69,8 +71,8 @@ def test_what_unpacks_to_more_than_is_ever_packed_so_tightly_is_no_bundle(
         tm_verify.verify(path)
 
 
-def test_texts_that_repeat_each_other_are_packed_less_tightly_than_that(tmp_path: Path) -> None:
-    """As a bundle holds them: a salt before each text, here of an agent that gives the same answer of 16 KiB a thousand times."""
+def test_repetitive_texts_stay_below_the_compression_limit(tmp_path: Path) -> None:
+    """As in a real bundle: a salt before each text, here of an agent that gives the same answer of 16 KiB a thousand times."""
     answer = " ".join(f"line {number} of the same log" for number in range(600))[:16_384]
     with (tmp_path / "x.zip").open("wb") as target:
         zipped = Zipped(target)
@@ -93,7 +95,7 @@ def test_texts_that_repeat_each_other_are_packed_less_tightly_than_that(tmp_path
         ("session/checkpoints.jsonl", b"\n"),
     ],
 )
-def test_after_so_many_faults_it_stops_and_says_so(
+def test_the_check_stops_after_a_maximum_of_faults_and_reports_this(
     made: Made,
     tmp_path: Path,
     name: str,
@@ -117,12 +119,12 @@ def test_the_other_process_stops_too(made: Made, tmp_path: Path, monkeypatch: py
     assert tm_verify.main([str(path), "--told", "session/disclosed.jsonl"]) == 1
 
 
-def test_lines_that_are_right_and_written_otherwise_have_an_end(
+def test_valid_lines_in_another_form_are_limited(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = unpacked(made.session)
-    told = files["session/disclosed.jsonl"].splitlines()
-    files["session/disclosed.jsonl"] = b"".join(b" " + line + b"\n" for line in told)
+    oversized = files["session/disclosed.jsonl"].splitlines()
+    files["session/disclosed.jsonl"] = b"".join(b" " + line + b"\n" for line in oversized)
     monkeypatch.setattr(tm_verify, "MOST_COUNTED", 5)
     report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
     assert report.stopped == (
@@ -131,11 +133,11 @@ def test_lines_that_are_right_and_written_otherwise_have_an_end(
     assert report.as_json()["result"] == "failed"
 
 
-def test_signatures_that_are_not_valid_have_an_end_and_one_that_is_repeated_is_checked_once(
+def test_invalid_signatures_are_limited_and_a_repeated_one_is_checked_once(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files, forger = unpacked(made.session), Forger()
-    forger.slip_in(files)
+    forger.add_key(files)
     signed = json.loads(files["session/checkpoints.jsonl"].splitlines()[0])
     line = json.dumps(forger.signed(signed)).encode() + b"\n"
     files["session/checkpoints.jsonl"] = line * 5_000
@@ -161,9 +163,7 @@ def test_a_million_bad_lines_take_little_memory(made: Made, tmp_path: Path) -> N
     assert after <= max(before, 120 * 1024)  # KiB
 
 
-def test_lines_that_are_no_entries_of_a_log_have_an_end(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_invalid_log_entries_are_limited(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tm_verify, "MOST_COUNTED", 1_000)
     path = with_large(unpacked(made.log), "log/entries.jsonl", b"\n" * 1_000, 100, tmp_path / "x.zip")
     report = tm_verify.verify(path)

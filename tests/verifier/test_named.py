@@ -1,4 +1,4 @@
-"""Of records that were taken out, moved, doubled or changed, those are named and no others."""
+"""Of removed, moved, duplicated or changed records, exactly those are reported."""
 
 import re
 from pathlib import Path
@@ -8,16 +8,16 @@ import pytest
 
 from tests.verifier.bundles import Change, Files, lines, packed, replaced, statement, unpacked
 from tests.verifier.conftest import Made
-from tests.verifier.test_check_here import Checks, says
+from tests.verifier.test_check_here import Checks, browser_report
 from timemachine.verifier import tm_verify
 
-__all__ = ["says"]
-pytestmark = pytest.mark.django_db  # for the fixture alone
+__all__ = ["browser_report"]
+pytestmark = pytest.mark.django_db  # for the fixture only
 RECORDS: Final = "session/records.jsonl"
 
 
 def taken(*numbers: int) -> Change:
-    """Take these lines out."""
+    """Remove these lines."""
     return lines(
         RECORDS,
         lambda found: found.__setitem__(slice(None), [x for i, x in enumerate(found) if i not in numbers]),
@@ -36,7 +36,7 @@ def at(number: int, old: str, new: str) -> Change:
 
 
 def first_hash_of(number: int, name: str) -> Change:
-    """Another first digit of the first hash behind a name."""
+    """Change the first digit of the first hash after a name."""
 
     def change(found: list[bytes]) -> None:
         begin = found[number].index(f'"{name}":'.encode())
@@ -76,8 +76,8 @@ CASES: Final[dict[str, tuple[Change, set[int]]]] = {
     ),
     "one doubled at the end": (lines(RECORDS, lambda found: found.append(found[4])), {4}),
     "the last doubled": (lines(RECORDS, lambda found: found.append(found[8])), {8}),
-    "one that calls itself another": (at(5, '"index":5', '"index":7'), {5}),
-    "one that calls itself one that never was": (at(5, '"index":5', '"index":70'), {5}),
+    "one with the index of another": (at(5, '"index":5', '"index":7'), {5}),
+    "one with an index that never existed": (at(5, '"index":5', '"index":70'), {5}),
     "one of another form": (at(3, '"v":1', '"v":2'), {3}),
     "the first of another form": (at(0, '"v":1', '"v":2'), {0}),
     "the last of another form": (at(8, '"v":1', '"v":2'), {8}),
@@ -93,37 +93,41 @@ CASES: Final[dict[str, tuple[Change, set[int]]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_those_are_named_and_no_others(made: Made, tmp_path: Path, name: str) -> None:
-    change, wanted = CASES[name]
+def test_exactly_the_affected_records_are_reported(made: Made, tmp_path: Path, name: str) -> None:
+    change, expected = CASES[name]
     files = unpacked(made.session)
     change(files)
     found = tm_verify.verify(str(packed(files, tmp_path / "evidence.zip")), made.key).problems
     places = {each["where"] for each in found} - {RECORDS}
-    assert {int(place.split(" ")[2]) for place in places if place.startswith("session record ")} == wanted, (
-        found
-    )
+    assert {
+        int(place.split(" ")[2]) for place in places if place.startswith("session record ")
+    } == expected, found
     assert not [each for each in found if each["where"].startswith("session checkpoint")], found
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_reader_s_browser_names_the_same(made: Made, says: Checks, name: str) -> None:
-    change, wanted = CASES[name]
+def test_the_reader_s_browser_reports_the_same(made: Made, browser_report: Checks, name: str) -> None:
+    change, expected = CASES[name]
     files = unpacked(made.session)
     change(files)
-    told = says(files)
-    found = [line for line in told.splitlines() if line.startswith(("session record ", "session checkpoint"))]
-    assert {int(line.split(" ")[2].rstrip(":")) for line in found if "checkpoint" not in line} == wanted, told
-    assert not [line for line in found if "checkpoint" in line], told
+    shown = browser_report(files)
+    found = [
+        line for line in shown.splitlines() if line.startswith(("session record ", "session checkpoint"))
+    ]
+    assert {int(line.split(" ")[2].rstrip(":")) for line in found if "checkpoint" not in line} == expected, (
+        shown
+    )
+    assert not [line for line in found if "checkpoint" in line], shown
 
 
-def test_where_the_statement_s_signature_is_not_valid_no_key_is_called_another_one(
-    made: Made, tmp_path: Path
-) -> None:
+def test_an_invalid_statement_signature_is_not_blamed_on_another_key(made: Made, tmp_path: Path) -> None:
     files = unpacked(made.session)
-    statement(lambda said: said["predicate"]["about"].update(name="x"))(files)
-    told = list(tm_verify.report_lines(tm_verify.verify(str(packed(files, tmp_path / "evidence.zip")))))
-    assert "signed by no valid key" in told
-    assert not [line for line in told if "another key" in line]
+    statement(lambda content: content["predicate"]["about"].update(name="x"))(files)
+    report_lines = list(
+        tm_verify.report_lines(tm_verify.verify(str(packed(files, tmp_path / "evidence.zip"))))
+    )
+    assert "signed by no valid key" in report_lines
+    assert not [line for line in report_lines if "another key" in line]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +140,7 @@ def test_where_the_statement_s_signature_is_not_valid_no_key_is_called_another_o
         ("sealed", "1 sealed", "2 sealed"),
     ],
 )
-def test_one_is_counted_as_one(name: str, one: str, two: str) -> None:
+def test_a_range_of_one_is_formatted_as_one(name: str, one: str, two: str) -> None:
     for count, words in ((1, one), (2, two)):
         report = tm_verify.Report()
         report.checked[name] = count

@@ -1,4 +1,4 @@
-"""What an auditor takes from a release."""
+"""The verifier in a release, as an auditor downloads it."""
 
 import hashlib
 import shutil
@@ -11,16 +11,17 @@ from timemachine.verifier import tm_verify
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_release_brings_the_verifier_and_its_hash(tmp_path: Path) -> None:
+def test_a_release_includes_the_verifier_and_its_hash(tmp_path: Path) -> None:
     verifier = tmp_path / "timemachine" / "verifier" / "tm_verify.py"
     verifier.parent.mkdir(parents=True)
     shutil.copy(tm_verify.__file__, verifier)
     make = ["make", "--no-print-directory", "-f", str(ROOT / "Makefile"), "release"]
-    said = subprocess.run(make, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(make, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     released = tmp_path / "dist" / "tm_verify.py"
-    assert said == f"{hashlib.sha256(verifier.read_bytes()).hexdigest()}  tm_verify.py\n"
-    assert (tmp_path / "dist" / "tm_verify.py.sha256").read_text() == said
-    asked = [sys.executable, "-I", "-S", str(released), "--help"]
+    assert output == f"{hashlib.sha256(verifier.read_bytes()).hexdigest()}  tm_verify.py\n"
+    assert (tmp_path / "dist" / "tm_verify.py.sha256").read_text() == output
+    command = [sys.executable, "-I", "-S", str(released), "--help"]
     assert (
-        "Check an evidence bundle" in subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+        "Check an evidence bundle"
+        in subprocess.run(command, check=True, capture_output=True, text=True).stdout
     )

@@ -1,4 +1,4 @@
-"""The tampering lab: whatever is done to a bundle without the key is found, and the right record is named."""
+"""The tampering lab: every change to a bundle made without the key is detected, and the right record is reported."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
 from timemachine.verifier import tm_verify
 
-pytestmark = pytest.mark.django_db  # for the fixture alone
+pytestmark = pytest.mark.django_db  # for the fixture only
 RECORDS: Final = "session/records.jsonl"
 DISCLOSED: Final = "session/disclosed.jsonl"
 CHECKPOINTS: Final = "session/checkpoints.jsonl"
@@ -43,7 +43,7 @@ def set_field(field: str, position: int, value: str) -> Any:
 
 
 def flip(name: str, number: int) -> Change:
-    """Another last byte under a signature."""
+    """Change the last byte under a signature."""
 
     def change(signed: Any) -> None:
         payload = bytearray(base64.b64decode(signed["payload"]))
@@ -54,9 +54,9 @@ def flip(name: str, number: int) -> Change:
 
 
 def forge(files: Files) -> str:
-    """Sign the statement, and every checkpoint, with a key of one's own, which is slipped in; its fingerprint."""
+    """Sign the statement and every checkpoint with the forger's own key, add it to the bundle, and return its fingerprint."""
     forger = Forger()
-    forger.slip_in(files)
+    forger.add_key(files)
     files["statement.json"] = json.dumps(forger.signed(json.loads(files["statement.json"]))).encode()
     signed = [forger.signed(json.loads(line)) for line in files[CHECKPOINTS].splitlines()]
     files[CHECKPOINTS] = b"".join(json.dumps(each).encode() + b"\n" for each in signed)
@@ -64,7 +64,7 @@ def forge(files: Files) -> str:
 
 
 def other_bits(text: str) -> str:
-    """The same bytes in base64, with other bits behind the last of them."""
+    """Return the same bytes in base64, with other padding bits."""
     letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
     body, end = text.rstrip("="), text[len(text.rstrip("=")) :]
     assert end
@@ -108,7 +108,7 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         document(DISCLOSED, set_field("output", 1, "Nobody keeps invoices."), 2),
         ("field", "session record 2 output"),
     ),
-    "a figure": (
+    "a number": (
         document(DISCLOSED, set_field("facts", 1, '{"cost_usd":"0.000001"}'), 2),
         ("field", "session record 2 facts"),
     ),
@@ -130,18 +130,18 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         ("checkpoint", "session checkpoints"),
     ),
     "the statement": (
-        statement(lambda said: said["predicate"]["about"].update(name="x")),
+        statement(lambda content: content["predicate"]["about"].update(name="x")),
         ("signature", "statement.json"),
     ),
-    "more beside the statement": (
+    "more next to the statement": (
         document("statement.json", lambda signed: signed.update(note="Checked, and all of it is true")),
         ("signature", "statement.json"),
     ),
-    "more beside its signature": (
+    "more next to its signature": (
         document("statement.json", lambda signed: signed["signatures"][0].update(cert="x")),
         ("signature", "statement.json"),
     ),
-    "bits of its signature that belong to no byte": (
+    "padding bits of its signature": (
         document(
             "statement.json",
             lambda signed: signed["signatures"][0].update(sig=other_bits(signed["signatures"][0]["sig"])),
@@ -150,7 +150,7 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
     ),
     "the README": (lambda files: files.update({"README.txt": b"all is proven"}), ("file", "README.txt")),
     "a file added": (lambda files: files.update({"extra.txt": b"x"}), ("file", "extra.txt")),
-    "a file taken out": (without("README.txt"), ("file", "README.txt")),
+    "a file removed": (without("README.txt"), ("file", "README.txt")),
     "the entry in the log": (
         document(
             "session/log.json", lambda entry: entry.update(entry=entry["entry"].replace("sealed", "healed"))
@@ -170,7 +170,7 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_what_was_changed_is_named(made: Made, tmp_path: Path, name: str) -> None:
+def test_every_change_is_reported(made: Made, tmp_path: Path, name: str) -> None:
     change, (code, where) = CLASSES[name]
     files = unpacked(made.session)
     change(files)
@@ -178,7 +178,7 @@ def test_what_was_changed_is_named(made: Made, tmp_path: Path, name: str) -> Non
     assert any(each == code and place.startswith(where or "payload ") for each, place in found), found
 
 
-def test_the_bundles_hold_together_untouched(made: Made, tmp_path: Path) -> None:
+def test_untouched_bundles_are_valid(made: Made, tmp_path: Path) -> None:
     for name, links in (("session", 0), ("replay", 4), ("comparison", 6)):
         path = tmp_path / f"{name}.zip"
         path.write_bytes(getattr(made, name))
@@ -188,13 +188,13 @@ def test_the_bundles_hold_together_untouched(made: Made, tmp_path: Path) -> None
         assert report.checked["links"] == links
 
 
-def test_the_files_of_a_bundle_are_the_evidence_however_they_are_packed(made: Made, tmp_path: Path) -> None:
+def test_the_files_of_a_bundle_are_evidence_for_any_packing(made: Made, tmp_path: Path) -> None:
     with_other_zip = packed(unpacked(made.session), tmp_path / "a.zip")
     assert with_other_zip.read_bytes() != made.session
     assert faults(with_other_zip, made.key) == []
 
 
-def test_a_forger_s_own_key_is_found_by_the_fingerprint(made: Made, tmp_path: Path) -> None:
+def test_a_forger_s_own_key_is_detected_by_the_fingerprint(made: Made, tmp_path: Path) -> None:
     files = unpacked(made.session)
     forge(files)
     found = faults(packed(files, tmp_path / "evidence.zip"), made.key)
@@ -218,28 +218,28 @@ OF_OTHERS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         document("comparison/disclosed.jsonl", set_field("grounding", 1, '{"score":1}'), 1),
         ("field", "comparison record 1 grounding"),
     ),
-    "an arm": (
+    "a variant": (
         document("comparison/disclosed.jsonl", set_field("arms", 1, "[]"), 0),
         ("field", "comparison record 0 arms"),
     ),
-    "a figure": (
+    "a number": (
         document("comparison/disclosed.jsonl", set_field("facts", 1, '{"columns":[]}'), 7),
         ("field", "comparison record 7 facts"),
     ),
-    "a cell taken out": (lines("comparison/records.jsonl", drop(3)), ("missing", "comparison record 3")),
-    "what a cell repeats": (lines("session-1/records.jsonl", drop(1)), ("link", "comparison record 1")),
+    "a cell removed": (lines("comparison/records.jsonl", drop(3)), ("missing", "comparison record 3")),
+    "the link of a cell": (lines("session-1/records.jsonl", drop(1)), ("link", "comparison record 1")),
 }
 
 
 @pytest.mark.parametrize("name", OF_OTHERS)
-def test_what_was_changed_of_a_replay_or_comparison_is_named(made: Made, tmp_path: Path, name: str) -> None:
+def test_every_change_of_a_replay_or_comparison_is_reported(made: Made, tmp_path: Path, name: str) -> None:
     change, fault = OF_OTHERS[name]
     files = unpacked(made.replay if "replay" in fault[1] else made.comparison)
     change(files)
     assert fault in faults(packed(files, tmp_path / "evidence.zip"), made.key)
 
 
-def test_a_replay_of_another_record_than_it_says_is_named(made: Made, tmp_path: Path) -> None:
+def test_a_replay_of_another_record_than_stated_is_reported(made: Made, tmp_path: Path) -> None:
     files = unpacked(made.replay)
     lines(RECORDS, drop(2))(files)
     found = faults(packed(files, tmp_path / "evidence.zip"), made.key)
@@ -247,7 +247,7 @@ def test_a_replay_of_another_record_than_it_says_is_named(made: Made, tmp_path: 
     assert any(code == "missing" and "record" in where for code, where in found)
 
 
-def test_a_record_that_is_shown_alone_needs_its_own_proof(made: Made, tmp_path: Path) -> None:
+def test_a_record_shown_alone_needs_its_own_proof(made: Made, tmp_path: Path) -> None:
     files = unpacked(made.replay)
     proofs = files["session/proofs.jsonl"]
     lines("session/proofs.jsonl", drop(1))(files)

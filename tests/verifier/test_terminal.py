@@ -1,4 +1,4 @@
-"""What somebody put into a bundle cannot write over the verdict on a terminal."""
+"""Text in a bundle cannot overwrite the verdict on a terminal."""
 
 import io
 import sys
@@ -12,7 +12,7 @@ from tests.verifier.conftest import Made
 from tests.verifier.test_crafted import forged
 from timemachine.verifier import tm_verify
 
-pytestmark = pytest.mark.django_db  # for the fixture alone
+pytestmark = pytest.mark.django_db  # for the fixture only
 OVER = "x\r\x1b[1A\x1b[2KVERIFIED\u202e\u2066\x7f\x85\ud800"
 
 
@@ -20,11 +20,11 @@ def is_harmless(written: str) -> bool:
     return all(each.isprintable() for line in written.split("\n") for each in line)
 
 
-def test_every_line_that_is_told_is_printable(
+def test_every_reported_line_is_printable(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = unpacked(made.session)
-    forged(lambda said: said["subject"][0].update(name=OVER))(files)
+    forged(lambda content: content["subject"][0].update(name=OVER))(files)
     document("session/disclosed.jsonl", lambda line: line["fields"].update({OVER: ["00", "x"]}), 0)(files)
     files[OVER.replace("\ud800", "")] = b""
     path = str(packed(files, tmp_path / "x.zip"))
@@ -37,28 +37,28 @@ def test_every_line_that_is_told_is_printable(
     assert is_harmless(capsys.readouterr().out)
 
 
-def test_what_cannot_be_read_is_said_in_printable_words(
+def test_an_unreadable_file_is_reported_in_printable_words(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = unpacked(made.session)
-    forged(lambda said: said["predicate"].update(format=OVER))(files)
+    forged(lambda content: content["predicate"].update(format=OVER))(files)
     path = packed(files, tmp_path / "x\r\x1b[2K.zip")
     assert tm_verify.main([str(path)]) == 2
     with pytest.raises(SystemExit):
         tm_verify.main(["a.zip", "b\x1b[2K.zip\u202e"])
     with pytest.raises(SystemExit):
         tm_verify.main(["a.zip", "--key", "x"])
-    said = capsys.readouterr().err
-    assert is_harmless(said)
-    assert r"b\x1b[2K.zip\u202e" in said
-    assert r"x\r\x1b[2K.zip" in said
+    errors = capsys.readouterr().err
+    assert is_harmless(errors)
+    assert r"b\x1b[2K.zip\u202e" in errors
+    assert r"x\r\x1b[2K.zip" in errors
 
 
 def test_a_long_name_is_cut() -> None:
     assert len(tm_verify.plain("x" * 10_000)) == tm_verify.LONGEST_WORDS + 1
 
 
-def test_a_terminal_without_a_letter_gets_it_escaped(
+def test_a_character_the_terminal_lacks_is_escaped(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.zip"

@@ -1,4 +1,4 @@
-"""What the verifier reads of a timestamp (RFC 3161), and what it says of one that is none or of something else."""
+"""How the verifier reads a timestamp (RFC 3161), and what it reports about an invalid or unrelated one."""
 
 import hashlib
 from collections.abc import Callable
@@ -18,7 +18,7 @@ AT: Final = b"20261123111500Z"
 
 
 def element(tag: int, *parts: bytes) -> bytes:
-    """An element in DER."""
+    """Return an element in DER."""
     content = b"".join(parts)
     if len(content) < 0x80:
         return bytes([tag, len(content)]) + content
@@ -27,7 +27,7 @@ def element(tag: int, *parts: bytes) -> bytes:
 
 
 def answer(at: bytes = AT, algorithm: bytes = SHA_512, dates: bytes = STATE) -> bytes:
-    """An authority's answer, as far as it is read."""
+    """Return an authority's answer, as far as it is read."""
     imprint = element(
         0x30, element(0x30, element(0x06, algorithm)), element(0x04, hashlib.sha512(dates).digest())
     )
@@ -40,7 +40,7 @@ def answer(at: bytes = AT, algorithm: bytes = SHA_512, dates: bytes = STATE) -> 
     return element(0x30, element(0x30, element(0x02, b"\0")), token)
 
 
-def test_a_timestamp_says_its_hash_and_its_time() -> None:
+def test_a_timestamp_states_its_hash_and_its_time() -> None:
     found = tm_verify.timestamp(answer())
     assert found == (SHA_512, hashlib.sha512(STATE).digest(), "2026-11-23T11:15:00Z")
     assert tm_verify.timestamp(answer(b"20261123111500.25Z"))[2] == "2026-11-23T11:15:00.25Z"
@@ -54,29 +54,27 @@ def test_a_timestamp_says_its_hash_and_its_time() -> None:
         b"\x30\x80", b"\x30\x84\x00",
     ],
 )  # fmt: skip
-def test_what_has_another_form_is_no_timestamp(none: bytes) -> None:
+def test_data_of_another_form_is_not_a_timestamp(none: bytes) -> None:
     with pytest.raises(tm_verify.WRONG_FORM):
         tm_verify.timestamp(none)
 
 
 def indefinite(der: bytes) -> bytes:
-    """The element in BER, with its end marked behind it and its length not said."""
+    """Return the element in BER, with an end marker instead of a length."""
     head = 2 if der[1] < 0x80 else 2 + der[1] - 0x80
     return bytes([der[0], 0x80]) + der[head:] + bytes(2)
 
 
-def test_a_timestamp_whose_lengths_are_not_said_is_not_checked_and_no_fault(
-    made: Made, tmp_path: Path
-) -> None:
+def test_a_timestamp_of_indefinite_length_is_not_checked_and_not_a_fault(made: Made, tmp_path: Path) -> None:
     report = checked(made, tmp_path, lambda state: indefinite(answer(dates=state)))
     assert [each for each in report.problems if each["code"] == "timestamp"] == []
-    (says,) = (each for each in report.not_checked if each.startswith("timestamps/1.tsr: "))
-    assert "openssl ts -verify -in timestamps/1.tsr -data timestamps/1.json" in says
+    (note,) = (each for each in report.not_checked if each.startswith("timestamps/1.tsr: "))
+    assert "openssl ts -verify -in timestamps/1.tsr -data timestamps/1.json" in note
     assert report.dated == []
 
 
 @pytest.mark.parametrize(
-    ("said", "problem", "told"),
+    ("answer_of", "problem", "reported"),
     [
         (lambda state: answer(dates=state), None, "2026-11-23T11:15:00Z of the log with its first 1 entry ("),
         (lambda state: answer(dates=state, algorithm=SHA_3), None, "of the log with its first 1 entry, by an unknown hash algorithm ("),
@@ -84,25 +82,25 @@ def test_a_timestamp_whose_lengths_are_not_said_is_not_checked_and_no_fault(
         (lambda _state: b"nonsense", "It does not have the form of a timestamp (RFC 3161).", None),
     ],
 )  # fmt: skip
-def test_a_timestamp_is_of_the_state_beside_it_or_a_fault(
-    said: Callable[[bytes], bytes], problem: str | None, told: str | None, made: Made, tmp_path: Path
+def test_a_timestamp_must_be_of_the_state_next_to_it(
+    answer_of: Callable[[bytes], bytes], problem: str | None, reported: str | None, made: Made, tmp_path: Path
 ) -> None:
-    report = checked(made, tmp_path, said)
+    report = checked(made, tmp_path, answer_of)
     assert [each["says"] for each in report.problems if each["code"] == "timestamp"] == [problem] * bool(
         problem
     )
     found = [line for line in tm_verify.report_lines(report) if line.startswith("TIMESTAMP ")]
-    assert len(found) == bool(told)
-    assert all(told and told in line for line in found)
-    assert [each["file"] for each in report.as_json()["timestamps"]] == ["timestamps/1.tsr"] * bool(told)
+    assert len(found) == bool(reported)
+    assert all(reported and reported in line for line in found)
+    assert [each["file"] for each in report.as_json()["timestamps"]] == ["timestamps/1.tsr"] * bool(reported)
 
 
-def test_a_timestamp_that_is_too_large_to_be_one_says_nothing(made: Made, tmp_path: Path) -> None:
+def test_a_timestamp_that_is_too_large_reports_nothing(made: Made, tmp_path: Path) -> None:
     report = checked(made, tmp_path, lambda state: answer(dates=state) + bytes(tm_verify.LARGEST_SMALL_FILE))
     assert report.dated == []
 
 
-def test_of_many_timestamps_the_newest_are_told() -> None:
+def test_the_newest_of_many_timestamps_are_listed() -> None:
     report = tm_verify.Report()
     report.dated = [
         tm_verify.Dated(each, "2026-11-23T11:15:00Z", "f", compared=True) for each in range(12, 0, -1)
@@ -112,9 +110,9 @@ def test_of_many_timestamps_the_newest_are_told() -> None:
     assert "and 2 earlier timestamps; --json has all" in found
 
 
-def checked(made: Made, folder: Path, said: Callable[[bytes], bytes]) -> tm_verify.Report:
-    """The report on a log's bundle with a timestamp beside its first signed state."""
+def checked(made: Made, folder: Path, answer_of: Callable[[bytes], bytes]) -> tm_verify.Report:
+    """Return the report on a log's bundle with a timestamp next to its first signed state."""
     files = unpacked(made.log)
     state = files["log/checkpoints.jsonl"].splitlines()[0]
-    files |= {"timestamps/1.json": state, "timestamps/1.tsr": said(state)}
+    files |= {"timestamps/1.json": state, "timestamps/1.tsr": answer_of(state)}
     return tm_verify.verify(str(packed(files, folder / "log.zip")))
