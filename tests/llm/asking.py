@@ -1,4 +1,4 @@
-"""Requests for the tests of this room, against the stub on the loopback."""
+"""Requests to the stub on the loopback, for the tests of `llm`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ PROMPT = (
 
 
 def openai_connection(stub: StubModelServer) -> Connection:
-    """The stub as OpenAI."""
+    """Return the stub as OpenAI."""
     return Connection(
         protocol="openai",
         base_url=f"{stub.url}/v1",
@@ -26,12 +26,12 @@ def openai_connection(stub: StubModelServer) -> Connection:
 
 
 def anthropic_connection(stub: StubModelServer) -> Connection:
-    """The stub as Anthropic."""
+    """Return the stub as Anthropic."""
     return Connection(protocol="anthropic", base_url=stub.url, api_key=KEY, seed_parameter=None)
 
 
 def request_to(connection: Connection, **changes: Any) -> ModelRequest:
-    """A request over the connection, with a question, a passage and a prompt."""
+    """Return a request over the connection, with a question, a passage and a prompt."""
     stated: dict[str, Any] = {
         "model": ModelName(provider=connection.protocol, model="stub-model"),
         "connection": connection,

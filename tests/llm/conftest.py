@@ -1,4 +1,4 @@
-"""The scripted model server of these tests, and no waiting between two attempts."""
+"""The scripted model server of these tests, without waiting between retries."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ def stub() -> Iterator[StubModelServer]:
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long each repetition would have waited; the tests do not."""
+    """Record how long each retry would have waited; the tests do not wait."""
     waited: list[float] = []
     monkeypatch.setattr(Cancellation, "pause", lambda _, seconds: waited.append(seconds))
     return waited

@@ -1,4 +1,4 @@
-"""Which addresses a model server may have."""
+"""The addresses that a model server may have."""
 
 import socket
 from ipaddress import ip_address
@@ -18,12 +18,12 @@ NOT_PUBLIC = [
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_an_address_of_the_internet_is_public(address: str) -> None:
+def test_an_internet_address_is_public(address: str) -> None:
     assert is_public(ip_address(address))
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_an_address_of_this_machine_or_its_network_is_not_public(address: str) -> None:
+def test_a_loopback_or_local_network_address_is_not_public(address: str) -> None:
     assert not is_public(ip_address(address))
 
 
@@ -37,7 +37,7 @@ NORMAL = [
 
 
 @pytest.mark.parametrize(("url", "normal", "host", "port"), NORMAL)
-def test_an_address_is_read_into_its_parts(url: str, normal: str, host: str, port: int) -> None:
+def test_an_address_is_parsed_into_its_parts(url: str, normal: str, host: str, port: int) -> None:
     found = read_address(url)
     assert (found.url, found.host, found.port) == (normal, host, port)
     assert read_address(normal) == found
@@ -52,7 +52,7 @@ def test_an_address_is_read_into_its_parts(url: str, normal: str, host: str, por
         "https://a.example/" + "x" * 500,
     ],
 )  # fmt: skip
-def test_what_is_no_plain_address_is_refused(url: str) -> None:
+def test_an_address_with_extra_parts_is_refused(url: str) -> None:
     with pytest.raises(InvalidInput, match="is not an address of a model server") as refused:
         check_address(url, [])
     assert refused.value.code == "bad_address"
@@ -66,7 +66,7 @@ def test_what_is_no_plain_address_is_refused(url: str) -> None:
         "https://10.0.0.5:8443/v1", "http://8.8.8.8/v1",
     ],
 )  # fmt: skip
-def test_an_inner_address_is_refused_however_it_is_written(url: str) -> None:
+def test_an_internal_address_is_refused_in_any_notation(url: str) -> None:
     with pytest.raises(InvalidInput, match="MODEL_HOSTS_ALLOWED") as refused:
         check_address(url, [])
     assert refused.value.code == "address_not_allowed"
@@ -79,7 +79,7 @@ def test_an_inner_address_is_refused_however_it_is_written(url: str) -> None:
         "https://[fe80::1]/v1", "http://[fd00:ec2::254]/", "https://100.100.100.200/v1",
     ],
 )  # fmt: skip
-def test_a_link_local_or_metadata_address_is_never_allowed_nor_offered(url: str) -> None:
+def test_a_link_local_or_metadata_address_is_never_allowed_or_offered(url: str) -> None:
     host = read_address(url).host
     with pytest.raises(InvalidInput, match="a link-local or metadata address") as refused:
         check_address(url, [host])
@@ -96,7 +96,7 @@ def test_a_link_local_or_metadata_address_is_never_allowed_nor_offered(url: str)
         ("http://8.8.8.8/v1", "it is not https"),
     ],
 )
-def test_a_refused_address_names_its_first_reason(url: str, why: str) -> None:
+def test_a_refused_address_names_the_first_reason(url: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         check_address(url, [])
 
@@ -116,9 +116,7 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize(("url", "allowed", "accepted"), ALLOWED)
-def test_the_operator_names_the_inner_hosts_that_may_be_called(
-    url: str, allowed: list[str], accepted: bool
-) -> None:
+def test_the_operator_can_allow_internal_hosts(url: str, allowed: list[str], accepted: bool) -> None:
     if accepted:
         assert check_address(url, allowed).host == read_address(url).host
         return
@@ -126,7 +124,9 @@ def test_the_operator_names_the_inner_hosts_that_may_be_called(
         check_address(url, allowed)
 
 
-def test_a_name_with_one_inner_address_among_public_ones_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_with_one_internal_address_among_public_ones_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     answers = [(socket.AF_INET, 0, 0, "", (address, 443)) for address in ("8.8.8.8", "10.0.0.1")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answers)
     with pytest.raises(InvalidInput, match=r"leads to 10\.0\.0\.1"):
@@ -134,7 +134,7 @@ def test_a_name_with_one_inner_address_among_public_ones_is_refused(monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("failed", "says"),
+    ("failed", "message"),
     [
         (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "no name server knows it; check its name"),
         (UnicodeError("label too long"), "no name server knows it; check its name"),
@@ -142,18 +142,18 @@ def test_a_name_with_one_inner_address_among_public_ones_is_refused(monkeypatch:
         (OSError(24, "Too many open files"), r"looking it up failed \(Too many open files\); try again later"),
     ],
 )  # fmt: skip
-def test_a_name_that_leads_nowhere_is_refused_in_words(
-    failed: Exception, says: str, monkeypatch: pytest.MonkeyPatch
+def test_a_name_that_does_not_resolve_is_refused_with_the_reason(
+    failed: Exception, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nowhere(*_: Any, **__: Any) -> Any:
         raise failed
 
     monkeypatch.setattr(socket, "getaddrinfo", nowhere)
-    with pytest.raises(InvalidInput, match=f"models.example.com cannot be found: {says}") as refused:
+    with pytest.raises(InvalidInput, match=f"models.example.com cannot be found: {message}") as refused:
         check_address("https://models.example.com/v1", [])
     assert refused.value.code == "bad_address"
 
 
-def test_the_name_of_a_host_in_other_letters_is_asked_for_in_its_ascii_form() -> None:
+def test_an_internationalised_host_name_is_resolved_in_its_ascii_form() -> None:
     with pytest.raises(InvalidInput, match="write it in its ASCII form, xn--…"):
         read_address("https://exämple.org/v1")

@@ -1,4 +1,4 @@
-"""The answers that a provider's events come to: pure, case by case."""
+"""Assembling answers from the stream events of providers."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ import pytest
 from timemachine.llm.pure.answer_stream import AnthropicStream, OpenAIStream
 
 
-def choice(delta: Any, finish: str | None = None, **more: Any) -> dict[str, Any]:
-    return {"choices": [{"delta": delta, "finish_reason": finish}], **more}
+def choice(delta: Any, finish: str | None = None, **fields: Any) -> dict[str, Any]:
+    return {"choices": [{"delta": delta, "finish_reason": finish}], **fields}
 
 
-def test_chunks_come_to_a_chat_completion() -> None:
+def test_chunks_are_assembled_into_a_chat_completion() -> None:
     stream = OpenAIStream()
     chunks = [
         choice({"role": "assistant", "content": ""}, id="c1", model="m"),
@@ -31,13 +31,13 @@ def test_chunks_come_to_a_chat_completion() -> None:
     }
 
 
-def test_a_streamed_refusal_is_no_content() -> None:
+def test_a_streamed_refusal_is_not_content() -> None:
     stream = OpenAIStream()
     assert stream.add(choice({"refusal": "No."}, "stop")) == "No."
     assert stream.body["choices"][0]["message"] == {"content": None, "refusal": "No."}
 
 
-def test_a_refusal_after_the_answer_had_begun_stands_behind_it() -> None:
+def test_a_refusal_after_a_partial_answer_is_appended_to_it() -> None:
     stream = OpenAIStream()
     shown = [
         stream.add(each) for each in (choice({"content": "I think"}), choice({"refusal": " No."}, "stop"))
@@ -56,10 +56,10 @@ HALVES = [
 
 
 @pytest.mark.parametrize(("pieces", "shown"), HALVES)
-def test_the_halves_of_a_character_are_shown_and_kept_as_one(pieces: list[str], shown: list[str]) -> None:
+def test_surrogate_halves_are_joined_when_shown_and_stored(pieces: list[str], shown: list[str]) -> None:
     stream, other = OpenAIStream(), AnthropicStream()
-    told = [stream.add(choice({"content": piece})) for piece in pieces] + [stream.add(choice({}, "stop"))]
-    assert [text for text in told if text] == [text for text in shown if text]
+    received = [stream.add(choice({"content": piece})) for piece in pieces] + [stream.add(choice({}, "stop"))]
+    assert [text for text in received if text] == [text for text in shown if text]
     assert stream.body["choices"][0]["message"]["content"] == "".join(shown)
     events: list[dict[str, Any]] = [
         {"type": "content_block_delta", "delta": {"type": "text_delta", "text": piece}} for piece in pieces
@@ -69,20 +69,20 @@ def test_the_halves_of_a_character_are_shown_and_kept_as_one(pieces: list[str], 
     assert other.body["content"] == [{"type": "text", "text": "".join(shown)}]
 
 
-def test_groqs_own_place_for_the_usage_is_known() -> None:
+def test_usage_is_also_read_from_where_groq_sends_it() -> None:
     stream = OpenAIStream()
     stream.add({"choices": None, "x_groq": {"usage": {"prompt_tokens": 3}}})
     assert stream.body["usage"] == {"prompt_tokens": 3}
     assert not stream.complete
 
 
-def test_an_error_among_the_chunks_is_the_providers() -> None:
+def test_an_error_among_the_chunks_is_the_provider_s() -> None:
     stream = OpenAIStream()
     stream.add({"error": {"message": "Overloaded"}})
     assert stream.error == {"error": {"message": "Overloaded"}}
 
 
-def test_events_come_to_a_message() -> None:
+def test_events_are_assembled_into_a_message() -> None:
     stream = AnthropicStream()
     usage = {"input_tokens": 5, "output_tokens": 1, "cache_read_input_tokens": None}
     events: list[dict[str, Any]] = [
@@ -109,7 +109,7 @@ def test_events_come_to_a_message() -> None:
     }
 
 
-def test_an_error_among_the_events_is_the_providers() -> None:
+def test_an_error_among_the_events_is_the_provider_s() -> None:
     stream = AnthropicStream()
     event = {"type": "error", "error": {"type": "overloaded_error"}}
     stream.add(event)

@@ -1,4 +1,4 @@
-"""Asking a model, with the real vendors' clients against a server on the loopback."""
+"""Calling a model with the vendors' real clients against a server on the loopback."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ from timemachine.llm.pure.completion import TokenUsage
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_a_model_answers_with_its_text_usage_and_own_words(stub: StubModelServer, connect: Connect) -> None:
+def test_a_model_answers_with_its_text_usage_and_raw_body(stub: StubModelServer, connect: Connect) -> None:
     stub.script(Script(question="How long", answer="Refunds take 14 days."))
     completion = complete(request_to(connect(stub)))
     assert completion.text == "Refunds take 14 days."
@@ -37,7 +37,7 @@ def test_a_model_answers_with_its_text_usage_and_own_words(stub: StubModelServer
     assert not completion.refused
 
 
-def test_openai_reads_the_prompt_the_key_and_the_parameters(stub: StubModelServer) -> None:
+def test_openai_receives_the_prompt_the_key_and_the_parameters(stub: StubModelServer) -> None:
     completion = complete(request_to(openai_connection(stub), temperature=0, seed=7, max_tokens=50))
     (call,) = stub.calls()
     assert call.path == "/v1/chat/completions"
@@ -48,7 +48,7 @@ def test_openai_reads_the_prompt_the_key_and_the_parameters(stub: StubModelServe
     assert completion.not_accepted == ()
 
 
-def test_anthropic_reads_the_system_text_apart_and_always_has_a_limit(stub: StubModelServer) -> None:
+def test_anthropic_receives_the_system_text_separately_and_always_a_limit(stub: StubModelServer) -> None:
     completion = complete(request_to(anthropic_connection(stub), temperature=0.5, seed=7))
     (call,) = stub.calls()
     assert call.path == "/v1/messages"
@@ -61,7 +61,7 @@ def test_anthropic_reads_the_system_text_apart_and_always_has_a_limit(stub: Stub
     assert completion.not_accepted == ("seed",)
 
 
-def test_a_server_reads_the_parameters_under_its_own_names(stub: StubModelServer) -> None:
+def test_a_server_receives_the_parameters_under_its_own_names(stub: StubModelServer) -> None:
     connection = Connection(protocol="openai", base_url=f"{stub.url}/v1", seed_parameter="random_seed")
     completion = complete(request_to(connection, seed=3, max_tokens=9))
     (call,) = stub.calls()
@@ -70,7 +70,7 @@ def test_a_server_reads_the_parameters_under_its_own_names(stub: StubModelServer
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_what_is_not_stated_is_not_sent(stub: StubModelServer, connect: Connect) -> None:
+def test_parameters_not_given_are_not_sent(stub: StubModelServer, connect: Connect) -> None:
     complete(request_to(connect(stub)))
     (call,) = stub.calls()
     assert set(call.body) <= {"model", "messages", "system", "max_tokens", "stream", "stream_options"}
@@ -84,14 +84,16 @@ def test_the_same_prompt_has_the_same_stub_answer(stub: StubModelServer, connect
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_a_refusing_model_is_an_answer_that_says_so(stub: StubModelServer, connect: Connect) -> None:
+def test_a_refusing_model_gives_an_answer_marked_as_a_refusal(
+    stub: StubModelServer, connect: Connect
+) -> None:
     stub.script(Script(mode="refusal"))
     completion = complete(request_to(connect(stub)))
     assert completion.refused
     assert completion.text == "I can't help with that."
 
 
-def test_the_reason_for_a_refusal_without_a_text_is_what_was_said(stub: StubModelServer) -> None:
+def test_the_reason_for_a_refusal_without_a_text_is_the_text_so_far(stub: StubModelServer) -> None:
     refusal = {
         "content": [],
         "stop_reason": "refusal",
@@ -104,7 +106,7 @@ def test_the_reason_for_a_refusal_without_a_text_is_what_was_said(stub: StubMode
     assert completion.usage == TokenUsage()
 
 
-def test_what_a_model_thought_is_not_what_it_said(stub: StubModelServer) -> None:
+def test_the_thinking_of_a_model_is_not_part_of_its_answer(stub: StubModelServer) -> None:
     parts = [
         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
         {"type": "text", "text": "14 days."},
@@ -117,7 +119,7 @@ def test_what_a_model_thought_is_not_what_it_said(stub: StubModelServer) -> None
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_an_answer_cut_by_its_limit_says_so(stub: StubModelServer, connect: Connect) -> None:
+def test_an_answer_cut_by_its_limit_is_marked(stub: StubModelServer, connect: Connect) -> None:
     stub.script(Script(mode="truncated", answer="Refunds take"))
     completion = complete(request_to(connect(stub)))
     assert completion.cut_short
@@ -125,7 +127,7 @@ def test_an_answer_cut_by_its_limit_says_so(stub: StubModelServer, connect: Conn
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_a_temperature_that_a_model_does_not_take_is_left_out_and_said(
+def test_a_temperature_that_a_model_rejects_is_left_out_and_reported(
     stub: StubModelServer, connect: Connect, waits: list[float]
 ) -> None:
     stub.script(
@@ -145,7 +147,7 @@ def test_a_temperature_that_a_model_does_not_take_is_left_out_and_said(
     assert waits == []
 
 
-def test_a_model_that_refuses_one_parameter_after_the_other_is_asked_without_both(
+def test_a_model_that_rejects_two_parameters_in_turn_is_called_without_both(
     stub: StubModelServer,
 ) -> None:
     for name in ("temperature", "seed"):
@@ -162,14 +164,14 @@ def test_a_model_that_refuses_one_parameter_after_the_other_is_asked_without_bot
     assert completion.parameters == {}
 
 
-def test_a_temperature_out_of_range_is_the_callers_to_mend(stub: StubModelServer) -> None:
+def test_a_temperature_out_of_range_is_the_caller_s_error(stub: StubModelServer) -> None:
     stub.script(Script(mode="error", body='{"error": {"message": "temperature: must be at most 1"}}'))
     with pytest.raises(ModelFailed, match="at most 1"):
         complete(request_to(openai_connection(stub), temperature=1.5))
     assert len(stub.calls()) == 1
 
 
-def test_the_vendors_environment_does_not_reach_other_servers(
+def test_the_vendors_environment_does_not_affect_other_servers(
     stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
@@ -230,14 +232,14 @@ USAGES: list[tuple[Connect, dict[str, Any], TokenUsage]] = [
 
 
 @pytest.mark.parametrize(("connect", "usage", "expected"), USAGES)
-def test_input_tokens_count_all_that_was_read_at_both_providers(
+def test_input_tokens_count_everything_that_was_read_at_both_providers(
     stub: StubModelServer, connect: Connect, usage: dict[str, Any], expected: TokenUsage
 ) -> None:
     stub.script(Script(usage=usage))
     assert complete(request_to(connect(stub))).usage == expected
 
 
-def test_the_local_model_quotes_the_passages_and_is_no_language_model() -> None:
+def test_the_local_model_quotes_the_passages_without_a_language_model() -> None:
     completion = complete(
         request_to(LOCAL_CONNECTION, model=ModelName(provider="local", model="extractive-1"))
     )
@@ -252,7 +254,7 @@ def test_the_local_model_quotes_the_passages_and_is_no_language_model() -> None:
     )
 
 
-def test_the_vendors_clients_are_imported_only_when_they_are_called() -> None:
+def test_the_vendors_clients_are_imported_only_when_called() -> None:
     program = "import sys, timemachine.llm.calling; print({'openai', 'anthropic', 'httpx2', 'django'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -1,4 +1,4 @@
-"""Naming models: what a text resolves to, and whether it can be used here."""
+"""Model names: what a text resolves to, and whether the model is usable here."""
 
 import pytest
 
@@ -92,9 +92,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("written", "closest", "words"), UNKNOWN)
-def test_an_unknown_name_is_refused_with_the_nearest_ones(
-    written: str, closest: list[str], words: str
-) -> None:
+def test_an_unknown_name_is_refused_with_similar_ones(written: str, closest: list[str], words: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         resolve(written, DEFAULT, SERVERS)
     assert refused.value.code == "unknown_model"
@@ -102,7 +100,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_ones(
     assert words in refused.value.message
 
 
-def test_the_environment_changes_what_a_provider_alone_means(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_changes_the_default_model_of_a_provider(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_DEFAULT_MODEL", "gpt-4o-mini")
     assert str(resolve("openai", DEFAULT)) == "openai:gpt-4o-mini"
 
@@ -134,16 +132,16 @@ def test_a_provider_is_usable_once_its_key_is_set(name: str, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("written", ["local", "ollama", "house:other", "bare:tiny"])
-def test_local_models_and_added_servers_need_no_key_of_the_environment(written: str) -> None:
+def test_local_models_and_added_servers_need_no_key_from_the_environment(written: str) -> None:
     assert why_not_usable(resolve(written, DEFAULT, SERVERS), SERVERS) is None
 
 
-def test_a_removed_server_is_not_usable_and_says_so() -> None:
+def test_a_removed_server_is_not_usable_and_the_reason_is_given() -> None:
     found = why_not_usable(ModelName(provider="house", model="qwen3"))
     assert found == "This project has no model server named house."
 
 
-def test_what_cannot_be_used_is_refused_before_anything_is_created(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_model_is_refused_before_anything_is_created(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(
         Unavailable, match="openai:gpt-4o cannot be used: OPENAI_API_KEY is not set"
@@ -153,7 +151,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_created(monkeypatch: 
     assert refused.value.facts == {"model": "openai:gpt-4o"}
 
 
-def test_a_connection_has_the_providers_address_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_has_the_provider_s_address_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
     name = ModelName(provider="xai", model="grok-4")
     monkeypatch.setenv("XAI_API_KEY", "key")
     assert connection_to(name) == Connection(
@@ -167,7 +165,7 @@ def test_a_connection_has_the_providers_address_and_key(monkeypatch: pytest.Monk
         connection_to(name)
 
 
-def test_the_operator_may_move_a_provider_to_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_operator_can_change_the_address_of_a_provider(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")
     found = connection_to(ModelName(provider="openai", model="m"))
@@ -183,17 +181,17 @@ ADDRESSES_WITH_A_USER = [
 
 @pytest.mark.parametrize("address", ADDRESSES_WITH_A_USER)
 @pytest.mark.parametrize("own_key", [None, "project-key"])
-def test_an_address_with_a_user_in_it_is_refused_and_never_told(
+def test_an_address_with_a_user_in_it_is_refused_and_never_shown(
     address: str, own_key: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key")
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     with pytest.raises(Unavailable, match="OPENAI_BASE_URL contains a user or a password") as refused:
         connection_to(ModelName(provider="openai", model="m"), own_key=own_key)
-    (told,) = [each for each in listed({}, {}) if each.provider == "openai"]
-    assert told.why_not
-    assert "inside" in str(told.base_url)
-    assert "s3" not in f"{refused.value.message} {told.base_url} {told.why_not}"
+    (openai,) = [each for each in listed({}, {}) if each.provider == "openai"]
+    assert openai.why_not
+    assert "inside" in str(openai.base_url)
+    assert "s3" not in f"{refused.value.message} {openai.base_url} {openai.why_not}"
 
 
 @pytest.mark.parametrize(
@@ -212,17 +210,17 @@ def test_ollama_is_found_with_and_without_its_path(
     assert (found.base_url, found.api_key) == (url, None)
 
 
-def test_the_local_model_is_called_nowhere() -> None:
+def test_the_local_model_has_no_address() -> None:
     assert connection_to(resolve("local", DEFAULT)) is LOCAL_CONNECTION
     assert [sentences_of(resolve(f"local:extractive-{n}", DEFAULT)) for n in (1, 3, 5)] == [1, 3, 5]
 
 
-def test_a_key_is_not_in_what_a_connection_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_not_in_the_repr_of_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROQ_API_KEY", "secret")
     assert "secret" not in repr(connection_to(ModelName(provider="groq", model="m")))
 
 
-def test_a_form_offers_every_provider_and_says_which_it_cannot_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_form_offers_every_provider_and_marks_unusable_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("GROQ_API_KEY", "k")
     found = choices(listed(SERVERS, {}), {})

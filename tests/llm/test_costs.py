@@ -1,4 +1,4 @@
-"""What a call costs at each provider: as it counts tokens, at the prices of the table, through a server that speaks as it does."""
+"""The cost of a call at each provider, with its way of counting tokens and the prices of the table, through a server that imitates it."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -42,10 +42,10 @@ ELEVEN = [
 
 @pytest.mark.parametrize("at", [NOW, YEARS_FROM_NOW], ids=["today", "years from now"])
 @pytest.mark.parametrize(("name", "bare", "read", "written"), ELEVEN)
-def test_the_eleven_models_have_their_prices_by_these_names_today_and_ever_after(
+def test_the_eleven_models_have_their_prices_under_these_names_now_and_in_future(
     name: str, bare: str | None, read: str, written: str, at: datetime
 ) -> None:
-    """A model that was retired keeps its last price."""
+    """A retired model keeps its last price."""
     for model in filter(None, (name, bare)):
         resolved = resolve(model, "local:extractive")
         assert str(resolved) == name
@@ -75,29 +75,29 @@ def anthropic(read: int, written: int, *, cached: int = 0, stored: int = 0, for_
     }
 
 
-# the sums are US dollars per million tokens, so the cost is a millionth of them
+# the sums are in US dollars per million tokens, so the cost is a millionth of them
 WORKED = [
     # OpenAI: the cached part of the prompt at the cache's price
     ("openai:gpt-4o-mini", openai(3112, 42), "3112 * 0.15 + 42 * 0.60"),
     ("openai:gpt-4o", openai(10_000, 500, cached=8_192), "1808 * 2.50 + 8192 * 1.25 + 500 * 10"),
-    # OpenAI: reasoning is inside the completion
+    # OpenAI: reasoning is included in the completion
     ("openai:o3", openai(1_000, 900, thought=800), "1000 * 2 + 900 * 8"),
-    # Anthropic: beside the prompt, what was read from the cache and what was written to it
+    # Anthropic: cache reads and cache writes are counted separately from the prompt
     (
         "anthropic:claude-4-sonnet",
         anthropic(100, 50, cached=60_000, stored=4_000),
         "100 * 3 + 60000 * 0.30 + 4000 * 3.75 + 50 * 15",
     ),
     ("anthropic:claude-3-haiku", anthropic(1_000, 10), "1000 * 0.25 + 10 * 1.25"),
-    # and what is kept for an hour at a price of its own
+    # and cache entries kept for an hour have a price of their own
     (
         "anthropic:claude-4-sonnet",
         anthropic(100, 50, stored=4_000, for_an_hour=3_000),
         "100 * 3 + 1000 * 3.75 + 3000 * 6 + 50 * 15",
     ),
-    # Gemini: what was thought is in the total only, and billed as output
+    # Gemini: thinking tokens are only in the total, and are billed as output
     ("gemini:gemini-2.5-flash", openai(1_000, 200, total=1_900), "1000 * 0.30 + 900 * 2.50"),
-    # Gemini: above 200,000 tokens read, all of the call at the higher prices
+    # Gemini: above 200,000 tokens read, the entire call has the higher prices
     ("gemini:gemini-2.5-pro", openai(200_000, 1_000), "200000 * 1.25 + 1000 * 10"),
     ("gemini:gemini-2.5-pro", openai(200_001, 1_000), "200001 * 2.50 + 1000 * 15"),
     (
@@ -105,13 +105,13 @@ WORKED = [
         openai(300_000, 1_000, cached=100_000),
         "200000 * 2.50 + 100000 * 0.25 + 1000 * 15",
     ),
-    # xAI: reasoning beside the completion, in the total
+    # xAI: reasoning is separate from the completion, in the total
     (
         "xai:grok-4",
         openai(1_000, 50, thought=300, cached=400, total=1_350),
         "600 * 3 + 400 * 0.75 + 350 * 15",
     ),
-    # and where it gives no total: what is more than the whole is no part of it
+    # and without a total: details larger than the whole are not part of it
     (
         "xai:grok-4",
         {
@@ -139,7 +139,7 @@ def test_a_call_costs_what_its_provider_bills(
 
 
 def worked(sum_: str) -> Decimal:
-    """A sum of products, exactly."""
+    """Compute a sum of products exactly."""
     products = (part.split("*") for part in sum_.split("+"))
     return sum((Decimal(one) * Decimal("".join(other) or 1) for one, *other in products), Decimal(0)) / 10**6
 
@@ -148,7 +148,7 @@ TIERS = [(200_000, 0, 1.25), (200_001, 200_000, 2.5)]
 
 
 @pytest.mark.parametrize(("read", "tier", "unit"), TIERS)
-def test_the_tier_that_a_call_fell_into_is_kept_with_it(read: int, tier: int, unit: float) -> None:
+def test_the_tier_of_a_call_is_stored_with_it(read: int, tier: int, unit: float) -> None:
     name = resolve("gemini-2.5-pro", "local:extractive")
     found = price(name, TokenUsage(input_tokens=read, output_tokens=1), NOW).prices
     assert found is not None

@@ -1,4 +1,4 @@
-"""Vectors from a server, with the real client against a server on the loopback."""
+"""Embeddings from a server, with the real client against a server on the loopback."""
 
 from collections.abc import Iterator
 
@@ -25,19 +25,19 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long each repetition would have waited; the tests do not."""
+    """Record how long each retry would have waited; the tests do not wait."""
     waited: list[float] = []
     monkeypatch.setattr(embedding_server, "sleep", waited.append)
     return waited
 
 
-def test_each_text_has_its_vector_whatever_the_order_of_the_answer(stub: StubModelServer) -> None:
+def test_each_text_gets_its_vector_in_any_order_of_the_answer(stub: StubModelServer) -> None:
     together = embeddings("stub-model", ["one word", "two words here"])
     assert together == [embeddings("stub-model", [text])[0] for text in ("one word", "two words here")]
     assert together[0] != together[1]
 
 
-def test_the_server_reads_the_texts_the_model_and_the_key(stub: StubModelServer) -> None:
+def test_the_server_receives_the_texts_the_model_and_the_key(stub: StubModelServer) -> None:
     embeddings("nomic/embed@v1", ["a", "b"])
     (call,) = stub.calls()
     assert call.path == "/v1/embeddings"
@@ -45,9 +45,7 @@ def test_the_server_reads_the_texts_the_model_and_the_key(stub: StubModelServer)
     assert call.headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_a_busy_or_broken_server_is_asked_again_after_a_pause(
-    stub: StubModelServer, waits: list[float]
-) -> None:
+def test_a_busy_or_broken_server_is_retried_after_a_pause(stub: StubModelServer, waits: list[float]) -> None:
     stub.script(Script(mode="429_then_ok"))
     assert len(embeddings("m", ["a"])) == 1
     stub.script(Script(mode="500", question="broken"))
@@ -58,7 +56,7 @@ def test_a_busy_or_broken_server_is_asked_again_after_a_pause(
     assert all(0 < wait < 2 for wait in waits)
 
 
-def test_a_refusal_is_told_in_the_servers_own_words_and_not_repeated(stub: StubModelServer) -> None:
+def test_a_refusal_is_quoted_and_not_retried(stub: StubModelServer) -> None:
     stub.script(Script(mode="error", status=400, body='{"error": {"message": "input is too long"}}'))
     with pytest.raises(ModelFailed, match="input is too long") as failed:
         embeddings("m", ["a"])
@@ -66,13 +64,13 @@ def test_a_refusal_is_told_in_the_servers_own_words_and_not_repeated(stub: StubM
     assert len(stub.calls()) == 1
 
 
-def test_an_answer_that_is_none_is_not_understood(stub: StubModelServer) -> None:
+def test_an_invalid_answer_is_reported_as_not_understood(stub: StubModelServer) -> None:
     stub.script(Script(mode="garbage"))
     with pytest.raises(ModelFailed, match="cannot be read"):
         embeddings("m", ["a"])
 
 
-def test_texts_that_are_too_large_for_the_server_are_not_sent_again(stub: StubModelServer) -> None:
+def test_texts_too_large_for_the_server_are_not_sent_again(stub: StubModelServer) -> None:
     stub.script(Script(mode="error", status=500, body="input (992 tokens) is too large to process."))
     with pytest.raises(ModelFailed, match="too large"):
         embeddings("m", ["a"])
@@ -91,7 +89,7 @@ def test_texts_that_are_too_large_for_the_server_are_not_sent_again(stub: StubMo
         ({"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}, "differ in length"),
     ],
 )
-def test_vectors_that_do_not_fit_the_texts_are_refused(body: object, why: str) -> None:
+def test_vectors_that_do_not_match_the_texts_are_refused(body: object, why: str) -> None:
     request = ModelRequest(
         model=ModelName(provider="server", model="m"),
         connection=Connection(protocol="openai", base_url="http://127.0.0.1:9/v1"),
@@ -103,7 +101,7 @@ def test_vectors_that_do_not_fit_the_texts_are_refused(body: object, why: str) -
         embedding_server._vectors(request, body)
 
 
-def test_a_server_out_of_reach_is_told_without_its_address(
+def test_an_unreachable_server_is_reported_without_its_address(
     stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://127.0.0.1:9/v1")
@@ -123,7 +121,7 @@ def test_a_server_whose_address_has_a_password_in_it_is_not_called(monkeypatch: 
     ]
 
 
-def test_without_a_server_it_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_server_is_reported_with_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMBEDDING_SERVER_URL", raising=False)
     with pytest.raises(Unavailable, match="EMBEDDING_SERVER_URL") as missing:
         embeddings("m", ["a"])

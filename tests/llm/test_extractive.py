@@ -1,4 +1,4 @@
-"""The local model: the passages' own sentences, word for word, the same every time."""
+"""The local model quotes sentences of the passages verbatim and deterministically."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ def test_the_best_matching_sentences_are_quoted_in_reading_order(
     assert extract(question, PASSAGES, limit) == answer
 
 
-def test_a_word_of_every_sentence_counts_less_than_a_rare_one() -> None:
+def test_a_word_in_every_sentence_counts_less_than_a_rare_one() -> None:
     passage = "The parser reads files. The parser writes logs. The parser fails on tabs."
     assert extract("Where does the parser fail?", [passage], 1) == "The parser fails on tabs."
 
@@ -43,7 +43,7 @@ def test_a_tie_goes_to_the_earlier_sentence() -> None:
     assert extract("birds", ["Some birds sing.", "Some birds swim."], 1) == "Some birds sing."
 
 
-def test_a_sentence_that_stands_twice_is_quoted_once() -> None:
+def test_a_duplicate_sentence_is_quoted_once() -> None:
     found = best_quotes("refund", ["Refunds take 14 days.", "Refunds take 14 days."], 5)
     assert [quote.passage for quote in found] == [0]
 
@@ -54,7 +54,7 @@ def test_a_question_in_a_passage_is_not_an_answer() -> None:
     )
 
 
-def test_a_question_of_small_words_only_is_still_asked() -> None:
+def test_a_question_of_function_words_only_is_still_answered() -> None:
     assert extract("who is it", ["It is Ada.", "Berlin"], 1) == "It is Ada."
 
 
@@ -63,7 +63,7 @@ def test_without_passages_there_is_no_answer() -> None:
 
 
 @given(QUESTIONS, TEXTS.map(lambda texts: [*texts, *PASSAGES]), st.sampled_from([1, 3, 5]))
-def test_every_quote_is_verbatim_and_the_answer_is_the_quotes(
+def test_every_quote_is_verbatim_and_the_answer_consists_of_quotes(
     question: str, passages: list[str], limit: int
 ) -> None:
     quotes = best_quotes(question, passages, limit)
@@ -78,7 +78,7 @@ def test_every_quote_is_verbatim_and_the_answer_is_the_quotes(
 
 
 @given(QUESTIONS, TEXTS)
-def test_more_sentences_only_add_to_fewer(question: str, passages: list[str]) -> None:
+def test_a_higher_limit_only_adds_sentences(question: str, passages: list[str]) -> None:
     one, three = (best_quotes(question, [*passages, *PASSAGES], limit) for limit in (1, 3))
     assert set(one) <= set(three)
 
@@ -88,7 +88,7 @@ def test_the_same_question_has_the_same_answer(question: str, passages: list[str
     assert extract(question, passages, 3) == extract(question, passages, 3)
 
 
-def test_a_row_of_dashes_is_no_part_of_a_quote() -> None:
+def test_a_row_of_dashes_is_not_part_of_a_quote() -> None:
     passage = "| Plan | Seats |\n|---|---|\n| Basic | 3 seats |\n\n---\nTeam has 25 seats."
     answer = extract("How many seats has the Basic plan?", [passage], 5)
     assert "--" not in answer

@@ -1,4 +1,4 @@
-"""Providers that are busy, broken, slow or not understood: what is asked again, and how the others end."""
+"""Providers that are busy, broken, slow or return invalid data: which calls are retried, and how the others end."""
 
 import time
 
@@ -11,7 +11,7 @@ from timemachine.llm.calling import complete
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_a_busy_provider_is_asked_again(stub: StubModelServer, connect: Connect, waits: list[float]) -> None:
+def test_a_busy_provider_is_retried(stub: StubModelServer, connect: Connect, waits: list[float]) -> None:
     stub.script(Script(mode="429_then_ok", answer="At last."))
     completion = complete(request_to(connect(stub)))
     assert (completion.text, completion.attempts) == ("At last.", 2)
@@ -20,7 +20,7 @@ def test_a_busy_provider_is_asked_again(stub: StubModelServer, connect: Connect,
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_a_broken_provider_is_asked_three_times_and_then_quoted(
+def test_a_broken_provider_is_tried_three_times_and_then_quoted(
     stub: StubModelServer, connect: Connect, waits: list[float]
 ) -> None:
     stub.script(Script(mode="500"))
@@ -42,7 +42,7 @@ def test_a_broken_provider_is_asked_three_times_and_then_quoted(
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_the_provider_says_how_long_to_wait(
+def test_the_retry_waits_as_long_as_the_provider_says(
     stub: StubModelServer, connect: Connect, waits: list[float]
 ) -> None:
     stub.script(Script(mode="429_then_ok", retry_after="3"))
@@ -50,7 +50,7 @@ def test_the_provider_says_how_long_to_wait(
     assert 3 <= waits[0] < 3.3
 
 
-def test_a_longer_wait_than_a_worker_can_spare_is_a_failure_that_says_when(
+def test_a_wait_longer_than_a_worker_can_spare_is_a_failure_with_the_time(
     stub: StubModelServer, waits: list[float]
 ) -> None:
     stub.script(Script(mode="429_then_ok", retry_after="600"))
@@ -62,9 +62,7 @@ def test_a_longer_wait_than_a_worker_can_spare_is_a_failure_that_says_when(
 
 
 @pytest.mark.parametrize("endless", ["inf", "1e999", "nan", "-inf", "tomorrow"])
-def test_a_wait_without_an_end_is_none_that_was_asked_for(
-    stub: StubModelServer, waits: list[float], endless: str
-) -> None:
+def test_an_invalid_retry_after_is_ignored(stub: StubModelServer, waits: list[float], endless: str) -> None:
     stub.script(Script(mode="error", status=429, retry_after=endless))
     with pytest.raises(ModelFailed) as failure:
         complete(request_to(openai_connection(stub)))
@@ -99,7 +97,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("status", "body", "words"), REFUSALS)
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_a_refusal_is_quoted_and_not_repeated(
+def test_a_refusal_is_quoted_and_not_retried(
     stub: StubModelServer, connect: Connect, status: int, body: str, words: str
 ) -> None:
     stub.script(Script(mode="error", status=status, body=body or " "))
@@ -110,7 +108,7 @@ def test_a_refusal_is_quoted_and_not_repeated(
     assert len(stub.calls()) == 1
 
 
-def test_a_key_never_stands_in_an_error(stub: StubModelServer) -> None:
+def test_a_key_never_appears_in_an_error(stub: StubModelServer) -> None:
     stub.script(Script(mode="error", status=401, body=f'{{"error": {{"message": "Bad key {KEY}"}}}}'))
     with pytest.raises(ModelFailed) as failure:
         complete(request_to(openai_connection(stub)))
@@ -131,7 +129,7 @@ def test_a_slow_model_times_out_once(stub: StubModelServer, connect: Connect) ->
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_an_answer_that_drips_is_cut_off_in_time(stub: StubModelServer, connect: Connect) -> None:
+def test_an_answer_sent_byte_by_byte_is_cut_off_in_time(stub: StubModelServer, connect: Connect) -> None:
     stub.script(Script(mode="drip", seconds=0.05))
     started = time.monotonic()
     with pytest.raises(ModelFailed) as failure:
@@ -158,7 +156,9 @@ def test_a_redirect_is_not_followed(stub: StubModelServer, connect: Connect) -> 
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
-def test_an_answer_that_is_not_json_is_not_understood(stub: StubModelServer, connect: Connect) -> None:
+def test_an_answer_that_is_not_json_is_reported_as_not_understood(
+    stub: StubModelServer, connect: Connect
+) -> None:
     stub.script(Script(mode="garbage"))
     with pytest.raises(ModelFailed, match="cannot be read") as failure:
         complete(request_to(connect(stub)))
@@ -168,7 +168,7 @@ def test_an_answer_that_is_not_json_is_not_understood(stub: StubModelServer, con
 @pytest.mark.parametrize(
     ("connect", "body"), [(openai_connection, '{"choices": []}'), (anthropic_connection, "{}")]
 )
-def test_an_answer_without_an_answer_is_not_understood(
+def test_an_answer_without_content_is_reported_as_not_understood(
     stub: StubModelServer, connect: Connect, body: str
 ) -> None:
     stub.script(Script(mode="error", status=200, body=body))
@@ -177,9 +177,9 @@ def test_an_answer_without_an_answer_is_not_understood(
     assert failure.value.code == "model_not_understood"
 
 
-def test_a_server_that_does_not_run_is_out_of_reach(waits: list[float]) -> None:
-    with StubModelServer() as gone:
-        connection = openai_connection(gone)
+def test_a_server_that_does_not_run_is_reported_as_unreachable(waits: list[float]) -> None:
+    with StubModelServer() as stopped:
+        connection = openai_connection(stopped)
     with pytest.raises(
         ModelFailed, match=r"cannot be reached: no server is listening there\. .* It was attempted 3 times\.$"
     ) as failure:

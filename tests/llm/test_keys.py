@@ -1,4 +1,4 @@
-"""A project's own keys for the built-in providers: before the environment's, never shown, and told who set them."""
+"""A project's own keys for built-in providers: they override the environment, are never shown, and record who set them."""
 
 import logging
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ OPENAI = ModelName(provider="openai", model="gpt-4o-mini")
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key but OpenAI's."""
+    """Leave no key in the environment but OpenAI's."""
     for name in ("ANTHROPIC", "GEMINI", "XAI", "GROQ", "MISTRAL"):
         monkeypatch.delenv(f"{name}_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
@@ -41,7 +41,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
-    """Where the operator sends what is meant for OpenAI."""
+    """Return the server to which calls for OpenAI are redirected."""
     with StubModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         yield server
@@ -51,7 +51,7 @@ def listed(project: Project, provider: str) -> Listed:
     return next(each for each in listed_models(project.id) if each.provider == provider)
 
 
-def test_a_projects_key_goes_before_the_environments_and_its_removal_falls_back(project: Project) -> None:
+def test_a_project_key_overrides_the_environment_until_it_is_removed(project: Project) -> None:
     assert connection_of(project.id, OPENAI).api_key == "sk-environment"
     set_key(project.id, "openai", f" {KEY}\n", by="ada@example.org")
     assert connection_of(project.id, OPENAI).api_key == KEY
@@ -78,7 +78,7 @@ def test_a_key_makes_a_provider_usable_in_its_project_only(project: Project, oth
     assert no.value.code == "model_not_usable"
 
 
-def test_who_changed_what_and_when_is_kept(project: Project) -> None:
+def test_changes_are_recorded_with_user_and_time(project: Project) -> None:
     set_key(project.id, "openai", KEY, by="ada@example.org")
     set_key(project.id, "openai", NEWER, by="key ci")
     remove_key(project.id, "openai", by="bob@example.org")
@@ -93,17 +93,23 @@ def test_who_changed_what_and_when_is_kept(project: Project) -> None:
     ]
 
 
-def test_the_key_is_kept_encrypted_and_only_its_end_is_told(project: Project) -> None:
-    told = set_key(project.id, "openai", KEY, by="ada")
-    assert (told.last_four, told.set_by, told.readable) == ("wxyz", "ada", True)
-    kept = ProviderKey.objects.get()
-    assert KEY.encode() not in bytes(kept.encrypted_key)
+def test_the_key_is_stored_encrypted_and_only_its_end_is_shown(project: Project) -> None:
+    saved = set_key(project.id, "openai", KEY, by="ada")
+    assert (saved.last_four, saved.set_by, saved.readable) == ("wxyz", "ada", True)
+    stored = ProviderKey.objects.get()
+    assert KEY.encode() not in bytes(stored.encrypted_key)
     connection = connection_of(project.id, OPENAI)
-    shown = [repr(connection), repr(keys_of(project.id)), repr(offers_of(project.id)), repr(kept), str(kept)]
+    shown = [
+        repr(connection),
+        repr(keys_of(project.id)),
+        repr(offers_of(project.id)),
+        repr(stored),
+        str(stored),
+    ]
     assert not any(KEY in each or KEY[3:20] in each for each in shown)
 
 
-def test_of_a_short_key_not_even_the_end_is_told(project: Project) -> None:
+def test_of_a_short_key_not_even_the_end_is_shown(project: Project) -> None:
     assert set_key(project.id, "openai", "k" * 19, by="ada").last_four == ""
 
 
@@ -120,7 +126,7 @@ def test_a_key_is_in_no_error_and_no_log(
     assert stub.calls()[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_nothing_of_the_operators_account_goes_with_a_projects_key(
+def test_the_operator_s_account_is_not_sent_with_a_project_s_key(
     project: Project, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-the-operator")
@@ -132,7 +138,7 @@ def test_nothing_of_the_operators_account_goes_with_a_projects_key(
     assert "openai-organization" not in with_own
 
 
-def test_a_key_goes_only_to_its_own_provider_where_the_operator_has_it(
+def test_a_key_is_sent_only_to_the_address_of_its_provider_set_by_the_operator(
     project: Project, stub: StubModelServer
 ) -> None:
     set_key(project.id, "openai", KEY, by="ada")
@@ -144,7 +150,7 @@ def test_a_key_goes_only_to_its_own_provider_where_the_operator_has_it(
         connection_of(project.id, ModelName(provider="xai", model="grok-4"))
 
 
-def test_a_key_survives_a_new_secret_only_with_the_old_one_at_hand(
+def test_a_key_survives_a_new_secret_only_if_the_old_one_is_available(
     project: Project, settings: Settings
 ) -> None:
     set_key(project.id, "openai", KEY, by="ada")
@@ -161,9 +167,7 @@ def test_a_key_survives_a_new_secret_only_with_the_old_one_at_hand(
     assert connection_of(project.id, OPENAI).api_key == KEY
 
 
-def test_a_servers_key_that_cannot_be_read_makes_it_unusable_too(
-    project: Project, settings: Settings
-) -> None:
+def test_a_server_with_an_unreadable_key_is_unusable_too(project: Project, settings: Settings) -> None:
     add_server(
         project.id, name="house", base_url="https://8.8.8.8/v1", api_key=KEY, default_model="m", by="a"
     )
@@ -183,7 +187,7 @@ def test_a_servers_key_that_cannot_be_read_makes_it_unusable_too(
         ("ollama", KEY, "", "no_key_needed"),
     ],
 )
-def test_a_key_that_cannot_be_is_refused_without_being_repeated(
+def test_an_invalid_key_is_refused_without_being_repeated(
     project: Project, provider: str, key: str, model: str, code: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
@@ -201,7 +205,7 @@ def test_only_a_built_in_provider_has_a_key(project: Project, provider: str) -> 
     assert refused.value.code == "no_such_provider"
 
 
-def test_a_server_that_the_operator_would_have_to_allow_says_so_without_being_called(
+def test_a_server_that_the_operator_would_have_to_allow_is_reported_without_a_call(
     project: Project, settings: Settings
 ) -> None:
     settings.MODEL_HOSTS_ALLOWED = ["127.0.0.1", "localhost", "models.example.com"]
@@ -223,7 +227,7 @@ def test_a_server_that_the_operator_would_have_to_allow_says_so_without_being_ca
     assert "see MODEL_HOSTS_ALLOWED" in (listed(project, "near").why_not or "")
 
 
-def test_a_server_without_a_default_model_is_listed_and_is_no_choice(project: Project) -> None:
+def test_a_server_without_a_default_model_is_listed_but_not_selectable(project: Project) -> None:
     add_server(project.id, name="bare", base_url="https://8.8.8.8", by="ada")
     (offer,) = (each for each in offers_of(project.id) if each.listed.provider == "bare")
     assert (offer.listed.model, offer.prices, offer.listed.why_not) == (None, None, None)

@@ -1,4 +1,4 @@
-"""What a project is offered under each name, and whether it works."""
+"""The models that a project is offered under each name, and whether they work."""
 
 import pytest
 
@@ -19,14 +19,14 @@ from timemachine.llm.pure.listing import KeySource, Kind, Listed, State, state
         ("built_in", "environment", True, "model_failed", "yes"),
     ],
 )
-def test_a_model_works_as_far_as_its_key_and_its_last_test_say(
+def test_the_status_of_a_model_follows_its_key_and_its_last_test(
     kind: Kind, key_source: KeySource, tested: bool, error_code: str | None, expected: State
 ) -> None:
     found = Listed(provider="x", kind=kind, label="X", model=None, why_not=None, key_source=key_source)
     assert state(found, tested=tested, error_code=error_code) == expected
 
 
-def test_a_model_without_its_key_does_not_work_whatever_its_last_test_said() -> None:
+def test_a_model_without_its_key_does_not_work_whatever_its_last_test_showed() -> None:
     found = Listed(
         provider="x", kind="built_in", label="X", model=None, why_not="There is no key.", key_source="missing"
     )

@@ -1,4 +1,4 @@
-"""Servers that answer otherwise than they should, byte by byte: what was paid for is kept, and nothing waits without end."""
+"""Servers with irregular answers, byte by byte: paid answers are kept, and no call waits endlessly."""
 
 import json
 import socket
@@ -24,7 +24,7 @@ END = b"0\r\n\r\n"
 
 
 class OddServer:
-    """Plays these bytes for every request, and then closes."""
+    """A server that sends these bytes for every request, and then closes."""
 
     def __init__(self, play: Play) -> None:
         self._play = play
@@ -51,13 +51,13 @@ class OddServer:
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(
                 1 << 16
-            ):  # or what is unread would reset the connection before it was heard
+            ):  # otherwise unread data would reset the connection before the answer arrives
                 pass
         except OSError:
             return
 
     def close(self) -> None:
-        """Take no more requests."""
+        """Accept no more requests."""
         self._listening.close()
 
 
@@ -79,9 +79,9 @@ def connection_to(server: OddServer, protocol: Any = "openai") -> Connection:
     return Connection(protocol=protocol, base_url=f"http://127.0.0.1:{server.port}{path}", api_key=KEY)
 
 
-def saying(*parts: bytes, end: bytes = END) -> Play:
-    whole = HEAD + b"".join(f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in parts) + end
-    return lambda connection: connection.sendall(whole)
+def sending(*parts: bytes, end: bytes = END) -> Play:
+    response = HEAD + b"".join(f"{len(part):x}\r\n".encode() + part + b"\r\n" for part in parts) + end
+    return lambda connection: connection.sendall(response)
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -92,30 +92,30 @@ def data(event: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(event).encode() + b"\n\n"
 
 
-def asked(server: OddServer, **more: Any) -> tuple[Completion, str]:
-    """The completion, and what was shown while it was written."""
+def call(server: OddServer, **options: Any) -> tuple[Completion, str]:
+    """Return the completion, and what was shown while it was written."""
     shown: list[str] = []
-    completion = complete(request_to(connection_to(server), **more), Listening(on_text=shown.append))
+    completion = complete(request_to(connection_to(server), **options), Listening(on_text=shown.append))
     return completion, "".join(shown)
 
 
-def test_an_empty_event_is_only_a_sign_of_life(serve: Callable[[Play], OddServer]) -> None:
-    server = serve(saying(b"data:\n\n", chunk({"content": "14"}), b"data: \n\n", chunk({}, "stop"), DONE))
-    completion, shown = asked(server)
+def test_an_empty_event_is_only_a_keep_alive(serve: Callable[[Play], OddServer]) -> None:
+    server = serve(sending(b"data:\n\n", chunk({"content": "14"}), b"data: \n\n", chunk({}, "stop"), DONE))
+    completion, shown = call(server)
     assert completion.text == shown == "14"
     assert not completion.broke_off_after_end
 
 
-def test_an_answer_is_whole_where_the_connection_breaks_off_after_its_end(
+def test_an_answer_is_complete_if_the_connection_breaks_off_after_its_end(
     serve: Callable[[Play], OddServer],
 ) -> None:
-    completion, _ = asked(serve(saying(chunk({"content": "14"}), chunk({}, "stop"), end=b"")))
+    completion, _ = call(serve(sending(chunk({"content": "14"}), chunk({}, "stop"), end=b"")))
     assert (completion.text, completion.finish_reason, completion.broke_off_after_end) == ("14", "stop", True)
     assert completion.usage is not None
     assert completion.usage.input_tokens is completion.usage.output_tokens is None
 
 
-def test_a_message_of_claude_is_whole_where_the_connection_breaks_off_after_its_end(
+def test_a_claude_message_is_complete_if_the_connection_breaks_off_after_its_end(
     serve: Callable[[Play], OddServer],
 ) -> None:
     events: list[dict[str, Any]] = [
@@ -123,7 +123,7 @@ def test_a_message_of_claude_is_whole_where_the_connection_breaks_off_after_its_
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "14"}},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
     ]
-    server = serve(saying(*map(data, events), end=b""))
+    server = serve(sending(*map(data, events), end=b""))
     completion = complete(request_to(connection_to(server, "anthropic")))
     assert (completion.text, completion.finish_reason, completion.broke_off_after_end) == (
         "14",
@@ -134,22 +134,22 @@ def test_a_message_of_claude_is_whole_where_the_connection_breaks_off_after_its_
     assert (completion.usage.input_tokens, completion.usage.output_tokens) == (3, 1)
 
 
-def test_an_answer_that_breaks_off_before_its_end_is_none(serve: Callable[[Play], OddServer]) -> None:
+def test_an_answer_that_breaks_off_before_its_end_is_a_failure(serve: Callable[[Play], OddServer]) -> None:
     with pytest.raises(ModelFailed) as failure:
-        asked(serve(saying(chunk({"content": "14"}), end=b"")))
+        call(serve(sending(chunk({"content": "14"}), end=b"")))
     assert (failure.value.code, failure.value.facts["partial_text"]) == ("model_interrupted", "14")
 
 
-def test_what_was_shown_before_a_refusal_is_recorded_with_it(serve: Callable[[Play], OddServer]) -> None:
+def test_text_shown_before_a_refusal_is_recorded_with_it(serve: Callable[[Play], OddServer]) -> None:
     pieces = [chunk({"content": "Well, "}), chunk({"refusal": "no."}), chunk({}, "stop"), DONE]
-    completion, shown = asked(serve(saying(*pieces)))
+    completion, shown = call(serve(sending(*pieces)))
     assert completion.text == shown == "Well, no."
     assert (completion.finish_reason, completion.refused, completion.whole) == ("refusal", True, False)
 
 
-def test_a_character_in_two_halves_is_one(serve: Callable[[Play], OddServer]) -> None:
+def test_a_character_in_two_halves_is_joined(serve: Callable[[Play], OddServer]) -> None:
     pieces = [chunk({"content": "Yes \ud83d"}), chunk({"content": "\ude00!"}), chunk({}, "stop"), DONE]
-    completion, shown = asked(serve(saying(*pieces)))
+    completion, shown = call(serve(sending(*pieces)))
     assert completion.text == shown == "Yes 😀!"
 
 
@@ -160,11 +160,11 @@ def dripping(connection: socket.socket) -> None:
         connection.sendall(b"x")
 
 
-def test_a_server_that_drips_its_head_is_given_up_in_time(serve: Callable[[Play], OddServer]) -> None:
+def test_a_server_that_sends_its_head_byte_by_byte_times_out(serve: Callable[[Play], OddServer]) -> None:
     server = serve(dripping)
     started = time.monotonic()
     with pytest.raises(ModelFailed) as failure:
-        asked(server, timeout_seconds=2.0, whole_seconds=0.4)
+        call(server, timeout_seconds=2.0, whole_seconds=0.4)
     assert time.monotonic() - started < 10
     assert failure.value.code == "model_timed_out"
     assert server.requests == 1
@@ -178,16 +178,16 @@ def refusing(words: str, status: str = "401 Unauthorized") -> Play:
 
 @pytest.mark.parametrize("before", range(480, 501, 4))
 @pytest.mark.parametrize("name", ["message", "type"])
-def test_no_part_of_a_key_is_left_where_an_error_is_cut(
+def test_no_part_of_a_key_remains_where_an_error_is_cut(
     serve: Callable[[Play], OddServer], before: int, name: str
 ) -> None:
-    said = {"error": {"message": "No", name: "x" * before + KEY}}
+    body = {"error": {"message": "No", name: "x" * before + KEY}}
     with pytest.raises(ModelFailed) as failure:
-        asked(serve(refusing(json.dumps(said))))
+        call(serve(refusing(json.dumps(body))))
     assert KEY[:4] not in failure.value.message + str(dict(failure.value.facts))
 
 
-def test_a_key_is_taken_out_as_json_writes_it_too(serve: Callable[[Play], OddServer]) -> None:
+def test_a_key_is_also_removed_in_its_json_escaped_form(serve: Callable[[Play], OddServer]) -> None:
     server = serve(refusing(r'{"error": {"details": {"key": "a\\b/c+d"}}}'))
     connection = Connection(
         protocol="openai", base_url=f"http://127.0.0.1:{server.port}/v1", api_key="a\\b/c+d"
@@ -197,9 +197,9 @@ def test_a_key_is_taken_out_as_json_writes_it_too(serve: Callable[[Play], OddSer
     assert "b/c+d" not in failure.value.message + str(dict(failure.value.facts))
 
 
-def test_no_attempt_begins_after_the_time_of_all(serve: Callable[[Play], OddServer]) -> None:
+def test_no_attempt_begins_after_the_total_time_limit(serve: Callable[[Play], OddServer]) -> None:
     busy = refusing("{}", "429 Busy\r\nretry-after: 2")
     server = serve(busy)
     with pytest.raises(ModelFailed, match="answered 429"):
-        asked(server, whole_seconds=0.5)
+        call(server, whole_seconds=0.5)
     assert server.requests == 1

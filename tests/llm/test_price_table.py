@@ -1,4 +1,4 @@
-"""The operator's own prices: which entry holds for a model on a day, and what is said of a file that cannot be used."""
+"""The operator's own prices: which entry applies to a model on a day, and what is reported about an unusable file."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -62,7 +62,7 @@ output = 2
 
 @pytest.fixture
 def table(tmp_path: Path, settings: Settings) -> Path:
-    """A file of prices that the setting names."""
+    """Write a file of prices and set the setting to it."""
     file = tmp_path / "prices.toml"
     file.write_bytes(TOML)
     settings.MODEL_PRICES = str(file)
@@ -74,12 +74,12 @@ def named(text: str) -> ModelName:
     return ModelName(provider=provider, model=model)
 
 
-def tokens(read: int | None = 1_000_000, written: int | None = 0, **more: int) -> TokenUsage:
-    return TokenUsage(input_tokens=read, output_tokens=written, **more)
+def tokens(read: int | None = 1_000_000, written: int | None = 0, **counts: int) -> TokenUsage:
+    return TokenUsage(input_tokens=read, output_tokens=written, **counts)
 
 
 EARLIER = NOW - timedelta(days=1)
-HELD = [
+APPLIED = [
     ("openai:gpt-4o-mini", EARLIER, "openai:gpt-4o-mini", "0.1"),
     ("openai:gpt-4o-mini", NOW, "openai:gpt-4o-mini", "0.2"),
     ("openai:gpt-4o-mini", NOW + timedelta(days=3650), "openai:gpt-4o-mini", "0.2"),
@@ -91,9 +91,9 @@ HELD = [
 ]
 
 
-@pytest.mark.parametrize(("model", "at", "entry", "cost"), HELD)
+@pytest.mark.parametrize(("model", "at", "entry", "cost"), APPLIED)
 @pytest.mark.usefixtures("table")
-def test_the_entry_of_the_model_goes_before_that_of_its_provider_and_the_latest_begun_before_earlier_ones(
+def test_a_model_entry_precedes_a_provider_entry_and_the_latest_start_wins(
     model: str, at: datetime, entry: str, cost: str
 ) -> None:
     found = price(named(model), tokens(), at)
@@ -109,7 +109,7 @@ def test_a_day_begins_and_ends_in_utc() -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_what_has_not_begun_and_what_has_no_entry_have_the_prices_of_the_list() -> None:
+def test_a_model_without_a_current_entry_has_the_list_price() -> None:
     for model, cost in (("anthropic:claude-3-haiku", "0.25"), ("mistral:mistral-large", "0.5")):
         found = price(named(model), tokens(), NOW)
         assert found.cost_usd == Decimal(cost)
@@ -119,7 +119,7 @@ def test_what_has_not_begun_and_what_has_no_entry_have_the_prices_of_the_list() 
     assert price(named("local:extractive-3"), None, NOW).cost_usd == 0
 
 
-def test_the_file_and_its_entry_are_kept_with_the_call(table: Path) -> None:
+def test_the_file_and_its_entry_are_stored_with_the_call(table: Path) -> None:
     before = price(named("openai:gpt-4o-mini"), tokens(), EARLIER).prices
     assert before == {
         "source": "override",
@@ -155,7 +155,7 @@ WORKED = [
 
 @pytest.mark.parametrize(("model", "at", "usage", "cost"), WORKED)
 @pytest.mark.usefixtures("table")
-def test_each_part_of_the_tokens_is_charged_at_its_own_price_where_it_has_one(
+def test_each_kind_of_token_has_its_own_price_if_given(
     model: str, at: datetime, usage: TokenUsage, cost: str
 ) -> None:
     assert price(named(model), usage, at).cost_usd == Decimal(cost)
@@ -172,13 +172,13 @@ def test_each_part_of_the_tokens_is_charged_at_its_own_price_where_it_has_one(
     ],
 )
 @pytest.mark.usefixtures("table")
-def test_what_was_not_counted_is_unknown_and_never_nothing(usage: TokenUsage | None) -> None:
+def test_uncounted_tokens_have_an_unknown_cost_and_never_zero(usage: TokenUsage | None) -> None:
     assert price(named("openai:gpt-4o-mini"), usage, NOW) == UNKNOWN
     assert price(named("ollama:llama3.2"), usage, NOW) == UNKNOWN
 
 
 @pytest.mark.usefixtures("table")
-def test_the_model_that_was_used_and_the_name_on_the_list_find_their_entry_too() -> None:
+def test_both_the_used_and_the_named_model_can_match_an_entry() -> None:
     used = price(named("openai:latest"), tokens(), NOW, used="gpt-4o-mini")
     assert used.cost_usd == Decimal("0.2")
     of_named = price(named("openai:gpt-4o-mini"), tokens(), NOW, used="gpt-4o-mini-2024-07-18")
@@ -186,14 +186,14 @@ def test_the_model_that_was_used_and_the_name_on_the_list_find_their_entry_too()
 
 
 @pytest.mark.usefixtures("table")
-def test_unit_prices_are_those_that_a_call_would_be_kept_with() -> None:
+def test_unit_prices_are_those_stored_with_a_call() -> None:
     found = unit_prices(named("house:qwen3"), NOW)
     assert found is not None
     assert found["per_million_tokens"] == {"input": 1, "output": 2}
     assert unit_prices(named("house:other"), NOW) is None
 
 
-def test_json_says_the_same(tmp_path: Path, settings: Settings) -> None:
+def test_a_json_file_gives_the_same_prices(tmp_path: Path, settings: Settings) -> None:
     file = tmp_path / "prices.json"
     entry = {"model": "groq:llama-3.3-70b", "from": "2026-01-01", "input": 0.6, "output": 1}
     file.write_text(json.dumps({"prices": [entry]}))
@@ -238,7 +238,7 @@ BAD: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("content", "why"), BAD)
-def test_a_file_that_cannot_be_used_says_what_is_wrong_with_which_entry(content: Any, why: str) -> None:
+def test_an_unusable_file_is_reported_with_the_entry_and_the_problem(content: Any, why: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_table(json.dumps(content).encode(), "prices.json")
     assert refused.value.code == "bad_prices"
@@ -255,7 +255,7 @@ def test_a_file_that_cannot_be_used_says_what_is_wrong_with_which_entry(content:
         (b"", "p.yaml", "its name must end in .toml or .json"),
     ],
 )
-def test_a_file_in_no_format_that_is_known_is_refused(data: bytes, name: str, why: str) -> None:
+def test_a_file_in_an_unknown_format_is_refused(data: bytes, name: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         read_table(data, name)
 
@@ -267,7 +267,7 @@ def test_a_file_in_no_format_that_is_known_is_refused(data: bytes, name: str, wh
         ("broken.toml", "prices = 5", "it needs a list `prices`"),
     ],
 )
-def test_a_start_with_unusable_prices_is_refused_by_a_check(
+def test_startup_with_unusable_prices_fails_a_check(
     tmp_path: Path, settings: Settings, name: str, content: str | None, why: str
 ) -> None:
     file = tmp_path / name
@@ -285,13 +285,13 @@ def test_a_start_with_unusable_prices_is_refused_by_a_check(
     assert refused.value.code == "prices_unreadable"
 
 
-def test_a_path_that_depends_on_the_folder_is_refused(settings: Settings) -> None:
+def test_a_relative_path_is_refused(settings: Settings) -> None:
     settings.MODEL_PRICES = "prices.toml"
     with pytest.raises(Unavailable, match="not an absolute path"):
         price_overrides()
 
 
-def test_what_holds_for_a_provider_is_each_model_that_is_named_and_all_others(table: Path) -> None:
+def test_the_prices_of_a_provider_include_every_named_model_and_the_default(table: Path) -> None:
     in_force = price_overrides().of_provider("openai", datetime(2026, 11, 21, tzinfo=UTC))
     assert [each.model for each in in_force] == ["openai:gpt-4o-mini", "openai:*"]
     assert in_force[0].per_million_tokens["reasoning"] == Decimal("2.5")

@@ -1,4 +1,4 @@
-"""What a call cost: by the list of its day, unknown where the list is silent, nothing where nothing was paid."""
+"""The cost of a call: by the list of its day, unknown if the list has no price, zero if nothing was paid."""
 
 import json
 import socket
@@ -25,8 +25,8 @@ def named(text: str) -> ModelName:
     return ModelName(provider=provider, model=model)
 
 
-def tokens(read: int | None, written: int | None, **more: int) -> TokenUsage:
-    return TokenUsage(input_tokens=read, output_tokens=written, **more)
+def tokens(read: int | None, written: int | None, **counts: int) -> TokenUsage:
+    return TokenUsage(input_tokens=read, output_tokens=written, **counts)
 
 
 COSTS = [
@@ -54,7 +54,7 @@ COSTS = [
 
 
 @pytest.mark.parametrize(("model", "usage", "cost"), COSTS)
-def test_a_call_costs_what_the_list_says(model: str, usage: TokenUsage | None, cost: str) -> None:
+def test_a_call_costs_the_list_price(model: str, usage: TokenUsage | None, cost: str) -> None:
     assert price(named(model), usage, NOW).cost_usd == Decimal(cost)
 
 
@@ -72,7 +72,7 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("model", "usage"), SILENT)
-def test_what_the_list_does_not_cover_is_unknown_and_never_nothing(
+def test_a_model_missing_from_the_list_has_an_unknown_cost_and_never_zero(
     model: str, usage: TokenUsage | None
 ) -> None:
     assert price(named(model), usage, NOW) == UNKNOWN
@@ -80,7 +80,7 @@ def test_what_the_list_does_not_cover_is_unknown_and_never_nothing(
     assert UNKNOWN.prices is None
 
 
-def test_the_unit_prices_their_list_and_their_day_are_kept() -> None:
+def test_the_unit_prices_the_list_and_its_date_are_stored() -> None:
     assert price(named("openai:gpt-4o-mini"), tokens(3112, 42), NOW).prices == {
         "source": "genai-prices",
         "version": version("genai-prices"),
@@ -92,13 +92,13 @@ def test_the_unit_prices_their_list_and_their_day_are_kept() -> None:
 
 
 @pytest.mark.parametrize(("read", "unit"), [(200_000, 1.25), (200_001, 2.5)])
-def test_the_unit_price_is_that_of_the_tier_the_call_fell_into(read: int, unit: float) -> None:
+def test_the_unit_price_is_that_of_the_tier_of_the_call(read: int, unit: float) -> None:
     prices = price(named("gemini:gemini-2.5-pro"), tokens(read, 1), NOW).prices
     assert prices is not None
     assert prices["per_million_tokens"]["input"] == unit
 
 
-def test_a_free_call_says_that_it_was_local() -> None:
+def test_a_free_call_is_marked_as_local() -> None:
     assert price(named("ollama:llama3.2"), None, NOW).prices == {
         "source": "local",
         "at": "2026-11-20T09:00:00Z",
@@ -113,7 +113,7 @@ def test_an_old_call_has_the_price_of_its_day() -> None:
     assert (before.cost_usd, after.cost_usd) == (Decimal(10), Decimal(2))
 
 
-def test_the_model_that_was_used_is_priced_before_the_one_that_was_named() -> None:
+def test_the_used_model_takes_precedence_over_the_named_one() -> None:
     named_latest = named("mistral:mistral-large-latest")
     usage = tokens(1_000_000, 0)
     assert price(named_latest, usage, NOW, used="mistral-large-2512").cost_usd == Decimal("0.5")
@@ -124,7 +124,7 @@ def test_the_model_that_was_used_is_priced_before_the_one_that_was_named() -> No
 
 
 @given(st.integers(0, 190_000), st.integers(0, 100_000), st.integers(0, 190_000))
-def test_the_kept_unit_prices_give_the_cost_again(read: int, written: int, cached: int) -> None:
+def test_the_stored_unit_prices_reproduce_the_cost(read: int, written: int, cached: int) -> None:
     cached = min(cached, read)
     for model in ("openai:gpt-4o-mini", "gemini:gemini-2.5-pro", "anthropic:claude-sonnet-5-5"):
         found = price(named(model), tokens(read, written, cached_tokens=cached), NOW)
@@ -134,22 +134,27 @@ def test_the_kept_unit_prices_give_the_cost_again(read: int, written: int, cache
         assert found.cost_usd == total / 1_000_000
 
 
-def test_prices_are_json_and_no_network_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prices_are_json_and_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(socket, "getaddrinfo")
     assert json.dumps(price(named("openai:gpt-4o"), tokens(1, 1), NOW).prices, allow_nan=False)
 
 
 def listed_models() -> list[tuple[str, str]]:
     snapshot = get_snapshot()
-    of_ours = {provider.price_provider for provider in PROVIDERS.values()} - {None}
-    return [(each.id, model.id) for each in snapshot.providers if each.id in of_ours for model in each.models]
+    known_providers = {provider.price_provider for provider in PROVIDERS.values()} - {None}
+    return [
+        (each.id, model.id)
+        for each in snapshot.providers
+        if each.id in known_providers
+        for model in each.models
+    ]
 
 
 @given(st.sampled_from(listed_models()), st.integers(0, 10**7), st.integers(0, 10**6))
-def test_a_price_that_hangs_on_nothing_is_the_one_of_the_list(
-    listed: tuple[str, str], read: int, said: int
+def test_an_unconditional_price_equals_that_of_the_list(
+    listed: tuple[str, str], read: int, written: int
 ) -> None:
     provider, model = listed
     at = datetime(2026, 11, 20, 3, 4, tzinfo=UTC)
-    usage = TokenUsage(input_tokens=read, output_tokens=said)
+    usage = TokenUsage(input_tokens=read, output_tokens=written)
     assert prices._listed(model, provider, usage, at) == prices._looked_up(model, provider, usage, at)

@@ -1,4 +1,4 @@
-"""The models that many calls of a project share: looked up once for all that begin in one second, and never longer."""
+"""Looking up a model is cached for one second per project."""
 
 import time
 
@@ -12,7 +12,7 @@ from timemachine.llm.queries import FRESH_SECONDS, ModelLookup
 pytestmark = pytest.mark.django_db
 
 
-def test_a_model_is_looked_up_once_and_a_key_that_is_gone_is_soon_gone_here(
+def test_a_model_is_looked_up_once_and_a_removed_key_is_noticed_soon(
     project: Project, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
@@ -27,7 +27,7 @@ def test_a_model_is_looked_up_once_and_a_key_that_is_gone_is_soon_gone_here(
         reach.model("openai:gpt-4o")
 
 
-def test_what_cannot_be_reached_is_asked_for_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_lookup_is_not_cached(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     reach = ModelLookup(project.id)
     with pytest.raises(Unavailable):

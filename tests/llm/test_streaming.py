@@ -1,4 +1,4 @@
-"""Answers that are read while they are written, and every way in which that goes wrong."""
+"""Answers that are read while they are written, and every way in which that can fail."""
 
 import json
 import socket
@@ -21,7 +21,7 @@ from timemachine.llm.pure.cancellation import Cancellation, Listening
 from timemachine.llm.pure.catalogue import LOCAL_CONNECTION, Connection, ModelName
 
 Connect = Callable[[StubModelServer], Connection]
-SAID = "Refunds take 14 days."
+ANSWER = "Refunds take 14 days."
 
 both = pytest.mark.parametrize("connect", [openai_connection, anthropic_connection])
 
@@ -33,7 +33,7 @@ def stub() -> Iterator[StubModelServer]:
 
 
 def cancelled_when(begun: Callable[[], bool], cancellation: Cancellation) -> threading.Thread:
-    """A thread that cancels once that is so."""
+    """Start a thread that cancels once the event is set."""
 
     def wait() -> None:
         wait_until(begun)
@@ -47,7 +47,7 @@ def cancelled_when(begun: Callable[[], bool], cancellation: Cancellation) -> thr
 @both
 def test_an_answer_is_read_as_it_is_written(stub: StubModelServer, connect: Connect) -> None:
     begun, read = threading.Event(), list[str]()
-    stub.script(Script(answer=SAID, held=begun))
+    stub.script(Script(answer=ANSWER, held=begun))
 
     def on_text(text: str) -> None:
         read.append(text)
@@ -56,7 +56,7 @@ def test_an_answer_is_read_as_it_is_written(stub: StubModelServer, connect: Conn
             begun.set()  # the rest is written only now
 
     completion = complete(request_to(connect(stub)), Listening(on_text=on_text))
-    assert "".join(read) == completion.text == SAID
+    assert "".join(read) == completion.text == ANSWER
     assert len(read) == 4
     assert completion.first_text_ms is not None
     assert completion.first_text_ms <= completion.duration_ms - 100
@@ -64,15 +64,15 @@ def test_an_answer_is_read_as_it_is_written(stub: StubModelServer, connect: Conn
     assert stub.calls()[0].body["stream"] is True
 
 
-def test_only_what_speaks_openais_protocol_is_asked_to_count_in_its_stream(stub: StubModelServer) -> None:
+def test_only_servers_with_openai_s_protocol_are_asked_for_usage_in_the_stream(stub: StubModelServer) -> None:
     complete(request_to(openai_connection(stub)))
     complete(request_to(anthropic_connection(stub)))
-    asked = [call.body.get("stream_options") for call in stub.calls()]
-    assert asked == [{"include_usage": True}, None]
+    options = [call.body.get("stream_options") for call in stub.calls()]
+    assert options == [{"include_usage": True}, None]
 
 
 @both
-def test_a_refusal_is_streamed_and_known_as_one(stub: StubModelServer, connect: Connect) -> None:
+def test_a_refusal_is_streamed_and_recognised(stub: StubModelServer, connect: Connect) -> None:
     stub.script(Script(mode="refusal"))
     read: list[str] = []
     completion = complete(request_to(connect(stub)), Listening(on_text=read.append))
@@ -80,44 +80,46 @@ def test_a_refusal_is_streamed_and_known_as_one(stub: StubModelServer, connect: 
     assert "".join(read) == completion.text == "I can't help with that."
 
 
-def test_a_server_that_cannot_count_in_its_stream_is_asked_without(stub: StubModelServer) -> None:
-    stub.script(Script(mode="no_usage_in_stream", answer=SAID))
+def test_a_server_without_usage_in_its_stream_is_called_without_that_option(stub: StubModelServer) -> None:
+    stub.script(Script(mode="no_usage_in_stream", answer=ANSWER))
     completion = complete(request_to(openai_connection(stub)))
     first, second = stub.calls()
     assert ("stream_options" in first.body, "stream_options" in second.body) == (True, False)
     assert second.body["stream"] is True
-    assert (completion.text, completion.attempts, completion.not_accepted) == (SAID, 2, ())
+    assert (completion.text, completion.attempts, completion.not_accepted) == (ANSWER, 2, ())
     assert completion.usage is not None
     assert completion.usage.output_tokens is None
 
 
 @both
-def test_a_server_that_does_not_stream_is_asked_without(stub: StubModelServer, connect: Connect) -> None:
-    stub.script(Script(mode="no_stream", answer=SAID))
+def test_a_server_that_cannot_stream_is_called_without_streaming(
+    stub: StubModelServer, connect: Connect
+) -> None:
+    stub.script(Script(mode="no_stream", answer=ANSWER))
     read: list[str] = []
     completion = complete(request_to(connect(stub)), Listening(on_text=read.append))
     assert "stream" not in stub.calls()[-1].body
-    assert (completion.text, completion.attempts, completion.first_text_ms) == (SAID, 2, None)
-    assert read == [SAID]
+    assert (completion.text, completion.attempts, completion.first_text_ms) == (ANSWER, 2, None)
+    assert read == [ANSWER]
     assert completion.usage is not None
     assert completion.usage.output_tokens == 4
 
 
 @both
-def test_a_server_that_overlooks_the_wish_is_read_in_one_piece(
+def test_a_server_that_ignores_the_stream_option_is_read_in_one_piece(
     stub: StubModelServer, connect: Connect
 ) -> None:
-    stub.script(Script(mode="in_one_piece", answer=SAID))
+    stub.script(Script(mode="in_one_piece", answer=ANSWER))
     read: list[str] = []
     completion = complete(request_to(connect(stub)), Listening(on_text=read.append))
-    assert (completion.text, completion.attempts, read) == (SAID, 1, [SAID])
+    assert (completion.text, completion.attempts, read) == (ANSWER, 1, [ANSWER])
 
 
-def test_the_local_model_is_heard_too() -> None:
+def test_the_local_model_streams_too() -> None:
     read: list[str] = []
     model = ModelName(provider="local", model="extractive-1")
     complete(request_to(LOCAL_CONNECTION, model=model), Listening(on_text=read.append))
-    assert read == [SAID]
+    assert read == [ANSWER]
 
 
 BROKEN: list[tuple[Mode, str, str, str | None]] = [
@@ -146,10 +148,10 @@ BROKEN: list[tuple[Mode, str, str, str | None]] = [
 
 @pytest.mark.parametrize(("mode", "code", "words", "partial"), BROKEN)
 @both
-def test_an_answer_that_breaks_off_is_not_asked_for_again_and_what_came_is_kept(
+def test_an_answer_that_breaks_off_is_not_retried_and_the_partial_text_is_kept(
     stub: StubModelServer, connect: Connect, mode: Mode, code: str, words: str, partial: str | None
 ) -> None:
-    stub.script(Script(mode=mode, answer=SAID))
+    stub.script(Script(mode=mode, answer=ANSWER))
     with pytest.raises(ModelFailed, match=words) as failure:
         complete(request_to(connect(stub)))
     assert failure.value.code == code
@@ -159,33 +161,31 @@ def test_an_answer_that_breaks_off_is_not_asked_for_again_and_what_came_is_kept(
 
 
 @both
-def test_an_answer_in_one_piece_that_breaks_off_is_not_asked_for_again(
-    stub: StubModelServer, connect: Connect
-) -> None:
+def test_an_unstreamed_answer_that_breaks_off_is_not_retried(stub: StubModelServer, connect: Connect) -> None:
     stub.script(Script(mode="no_stream", times=1))
-    stub.script(Script(mode="closed", answer=SAID))
+    stub.script(Script(mode="closed", answer=ANSWER))
     with pytest.raises(ModelFailed, match="was interrupted"):
         complete(request_to(connect(stub)))
     assert ["stream" in call.body for call in stub.calls()] == [True, False]
 
 
 @both
-def test_the_error_inside_a_stream_is_kept_in_the_providers_own_words(
+def test_an_error_inside_a_stream_is_kept_in_the_provider_s_own_words(
     stub: StubModelServer, connect: Connect
 ) -> None:
-    stub.script(Script(mode="error_event", answer=SAID))
+    stub.script(Script(mode="error_event", answer=ANSWER))
     with pytest.raises(ModelFailed) as failure:
         complete(request_to(connect(stub)))
-    said = failure.value.facts["provider_error"]
-    assert (said["message"], said["type"]) == ("Overloaded", "overloaded_error")
+    error = failure.value.facts["provider_error"]
+    assert (error["message"], error["type"]) == ("Overloaded", "overloaded_error")
 
 
 @both
-def test_an_endless_stream_is_not_read_on(
+def test_an_endless_stream_is_cut_off(
     stub: StubModelServer, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exchange, "LONGEST_TEXT", 100_000)
-    stub.script(Script(mode="endless", answer=SAID))
+    stub.script(Script(mode="endless", answer=ANSWER))
     with pytest.raises(ModelFailed, match="longer than") as failure:
         complete(request_to(connect(stub)))
     assert failure.value.code == "answer_too_long"
@@ -194,7 +194,7 @@ def test_an_endless_stream_is_not_read_on(
 
 
 @both
-def test_an_answer_too_long_for_a_record_is_none(stub: StubModelServer, connect: Connect) -> None:
+def test_an_answer_too_long_for_a_record_is_a_failure(stub: StubModelServer, connect: Connect) -> None:
     stub.script(Script(mode="in_one_piece", answer="x" * 1_000_001))
     with pytest.raises(ModelFailed, match="1,000,000 characters") as failure:
         complete(request_to(connect(stub)))
@@ -206,7 +206,7 @@ def test_an_answer_too_long_for_a_record_is_none(stub: StubModelServer, connect:
 def test_a_provider_that_falls_silent_times_out_once(
     stub: StubModelServer, connect: Connect, mode: Mode
 ) -> None:
-    stub.script(Script(mode=mode, answer=SAID, seconds=4.0))
+    stub.script(Script(mode=mode, answer=ANSWER, seconds=4.0))
     with pytest.raises(ModelFailed, match=r"within 0\.9 seconds") as failure:
         complete(request_to(connect(stub), timeout_seconds=0.9))
     assert failure.value.code == "model_timed_out"
@@ -216,17 +216,17 @@ def test_a_provider_that_falls_silent_times_out_once(
 
 @both
 def test_an_answer_that_does_not_end_times_out(stub: StubModelServer, connect: Connect) -> None:
-    stub.script(Script(mode="slow_words", answer=SAID * 20, seconds=0.05))
+    stub.script(Script(mode="slow_words", answer=ANSWER * 20, seconds=0.05))
     with pytest.raises(ModelFailed, match=r"not to the end within 0\.9"):
         complete(request_to(connect(stub), whole_seconds=0.9))
 
 
 @pytest.mark.parametrize("mode", ["slow", "silent", "slow_words", "drip"])
 @both
-def test_a_call_is_cancelled_at_once_however_silent_its_provider_is(
+def test_a_call_is_cancelled_immediately_even_if_its_provider_is_silent(
     stub: StubModelServer, connect: Connect, mode: Mode
 ) -> None:
-    stub.script(Script(mode=mode, answer=SAID, seconds=60.0))
+    stub.script(Script(mode=mode, answer=ANSWER, seconds=60.0))
     cancellation = Cancellation()
     cancelled_when(lambda: bool(stub.calls()), cancellation)
     started = time.monotonic()
@@ -239,8 +239,8 @@ def test_a_call_is_cancelled_at_once_however_silent_its_provider_is(
 
 
 @both
-def test_what_was_written_before_it_was_cancelled_is_kept(stub: StubModelServer, connect: Connect) -> None:
-    stub.script(Script(answer=SAID, held=threading.Event()))
+def test_text_written_before_the_cancellation_is_kept(stub: StubModelServer, connect: Connect) -> None:
+    stub.script(Script(answer=ANSWER, held=threading.Event()))
     cancellation, read = Cancellation(), list[str]()
     cancelled_when(lambda: bool(read), cancellation)
     with pytest.raises(Cancelled) as failure:
@@ -248,7 +248,7 @@ def test_what_was_written_before_it_was_cancelled_is_kept(stub: StubModelServer,
     assert failure.value.facts["partial_text"] == "".join(read) == "Refunds"
 
 
-def test_a_call_that_is_cancelled_while_it_waits_to_be_repeated_is_not_repeated(
+def test_a_call_cancelled_while_waiting_for_a_retry_is_not_retried(
     stub: StubModelServer,
 ) -> None:
     stub.script(Script(mode="429_then_ok", retry_after="15"))
@@ -263,7 +263,7 @@ def test_a_call_that_is_cancelled_while_it_waits_to_be_repeated_is_not_repeated(
 
 
 @both
-def test_a_call_that_was_cancelled_before_is_not_made_and_cost_nothing(
+def test_a_call_cancelled_before_it_starts_is_not_made_and_costs_nothing(
     stub: StubModelServer, connect: Connect
 ) -> None:
     cancellation = Cancellation()
@@ -274,12 +274,14 @@ def test_a_call_that_was_cancelled_before_is_not_made_and_cost_nothing(
     assert stub.calls() == []
 
 
-def test_a_call_that_is_cancelled_while_it_connects_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "CONNECT_SECONDS", 1.0)  # a connection that nobody answers ends by itself
+def test_a_call_cancelled_while_connecting_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        transport, "CONNECT_SECONDS", 1.0
+    )  # a connection that is never answered ends without further action
     cancellation, accepted = Cancellation(), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as silent:
 
-        def accept() -> None:  # and never say a word of TLS
+        def accept() -> None:  # and never send any TLS bytes
             connection, _ = silent.accept()
             accepted.set()
             with connection:
@@ -297,7 +299,7 @@ def test_a_call_that_is_cancelled_while_it_connects_sent_nothing(monkeypatch: py
     assert failure.value.facts["unsent"] is True
 
 
-def test_a_key_stands_in_no_part_of_a_providers_error(stub: StubModelServer) -> None:
+def test_a_key_does_not_appear_in_any_part_of_a_provider_s_error(stub: StubModelServer) -> None:
     body = f'{{"error": {{"message": "Bad {KEY}", "type": "{KEY}", "param": "{KEY}"}}}}'
     stub.script(Script(mode="error", status=401, body=body))
     with pytest.raises(ModelFailed) as failure:
@@ -305,7 +307,7 @@ def test_a_key_stands_in_no_part_of_a_providers_error(stub: StubModelServer) -> 
     assert KEY not in str(dict(failure.value.facts))
 
 
-def test_a_providers_error_is_kept_by_its_names(stub: StubModelServer) -> None:
+def test_a_provider_s_error_keeps_its_known_fields(stub: StubModelServer) -> None:
     error: dict[str, Any] = {
         "message": "Too long.",
         "type": "invalid",

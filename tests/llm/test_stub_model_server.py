@@ -1,4 +1,4 @@
-"""The stub that other tests count on, as the process that outlives a killed worker."""
+"""The stub model server itself, as a process that outlives a killed worker."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ from timemachine.llm.pure.catalogue import Connection
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """The address of a stub in a process of its own."""
+    """Return the address of a stub in a separate process."""
     program = [sys.executable, "-m", "tests.stub_model_server", "0"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -31,7 +31,7 @@ def http(method: str, url: str, value: Any = None) -> Any:
         return json.load(answer)
 
 
-def test_another_process_scripts_it_calls_it_and_counts_the_calls(url: str) -> None:
+def test_another_process_can_script_call_and_count_calls(url: str) -> None:
     http("POST", f"{url}/script", {"question": "How long", "answer": "14 days."})
     connection = Connection(protocol="openai", base_url=f"{url}/v1", api_key="key")
     assert complete(request_to(connection)).text == "14 days."
@@ -47,7 +47,7 @@ def test_it_lists_its_model(url: str) -> None:
     assert [model["id"] for model in http("GET", f"{url}/v1/models")["data"]] == ["stub-model"]
 
 
-def test_a_call_whose_caller_went_away_stays_on_record() -> None:
+def test_a_call_whose_caller_disconnected_stays_on_record() -> None:
     with StubModelServer() as stub:
         stub.script(Script(mode="slow", seconds=3.0))
         with pytest.raises(TimeoutError):
@@ -56,7 +56,7 @@ def test_a_call_whose_caller_went_away_stays_on_record() -> None:
         assert [(call.id, call.model, call.answered_at) for call in stub.calls()] == [(1, "m", None)]
 
 
-def test_the_longest_fitting_question_wins_and_scripts_in_number_come_first_in_order() -> None:
+def test_the_longest_matching_question_wins_and_counted_scripts_come_first_in_order() -> None:
     with StubModelServer() as stub:
         for script in (
             Script(answer="any"),

@@ -1,4 +1,4 @@
-"""The client under the vendors' clients, pinned to public addresses."""
+"""The HTTP client used by the vendors' clients, pinned to public addresses."""
 
 import ipaddress
 import socket
@@ -27,7 +27,7 @@ NAME = "models.example.com"
 
 
 class Page(BaseHTTPRequestHandler):
-    """Answers with the host it was asked for; at `/zip` as if it compressed, at `/slow` after a minute."""
+    """Answers with the requested host; at `/zip` with a compression header, at `/slow` after a minute."""
 
     def do_GET(self) -> None:
         if self.path == "/slow":
@@ -52,7 +52,7 @@ def plain() -> Iterator[int]:
 
 @pytest.fixture
 def secure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A server on the loopback with a certificate for NAME that this process trusts."""
+    """Return a server on the loopback with a certificate for NAME that this process trusts."""
     certificate = _certificate(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -94,22 +94,22 @@ def _certificate(folder: Path) -> Path:
 
 
 def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
-    """Make every name lead to these addresses, and collect the names that are asked for."""
-    asked: list[str] = []
+    """Resolve every name to these addresses, and collect the names that are looked up."""
+    looked_up: list[str] = []
     real = socket.getaddrinfo
 
-    def answer(host: str, port: int, *rest: Any, **more: Any) -> Any:
+    def answer(host: str, port: int, *rest: Any, **options: Any) -> Any:
         if host in addresses:
-            return real(host, port, *rest, **more)
-        asked.append(host)
-        return [found for address in addresses for found in real(address, port, *rest, **more)]
+            return real(host, port, *rest, **options)
+        looked_up.append(host)
+        return [found for address in addresses for found in real(address, port, *rest, **options)]
 
     monkeypatch.setattr(socket, "getaddrinfo", answer)
-    return asked
+    return looked_up
 
 
 def treat_as_public(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The only addresses a test can serve are the loopback's, so these pass as public where that is not the subject."""
+    """Treat the loopback as public where the address check is not the subject, because a test can serve no other address."""
     monkeypatch.setattr(transport, "is_public", lambda address: ipaddress.ip_address(address).is_loopback)
 
 
@@ -123,7 +123,7 @@ def treat_as_public(monkeypatch: pytest.MonkeyPatch) -> None:
         ("169.254.169.254", "never called"),
     ],
 )
-def test_a_pinned_client_refuses_a_name_that_leads_inside(
+def test_a_pinned_client_refuses_a_name_that_resolves_to_an_internal_address(
     monkeypatch: pytest.MonkeyPatch, address: str, words: str
 ) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(socket.AF_INET, 0, 0, "", (address, 443))])
@@ -132,14 +132,14 @@ def test_a_pinned_client_refuses_a_name_that_leads_inside(
     assert refused.value.code == "address_not_allowed"
 
 
-def test_a_pinned_client_asks_for_the_name_once_and_holds_to_the_answer(
+def test_a_pinned_client_resolves_the_name_once_and_keeps_the_result(
     monkeypatch: pytest.MonkeyPatch, plain: int
 ) -> None:
     treat_as_public(monkeypatch)
-    asked = resolve_to(monkeypatch, "127.0.0.1")
+    looked_up = resolve_to(monkeypatch, "127.0.0.1")
     answer = httpx2.Client(transport=PinnedTransport()).get(f"http://{NAME}:{plain}/")
     assert answer.text == f"{NAME}:{plain}"
-    assert asked == [NAME]
+    assert looked_up == [NAME]
 
 
 def test_a_pinned_client_checks_the_certificate_for_the_name(
@@ -153,7 +153,7 @@ def test_a_pinned_client_checks_the_certificate_for_the_name(
             client.get(f"https://other.example.com:{secure}/")
 
 
-def test_a_pinned_client_tries_the_next_address_where_one_does_not_answer(
+def test_a_pinned_client_tries_the_next_address_if_one_does_not_answer(
     monkeypatch: pytest.MonkeyPatch, plain: int
 ) -> None:
     treat_as_public(monkeypatch)
@@ -162,17 +162,17 @@ def test_a_pinned_client_tries_the_next_address_where_one_does_not_answer(
     assert answer.status_code == 200
 
 
-def test_a_pinned_client_cannot_reach_a_name_that_leads_nowhere() -> None:
+def test_a_pinned_client_cannot_reach_a_name_that_does_not_resolve() -> None:
     with pytest.raises(httpx2.ConnectError, match="cannot be found"):
         http_client(pinned=True).get("https://no-such-host.invalid/")
 
 
-def test_an_answer_that_is_compressed_unasked_is_refused(plain: int) -> None:
+def test_an_unrequested_compressed_answer_is_refused(plain: int) -> None:
     with pytest.raises(ModelFailed, match="compresses"):
         http_client(pinned=False).get(f"http://127.0.0.1:{plain}/zip")
 
 
-def test_an_encrypted_connection_is_shut_while_its_server_is_silent(
+def test_an_encrypted_connection_can_be_shut_while_its_server_is_silent(
     monkeypatch: pytest.MonkeyPatch, secure: int
 ) -> None:
     treat_as_public(monkeypatch)

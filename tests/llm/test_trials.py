@@ -1,4 +1,4 @@
-"""Trying a model out: one small call, told as it was."""
+"""Testing a model with one small call and reporting the result."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -17,14 +17,14 @@ GPT = "openai:gpt-4o-mini"
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
-    """OpenAI, on the loopback."""
+    """Return OpenAI on the loopback."""
     with StubModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         yield server
 
 
-def test_a_model_that_answers_is_told_with_its_words_time_tokens_and_cost(
+def test_a_model_that_answers_is_reported_with_its_text_time_tokens_and_cost(
     project: Project, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="OK", usage={"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14}))
@@ -42,7 +42,7 @@ def test_a_model_that_answers_is_told_with_its_words_time_tokens_and_cost(
 
 
 @pytest.mark.parametrize("mode", ["500", "error"])
-def test_a_model_that_fails_is_told_in_the_providers_words_and_not_asked_twice(
+def test_a_model_that_fails_is_reported_in_the_provider_s_words_and_not_retried(
     project: Project, stub: StubModelServer, mode: str
 ) -> None:
     stub.script(Script(mode=mode, status=404))  # type: ignore[arg-type]
@@ -53,7 +53,7 @@ def test_a_model_that_fails_is_told_in_the_providers_words_and_not_asked_twice(
     assert len(stub.calls()) == 1
 
 
-def test_the_last_trial_of_each_model_is_shown_with_it(project: Project, stub: StubModelServer) -> None:
+def test_the_last_test_of_each_model_is_shown_with_it(project: Project, stub: StubModelServer) -> None:
     try_model(project.id, GPT, by="ada")
     try_model(project.id, GPT, by="bob")
     try_model(project.id, "openai", by="eve")
@@ -65,7 +65,7 @@ def test_the_last_trial_of_each_model_is_shown_with_it(project: Project, stub: S
     assert openai.trial is not None
 
 
-def test_only_so_many_are_made_in_a_minute(
+def test_the_number_of_tests_per_minute_is_limited(
     project: Project, other_project: Project, stub: StubModelServer
 ) -> None:
     for _ in range(MOST):
@@ -77,7 +77,7 @@ def test_only_so_many_are_made_in_a_minute(
     try_model(other_project.id, GPT, by="eve")
 
 
-def test_what_is_called_nowhere_is_not_tested(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_without_calls_is_not_tested(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(InvalidInput, match="there is nothing to test"):
         try_model(project.id, "local", by="ada")
@@ -97,7 +97,7 @@ def test_what_is_called_nowhere_is_not_tested(project: Project, monkeypatch: pyt
     ],
     ids=["answer", "error"],
 )
-def test_what_no_database_takes_is_told_all_the_same(
+def test_text_that_the_database_cannot_store_is_still_reported(
     project: Project, stub: StubModelServer, script: Script, words: str
 ) -> None:
     stub.script(script)
