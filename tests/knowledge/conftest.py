@@ -1,4 +1,4 @@
-"""Collections whose models are slow, or quick."""
+"""Collections with slow or fast models."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ type Models = Callable[..., None]
 
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> Models:
-    """Two slow models beside the real ones, whose way of embedding a test may change."""
+    """Register two slow models in addition to the real ones; a test may change how they embed."""
 
     def know(*known: EmbeddingModel) -> None:
         monkeypatch.setattr(table, "_LOCAL", (WORDLLAMA, MINILM, *known))

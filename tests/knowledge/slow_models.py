@@ -1,4 +1,4 @@
-"""Models that are small enough to see through, and slow, so that their vectors are made after the frames."""
+"""Models simple enough to predict, and marked as slow, so that their vectors are computed after the frames are stored."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from timemachine.knowledge.vectors import without_vector
 
 
 def letters(texts: Sequence[str]) -> Vectors:
-    """How often a text has each of three letters: a model small enough to see through; it is blank without any of them."""
+    """Return how often a text contains each of three letters; the vector is zero without any of them."""
     counts = np.array([[text.count(letter) for letter in "xyz"] for text in texts], dtype=np.float32)
     lengths = np.linalg.norm(counts, axis=1, keepdims=True)
     return np.divide(counts, lengths, out=counts, where=lengths > 0)

@@ -1,4 +1,4 @@
-"""Vectors that are made after their frames: nothing waits for them, nothing is lost, and searching never stops."""
+"""Embeddings computed after their frames are stored: nothing waits for them, nothing is lost, and search keeps working."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ from timemachine.knowledge.tasks import embed_backlog
 pytestmark = pytest.mark.usefixtures("models")
 
 
-def test_a_put_does_not_wait_for_a_slow_model_and_the_words_are_found_at_once(
+def test_a_put_does_not_wait_for_a_slow_model_and_words_are_found_immediately(
     slow: Collection, models: Callable[..., None]
 ) -> None:
     models(replace(SLOW, embed=unreachable))
@@ -38,7 +38,7 @@ def test_a_put_does_not_wait_for_a_slow_model_and_the_words_are_found_at_once(
     assert embedding_backlog.is_due(slow.id)
 
 
-def test_a_find_says_how_many_frames_had_no_vector(slow: Collection) -> None:
+def test_a_find_reports_how_many_frames_had_no_vector(slow: Collection) -> None:
     put_frames(slow, passages(6), by="test")
     assert find(slow, Query(text="xxx", mode="semantic")).not_embedded == 6
     work_off(slow)
@@ -46,7 +46,7 @@ def test_a_find_says_how_many_frames_had_no_vector(slow: Collection) -> None:
     assert (found.not_embedded, len(found.hits)) == (0, 6)
 
 
-def test_a_frame_in_which_the_model_sees_nothing_is_found_by_its_words_and_is_not_missing(
+def test_a_frame_with_a_zero_vector_is_found_by_its_words_and_not_counted_as_missing(
     slow: Collection,
 ) -> None:
     put_frames(slow, [NewFrame(text="nothing of it"), *passages(1)], by="test")
@@ -57,43 +57,41 @@ def test_a_frame_in_which_the_model_sees_nothing_is_found_by_its_words_and_is_no
     assert find(slow, Query(text="nothing")).hits[0].frame == 0
 
 
-def test_a_put_that_adds_nothing_leaves_nothing_to_do(slow: Collection) -> None:
+def test_a_put_that_adds_nothing_creates_no_work(slow: Collection) -> None:
     put_frames(slow, passages(2), by="test")
     work_off(slow)
     put_frames(slow, passages(2), by="test")
     assert not embedding_backlog.is_due(slow.id)
 
 
-def test_a_worker_that_is_killed_half_way_loses_nothing_and_another_goes_on(
+def test_a_worker_killed_halfway_loses_nothing_and_another_continues(
     slow: Collection, models: Callable[..., None]
 ) -> None:
     put_frames(slow, passages(10), by="test")
-    seen: list[str] = []
+    embedded: list[str] = []
 
     def dying(texts: Sequence[str]) -> Vectors:
-        if len(seen) >= 8:
+        if len(embedded) >= 8:
             raise KeyboardInterrupt
-        seen.extend(texts)
+        embedded.extend(texts)
         return letters(texts)
 
     models(replace(SLOW, embed=dying))
     with pytest.raises(KeyboardInterrupt):
         embedding_backlog.embed_missing(slow.id)
     assert embedding_progress(slow).embedded == 8
-    assert not embedding_backlog.is_due(slow.id)  # its lease still holds
+    assert not embedding_backlog.is_due(slow.id)  # its lease is still valid
     assert embedding_backlog.embed_missing(slow.id) is False
     EmbeddingWork.objects.update(lease_until=now() - timedelta(seconds=1))
     assert overdue(embed_backlog) == [slow.id]
     models(SLOW)
     work_off(slow)
-    assert len(seen) == 8  # and the two that were lacking were made by the other worker
+    assert len(embedded) == 8  # and the other worker computed the two missing ones
     assert FrameEmbedding.objects.count() == 10
     assert lacking(slow, SLOW) == 0
 
 
-def test_a_worker_whose_lease_another_has_writes_nothing(
-    slow: Collection, models: Callable[..., None]
-) -> None:
+def test_a_worker_that_lost_its_lease_writes_nothing(slow: Collection, models: Callable[..., None]) -> None:
     put_frames(slow, passages(3), by="test")
 
     def overtaken(texts: Sequence[str]) -> Vectors:
@@ -105,21 +103,23 @@ def test_a_worker_whose_lease_another_has_writes_nothing(
     assert FrameEmbedding.objects.count() == 0
 
 
-def test_a_turn_ends_and_says_that_there_is_more(slow: Collection) -> None:
+def test_a_run_ends_at_its_time_limit_and_reports_more_work(slow: Collection) -> None:
     put_frames(slow, passages(10), by="test")
     assert embedding_backlog.embed_missing(slow.id, seconds=0) is True
     assert embedding_progress(slow).embedded == SLOW.batch
     assert embedding_backlog.is_due(slow.id)
 
 
-def test_the_sweep_enqueues_it_once_a_while_and_a_starting_worker_immediately(slow: Collection) -> None:
+def test_the_sweep_enqueues_work_once_per_interval_and_a_starting_worker_immediately(
+    slow: Collection,
+) -> None:
     put_frames(slow, passages(1), by="test")
     assert overdue(embed_backlog) == [slow.id]
     assert overdue(embed_backlog) == []
     assert overdue(embed_backlog, at_start=True) == [slow.id]
 
 
-def test_a_failure_is_told_and_tried_again_later_each_time(
+def test_a_failure_is_reported_and_retried_later_each_time(
     slow: Collection, models: Callable[..., None]
 ) -> None:
     models(replace(SLOW, embed=unreachable))
@@ -151,21 +151,23 @@ def bad(count: int) -> list[NewFrame]:
     return [NewFrame(text=f"a bad x {number}") for number in range(count)]
 
 
-def test_however_many_texts_a_server_refuses_the_others_are_embedded_and_the_work_ends(
+def test_refused_texts_do_not_block_the_others_and_the_work_ends(
     slow: Collection, models: Callable[..., None]
 ) -> None:
     models(replace(SLOW, embed=choosy))
     put_frames(slow, [*bad(7), *passages(20)], by="test")
     work_off(slow)
-    told = embedding_progress(slow)
-    assert (told.embedded, told.frames, told.failure, told.is_running) == (20, 27, None, False)
-    assert told.refused == RefusedFrames(count=7, frame=6, reason="it answered 413: Too \0 long")
+    status = embedding_progress(slow)
+    assert (status.embedded, status.frames, status.failure, status.is_running) == (20, 27, None, False)
+    assert status.refused == RefusedFrames(count=7, frame=6, reason="it answered 413: Too \0 long")
     assert not EmbeddingWork.objects.exists()
     assert find(slow, Query(text="x", mode="semantic")).not_embedded == 7
     assert find(slow, Query(text="bad", mode="lexical")).hits[0].frame < 7
 
 
-def test_a_re_embed_ends_though_texts_are_refused(quick: Collection, models: Callable[..., None]) -> None:
+def test_a_re_embedding_ends_even_if_texts_are_refused(
+    quick: Collection, models: Callable[..., None]
+) -> None:
     models(replace(SLOW, embed=choosy))
     put_frames(quick, bad(4), by="test")
     reembed(quick, "slow", by="test")
@@ -173,15 +175,13 @@ def test_a_re_embed_ends_though_texts_are_refused(quick: Collection, models: Cal
         target = embedding_progress(quick).target
     assert target is not None
     assert target.refused is not None
-    told = embedding_progress(quick)
-    assert (told.model, told.embedded, told.target) == (SLOW.name, 10, None)
-    assert told.refused is not None
-    assert told.refused.count == 4
+    status = embedding_progress(quick)
+    assert (status.model, status.embedded, status.target) == (SLOW.name, 10, None)
+    assert status.refused is not None
+    assert status.refused.count == 4
 
 
-def test_what_was_refused_is_not_asked_again_until_somebody_asks(
-    slow: Collection, models: Callable[..., None]
-) -> None:
+def test_a_refused_text_is_not_retried_until_requested(slow: Collection, models: Callable[..., None]) -> None:
     models(replace(SLOW, embed=choosy))
     put_frames(slow, bad(5), by="test")
     work_off(slow)
@@ -195,7 +195,7 @@ def test_what_was_refused_is_not_asked_again_until_somebody_asks(
     assert find(slow, Query(text="x", mode="semantic")).not_embedded == 0
 
 
-def test_a_server_that_refuses_everything_refuses_no_frame(
+def test_a_server_that_refuses_everything_refuses_no_single_frame(
     slow: Collection, models: Callable[..., None]
 ) -> None:
     def closed(texts: Sequence[str]) -> Vectors:
@@ -204,13 +204,13 @@ def test_a_server_that_refuses_everything_refuses_no_frame(
     models(replace(SLOW, embed=closed))
     put_frames(slow, passages(3), by="test")
     work_off(slow)
-    told = embedding_progress(slow)
-    assert told.refused is None
-    assert told.failure is not None
-    assert told.failure.message == "m answered 400: no model is loaded."
+    status = embedding_progress(slow)
+    assert status.refused is None
+    assert status.failure is not None
+    assert status.failure.message == "m answered 400: no model is loaded."
 
 
-def test_vectors_that_the_database_does_not_take_are_put_off_with_its_words(
+def test_vectors_that_the_database_rejects_are_postponed_with_its_message(
     slow: Collection, models: Callable[..., None]
 ) -> None:
     models(replace(SLOW, embed=lambda texts: np.ones((len(texts), 17_000), dtype=np.float32)))
@@ -222,7 +222,7 @@ def test_vectors_that_the_database_does_not_take_are_put_off_with_its_words(
     assert failure.message.startswith("The database rejected the vectors: halfvec cannot have more than")
 
 
-def test_a_collection_can_be_erased_while_vectors_are_made(
+def test_a_collection_can_be_erased_while_vectors_are_computed(
     slow: Collection, models: Callable[..., None]
 ) -> None:
     put_frames(slow, passages(3), by="test")
@@ -236,9 +236,7 @@ def test_a_collection_can_be_erased_while_vectors_are_made(
     assert not EmbeddingWork.objects.exists()
 
 
-def test_a_new_collection_has_the_model_of_the_settings_and_keeps_it(
-    project: Project, settings: Settings
-) -> None:
+def test_a_new_collection_keeps_the_model_of_the_settings(project: Project, settings: Settings) -> None:
     settings.EMBEDDING_MODEL = "other"
     made = create_collection(project, "of today", by="test")
     settings.EMBEDDING_MODEL = "wordllama"
@@ -256,7 +254,7 @@ def test_a_new_collection_has_the_model_of_the_settings_and_keeps_it(
         ("server:nomic", Unavailable, "set EMBEDDING_SERVER_URL"),
     ],
 )
-def test_a_model_that_cannot_be_used_is_refused_before_anything_is_made(
+def test_an_unusable_model_is_refused_before_anything_is_created(
     project: Project, settings: Settings, name: str, error: type[TimeMachineError], words: str
 ) -> None:
     settings.EMBEDDING_MODEL = name

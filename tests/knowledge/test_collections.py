@@ -1,4 +1,4 @@
-"""Collections: versions stay, the past can be asked, and a find says what it did."""
+"""Collections: versions are kept, the past can be queried, and a find reports how it worked."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -46,20 +46,20 @@ def collection(project: Project) -> Collection:
     return made
 
 
-def test_frames_are_numbered_from_zero_in_the_order_they_were_put(collection: Collection) -> None:
+def test_frames_are_numbered_from_zero_in_insertion_order(collection: Collection) -> None:
     assert [(f.number, f.version, text(f.payload)) for f in frames_at(collection)] == [
         (n, 1, fact.text) for n, fact in enumerate(FACTS)
     ]
 
 
 def test_the_same_passage_again_is_the_same_frame(collection: Collection) -> None:
-    again = put_frames(collection, [FACTS[1]], by="test")
-    assert again[0].already_there
-    assert again[0].frame.number == 1
+    duplicate = put_frames(collection, [FACTS[1]], by="test")
+    assert duplicate[0].already_there
+    assert duplicate[0].frame.number == 1
     assert Frame.objects.count() == len(FACTS)
 
 
-def test_an_update_makes_a_version_and_the_past_still_reads_as_it_was(collection: Collection) -> None:
+def test_an_update_creates_a_version_and_the_past_reads_unchanged(collection: Collection) -> None:
     before = now()
     changed = put_frames(
         collection, [NewFrame(number=1, title="Travel", text="Everybody flies.")], by="test"
@@ -70,14 +70,14 @@ def test_an_update_makes_a_version_and_the_past_still_reads_as_it_was(collection
     assert [v.version for v in versions_of(collection, 1)] == [1, 2]
 
 
-def test_what_became_of_a_frame_is_told(collection: Collection) -> None:
+def test_the_later_state_of_a_frame_is_reported(collection: Collection) -> None:
     first = {f.number: f for f in frames_at(collection)}
     put_frames(collection, [NewFrame(number=0, text="Twelve years.")], by="test")
     delete_frame(collection, 1, by="test")
     put_frames(collection, [NewFrame(number=2, text="Im Herbst.")], by="test")
     delete_frame(collection, 2, by="test")
-    told = {n: later_state(Frame.objects.get(id=first[n].id)) for n in range(4)}
-    assert told == {0: "updated", 1: "deleted", 2: "deleted", 3: "unchanged"}
+    states = {n: later_state(Frame.objects.get(id=first[n].id)) for n in range(4)}
+    assert states == {0: "updated", 1: "deleted", 2: "deleted", 3: "unchanged"}
     with pytest.raises(NotFound):
         delete_frame(collection, 1, by="test")
 
@@ -101,7 +101,7 @@ def test_a_frame_never_changes(collection: Collection) -> None:
         ("Apfelbäume schneiden im Frühjahr", 2),
     ],
 )
-def test_the_passage_that_answers_comes_first(
+def test_the_passage_with_the_answer_comes_first(
     collection: Collection, mode: str, question: str, frame: int
 ) -> None:
     findings = find(collection, Query(text=question, mode=mode))
@@ -110,7 +110,7 @@ def test_the_passage_that_answers_comes_first(
     assert sorted((hit.score for hit in findings.hits), reverse=True) == [hit.score for hit in findings.hits]
 
 
-def test_a_find_of_the_past_sees_only_what_was_there(collection: Collection) -> None:
+def test_a_find_in_the_past_sees_only_what_existed_then(collection: Collection) -> None:
     before = now()
     put_frames(
         collection,
@@ -123,7 +123,7 @@ def test_a_find_of_the_past_sees_only_what_was_there(collection: Collection) -> 
     assert not find(collection, Query(text="invoices", as_of=before - timedelta(days=1))).hits
 
 
-def test_a_find_says_which_rule_ended_its_list(collection: Collection) -> None:
+def test_a_find_names_the_rule_that_ended_its_list(collection: Collection) -> None:
     assert find(collection, Query(text="the", mode="lexical")).cut_by == "all"
     assert find(collection, Query(text="train ticket invoices", mode="lexical", top_k=1)).cut_by == "top_k"
     adaptive = find(
@@ -137,12 +137,12 @@ def test_a_find_says_which_rule_ended_its_list(collection: Collection) -> None:
     "text_", ["'; DROP TABLE tm_frame; --", "a\\b'c", "% %s {0}", "\x00\ud800", "!!! ((( &|", "x" * 100_000]
 )
 @pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid"])
-def test_any_text_can_be_looked_for(collection: Collection, text_: str, mode: str) -> None:
+def test_any_text_can_be_searched_for(collection: Collection, text_: str, mode: str) -> None:
     find(collection, Query(text=text_, mode=mode))
     assert Frame.objects.count() == len(FACTS)
 
 
-def test_hits_name_each_leg_with_its_raw_score(collection: Collection) -> None:
+def test_hits_name_each_retriever_with_its_raw_score(collection: Collection) -> None:
     best = find(collection, Query(text="train tickets")).hits[0]
     assert set(best.scores) == {"lexical", "semantic"}
     assert best.scores["lexical"] > 0
@@ -152,12 +152,12 @@ def test_hits_name_each_leg_with_its_raw_score(collection: Collection) -> None:
     "query",
     [Query(text=" "), Query(text="x", mode="psychic"), Query(text="x", top_k=0), Query(text="x", top_k=1001)],
 )
-def test_a_query_that_cannot_be_asked_is_refused(collection: Collection, query: Query) -> None:
+def test_an_invalid_query_is_refused(collection: Collection, query: Query) -> None:
     with pytest.raises(InvalidInput):
         find(collection, query)
 
 
-def test_text_of_any_kind_is_kept_faithfully(collection: Collection) -> None:
+def test_text_of_any_kind_is_stored_unchanged(collection: Collection) -> None:
     odd = "NUL \x00 surrogate \udfff rtl \u202e emoji 🕰"
     frame = put_frames(
         collection, [NewFrame(title=odd, uri=odd, text=odd, metadata={odd: [odd]})], by="test"
@@ -166,7 +166,9 @@ def test_text_of_any_kind_is_kept_faithfully(collection: Collection) -> None:
     assert (stored.title, stored.uri, text(stored.payload), stored.metadata) == (odd, odd, odd, {odd: [odd]})
 
 
-def test_a_passage_of_five_megabytes_is_kept_whole_and_found_by_its_beginning(collection: Collection) -> None:
+def test_a_passage_of_five_megabytes_is_stored_completely_and_found_by_its_beginning(
+    collection: Collection,
+) -> None:
     long = "zeppelin " + "lorem ipsum dolor " * 300_000
     put_frames(collection, [NewFrame(text=long)], by="test")
     hit = find(collection, Query(text="zeppelin", mode="lexical")).hits[0]
@@ -176,7 +178,7 @@ def test_a_passage_of_five_megabytes_is_kept_whole_and_found_by_its_beginning(co
 @pytest.mark.parametrize(
     ("frame", "error"), [(NewFrame(text=" \n"), InvalidInput), (NewFrame(text="x" * 9_000_000), TooLarge)]
 )
-def test_a_frame_that_cannot_be_is_refused_and_nothing_is_put(
+def test_an_invalid_frame_is_refused_and_nothing_is_stored(
     collection: Collection, frame: NewFrame, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
@@ -187,7 +189,7 @@ def test_a_frame_that_cannot_be_is_refused_and_nothing_is_put(
 @pytest.mark.parametrize(
     "name", ["", " x", ".", "..", "a/b", "a?b", "x" * 201, "a\x00b", "c\ud800", "a%b", "tab\t"]
 )
-def test_a_name_that_a_url_cannot_carry_is_refused(project: Project, name: str) -> None:
+def test_a_name_that_does_not_fit_in_a_url_is_refused(project: Project, name: str) -> None:
     with pytest.raises(InvalidInput):
         create_collection(project, name, by="test")
     with pytest.raises(InvalidInput):
@@ -200,28 +202,26 @@ def test_another_projects_collection_is_not_found(collection: Collection, other_
     assert get_or_create_collection(other_project, "handbook", by="test") != collection
 
 
-def test_a_taken_name_is_a_conflict_and_asking_by_name_finds_it(
-    collection: Collection, project: Project
-) -> None:
+def test_a_taken_name_is_a_conflict_and_can_be_looked_up(collection: Collection, project: Project) -> None:
     with pytest.raises(Conflict):
         create_collection(project, "handbook", by="test")
     assert get_or_create_collection(project, "handbook", by="test") == collection
 
 
-def test_a_passage_that_an_update_made_is_not_put_again_in_the_same_put(collection: Collection) -> None:
+def test_a_passage_created_by_an_update_is_not_added_again_in_the_same_put(collection: Collection) -> None:
     put_frames(collection, [NewFrame(text="Before."), NewFrame(text="Another.")], by="test")
     after = NewFrame(text="After.")
-    update, again = put_frames(collection, [replace(after, number=0), after], by="test")
-    assert again.already_there
-    assert again.frame == update.frame
+    update, duplicate = put_frames(collection, [replace(after, number=0), after], by="test")
+    assert duplicate.already_there
+    assert duplicate.frame == update.frame
 
 
-def test_a_passage_that_an_update_ended_can_be_put_again_in_the_same_put(collection: Collection) -> None:
+def test_a_passage_replaced_by_an_update_can_be_added_again_in_the_same_put(collection: Collection) -> None:
     changed = NewFrame(number=0, title="Retention", text="Twelve years.")
-    updated, again = put_frames(collection, [changed, FACTS[0]], by="test")
+    updated, duplicate = put_frames(collection, [changed, FACTS[0]], by="test")
     assert (updated.frame.number, updated.frame.version) == (0, 2)
-    assert not again.already_there
-    assert (again.frame.number, again.frame.version) == (len(FACTS), 1)
+    assert not duplicate.already_there
+    assert (duplicate.frame.number, duplicate.frame.version) == (len(FACTS), 1)
 
 
 def test_the_same_text_with_other_metadata_is_another_frame(collection: Collection) -> None:
@@ -230,13 +230,13 @@ def test_the_same_text_with_other_metadata_is_another_frame(collection: Collecti
     assert put_frames(collection, [other], by="test")[0].already_there
 
 
-def test_at_every_moment_one_version_of_a_frame_is_there(collection: Collection) -> None:
+def test_a_frame_has_exactly_one_version_at_any_moment(collection: Collection) -> None:
     changed = put_frames(collection, [NewFrame(number=0, text="Twelve years.")], by="test")[0].frame
     for moment in (changed.valid_from, changed.valid_from - timedelta(microseconds=1)):
         assert [frame.number for frame in frames_at(collection, moment)].count(0) == 1
 
 
-def test_erasing_a_collection_removes_its_history_and_leaves_what_sessions_froze(
+def test_erasing_a_collection_removes_its_history_but_not_what_sessions_recorded(
     collection: Collection,
 ) -> None:
     session = start_session(collection.project, name="s", by="test", collection=collection)
@@ -252,7 +252,7 @@ def test_erasing_a_collection_removes_its_history_and_leaves_what_sessions_froze
     assert hit.stored_frame is None
 
 
-def test_an_empty_passage_among_many_keeps_its_number_and_is_never_found(collection: Collection) -> None:
+def test_an_empty_passage_among_others_keeps_its_number_and_is_never_found(collection: Collection) -> None:
     empty = NewFrame(text="", metadata={"id": 471}, may_be_empty=True)
     done = put_frames(collection, [empty, NewFrame(text="Trams run every ten minutes.")], by="test")
     assert [each.frame.number for each in done] == [4, 5]
@@ -262,18 +262,20 @@ def test_an_empty_passage_among_many_keeps_its_number_and_is_never_found(collect
         put_frames(collection, [NewFrame(text=" ")], by="test")
 
 
-def test_a_collection_without_frames_says_since_when_or_that_they_were_ended(project: Project) -> None:
+def test_an_empty_collection_states_when_its_first_frame_came_or_that_all_were_deleted(
+    project: Project,
+) -> None:
     collection = get_or_create_collection(project, "c", by="test")
     before = now()
     empty = empty_reason(collection, before)
     assert empty is not None
     assert (empty.why, empty.first_frame_at) == ("no_frames_yet", None)
     [done] = put_frames(collection, [NewFrame(text="one")], by="test")
-    then = empty_reason(collection, before)
-    assert then is not None
-    assert (then.why, then.first_frame_at) == ("no_frames_then", done.frame.valid_from)
+    too_early = empty_reason(collection, before)
+    assert too_early is not None
+    assert (too_early.why, too_early.first_frame_at) == ("no_frames_then", done.frame.valid_from)
     assert empty_reason(collection, done.frame.valid_from) is None
     delete_frame(collection, 0, by="test")
-    left = empty_reason(collection, now())
-    assert left is not None
-    assert (left.why, left.first_frame_at) == ("no_frames_left", done.frame.valid_from)
+    all_deleted = empty_reason(collection, now())
+    assert all_deleted is not None
+    assert (all_deleted.why, all_deleted.first_frame_at) == ("no_frames_left", done.frame.valid_from)

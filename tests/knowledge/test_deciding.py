@@ -1,4 +1,4 @@
-"""Fusing two rankings and cutting one: the rules, by cases and by laws."""
+"""Fusing and cutting rankings: rules by cases and by laws."""
 
 import pytest
 from hypothesis import given
@@ -38,7 +38,7 @@ def test_an_adaptive_cut_names_the_rule_that_cut(
 
 
 @given(scores, scores)
-def test_a_fused_score_lies_between_nothing_and_one_for_every_frame_found(
+def test_the_fused_score_of_every_frame_is_between_zero_and_one(
     lexical: dict[int, float], semantic: dict[int, float]
 ) -> None:
     fused = fuse(lexical, semantic, 0.3)
@@ -46,24 +46,24 @@ def test_a_fused_score_lies_between_nothing_and_one_for_every_frame_found(
     assert all(0 <= score <= 1 for score in fused.values())
 
 
-def test_a_frame_that_both_legs_rank_first_comes_first() -> None:
+def test_a_frame_ranked_first_by_both_retrievers_comes_first() -> None:
     fused = fuse({1: 9.0, 2: 5.0, 3: 1.0}, {1: 0.9, 3: 0.5, 4: 0.1}, 0.3)
     assert max(fused, key=lambda frame: fused[frame]) == 1
 
 
-def test_a_frame_is_as_strong_as_the_leg_that_is_surer_of_it() -> None:
+def test_a_frame_has_the_strength_of_its_more_confident_retriever() -> None:
     lexical, semantic = {1: 10.0, 2: 4.0}, {2: 0.6, 3: 0.7, 4: 0.1}
     assert strengths([1, 2, 3, 4, 5], lexical, semantic) == pytest.approx([1, 0.8, 1, 0, 0])
     assert strengths([7], {}, {}) == [0]
 
 
-def test_a_frame_found_by_its_meaning_alone_survives_among_those_that_share_words() -> None:
+def test_a_frame_found_only_by_meaning_survives_among_those_with_shared_words() -> None:
     order = [1, 3, 2, 4]
     cut = cut_adaptively(strengths(order, {1: 10.0, 2: 9.0}, {3: 0.7, 4: 0.1}), 8, Thresholds(floor=WEAKEST))
     assert (cut.keep, cut.cut_by) == (3, "floor")
 
 
-def test_the_first_of_a_list_is_never_cut_but_by_the_floor() -> None:
+def test_only_the_floor_can_cut_the_first_of_a_list() -> None:
     assert cut_adaptively([0.4, 1.0, 0.1], 8, Thresholds()).keep == 2
 
 
@@ -78,7 +78,9 @@ def test_the_first_of_a_list_is_never_cut_but_by_the_floor() -> None:
         (Thresholds(cliff=0, relative=0, floor=2), 3, "floor"),
     ],
 )
-def test_thresholds_say_where_an_adaptive_cut_is_made(thresholds: Thresholds, keep: int, cut_by: str) -> None:
+def test_thresholds_determine_where_an_adaptive_cut_is_made(
+    thresholds: Thresholds, keep: int, cut_by: str
+) -> None:
     cut = cut_adaptively([10, 7, 2.5, 1], 8, thresholds)
     assert Thresholds(**thresholds.as_json()) == thresholds
     assert (cut.keep, cut.cut_by) == (keep, cut_by)

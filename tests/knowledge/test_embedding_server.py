@@ -1,4 +1,4 @@
-"""A server's embedding model for a collection: its dimensions are learned once and held to, long texts are read whole."""
+"""A server's embedding model in a collection: its dimensions are learned once and then fixed, and long texts are read completely."""
 
 from collections.abc import Iterator
 
@@ -39,7 +39,7 @@ def test_a_collection_learns_the_dimensions_with_its_first_vectors(
     assert found.hits[0].scores["semantic"] == pytest.approx(1, abs=1e-3)
 
 
-def test_a_server_that_is_another_model_now_is_refused_and_re_embedding_mends_it(
+def test_a_changed_model_on_the_server_is_refused_and_re_embedding_fixes_it(
     project: Project, stub: StubModelServer
 ) -> None:
     made = create_collection(project, "x", by="test", embedding_model="server:nomic")
@@ -55,7 +55,7 @@ def test_a_server_that_is_another_model_now_is_refused_and_re_embedding_mends_it
     assert embedding_progress(made).model == "server:nomic@5"
 
 
-def test_re_embedding_asks_the_server_before_anything_is_changed(
+def test_re_embedding_tests_the_server_before_anything_is_changed(
     project: Project, stub: StubModelServer
 ) -> None:
     made = create_collection(project, "x", by="test")
@@ -65,7 +65,7 @@ def test_re_embedding_asks_the_server_before_anything_is_changed(
     assert not EmbeddingWork.objects.exists()
 
 
-def test_a_model_whose_dimensions_were_not_known_yet_can_be_asked_for_again(
+def test_a_model_whose_dimensions_were_not_known_yet_can_be_requested_again(
     project: Project, stub: StubModelServer
 ) -> None:
     made = create_collection(project, "x", by="test", embedding_model="server:nomic")
@@ -78,7 +78,9 @@ def test_a_model_whose_dimensions_were_not_known_yet_can_be_asked_for_again(
     assert not EmbeddingWork.objects.exists()
 
 
-def test_a_long_text_is_read_whole_in_windows_and_is_their_mean(stub: StubModelServer) -> None:
+def test_a_long_text_is_read_completely_and_its_vector_is_the_mean_of_its_windows(
+    stub: StubModelServer,
+) -> None:
     words = " ".join(f"word{number}" for number in range(900))
     vector = server.embed("server:m@8", [words, "", "short"])
     assert not vector[1].any()
@@ -90,7 +92,7 @@ def test_a_long_text_is_read_whole_in_windows_and_is_their_mean(stub: StubModelS
     assert np.allclose(vector[0], mean / np.linalg.norm(mean), atol=1e-6)
 
 
-def test_a_text_alone_is_asked_for_in_fewer_and_shorter_windows_where_it_is_refused(
+def test_a_refused_single_text_is_sent_in_fewer_and_shorter_windows(
     stub: StubModelServer,
 ) -> None:
     words = " ".join(f"word{number}" for number in range(900))
@@ -102,7 +104,7 @@ def test_a_text_alone_is_asked_for_in_fewer_and_shorter_windows_where_it_is_refu
     assert "".join("".join(texts) for texts in taken).replace(" ", "") == words.replace(" ", "")
 
 
-def test_a_text_that_is_refused_in_500_characters_too_is_refused(stub: StubModelServer) -> None:
+def test_a_text_also_refused_at_500_characters_is_refused(stub: StubModelServer) -> None:
     stub.script(Script(longest_text=200))
     with pytest.raises(ModelFailed, match="answered 413: too long"):
         server.embed("server:m@8", ["x" * 1_900])
@@ -113,7 +115,7 @@ def test_a_text_that_is_refused_in_500_characters_too_is_refused(stub: StubModel
     ("status", "body"),
     [(400, "no"), (413, "no"), (422, "no"), (500, "input (992 tokens) is too large to process.")],
 )
-def test_more_texts_than_three_that_a_server_refuses_stop_no_other(
+def test_more_than_three_refused_texts_do_not_block_the_others(
     project: Project, stub: StubModelServer, status: int, body: str
 ) -> None:
     stub.script(Script(mode="error", status=status, body=body, question="bad"))
@@ -122,13 +124,13 @@ def test_more_texts_than_three_that_a_server_refuses_stop_no_other(
     put_frames(made, [*frames, *(NewFrame(text=f"good {number}") for number in range(100))], by="test")
     while embedding_backlog.embed_missing(made.id):
         pass
-    told = embedding_progress(made)
-    assert (told.embedded, told.frames, told.is_running) == (100, 104, False)
-    assert told.refused == RefusedFrames(count=4, frame=3, reason=f"it answered {status}: {body}")
+    progress = embedding_progress(made)
+    assert (progress.embedded, progress.frames, progress.is_running) == (100, 104, False)
+    assert progress.refused == RefusedFrames(count=4, frame=3, reason=f"it answered {status}: {body}")
 
 
 @pytest.mark.parametrize("written", ["server:huge", "server:huge@17000"])
-def test_vectors_that_are_too_long_to_be_kept_are_refused_before_anything_is_made(
+def test_vectors_that_are_too_long_to_store_are_refused_before_anything_is_created(
     project: Project, stub: StubModelServer, written: str
 ) -> None:
     stub.script(Script(answer="17000"))
@@ -139,7 +141,7 @@ def test_vectors_that_are_too_long_to_be_kept_are_refused_before_anything_is_mad
     assert not EmbeddingWork.objects.exists()
 
 
-def test_a_collection_that_learns_that_its_vectors_are_too_long_says_so(
+def test_a_collection_with_vectors_that_turn_out_too_long_reports_it(
     project: Project, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="17000"))

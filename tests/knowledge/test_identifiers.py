@@ -1,4 +1,4 @@
-"""Which identifiers a text names, and by which short forms they are found too."""
+"""Identifiers in a text, and the short forms under which they are also found."""
 
 import pytest
 from hypothesis import given
@@ -26,7 +26,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "named"), CASES)
-def test_an_identifier_and_its_short_forms_are_named(text: str, named: list[str]) -> None:
+def test_an_identifier_and_its_short_forms_are_found(text: str, named: list[str]) -> None:
     assert set(named) <= set(identifiers(text))
 
 
@@ -40,20 +40,20 @@ def test_an_identifier_and_its_short_forms_are_named(text: str, named: list[str]
         "40mm and 5kg",
     ],
 )
-def test_ordinary_words_and_numbers_name_nothing(text: str) -> None:
+def test_ordinary_words_and_numbers_are_not_identifiers(text: str) -> None:
     assert identifiers(text) == ()
 
 
-def test_very_many_identifiers_are_bounded() -> None:
+def test_the_number_of_identifiers_is_limited() -> None:
     assert len(identifiers(" ".join(f"ID-{n}" for n in range(2 * MOST)))) == MOST
 
 
-def test_what_is_too_long_for_a_name_names_nothing() -> None:
+def test_an_overlong_name_is_not_an_identifier() -> None:
     assert identifiers("x" * 300 + "_1") == ()
 
 
 @given(st.text())
-def test_every_identifier_is_named_once_and_none_is_empty(text: str) -> None:
+def test_identifiers_are_distinct_and_not_empty(text: str) -> None:
     found = identifiers(text)
     assert len(found) == len(set(found))
     assert all(found)

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 in numpy: the vectors that its publishers print, however the texts are batched, and every word counts."""
+"""all-MiniLM-L6-v2 in numpy: the published vectors, independent of batching, with every word counting."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=300)
 NEAR = 2e-6
 
 
-def test_the_similarities_are_those_in_the_documentation_of_sentence_transformers() -> None:
+def test_the_similarities_match_the_documentation_of_sentence_transformers() -> None:
     vectors = embed(["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."])
     published = [[1.0, 0.6660, 0.1046], [0.6660, 1.0, 0.1411], [0.1046, 0.1411, 1.0]]
     assert np.allclose(vectors @ vectors.T, published, atol=6e-5)
@@ -37,13 +37,13 @@ def test_every_text_becomes_a_row_of_length_one() -> None:
 
 
 @pytest.mark.parametrize("empty", ["", " ", "\n\t ", "\x01"])
-def test_a_text_with_nothing_to_see_has_the_zero_vector(empty: str) -> None:
+def test_a_blank_text_has_the_zero_vector(empty: str) -> None:
     vectors = embed([empty, "something"])
     assert not vectors[0].any()
     assert vectors[1].any()
 
 
-def test_no_texts_make_no_rows() -> None:
+def test_no_texts_give_no_rows() -> None:
     assert embed([]).shape == (0, DIMENSIONS)
 
 
@@ -54,7 +54,7 @@ def test_a_text_has_the_same_vector_alone_and_among_longer_ones() -> None:
         assert np.allclose(embed([text])[0], row, atol=NEAR)
 
 
-def test_the_order_of_the_texts_is_the_order_of_the_rows() -> None:
+def test_the_rows_are_in_the_order_of_the_texts() -> None:
     texts = ["long " * 300, "short", "of middling length " * 10]
     assert np.allclose(embed(texts), embed(texts[::-1])[::-1], atol=NEAR)
 
@@ -75,10 +75,10 @@ def test_a_long_text_is_the_mean_of_its_windows() -> None:
 
 def test_the_last_words_of_a_long_text_count() -> None:
     long = "The committee met and talked about the weather. " * 60
-    question, without, with_it = embed(
+    question, without, with_answer = embed(
         ["Who paints submarines?", long, long + "Submarines are painted by Zoë. " * 40]
     )
-    assert question @ with_it > question @ without + 0.05
+    assert question @ with_answer > question @ without + 0.05
 
 
 @given(ANY_TEXT)
@@ -88,13 +88,13 @@ def test_no_text_is_refused_and_its_vector_has_length_one_or_zero(text: str) -> 
     assert length == 0 or abs(length - 1) < 1e-5
 
 
-def test_the_error_function_is_exact_to_seven_digits() -> None:
+def test_the_error_function_is_accurate_to_seven_digits() -> None:
     x = np.linspace(-9, 9, 20_001, dtype=np.float32).reshape(1, -1)
     exact = np.array([value * (1 + erf(value / 2**0.5)) / 2 for value in x[0].astype(float)])
     assert np.abs(bert._gelu(x.copy())[0] - exact).max() < 1e-6
 
 
-def test_it_loads_only_when_it_is_used_without_a_socket_and_without_importing_the_package() -> None:
+def test_it_loads_on_first_use_without_a_socket_and_without_importing_the_package() -> None:
     program = (
         "import socket, sys\n"
         "def refuse(*_): raise SystemExit('a socket was opened')\n"
@@ -109,5 +109,5 @@ def test_it_loads_only_when_it_is_used_without_a_socket_and_without_importing_th
     assert (done.returncode, done.stdout.strip()) == (0, "0 1 False False"), done.stderr
 
 
-def test_the_name_of_the_model_carries_the_hash_of_its_weights() -> None:
+def test_the_name_of_the_model_contains_the_hash_of_its_weights() -> None:
     assert NAME.endswith("@" + FILES.sha256[WEIGHTS][:8])

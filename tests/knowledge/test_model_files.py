@@ -1,4 +1,4 @@
-"""Files of an installed package are used only where they are what their hash says."""
+"""Files of an installed package are used only if their hash matches."""
 
 import hashlib
 from pathlib import Path
@@ -13,7 +13,7 @@ RIGHT = b"the right weights"
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelFiles:
-    """A package of weights, installed for this test."""
+    """Install a package of weights for this test."""
     folder = tmp_path / "some_weights"
     folder.mkdir()
     (folder / "__init__.py").write_text("raise SystemExit('its code was run')")
@@ -29,7 +29,7 @@ def folder_of(files: ModelFiles) -> Path:
     return files.path("weights").parent
 
 
-def test_a_file_of_the_right_hash_is_used_and_no_code_of_its_package_is_run(files: ModelFiles) -> None:
+def test_a_file_with_the_right_hash_is_used_without_running_code_of_its_package(files: ModelFiles) -> None:
     assert files.are_installed()
     assert files.path("weights").read_bytes() == RIGHT
 
@@ -41,7 +41,7 @@ def test_another_file_under_the_same_name_is_refused(files: ModelFiles) -> None:
     assert refused.value.code == "no_embeddings"
 
 
-def test_a_missing_file_is_unavailable_and_says_what_to_do(files: ModelFiles) -> None:
+def test_a_missing_file_is_unavailable_with_a_hint(files: ModelFiles) -> None:
     (folder_of(files) / "weights").unlink()
     with pytest.raises(Unavailable, match=r"cannot be read .* Install them\."):
         files.path("weights")

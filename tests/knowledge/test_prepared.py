@@ -1,4 +1,4 @@
-"""Statements that are sent together are one transaction, also without a `BEGIN`."""
+"""Pipelined statements are one transaction, even without a `BEGIN`."""
 
 from collections.abc import Iterator
 
@@ -32,12 +32,10 @@ def other() -> Iterator[BaseDatabaseWrapper]:
     made.close()
 
 
-def test_what_is_held_stays_held_until_the_last_answer(
-    collection: Collection, other: BaseDatabaseWrapper
-) -> None:
+def test_a_lock_is_held_until_the_last_answer(collection: Collection, other: BaseDatabaseWrapper) -> None:
     with prepared_statements.pipelined_transaction():
-        asked = collection_time.request_read_lock(collection.id)
-        assert collection_time.moment_when_locked(asked, None).frame_count == 1
+        request = collection_time.request_read_lock(collection.id)
+        assert collection_time.moment_when_locked(request, None).frame_count == 1
         assert not _may_change(other, collection)
         assert prepared_statements.fetch_rows("SELECT 1", {}) == [(1,)]
         assert not _may_change(other, collection)
@@ -55,17 +53,17 @@ def test_each_statement_sees_what_was_committed_before_it(
         assert prepared_statements.fetch_rows(name, {}) == [("renamed",)]
 
 
-def test_an_error_shows_where_the_rows_are_read_and_leaves_a_connection_that_works(
+def test_an_error_is_raised_where_the_rows_are_read_and_the_connection_still_works(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    for _ in range(50):  # what lies behind it has come by then, or has not
+    for _ in range(50):  # later results have arrived by then, or have not
         with pytest.raises(DataError, match="division by zero"):
-            _asked_badly()
+            _invalid_query()
     assert prepared_statements.fetch_rows("SELECT 3", {}) == [(3,)]
     assert not caplog.records
 
 
-def test_a_find_leaves_nothing_of_it_behind(collection: Collection, other: BaseDatabaseWrapper) -> None:
+def test_a_find_leaves_no_lock_or_setting(collection: Collection, other: BaseDatabaseWrapper) -> None:
     erased = create_collection(collection.project, "erased", by="test")
     erase_collection(erased)
     with pytest.raises(NotFound):
@@ -76,16 +74,14 @@ def test_a_find_leaves_nothing_of_it_behind(collection: Collection, other: BaseD
     assert _may_change(other, collection)
 
 
-def test_inside_of_a_transaction_it_is_a_savepoint(
-    collection: Collection, other: BaseDatabaseWrapper
-) -> None:
+def test_inside_a_transaction_it_is_a_savepoint(collection: Collection, other: BaseDatabaseWrapper) -> None:
     with transaction.atomic():
         assert find(collection, Query(text="invoices")).hits
         assert not _may_change(other, collection)
     assert _may_change(other, collection)
 
 
-def _asked_badly() -> None:
+def _invalid_query() -> None:
     with prepared_statements.pipelined_transaction():
         broken = prepared_statements.send("SELECT 1 / %(by)s::int", {"by": 0})
         prepared_statements.send("SELECT pg_sleep(0.002)", {})

@@ -1,4 +1,4 @@
-"""Giving a collection another model: searched throughout, and nothing is made twice or lost."""
+"""Changing the model of a collection: it stays searchable, and nothing is computed twice or lost."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from timemachine.knowledge.reembedding import embedding_progress, reembed
 pytestmark = pytest.mark.usefixtures("models")
 
 
-def test_a_collection_is_searchable_throughout_its_re_embedding(quick: Collection) -> None:
+def test_a_collection_stays_searchable_during_its_re_embedding(quick: Collection) -> None:
     before = find(quick, Query(text="passage 3"))
     reembed(quick, "slow", by="Zoë")
     while embedding_backlog.embed_missing(quick.id, seconds=0):
@@ -37,7 +37,7 @@ def test_at_the_switch_no_frame_of_any_version_lacks_a_vector(quick: Collection)
     reembed(quick, "slow", by="test")
     first = 10
     while embedding_backlog.embed_missing(quick.id, seconds=0):
-        if first < 20:  # puts go on meanwhile
+        if first < 20:  # frames are added meanwhile
             put_frames(quick, passages(3, first=first), by="test")
             first += 3
     quick.refresh_from_db()
@@ -46,7 +46,7 @@ def test_at_the_switch_no_frame_of_any_version_lacks_a_vector(quick: Collection)
     assert not EmbeddingWork.objects.exists()
 
 
-def test_a_put_that_began_before_the_switch_is_caught_up_after_it(quick: Collection) -> None:
+def test_a_put_that_began_before_the_switch_is_embedded_after_it(quick: Collection) -> None:
     stale = Collection.objects.get(id=quick.id)
     reembed(quick, "slow", by="test")
     work_off(quick)
@@ -57,20 +57,20 @@ def test_a_put_that_began_before_the_switch_is_caught_up_after_it(quick: Collect
     assert lacking(quick, SLOW) == lacking(quick, WORDLLAMA) == 0
 
 
-def test_the_vectors_of_before_stay_and_can_be_searched(quick: Collection) -> None:
+def test_the_earlier_vectors_are_kept_and_can_be_searched(quick: Collection) -> None:
     moment = now()
     before = find(quick, Query(text="passage 3"))
     reembed(quick, "slow", by="test")
     work_off(quick)
     quick.refresh_from_db()
     put_frames(quick, passages(1, first=30), by="test")
-    again = find(quick, Query(text="passage 3", embedding_model="wordllama", as_of=moment))
-    assert [(hit.frame, hit.scores) for hit in again.hits] == [(hit.frame, hit.scores) for hit in before.hits]
-    assert again.not_embedded == 0
+    later = find(quick, Query(text="passage 3", embedding_model="wordllama", as_of=moment))
+    assert [(hit.frame, hit.scores) for hit in later.hits] == [(hit.frame, hit.scores) for hit in before.hits]
+    assert later.not_embedded == 0
     assert find(quick, Query(text="passage 3", embedding_model=WORDLLAMA.name)).not_embedded == 1
 
 
-def test_another_model_than_those_with_vectors_is_refused_and_those_are_named(quick: Collection) -> None:
+def test_a_model_without_vectors_is_refused_with_those_available(quick: Collection) -> None:
     with pytest.raises(InvalidInput, match="wordllama-l2-supercat-256@64b47a2d") as refused:
         find(quick, Query(text="x", embedding_model="minilm"))
     assert refused.value.facts["there"] == [WORDLLAMA.name]
@@ -93,7 +93,9 @@ def test_a_second_request_replaces_the_target_and_the_worker_at_it_stops(
     assert not FrameEmbedding.objects.filter(model=SLOW.name).exists()
 
 
-def test_asking_twice_is_asking_once_and_asking_for_the_own_model_drops_the_target(quick: Collection) -> None:
+def test_a_repeated_request_changes_nothing_and_requesting_the_own_model_drops_the_target(
+    quick: Collection,
+) -> None:
     first = reembed(quick, "slow", by="Zoë").target
     second = reembed(quick, "slow", by="somebody else").target
     assert first == second
@@ -103,7 +105,7 @@ def test_asking_twice_is_asking_once_and_asking_for_the_own_model_drops_the_targ
     assert not embedding_backlog.is_due(quick.id)
 
 
-def test_what_was_embedded_before_a_target_was_dropped_is_not_made_again(
+def test_vectors_computed_before_a_target_was_dropped_are_reused(
     quick: Collection, models: Callable[..., None]
 ) -> None:
     reembed(quick, "slow", by="test")

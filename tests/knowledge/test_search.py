@@ -1,4 +1,4 @@
-"""A find says why each frame was found, finds identifiers exactly, and weighs words by the frames of its moment."""
+"""A find explains every hit, matches identifiers exactly, and weights words by the frames of its moment."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -63,7 +63,7 @@ def test_an_identifier_is_found_exactly_and_first(
     assert best.scores["identifier"] > 0
 
 
-def test_a_hit_says_what_each_word_was_worth(collection: Collection) -> None:
+def test_a_hit_states_the_weight_of_each_word(collection: Collection) -> None:
     best = find(collection, Query(text="How long are invoices kept?", mode="lexical")).hits[0]
     assert set(best.matched.terms) == {"invoices", "kept"}
     assert sum(best.matched.terms.values()) == pytest.approx(best.score, abs=0.001)
@@ -78,7 +78,7 @@ def test_a_hit_says_what_each_word_was_worth(collection: Collection) -> None:
         ("7,000 files", {"000"}),
     ],
 )
-def test_a_number_is_shown_as_the_question_spells_it_where_all_of_it_is_shared(
+def test_a_fully_shared_number_is_shown_as_the_question_spells_it(
     collection: Collection, question: str, shared: set[str]
 ) -> None:
     put_frames(collection, [NewFrame(title="Limit", text="A table holds 12,000 rows.")], by="test")
@@ -88,25 +88,25 @@ def test_a_number_is_shown_as_the_question_spells_it_where_all_of_it_is_shared(
     assert sum(best.matched.terms.values()) == pytest.approx(best.score, abs=0.001)
 
 
-def test_what_matched_only_by_meaning_shares_no_word(collection: Collection) -> None:
+def test_a_hit_by_meaning_only_shares_no_word(collection: Collection) -> None:
     found = find(collection, Query(text="pruning of fruit", mode="hybrid"))
     assert found.hits
     assert found.hits[0].matched.as_json() is None
     assert set(found.hits[0].scores) == {"semantic"}
 
 
-def test_the_scores_behind_a_cut_are_kept_with_what_lay_just_below(collection: Collection) -> None:
+def test_the_scores_around_a_cut_are_stored(collection: Collection) -> None:
     found = find(collection, Query(text="parser gateway invoices", top_k=2, mode="lexical"))
     assert (found.curve.leg, found.curve.kept, found.cut_by) == ("lexical", 2, "top_k")
     assert len(found.curve.scores) > found.curve.kept
     assert found.below is not None
     assert found.below.score == pytest.approx(found.curve.scores[2], rel=1e-4)
-    whole = find(collection, Query(text="parser gateway invoices", top_k=50, mode="lexical"))
-    assert whole.below is None
-    assert whole.hits[2].frame == found.below.frame
+    uncut = find(collection, Query(text="parser gateway invoices", top_k=50, mode="lexical"))
+    assert uncut.below is None
+    assert uncut.hits[2].frame == found.below.frame
 
 
-def test_an_adaptive_cut_keeps_the_raw_scores_it_looked_at(collection: Collection) -> None:
+def test_an_adaptive_cut_stores_the_raw_scores_it_used(collection: Collection) -> None:
     found = find(collection, Query(text="apple trees in spring", adaptive=True, mode="lexical"))
     assert (found.curve.leg, found.cut_by) == ("lexical", "all")
     found = find(collection, Query(text="apple trees in spring", adaptive=True))
@@ -115,18 +115,18 @@ def test_an_adaptive_cut_keeps_the_raw_scores_it_looked_at(collection: Collectio
     assert found.curve.kept == len(found.hits) == 1
 
 
-def test_the_counts_of_now_are_those_that_a_count_of_that_moment_gives(collection: Collection) -> None:
+def test_the_stored_counts_equal_counts_of_that_moment(collection: Collection) -> None:
     put_frames(collection, [NewFrame(number=0, text="Invoices of parser.js:42 are burnt.")], by="test")
     delete_frame(collection, 2, by="test")
     collection.refresh_from_db()
     assert collection.frame_count == 5
     question = "invoices of the parser.js:42 and ERR_CONN_RESET"
-    kept = weighted_question(collection.id, question, now(), collection.frame_count)
+    stored = weighted_question(collection.id, question, now(), collection.frame_count)
     counted = weighted_question(collection.id, question, now(), None)
-    assert kept == counted
+    assert stored == counted
 
 
-def test_counting_back_from_now_gives_what_counting_anew_gives(
+def test_counting_back_from_now_equals_counting_again(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moments = [now()]
@@ -136,40 +136,42 @@ def test_counting_back_from_now_gives_what_counting_anew_gives(
         moments.append(now())
         delete_frame(collection, n + 1, by="test")
         moments.append(now())
-    asked = "invoices of the parser.js:42 and ERR_CONN_RESET, it's 'quoted \\ words'"
-    back = [weighted_question(collection.id, asked, at, None) for at in moments]
+    text = "invoices of the parser.js:42 and ERR_CONN_RESET, it's 'quoted \\ words'"
+    back = [weighted_question(collection.id, text, at, None) for at in moments]
     monkeypatch.setattr("timemachine.knowledge.question.MOST_LOOKUPS", -1)
-    anew = [weighted_question(collection.id, asked, at, None) for at in moments]
-    assert back == anew
+    recounted = [weighted_question(collection.id, text, at, None) for at in moments]
+    assert back == recounted
     assert len({question.frames for question in back}) > 1
 
 
-def test_a_find_of_the_past_weighs_words_as_they_were(collection: Collection) -> None:
+def test_a_find_in_the_past_weights_words_as_they_were(collection: Collection) -> None:
     before = find(collection, Query(text="invoices kept by the parser"))
     put_frames(collection, [NewFrame(text=f"More invoices, number {n}.") for n in range(5)], by="test")
     delete_frame(collection, 0, by="test")
-    then = find(collection, Query(text="invoices kept by the parser", as_of=before.as_of))
-    assert [(hit.frame, hit.scores, hit.matched) for hit in then.hits] == [
+    past = find(collection, Query(text="invoices kept by the parser", as_of=before.as_of))
+    assert [(hit.frame, hit.scores, hit.matched) for hit in past.hits] == [
         (hit.frame, hit.scores, hit.matched) for hit in before.hits
     ]
 
 
-def test_rare_words_are_looked_up_and_rank_as_a_scan_would(project: Project) -> None:
-    many = create_collection(project, "many", by="test")
+def test_rare_words_are_looked_up_and_ranked_like_in_a_scan(project: Project) -> None:
+    reports = create_collection(project, "many", by="test")
     texts = [f"Report {n} about the weather of {n % 7} days." for n in range(200)]
-    put_frames(many, [NewFrame(text=text) for text in [*texts, "A zebra reports from d-17/zoo."]], by="test")
-    many.refresh_from_db()
-    question = weighted_question(many.id, "zebra d-17/zoo 'quoted \\ words'", now(), many.frame_count)
+    put_frames(
+        reports, [NewFrame(text=text) for text in [*texts, "A zebra reports from d-17/zoo."]], by="test"
+    )
+    reports.refresh_from_db()
+    question = weighted_question(reports.id, "zebra d-17/zoo 'quoted \\ words'", now(), reports.frame_count)
     assert sum(term.frames for term in question.terms) < ranking.RARE * question.frames
-    found = ranking.lexical(many.id, question, now(), 10)()
-    assert list(found) == _rows(many, 200)
+    found = ranking.lexical(reports.id, question, now(), 10)()
+    assert list(found) == _rows(reports, 200)
     explained = hit_rows.read_hit_rows(list(found), question)[next(iter(found))].matched
     assert sum([*explained.terms.values(), *explained.identifiers.values()]) == pytest.approx(
         next(iter(found.values())), abs=1e-3
     )
 
 
-def test_versions_that_have_ended_hide_none_that_is_near(collection: Collection) -> None:
+def test_ended_versions_hide_no_near_frame(collection: Collection) -> None:
     for n in range(2 * ranking.LEAST_SLACK):
         put_frames(
             collection, [NewFrame(number=0, text=f"Apple trees blossom in spring, week {n}.")], by="test"
@@ -192,7 +194,7 @@ def _rows(collection: Collection, number: int) -> list[int]:
     )
 
 
-def test_a_question_that_is_too_long_is_refused_with_its_bound(collection: Collection) -> None:
+def test_a_question_that_is_too_long_is_refused_with_the_limit(collection: Collection) -> None:
     with pytest.raises(InvalidInput, match="100,000"):
         find(collection, Query(text="x" * (LONGEST_QUERY + 1)))
     assert find(collection, Query(text=" ".join(f"w{n}x" for n in range(12_000)))).hits
@@ -231,12 +233,12 @@ def _counted(collection: Collection) -> dict[str, int]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_large_collection_is_searched_by_an_index_and_says_so(
+def test_a_large_collection_is_searched_by_an_index_and_reports_it(
     collection: Collection, settings: Settings
 ) -> None:
     settings.APPROXIMATE_SEARCH_FROM = 6
-    many = [NewFrame(text=f"{fact} Variant {n}.") for n in range(30) for fact in FACTS]
-    put_frames(collection, many, by="test")
+    frames = [NewFrame(text=f"{fact} Variant {n}.") for n in range(30) for fact in FACTS]
+    put_frames(collection, frames, by="test")
     exact = find(collection, Query(text="How long are invoices kept?", mode="semantic"))
     assert exact.semantic_search == "exact"
     assert hnsw.collections_without_index() == [collection.id]
@@ -254,7 +256,7 @@ def test_a_large_collection_is_searched_by_an_index_and_says_so(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_index_is_left_to_who_builds_it_already(collection: Collection, settings: Settings) -> None:
+def test_an_index_already_being_built_is_not_built_twice(collection: Collection, settings: Settings) -> None:
     settings.APPROXIMATE_SEARCH_FROM = 1
     empty = create_collection(collection.project, "empty", by="test")
     assert not hnsw.build(empty.id, empty.embedding_model)
@@ -271,7 +273,7 @@ def test_an_index_is_left_to_who_builds_it_already(collection: Collection, setti
     erase_collection(collection)
 
 
-def test_a_word_that_every_frame_holds_still_finds_them(project: Project) -> None:
+def test_a_word_in_every_frame_still_finds_them(project: Project) -> None:
     same = create_collection(project, "same", by="test")
     put_frames(same, [NewFrame(text=f"acme ticket{n}") for n in range(5)], by="test")
     question = weighted_question(same.id, "acme", now(), 10**9)
@@ -282,7 +284,7 @@ def test_a_word_that_every_frame_holds_still_finds_them(project: Project) -> Non
     assert len(find(same, Query(text="acme", mode="lexical")).hits) == 5
 
 
-def test_the_future_is_not_looked_up(collection: Collection) -> None:
+def test_the_future_cannot_be_searched(collection: Collection) -> None:
     with pytest.raises(InvalidInput, match="future"):
         find(collection, Query(text="invoices", as_of=now() + timedelta(days=1)))
     soon = find(collection, Query(text="invoices", as_of=now() + timedelta(seconds=5)))
@@ -290,18 +292,18 @@ def test_the_future_is_not_looked_up(collection: Collection) -> None:
     assert soon.hits
 
 
-def test_stamps_only_grow_whatever_the_clock_says(collection: Collection) -> None:
+def test_timestamps_only_increase_whatever_the_clock_says(collection: Collection) -> None:
     ahead = now() + timedelta(hours=1)
     Collection.objects.filter(id=collection.id).update(changed_at=ahead)
     late = put_frames(collection, [NewFrame(text="Zebras are striped.")], by="test")[0].frame
     assert late.valid_from > ahead
     found = find(collection, Query(text="zebras"))
     assert found.hits[0].frame == late.number
-    again = find(collection, Query(text="zebras", as_of=found.as_of - timedelta(microseconds=0)))
-    assert [hit.frame for hit in again.hits] == [hit.frame for hit in found.hits]
+    same_moment = find(collection, Query(text="zebras", as_of=found.as_of - timedelta(microseconds=0)))
+    assert [hit.frame for hit in same_moment.hits] == [hit.frame for hit in found.hits]
 
 
-def test_passages_that_would_fill_the_memory_are_refused(
+def test_passages_that_would_exhaust_the_memory_are_refused(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hit_rows, "LARGEST_FINDING", 100)
@@ -310,7 +312,7 @@ def test_passages_that_would_fill_the_memory_are_refused(
         find(collection, Query(text="gateway parser invoices", mode="lexical"))
 
 
-def test_a_find_in_a_collection_that_is_gone_says_so(collection: Collection) -> None:
+def test_a_find_in_an_erased_collection_is_refused(collection: Collection) -> None:
     erase_collection(collection)
     with pytest.raises(NotFound):
         find(collection, Query(text="invoices", mode="lexical"))
@@ -320,7 +322,7 @@ def test_a_find_in_a_collection_that_is_gone_says_so(collection: Collection) -> 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("change", ["put", "delete", "erase"])
-def test_nothing_changes_in_a_collection_while_a_find_looks(collection: Collection, change: str) -> None:
+def test_a_collection_does_not_change_during_a_find(collection: Collection, change: str) -> None:
     changes: dict[str, Callable[[], object]] = {
         "put": lambda: put_frames(collection, [NewFrame(text="Zebras are striped.")], by="test"),
         "delete": lambda: delete_frame(collection, 0, by="test"),
@@ -342,7 +344,9 @@ def test_nothing_changes_in_a_collection_while_a_find_looks(collection: Collecti
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_find_waits_for_a_put_only_so_long(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_find_waits_for_a_put_only_for_a_limited_time(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(collection_time, "LONGEST_WAIT", "50ms")
     other = connection.copy()
     try:

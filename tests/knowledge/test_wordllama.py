@@ -1,4 +1,4 @@
-"""Texts as vectors: the same everywhere, near where the meaning is near, and never from a network."""
+"""WordLlama embeddings: the same everywhere, similar for similar meanings, and never from a network."""
 
 import json
 import subprocess
@@ -22,12 +22,12 @@ def test_every_text_becomes_a_row_of_length_one() -> None:
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
 
 
-def test_no_texts_make_no_rows() -> None:
+def test_no_texts_give_no_rows() -> None:
     assert embed([]).shape == (0, DIMENSIONS)
 
 
 @pytest.mark.parametrize("empty", ["", " ", "\n\t "])
-def test_a_text_with_nothing_to_see_has_the_zero_vector(empty: str) -> None:
+def test_a_blank_text_has_the_zero_vector(empty: str) -> None:
     assert not embed([empty]).any()
 
 
@@ -44,10 +44,10 @@ def test_a_text_has_the_same_vector_alone_and_among_longer_ones() -> None:
     assert all(np.array_equal(embed([text])[0], row) for text, row in zip(texts, together, strict=True))
 
 
-def test_what_lies_behind_the_seen_characters_changes_nothing() -> None:
-    seen = ("a line of words. " * 2000)[:SEEN_CHARACTERS]
-    assert np.array_equal(embed([seen])[0], embed([seen + "something else entirely"])[0])
-    assert not np.array_equal(embed([seen])[0], embed([seen[:-400]])[0])
+def test_text_after_the_read_characters_changes_nothing() -> None:
+    read_part = ("a line of words. " * 2000)[:SEEN_CHARACTERS]
+    assert np.array_equal(embed([read_part])[0], embed([read_part + "something else entirely"])[0])
+    assert not np.array_equal(embed([read_part])[0], embed([read_part[:-400]])[0])
 
 
 @given(ANY_TEXT)
@@ -63,7 +63,7 @@ def test_threads_that_start_together_get_the_same_vectors() -> None:
     assert all(np.array_equal(vectors[0], vector) for vector in vectors)
 
 
-def test_the_vectors_are_those_that_the_package_itself_computes() -> None:
+def test_the_vectors_match_those_of_the_package_itself() -> None:
     expected = subprocess.run(
         [sys.executable, "-c", PACKAGE_PROGRAM], capture_output=True, check=True, text=True
     ).stdout
@@ -98,5 +98,5 @@ def test_it_loads_without_a_socket_and_without_importing_the_package() -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "False False"), done.stderr
 
 
-def test_the_name_of_the_model_carries_the_hash_of_its_weights() -> None:
+def test_the_name_of_the_model_contains_the_hash_of_its_weights() -> None:
     assert NAME.endswith("@" + FILES.sha256[WEIGHTS][:8])
