@@ -9,7 +9,7 @@ from timemachine.core.pure.errors import InvalidInput
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
-def test_a_written_time_reads_as_the_same_moment(moment: datetime) -> None:
+def test_a_written_time_is_parsed_to_the_same_moment(moment: datetime) -> None:
     text = written(moment)
     assert text is not None
     assert text.endswith("Z")
@@ -27,12 +27,12 @@ def test_a_written_time_reads_as_the_same_moment(moment: datetime) -> None:
         "2026-13-01T00:00:00Z",
     ],
 )
-def test_what_is_no_moment_is_refused(text: str) -> None:
+def test_an_invalid_moment_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         parse_time(text)
 
 
-def test_no_moment_is_written_as_none() -> None:
+def test_none_is_written_as_none() -> None:
     assert written(None) is None
 
 
@@ -47,7 +47,7 @@ def test_no_moment_is_written_as_none() -> None:
         " 2026-11-20T21:05:00+02:00 ",
     ],
 )
-def test_a_time_is_read_as_people_and_pages_write_it(text: str) -> None:
+def test_typed_times_are_parsed_in_common_forms(text: str) -> None:
     assert parse_typed_time(text) == datetime(2026, 11, 20, 19, 5, tzinfo=UTC)
 
 
@@ -60,11 +60,11 @@ def test_a_date_is_the_end_of_its_day(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["2001-02-03", "2001-02-03 UTC", "2001-02-03T00:00:00Z", "2001-02-03 01:00+01:00"]
 )
-def test_where_a_span_begins_a_date_is_the_begin_of_its_day(text: str) -> None:
+def test_as_a_start_a_date_is_the_beginning_of_its_day(text: str) -> None:
     assert parse_typed_start(text) == datetime(2001, 2, 3, tzinfo=UTC)
 
 
-def test_a_day_that_is_not_over_ends_now_and_one_that_is_to_come_does_not() -> None:
+def test_today_ends_now_and_a_future_day_at_its_end() -> None:
     before = now()
     found = parse_typed_time(f"{before:%Y-%m-%d}")
     assert before <= found <= now() or found.time() == datetime.max.time()
@@ -74,7 +74,7 @@ def test_a_day_that_is_not_over_ends_now_and_one_that_is_to_come_does_not() -> N
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2026-11-20 25:00", "2026-11-20T19:05+02:00 UTC", "0001-01-01T00:00:00+23:59"]
 )
-def test_what_nobody_writes_for_a_time_is_refused(text: str) -> None:
+def test_an_invalid_typed_time_is_refused(text: str) -> None:
     assert not is_date(text)
     with pytest.raises(InvalidInput, match="write it like"):
         parse_typed_time(text)

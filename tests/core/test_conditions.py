@@ -1,4 +1,4 @@
-"""The conditions of --fail-on: how they are written, and when they hold."""
+"""The conditions of --fail-on: how they are written, and when they apply."""
 
 from decimal import Decimal
 from typing import Any
@@ -9,7 +9,7 @@ from timemachine.core.pure.conditions import NAMES, Condition, parse_condition, 
 
 
 def replay(**changes: Any) -> dict[str, Any]:
-    """A replay of three steps in which all is well, with changes."""
+    """Return a successful replay of three steps, with changes."""
     return {
         "context": {"verified": 3, "altered": 0, "missing": 0, "not_recorded": 0},
         "retrieval": {},
@@ -33,7 +33,7 @@ def test_every_verdict_is_a_condition(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["numbers differ", "numbers-differ", " Numbers_Differ "])
-def test_a_verdict_may_be_written_as_people_write_it(text: str) -> None:
+def test_a_verdict_may_be_written_with_spaces_or_capitals(text: str) -> None:
     assert parse_condition(text) == Condition(name="numbers_differ")
 
 
@@ -47,7 +47,7 @@ def test_a_cost_is_a_condition(text: str, most: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "worse", "cost", "cost:", "cost:much", "cost:-1", "cost:nan", "cost:inf", "verified2"]
 )
-def test_anything_else_is_none(text: str) -> None:
+def test_anything_else_is_not_a_condition(text: str) -> None:
     assert parse_condition(text) is None
 
 
@@ -86,16 +86,16 @@ def test_anything_else_is_none(text: str) -> None:
         ),
     ],
 )
-def test_a_condition_that_holds_says_why(text: str, changes: dict[str, Any], reason: str) -> None:
+def test_a_condition_that_applies_gives_its_reason(text: str, changes: dict[str, Any], reason: str) -> None:
     assert reasons(text, **changes) == [reason]
 
 
 @pytest.mark.parametrize("text", ["altered", "missing", "error", "changed", "cost:0.02", "cost:1"])
-def test_a_condition_that_does_not_hold_is_silent(text: str) -> None:
+def test_a_condition_that_does_not_apply_is_silent(text: str) -> None:
     assert reasons(text) == []
 
 
-def test_every_condition_that_holds_is_told_once() -> None:
+def test_every_condition_that_applies_is_listed_once() -> None:
     conditions = [
         Condition(name="identical"),
         Condition(name="identical"),

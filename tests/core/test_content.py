@@ -17,14 +17,14 @@ from timemachine.core.pure.errors import InvalidInput
 
 
 @given(any_json)
-def test_a_value_comes_back_from_its_bytes(value: object) -> None:
-    kept = content_of(value)
-    assert value_of(kept.media_type, kept.data) == value
-    assert kept.sha256 == hashlib.sha256(kept.data).hexdigest()
+def test_a_value_round_trips_through_its_bytes(value: object) -> None:
+    content = content_of(value)
+    assert value_of(content.media_type, content.data) == value
+    assert content.sha256 == hashlib.sha256(content.data).hexdigest()
 
 
 @given(any_text)
-def test_a_text_is_its_own_bytes(text: str) -> None:
+def test_a_text_is_stored_as_its_own_bytes(text: str) -> None:
     assert content_of(text).data == text.encode("utf-8", "surrogatepass")
 
 
@@ -32,13 +32,13 @@ def test_the_hash_of_a_text_is_that_of_its_utf8_bytes() -> None:
     assert text_sha256("héllo") == hashlib.sha256("héllo".encode()).hexdigest()
 
 
-def test_keys_keep_their_order_where_it_was_sent_and_are_sorted_where_compared() -> None:
+def test_keys_keep_their_order_in_values_and_are_sorted_for_comparison() -> None:
     assert json_bytes({"b": 1, "a": "ü"}) == '{"b":1,"a":"ü"}'.encode()
     assert canonical_json({"b": 1, "a": 2}) == b'{"a":2,"b":1}'
 
 
 @pytest.mark.parametrize(
-    ("written", "says"),
+    ("written", "message"),
     [
         ("{", "not JSON"),
         ('{"a": NaN}', "NaN"),
@@ -50,22 +50,22 @@ def test_keys_keep_their_order_where_it_was_sent_and_are_sorted_where_compared()
         ("1" * 5000, "4,300 digits"),
     ],
 )
-def test_what_is_not_strict_json_is_refused_with_its_reason(written: str | bytes, says: str) -> None:
-    with pytest.raises(InvalidInput, match=says):
+def test_invalid_json_is_refused_with_the_reason(written: str | bytes, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         parse_json(written)
 
 
-def test_the_first_key_that_comes_again_is_named_among_any_number_of_keys() -> None:
+def test_the_first_duplicate_key_is_named_among_any_number_of_keys() -> None:
     names = [*range(200_000), 150_000, 7]
     with pytest.raises(InvalidInput, match="Duplicate JSON key '150000'"):
         parse_json("{" + ",".join(f'"{name}":0' for name in names) + "}")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())
-def test_numbers_survive(number: float) -> None:
+def test_numbers_round_trip(number: float) -> None:
     assert parse_json(json_bytes({"n": number})) == {"n": number}
 
 
-def test_what_json_cannot_hold_is_refused() -> None:
+def test_values_outside_json_are_refused() -> None:
     with pytest.raises(InvalidInput, match="cannot be written as JSON"):
         json_bytes({"n": float("nan")})

@@ -20,28 +20,28 @@ any_json = st.recursive(
 
 
 @given(any_text)
-def test_every_text_comes_back_as_it_was(text: str) -> None:
+def test_every_text_round_trips(text: str) -> None:
     assert original(storable(text)) == text
 
 
 @given(any_text)
-def test_what_is_stored_is_utf8_without_nul(text: str) -> None:
+def test_stored_text_is_utf8_without_nul(text: str) -> None:
     stored = storable(text)
     assert "\x00" not in stored
     stored.encode("utf-8")
 
 
 @given(any_json)
-def test_every_json_value_comes_back_as_it_was(value: object) -> None:
+def test_every_json_value_round_trips(value: object) -> None:
     assert original_json(storable_json(value)) == value
 
 
-def test_a_search_text_keeps_its_length_and_loses_only_what_cannot_be_stored() -> None:
+def test_a_search_text_keeps_its_length_and_loses_only_unstorable_characters() -> None:
     assert searchable("a\x00b\ud800c") == "a\ufffdb\ufffdc"
 
 
 @given(any_text)
-def test_a_text_is_plain_where_a_column_without_escapes_takes_it(text: str) -> None:
+def test_a_text_is_plain_if_a_column_without_escapes_accepts_it(text: str) -> None:
     assert is_plain(text) == (storable(text.replace("\uffff", "")) == text.replace("\uffff", ""))
 
 
@@ -59,6 +59,6 @@ def test_a_text_with_nul_or_a_lone_surrogate_is_not_plain() -> None:
         ("plain", "plain"),
     ],
 )
-def test_what_cannot_be_stored_stands_behind_the_escape_and_comes_back(text: str, stored: str) -> None:
+def test_unstorable_characters_are_escaped_and_restored(text: str, stored: str) -> None:
     assert storable(text) == stored
     assert original(stored) == text

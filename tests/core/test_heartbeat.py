@@ -1,4 +1,4 @@
-"""A heartbeat goes on for as long as its block, and leaves nothing behind."""
+"""A heartbeat runs exactly as long as its block."""
 
 import threading
 
@@ -23,7 +23,7 @@ def test_it_beats_while_the_block_runs_and_ends_once_with_it() -> None:
     assert not beats[0].is_alive()
 
 
-def test_it_ends_where_the_block_fails() -> None:
+def test_it_ends_if_the_block_fails() -> None:
     ends: list[int] = []
     with pytest.raises(KeyError), heartbeat(list, every=60, at_end=lambda: ends.append(1)):
         raise KeyError

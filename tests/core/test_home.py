@@ -13,7 +13,7 @@ from timemachine.core.pure.home import RunningServer, announce, home, running_se
         ({"HOME": "/home/ada"}, Path("/home/ada/.local/share/timemachine")),
     ],
 )
-def test_the_data_lies_where_it_was_said_or_in_the_users_data_folder(
+def test_the_data_folder_is_the_configured_one_or_that_of_the_user(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], folder: Path
 ) -> None:
     for name in ("TIMEMACHINE_HOME", "XDG_DATA_HOME"):
@@ -23,7 +23,7 @@ def test_the_data_lies_where_it_was_said_or_in_the_users_data_folder(
     assert home() == folder
 
 
-def test_a_running_server_is_found_until_its_note_is_taken_away(
+def test_a_running_server_is_found_until_it_withdraws_its_announcement(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TIMEMACHINE_HOME", str(tmp_path))

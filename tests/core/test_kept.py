@@ -1,4 +1,4 @@
-"""What a process keeps in its memory of texts that were recorded."""
+"""In-memory caches of recorded texts."""
 
 import sys
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.text.pure.language.identifiers import chunk_key, identifier_spans
 from timemachine.text.pure.language.words import folded, stem
 
-SAID = "ticket-4711/zebulon.py:42"
+TEXT = "ticket-4711/zebulon.py:42"
 
 
-def keeping() -> list[Any]:
-    """Every function of ours that keeps what it found of a text."""
+def text_caches() -> list[Any]:
+    """Return every cached function that stores results for a text."""
     rooms = (
         "timemachine.text.pure.language",
         "timemachine.knowledge.pure.identifiers",
@@ -34,27 +34,27 @@ def keeping() -> list[Any]:
     return list(found.values())
 
 
-def test_every_text_that_is_kept_is_forgotten_together() -> None:
-    list(identifier_spans(SAID))
-    identifiers(SAID)
-    chunk_key(SAID)
+def test_all_text_caches_are_cleared_together() -> None:
+    list(identifier_spans(TEXT))
+    identifiers(TEXT)
+    chunk_key(TEXT)
     stem(folded("Zebulon"))
-    assert sum(each.cache_info().currsize for each in keeping()) > 4
+    assert sum(each.cache_info().currsize for each in text_caches()) > 4
     clear_text_caches()
-    assert [each for each in keeping() if each.cache_info().currsize] == []
+    assert [each for each in text_caches() if each.cache_info().currsize] == []
 
 
-def test_what_is_long_is_not_kept() -> None:
+def test_long_texts_are_not_cached() -> None:
     clear_text_caches()
     identifiers(f"see secrets/{'x' * 60}/{'y' * 60}/report-2026.txt")
-    kept = sum(each.cache_info().currsize for each in keeping() if "retrieval" in each.__module__)
-    assert kept <= 1  # the word before it
+    entries = sum(each.cache_info().currsize for each in text_caches() if "retrieval" in each.__module__)
+    assert entries <= 1  # the word before it
 
 
 @pytest.fixture
 def session(project: Project) -> Session:
     begun = start_session(project, name="n", by="test", key="kept")
-    append(begun.id, [ActionDraft(kind="message", role="user", output=SAID) for _ in range(2)])
+    append(begun.id, [ActionDraft(kind="message", role="user", output=TEXT) for _ in range(2)])
     return end_session(begun.id)
 
 
@@ -67,9 +67,9 @@ def session(project: Project) -> Session:
     ids=["a turn", "a session"],
 )
 @pytest.mark.django_db
-def test_whoever_erases_forgets_what_it_keeps(session: Session, erase: Callable[[Session], Any]) -> None:
+def test_an_erasure_clears_the_caches(session: Session, erase: Callable[[Session], Any]) -> None:
     identifiers("zebulon-9999.py:17")
-    known = next(each for each in keeping() if each.__name__ == "_forms")
+    known = next(each for each in text_caches() if each.__name__ == "_forms")
     assert known.cache_info().currsize > 0
     erase(session)
     assert known.cache_info().currsize == 0

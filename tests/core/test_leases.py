@@ -1,4 +1,4 @@
-"""One worker at a time has a row; a worker that died loses it, and one that slept past its lease cannot write."""
+"""Leases: one worker at a time has a row; a dead worker loses it, and one that slept past its lease cannot write."""
 
 import threading
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ def row(project: Project) -> Indexing:
 
 
 def lease_end() -> datetime:
-    """Return until when the only row is leased."""
+    """Return the end of the only row's lease."""
     until = Indexing.objects.get().lease_until
     assert until is not None
     return until
@@ -65,7 +65,7 @@ def test_a_write_extends_the_lease(row: Indexing) -> None:
     assert lease.locked().lease_until == lease_end() > now()
 
 
-def test_a_block_that_ends_releases_the_row_and_one_that_fails_leaves_it_to_expire(row: Indexing) -> None:
+def test_a_block_that_ends_releases_the_row_and_one_that_fails_lets_it_expire(row: Indexing) -> None:
     with holding(Indexing.objects.all()) as lease:
         assert lease is not None
     with pytest.raises(KeyError), holding(Indexing.objects.all()):
@@ -77,7 +77,7 @@ def test_a_block_that_ends_releases_the_row_and_one_that_fails_leaves_it_to_expi
         assert lease is not None
 
 
-def test_a_block_that_lost_its_lease_ends_quietly_and_leaves_the_row_alone(row: Indexing) -> None:
+def test_a_block_that_lost_its_lease_ends_quietly_and_does_not_touch_the_row(row: Indexing) -> None:
     with holding(Indexing.objects.all()) as lease:
         assert lease is not None
         Indexing.objects.update(lease_token=uuid4())
@@ -87,7 +87,9 @@ def test_a_block_that_lost_its_lease_ends_quietly_and_leaves_the_row_alone(row: 
 
 
 @pytest.mark.parametrize("at_start", [False, True])
-def test_a_row_is_marked_once_per_while_and_not_while_a_worker_has_it(row: Indexing, at_start: bool) -> None:
+def test_a_row_is_enqueued_once_per_interval_and_not_while_a_worker_has_it(
+    row: Indexing, at_start: bool
+) -> None:
     rows = Indexing.objects.all()
     assert mark_enqueued(rows, at_start=at_start) == ([row.pk] if at_start else [])
     rows.update(enqueued_at=now() - leases.ENQUEUE_AGAIN_AFTER - timedelta(seconds=1))
@@ -97,12 +99,12 @@ def test_a_row_is_marked_once_per_while_and_not_while_a_worker_has_it(row: Index
 
 
 @pytest.fixture
-def short(settings: Settings) -> None:
+def short_lease(settings: Settings) -> None:
     settings.LEASE_SECONDS = 0.4
 
 
 def test_a_lease_is_extended_while_the_block_runs_and_progress_is_written(
-    transactional_db: None, short: None
+    transactional_db: None, short_lease: None
 ) -> None:
     row = Indexing.objects.create(project=Project.objects.create(name="kept"))
     lease = claim(Indexing.objects.all())
@@ -116,7 +118,7 @@ def test_a_lease_is_extended_while_the_block_runs_and_progress_is_written(
     wait_until(lambda: claim(Indexing.objects.all()) is not None)
 
 
-def test_what_is_let_go_as_often_as_it_was_kept_is_extended_no_more(row: Indexing) -> None:
+def test_a_lease_released_as_often_as_it_was_kept_is_no_longer_extended(row: Indexing) -> None:
     lease = claim(Indexing.objects.all())
     assert lease is not None
     keeper = LeaseKeeper(Indexing.objects.all())
@@ -131,8 +133,8 @@ def test_what_is_let_go_as_often_as_it_was_kept_is_extended_no_more(row: Indexin
     assert lease_end() < now()
 
 
-def test_a_database_that_is_away_for_a_moment_ends_no_thread(
-    transactional_db: None, short: None, caplog: pytest.LogCaptureFixture
+def test_a_brief_database_outage_does_not_end_the_thread(
+    transactional_db: None, short_lease: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     Indexing.objects.create(project=Project.objects.create(name="kept"))
     lease = claim(Indexing.objects.all())

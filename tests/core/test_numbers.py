@@ -1,4 +1,4 @@
-"""Whole numbers as addresses write them."""
+"""Parsing of whole numbers in URLs."""
 
 import pytest
 from hypothesis import given
@@ -8,16 +8,16 @@ from timemachine.core.pure.numbers import sum_known, whole_number
 
 
 @pytest.mark.parametrize("text", ["", "-1", "+1", "1.0", " 1", "²", "١", "1_0", "9" * 19, "9" * 5_000, "1\n"])
-def test_any_other_text_is_no_number(text: str) -> None:
+def test_any_other_text_is_not_a_number(text: str) -> None:
     assert whole_number(text) is None
 
 
 @given(st.integers(0, 10**18 - 1))
-def test_a_number_comes_back_from_its_digits(number: int) -> None:
+def test_a_number_round_trips_through_its_digits(number: int) -> None:
     assert whole_number(str(number)) == number
 
 
-def test_what_was_not_recorded_is_no_number_to_add() -> None:
+def test_unknown_values_are_ignored_in_a_sum() -> None:
     assert sum_known() is None
     assert sum_known(None, None) is None
     assert sum_known(None, 0) == 0

@@ -1,4 +1,4 @@
-"""The process pool: the same results as in this process, also when workers end or fail."""
+"""The process pool: its results equal those of this process, even if workers die or fail."""
 
 import os
 import signal
@@ -23,10 +23,10 @@ def cores(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("cores")
 def test_a_result_is_the_same_in_another_process() -> None:
     passages = [Passage(frame=1, text="Cats sleep sixteen hours a day. Dogs sleep twelve.")]
-    here = run_in_pool(ground, "Cats sleep nine hours a day.", passages)
+    expected = run_in_pool(ground, "Cats sleep nine hours a day.", passages)
     with process_pool() as pool, use_pool(pool):
         assert run_in_pool(os.getpid) != os.getpid()
-        assert run_in_pool(ground, "Cats sleep nine hours a day.", passages) == here
+        assert run_in_pool(ground, "Cats sleep nine hours a day.", passages) == expected
     assert run_in_pool(os.getpid) == os.getpid()
 
 
@@ -56,11 +56,11 @@ def test_all_unanswered_calls_of_a_killed_worker_run_here() -> None:
         process = pool(os.getpid)
         os.kill(process, signal.SIGSTOP)
         with ThreadPoolExecutor(4) as threads:
-            asked = [threads.submit(pool, max, n, 2) for n in range(4)]
+            calls = [threads.submit(pool, max, n, 2) for n in range(4)]
             sleep(0.2)
-            assert not any(each.done() for each in asked)
+            assert not any(each.done() for each in calls)
             os.kill(process, signal.SIGKILL)
-            assert [each.result(20) for each in asked] == [2, 2, 2, 3]
+            assert [each.result(20) for each in calls] == [2, 2, 2, 3]
     finally:
         pool.close()
 
@@ -76,7 +76,7 @@ def test_a_killed_worker_gets_no_more_calls_while_there_is_another() -> None:
         pool.close()
 
 
-def test_a_worker_that_ended_while_it_was_chosen_takes_no_call() -> None:
+def test_a_worker_that_ended_while_being_chosen_gets_no_call() -> None:
     pool = ProcessPool(1)
     (worker,) = pool._all
     try:
@@ -95,7 +95,7 @@ class Unreadable:
         return int, ("no number",)
 
 
-def test_an_unreadable_result_and_all_after_it_are_computed_here() -> None:
+def test_an_unreadable_result_and_all_later_ones_are_computed_here() -> None:
     pool = ProcessPool(1)
     try:
         assert isinstance(pool(Unreadable), Unreadable)
@@ -104,7 +104,7 @@ def test_an_unreadable_result_and_all_after_it_are_computed_here() -> None:
         pool.close()
 
 
-def test_what_a_call_prints_does_not_mix_with_results() -> None:
+def test_printed_output_of_a_call_does_not_mix_with_results() -> None:
     pool = ProcessPool(1)
     try:
         assert pool(print, "from a worker") is None
@@ -113,11 +113,11 @@ def test_what_a_call_prints_does_not_mix_with_results() -> None:
         pool.close()
 
 
-def test_a_stuck_worker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stuck_worker_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = ProcessPool(1)
     try:
         other = pool(os.getpid)
-        assert other != os.getpid()  # or this process would be stopped
+        assert other != os.getpid()  # otherwise this process would be stopped
         os.kill(other, signal.SIGSTOP)
         monkeypatch.setattr(pool_module, "_STUCK_SECONDS", 0.3)
         assert pool(max, 3, 4) == 4
@@ -152,7 +152,7 @@ def test_one_core_has_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
         assert run_in_pool(os.getpid) == os.getpid()
 
 
-def test_a_worker_gets_no_key_and_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_gets_no_keys_or_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "SECRET_KEY", "DATABASE_URL"):
         monkeypatch.setenv(name, "secret")
     pool = ProcessPool(1)

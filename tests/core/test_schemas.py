@@ -1,4 +1,4 @@
-"""The base of every schema: what a resource looks like in JSON and in the OpenAPI document."""
+"""The base of every schema: a resource in JSON and in the OpenAPI document."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -39,14 +39,14 @@ def test_a_field_without_a_default_may_be_null() -> None:
     assert FIELDS["times"]["default"] == 0
 
 
-def test_a_field_that_is_not_given_is_absent_from_the_json() -> None:
+def test_an_unset_field_is_absent_from_the_json() -> None:
     found = Weather.model_construct(place="Kiel", wind=None, from_="a buoy")
     assert found.model_dump() == {"place": "Kiel", "wind": None, "from": "a buoy"}
     assert (found.note, found.times) == (None, 0)
 
 
 class Reading(Schema):
-    """What a station read at a time."""
+    """A measurement at a station with its time."""
 
     id: str
     at: str

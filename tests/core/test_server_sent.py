@@ -21,23 +21,23 @@ EVENTS: list[tuple[str, list[tuple[str, str]]]] = [
 
 
 @pytest.mark.parametrize(("written", "expected"), EVENTS)
-def test_events_are_read_as_the_standard_says(written: str, expected: list[tuple[str, str]]) -> None:
+def test_events_are_parsed_as_in_the_standard(written: str, expected: list[tuple[str, str]]) -> None:
     assert [(event.name, event.data) for event in events_in([written.encode()])] == expected
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\r\n", codec="utf-8"))), st.integers(1, 7))
-def test_it_does_not_matter_how_events_are_cut_into_parts(datas: list[str], size: int) -> None:
+def test_events_may_be_split_into_any_parts(datas: list[str], size: int) -> None:
     written = "".join(f"data: {data}\r\n\r\n" for data in datas).encode()
     parts = [written[at : at + size] for at in range(0, len(written), size)]
     assert [event.data for event in events_in(parts)] == datas
 
 
-def test_what_is_not_utf_8_is_no_event() -> None:
+def test_invalid_utf_8_is_not_an_event() -> None:
     with pytest.raises(ValueError, match="utf-8"):
         list(events_in([b"data: \xff\n\n"]))
 
 
 @given(st.text(), st.from_regex(r"[a-z]+", fullmatch=True))
-def test_what_is_written_is_read_again(text: str, name: str) -> None:
+def test_written_events_are_parsed_back(text: str, name: str) -> None:
     (event,) = events_in([KEEP_ALIVE, event_bytes(name, {"text": text})])
     assert (event.name, json.loads(event.data)) == (name, {"text": text})

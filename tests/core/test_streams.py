@@ -1,4 +1,4 @@
-"""Files that are packed with gzip, or are not, and that may be bombs."""
+"""Files with or without gzip compression, including decompression bombs."""
 
 import gzip
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def in_parts(data: bytes, size: int) -> Iterator[bytes]:
 
 
 @given(st.lists(st.binary(max_size=2_000), min_size=1, max_size=4), st.integers(1, 700))
-def test_what_was_packed_comes_back_in_whatever_parts_and_members(texts: list[bytes], size: int) -> None:
+def test_packed_data_round_trips_in_any_parts_and_members(texts: list[bytes], size: int) -> None:
     packed = b"".join(gzip.compress(each) for each in texts)
     assert b"".join(unpacked(in_parts(packed, size), LIMIT)) == b"".join(texts)
     assert b"".join(unpacked(in_parts(packed + b"\0" * 512, size), LIMIT)) == b"".join(texts)
@@ -27,36 +27,36 @@ def test_what_was_packed_comes_back_in_whatever_parts_and_members(texts: list[by
 
 @pytest.mark.parametrize("data", [b"", b"\x1f", b"{}", b"\x1e\x8b and more"])
 @pytest.mark.parametrize("size", [1, 100])
-def test_what_is_not_packed_comes_as_it_is(data: bytes, size: int) -> None:
+def test_unpacked_data_is_passed_through(data: bytes, size: int) -> None:
     assert b"".join(unpacked(in_parts(data, size), LIMIT)) == data
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
     bomb = gzip.compress(bytes(50_000_000))
-    seen: list[int] = []
+    sizes: list[int] = []
     with pytest.raises(TooLarge, match="packed or unpacked"):
-        seen.extend(map(len, unpacked([bomb], LIMIT)))
-    assert sum(seen) <= LIMIT
+        sizes.extend(map(len, unpacked([bomb], LIMIT)))
+    assert sum(sizes) <= LIMIT
 
 
-def test_a_packed_file_may_not_be_larger_than_the_limit_itself() -> None:
+def test_a_packed_file_may_not_exceed_the_limit_itself() -> None:
     with pytest.raises(TooLarge):
         list(unpacked([b"x" * 11], 10))
 
 
 @pytest.mark.parametrize("data", [gzip.compress(b"abc" * 99, mtime=0)[:-4], b"\x1f\x8b"])
-def test_one_that_is_cut_off_is_refused(data: bytes) -> None:
+def test_a_truncated_file_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidInput, match="cut off"):
         list(unpacked([data], LIMIT))
 
 
-def test_one_that_is_damaged_is_refused() -> None:
+def test_a_damaged_file_is_refused() -> None:
     with pytest.raises(InvalidInput, match="damaged") as refusal:
         list(unpacked([b"\x1f\x8b" + b"no gzip at all"], LIMIT))
     assert refusal.value.code == "not_packed"
 
 
-def test_empty_members_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_empty_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MOST_MEMBERS", 3)
     assert list(unpacked([gzip.compress(b"") * 3], LIMIT)) is not None
     with pytest.raises(InvalidInput, match="members"):

@@ -31,7 +31,7 @@ def test_money_has_as_many_digits_as_it_needs(dollars: str, written: str) -> Non
     assert money(Decimal(dollars)) == written
 
 
-def test_an_unknown_price_is_never_nothing() -> None:
+def test_an_unknown_price_is_never_zero() -> None:
     assert money_or_unknown(None) == "unknown"
     assert money_or_unknown(0) == "$0"
     assert money_or_unknown(0.0213) == "$0.0213"
@@ -42,22 +42,22 @@ def test_an_unknown_price_is_never_nothing() -> None:
     assert total_cost(Decimal(4), 0) == "$4.00"
 
 
-def test_what_a_cache_saved_is_a_sum_or_unknown() -> None:
+def test_savings_of_a_cache_are_a_sum_or_unknown() -> None:
     assert saved(Decimal(0), 2) == "$0 + 2 calls of unknown price"
     assert saved(None, 2) == "an unknown cost"
 
 
-def test_a_count_agrees_with_its_noun_and_a_name_reads_as_words() -> None:
+def test_a_count_agrees_with_its_noun_and_a_name_is_written_as_words() -> None:
     assert (counted(1, "call"), counted(2000, "call")) == ("1 call", "2,000 calls")
     assert spaced("numbers_differ") == "numbers differ"
 
 
-def test_how_often_a_verdict_was_reached_reads_as_a_sentence_would() -> None:
+def test_the_frequency_of_a_verdict_reads_naturally() -> None:
     assert times(1_200, "reworded") == "1,200 reworded"
     assert times(1, "names_differ") == "names differ in 1"
     assert times(1_200, "polarity_differs") == "polarity differs in 1,200"
 
 
-def test_what_is_not_done_is_told_beside_what_is() -> None:
+def test_unfinished_items_are_listed_after_the_finished_ones() -> None:
     assert progress(58, "72 answered", {"failed": 0, "not asked": 14}) == "58 of 72 answered, 14 not asked"
     assert progress(1_000, "1,000 steps", {}) == "1,000 of 1,000 steps"

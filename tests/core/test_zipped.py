@@ -1,4 +1,4 @@
-"""ZIP archives of anybody: what is wrong with one is said, and nothing of it is opened."""
+"""Untrusted ZIP archives: problems are reported, and nothing in a bad archive is opened."""
 
 import io
 import stat
@@ -17,7 +17,7 @@ from timemachine.recording.importing.pure.reader import opening_of
 
 
 def archive(*members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A ZIP archive of these members."""
+    """Return a ZIP archive of these members."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", compression) as made, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -27,7 +27,7 @@ def archive(*members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED
 
 
 def reason(data: bytes, name: str | None = None) -> str:
-    """Why the archive, or a member of it, is refused."""
+    """Return why the archive, or a member of it, is refused."""
     with pytest.raises(InvalidInput, match="Cannot open this archive: ") as refusal:
         Archive(data).read(name or "")
     assert refusal.value.code == "unsafe_archive"
@@ -35,7 +35,7 @@ def reason(data: bytes, name: str | None = None) -> str:
 
 
 def in_the_directory(data: bytes, at: int, value: int, size: int) -> bytes:
-    """The archive with a number of its (first) directory entry changed."""
+    """Return the archive with a number in its (first) directory entry changed."""
     place = data.index(b"PK\x01\x02") + at
     return data[:place] + value.to_bytes(size, "little") + data[place + size :]
 
@@ -63,7 +63,7 @@ def test_stored_members_are_read_too() -> None:
 @pytest.mark.parametrize(
     "name", ["../up", "a/../../up", "/etc/passwd", "..\\up", "C:\\up", "a\\..\\..\\up", "\\\\host\\up"]
 )
-def test_a_path_that_leads_out_is_refused(name: str) -> None:
+def test_a_path_outside_the_archive_is_refused(name: str) -> None:
     assert "a path outside the archive" in reason(archive((name, b"x")))
 
 
@@ -80,7 +80,7 @@ def test_a_link_is_refused() -> None:
     assert "is a link or a device" in reason(held.getvalue())
 
 
-def test_a_name_that_stands_there_twice_is_refused() -> None:
+def test_a_duplicate_name_is_refused() -> None:
     assert "names 'a' twice" in reason(archive(("a", b"1"), ("a", b"2")))
 
 
@@ -88,9 +88,9 @@ def test_a_bomb_is_refused_by_its_ratio() -> None:
     assert "times its size; the limit is 500" in reason(archive(("zeros", bytes(80_000_000))))
 
 
-def test_a_long_log_that_says_the_same_again_and_again_is_no_bomb() -> None:
-    said = "the same file, read once more\\n" * 500
-    lines = [f'{{"sequence": {n}, "at": {n * 7919 % 10**6}, "output": "{said}"}}\n' for n in range(4_500)]
+def test_a_repetitive_log_is_not_a_bomb() -> None:
+    text = "the same file, read once more\\n" * 500
+    lines = [f'{{"sequence": {n}, "at": {n * 7919 % 10**6}, "output": "{text}"}}\n' for n in range(4_500)]
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("events.jsonl", "".join(lines))
@@ -100,7 +100,7 @@ def test_a_long_log_that_says_the_same_again_and_again_is_no_bomb() -> None:
     assert len(Archive(held.getvalue()).read("events.jsonl")) == member.file_size
 
 
-def test_a_directory_that_promises_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_with_excessive_sizes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zip_files, "LARGEST_INFLATED", 150)
     assert "would unpack to 204 bytes; the limit is 150" in reason(GOOD)
 
@@ -116,13 +116,13 @@ def test_a_long_directory_is_refused_before_it_is_read() -> None:
     assert "its directory has 2,147,483,648 bytes" in reason(lying)
 
 
-@pytest.mark.parametrize(("end", "said"), [(-30, "is missing"), (-1, "is missing")])
-def test_an_archive_that_was_cut_off_is_refused(end: int, said: str) -> None:
-    assert said in reason(GOOD[:end])
+@pytest.mark.parametrize(("end", "message"), [(-30, "is missing"), (-1, "is missing")])
+def test_a_truncated_archive_is_refused(end: int, message: str) -> None:
+    assert message in reason(GOOD[:end])
     assert names_in(GOOD[:end]) == frozenset()
 
 
-def test_a_directory_that_is_no_directory_is_refused() -> None:
+def test_an_invalid_directory_is_refused() -> None:
     assert "its directory cannot be read" in reason(GOOD.replace(b"PK\x01\x02", b"XX\x01\x02"))
 
 
@@ -131,7 +131,7 @@ def test_an_encrypted_member_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("method", "called"), [(93, "Zstandard"), (12, "bzip2"), (77, "method 77")])
-def test_another_compression_is_refused_by_its_name(method: int, called: str) -> None:
+def test_another_compression_is_refused_by_name(method: int, called: str) -> None:
     assert f"is compressed with {called}; repack it" in reason(
         in_the_directory(GOOD, 10, method, 2), "a/b.json"
     )
@@ -142,21 +142,21 @@ def test_a_member_with_a_wrong_checksum_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "said"), [(100, "more than its directory says|damaged"), (300, "less than|damaged")]
+    ("size", "message"), [(100, "more than its directory says|damaged"), (300, "less than|damaged")]
 )
-def test_a_member_of_another_size_than_the_directory_says_is_refused(size: int, said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_a_member_with_another_size_than_in_the_directory_is_refused(size: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         Archive(in_the_directory(GOOD, 24, size, 4)).read("a/b.json")
 
 
-def test_an_archive_whose_members_unpack_to_too_much_together_is_refused() -> None:
+def test_an_archive_with_too_large_a_total_is_refused() -> None:
     opened = Archive(GOOD)
     opened._remaining = 100
     with pytest.raises(InvalidInput, match="unpacks to more than its directory says"):
         opened.read("a/b.json")
 
 
-def test_a_member_that_is_not_there_is_refused() -> None:
+def test_a_missing_member_is_refused() -> None:
     assert "it has no 'x'" in reason(GOOD, "x")
 
 
@@ -181,10 +181,10 @@ def test_a_directory_of_zip64_is_refused_before_it_is_read() -> None:
         for number in range(200_000)
     )
     start = b"PK\3\4" + bytes(26)
-    there = len(start) + len(entries)
+    offset = len(start) + len(entries)
     end_of_zip64 = struct.pack(
         "<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 200_000, 200_000, len(entries), len(start)
     )
-    locator = struct.pack("<4sLQL", b"PK\6\7", 0, there, 1)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, offset, 1)
     end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, 100, 0xFFFFFFFF, 0)
     assert "a ZIP64 directory" in reason(start + entries + end_of_zip64 + locator + end)

@@ -1,4 +1,4 @@
-"""Accounts in tests: passwords are hashed fast, because what is tested is not the hash."""
+"""Fast password hashing for tests, because the hash is not what is tested."""
 
 import pytest
 from pytest_django.fixtures import Settings
@@ -6,5 +6,5 @@ from pytest_django.fixtures import Settings
 
 @pytest.fixture(autouse=True)
 def fast_hash(settings: Settings) -> None:
-    """One round instead of a million."""
+    """Use one round instead of a million."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,4 +1,4 @@
-"""People for tests: members of projects, with a password or without."""
+"""People for tests: members of projects, with or without a password."""
 
 from timemachine.core.accounts.models import Membership, Project, User
 
@@ -6,7 +6,7 @@ PASSWORD = "a quiet copper kettle"
 
 
 def person(email: str, *, name: str = "", password: str | None = PASSWORD) -> User:
-    """A person who belongs to no project yet; `password=None` has none."""
+    """Return a person who belongs to no project yet; with `password=None` they have no password."""
     user = User(email=email, name=name)
     user.set_password(password)
     user.save()
@@ -14,6 +14,6 @@ def person(email: str, *, name: str = "", password: str | None = PASSWORD) -> Us
 
 
 def member(project: Project, role: str, email: str = "", *, password: str | None = PASSWORD) -> Membership:
-    """A new person in a project."""
+    """Return a new person in a project."""
     user = person(email or f"{role}@example.org", password=password)
     return Membership.objects.create(project=project, user=user, role=role)

@@ -1,4 +1,4 @@
-"""What the first start makes, and every later one finds."""
+"""What the first start creates, and every later one finds."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,11 +14,11 @@ from timemachine.core.accounts.models import SCOPES, ApiKey, Membership, Project
 
 @pytest.fixture
 def key_file(tmp_path: Path) -> Path:
-    """Where the command on this machine looks for its key."""
+    """Return the path from which the local command reads its key."""
     return tmp_path / "home" / "local-key"
 
 
-def test_the_first_start_makes_a_project_an_administrator_and_a_key(db: None, key_file: Path) -> None:
+def test_the_first_start_creates_a_project_an_administrator_and_a_key(db: None, key_file: Path) -> None:
     administrator = first_run(key_file)
     project = Project.objects.get(name="My project")
     assert [(one.user, one.role) for one in project.memberships.all()] == [(administrator, "admin")]
@@ -28,7 +28,7 @@ def test_the_first_start_makes_a_project_an_administrator_and_a_key(db: None, ke
     assert key_file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_later_start_finds_all_of_it(db: None, key_file: Path) -> None:
+def test_a_later_start_creates_nothing(db: None, key_file: Path) -> None:
     first = first_run(key_file)
     written = key_file.read_text()
     assert first_run(key_file) == first
@@ -53,7 +53,7 @@ def not_a_key(key_file: Path) -> None:
 
 
 @pytest.mark.parametrize("spoilt", [lost, revoked, of_another_database, not_a_key])
-def test_a_key_that_does_not_hold_is_replaced(db: None, key_file: Path, spoilt: object) -> None:
+def test_an_invalid_key_is_replaced(db: None, key_file: Path, spoilt: object) -> None:
     first_run(key_file)
     assert callable(spoilt)
     spoilt(key_file)
@@ -67,14 +67,14 @@ def test_a_server_without_a_local_command_gets_no_key(db: None) -> None:
     assert not ApiKey.objects.exists()
 
 
-def test_the_administrator_is_the_one_of_longest_standing(project: Project) -> None:
+def test_the_administrator_is_the_longest_standing_one(project: Project) -> None:
     member(project, "operator")
     administrator = member(project, "admin").user
     member(project, "admin", "later@example.org")
     assert first_run() == administrator
 
 
-def test_a_server_that_nobody_administers_gets_an_administrator_again(project: Project) -> None:
+def test_a_server_without_an_administrator_gets_one_again(project: Project) -> None:
     administrator = first_run()
     assert administrator.memberships.get().project == project
     Membership.objects.update(role="viewer")
@@ -83,13 +83,13 @@ def test_a_server_that_nobody_administers_gets_an_administrator_again(project: P
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_starts_at_the_same_moment_make_one_project(key_file: Path) -> None:
+def test_two_simultaneous_starts_create_one_project(key_file: Path) -> None:
     def started(_: int) -> User:
         try:
             return first_run(key_file)
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(4) as many:
-        assert len(set(many.map(started, range(4)))) == 1
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(started, range(4)))) == 1
     assert (Project.objects.count(), User.objects.count(), ApiKey.objects.count()) == (1, 1, 1)

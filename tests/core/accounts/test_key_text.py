@@ -1,4 +1,4 @@
-"""How an API key is written."""
+"""The text form of an API key."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ SECRET = "A" * 42 + "_"
 
 
 @given(st.data())
-def test_a_written_key_reads_back_as_it_was(data: st.DataObject) -> None:
+def test_a_written_key_is_parsed_back(data: st.DataObject) -> None:
     key = KeyText(id=public_id(), secret=secret())
     around = data.draw(st.sampled_from(["", "\n", "  "]))
     assert parse_key(f"{around}{key}{around}") == key
@@ -32,9 +32,9 @@ def test_a_written_key_reads_back_as_it_was(data: st.DataObject) -> None:
         f"tmk_abcdefghijkm_{SECRET} tmk_abcdefghijkm_{SECRET}",
     ],
 )
-def test_anything_else_is_no_key(text: str) -> None:
+def test_anything_else_is_not_a_key(text: str) -> None:
     assert parse_key(text) is None
 
 
-def test_the_secret_is_not_in_what_a_log_would_print() -> None:
+def test_the_secret_is_not_in_the_repr() -> None:
     assert SECRET not in repr(KeyText(id="abcdefghijkm", secret=SECRET))

@@ -1,4 +1,4 @@
-"""API keys: made once, recognised, and refused alike."""
+"""API keys: shown once, recognised, and refused uniformly."""
 
 from datetime import datetime, timedelta
 
@@ -17,7 +17,7 @@ def test_a_key_is_recognised_with_its_project_and_scopes(project: Project) -> No
     assert (key, key.project, key.name, key.scopes) == (made, project, "агент", ["read", "run"])
 
 
-def test_only_a_hash_of_the_secret_is_kept(project: Project) -> None:
+def test_only_a_hash_of_the_secret_is_stored(project: Project) -> None:
     made, text = make_api_key(project, name="agent", scopes=["read"])
     secret = text.removeprefix(f"tmk_{made.pk}_")
     assert secret not in str(ApiKey.objects.values().get())
@@ -48,7 +48,7 @@ def not_a_key(_key: ApiKey, text: str) -> str:
 
 
 @pytest.mark.parametrize("spoilt", [revoked, expired, of_another_key, unknown, not_a_key])
-def test_every_key_that_is_not_valid_gets_the_same_answer(project: Project, spoilt: object) -> None:
+def test_every_invalid_key_gets_the_same_answer(project: Project, spoilt: object) -> None:
     made, text = make_api_key(project, name="agent", scopes=["read"])
     assert callable(spoilt)
     with pytest.raises(NotSignedIn) as refusal:
@@ -61,7 +61,7 @@ def test_every_key_that_is_not_valid_gets_the_same_answer(project: Project, spoi
     }
 
 
-def test_the_use_of_a_key_is_noted_once_a_minute(project: Project) -> None:
+def test_the_use_of_a_key_is_recorded_once_a_minute(project: Project) -> None:
     made, text = make_api_key(project, name="agent", scopes=["read"])
     first = authenticate_key(text).last_used_at
     assert first is not None
@@ -93,7 +93,7 @@ def test_revoking_twice_keeps_the_first_time(project: Project) -> None:
         ("a", ["read"], -1, "already_past"),
     ],
 )
-def test_a_key_that_cannot_be_used_is_refused_with_the_reason(
+def test_an_unusable_key_is_refused_with_the_reason(
     project: Project, name: str, scopes: list[str], days: int, code: str
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
@@ -102,6 +102,6 @@ def test_a_key_that_cannot_be_used_is_refused_with_the_reason(
     assert not ApiKey.objects.exists()
 
 
-def test_the_end_of_a_key_is_a_moment_and_not_a_local_time(project: Project) -> None:
+def test_the_expiry_of_a_key_is_a_moment_and_not_a_local_time(project: Project) -> None:
     with pytest.raises(InvalidInput, match="end it with Z"):
         make_api_key(project, name="a", scopes=["read"], expires_at=datetime(2100, 1, 1))  # noqa: DTZ001

@@ -27,7 +27,7 @@ def test_a_link_works_once(db: None) -> None:
         use_sign_in_link(secret)
 
 
-def test_only_a_hash_of_a_link_is_kept(db: None) -> None:
+def test_only_a_hash_of_a_link_is_stored(db: None) -> None:
     secret = make_sign_in_link(person("a@example.org"))
     assert secret in sign_in_url(secret)
     assert secret not in str(SignInLink.objects.values().get())
@@ -50,7 +50,7 @@ def test_used_expired_unknown_and_closed_links_get_the_same_answer(db: None) -> 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_who_use_a_link_at_the_same_moment_one_gets_in() -> None:
+def test_exactly_one_of_many_simultaneous_users_of_a_link_gets_in() -> None:
     secret = make_sign_in_link(person("a@example.org"))
 
     def used(_: int) -> bool:
@@ -62,11 +62,11 @@ def test_of_many_who_use_a_link_at_the_same_moment_one_gets_in() -> None:
             connection.close()
         return True
 
-    with ThreadPoolExecutor(8) as many:
-        assert sum(many.map(used, range(16))) == 1
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(used, range(16))) == 1
 
 
-def test_an_invitation_gives_its_role_when_it_is_accepted_and_not_before(project: Project) -> None:
+def test_an_invitation_grants_its_role_only_once_accepted(project: Project) -> None:
     secret = invite(project, email=" Zoe@Example.ORG ", role="operator")
     user = queries.person("zoe@example.org")
     assert roles(user) == {}
@@ -74,7 +74,7 @@ def test_an_invitation_gives_its_role_when_it_is_accepted_and_not_before(project
     assert roles(user) == {project.name: "operator"}
 
 
-def test_a_newer_invitation_ends_the_older_one(project: Project) -> None:
+def test_a_newer_invitation_replaces_the_older_one(project: Project) -> None:
     older = invite(project, email="a@example.org", role="admin")
     newer = invite(project, email="a@example.org", role="viewer")
     with pytest.raises(NotFound):
@@ -82,7 +82,7 @@ def test_a_newer_invitation_ends_the_older_one(project: Project) -> None:
     assert use_sign_in_link(newer).role == "viewer"
 
 
-def test_an_invitation_does_not_open_an_account_that_has_a_password(
+def test_an_invitation_does_not_open_an_account_with_a_password(
     project: Project, other_project: Project
 ) -> None:
     victim = member(other_project, "admin", "victim@example.org").user
@@ -98,7 +98,7 @@ def test_an_invitation_does_not_open_an_account_that_has_a_password(
     assert User.objects.get(pk=victim.pk).check_password(PASSWORD)
 
 
-def test_whoever_accepts_an_invitation_later_ends_the_sessions_of_whoever_did_before(
+def test_a_later_acceptance_of_an_invitation_ends_earlier_sessions(
     project: Project, other_project: Project
 ) -> None:
     first, second = (invite(one, email="new@example.org", role="viewer") for one in (project, other_project))
@@ -106,14 +106,14 @@ def test_whoever_accepts_an_invitation_later_ends_the_sessions_of_whoever_did_be
     assert use_sign_in_link(second).user.get_session_auth_hash() != earlier
 
 
-def test_a_reset_link_ends_the_old_password_when_it_is_used(project: Project) -> None:
+def test_a_reset_link_removes_the_old_password_when_used(project: Project) -> None:
     administrator, forgetful = member(project, "admin"), member(project, "viewer")
     secret = make_reset_link(forgetful, by=administrator.user)
     assert User.objects.get(pk=forgetful.user.pk).check_password(PASSWORD)
     assert not use_sign_in_link(secret).user.has_usable_password()
 
 
-def test_a_reset_link_works_for_somebody_who_is_still_signed_in(project: Project) -> None:
+def test_a_reset_link_works_for_a_signed_in_user(project: Project) -> None:
     user = member(project, "viewer").user
     secret = make_sign_in_link(user, SignInLink.RESET)
     assert not use_sign_in_link(secret, signed_in=user).user.has_usable_password()
@@ -133,7 +133,7 @@ def test_one_projects_administrator_cannot_reset_a_member_of_another_project(
     make_reset_link(shared, by=administrator.user)
 
 
-def test_a_reset_link_made_before_somebody_joined_another_project_does_not_work_after(
+def test_a_reset_link_made_before_joining_another_project_does_not_work_afterwards(
     project: Project, other_project: Project
 ) -> None:
     administrator, forgetful = member(project, "admin"), member(project, "viewer")
@@ -144,7 +144,7 @@ def test_a_reset_link_made_before_somebody_joined_another_project_does_not_work_
         use_sign_in_link(reset)
 
 
-def test_a_new_password_ends_the_links_for_signing_in_but_not_the_invitations(
+def test_a_new_password_invalidates_sign_in_links_but_not_invitations(
     project: Project,
 ) -> None:
     user = person("a@example.org")
@@ -168,7 +168,7 @@ def test_a_new_password_ends_the_links_for_signing_in_but_not_the_invitations(
         ("other", False, None),
     ],
 )
-def test_the_database_refuses_links_that_mean_nothing(
+def test_the_database_refuses_invalid_links(
     project: Project, purpose: str, names_project: bool, role: str | None
 ) -> None:
     user = person("a@example.org")

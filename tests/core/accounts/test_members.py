@@ -31,7 +31,7 @@ from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
         ("admin", ["viewer", "operator", "admin"]),
     ],
 )
-def test_a_role_includes_the_ones_below_it(role: str, may: list[str]) -> None:
+def test_a_role_includes_lower_roles(role: str, may: list[str]) -> None:
     held = Membership(role=role)
     assert [other for other in ("viewer", "operator", "admin") if held.may(other)] == may
 
@@ -47,16 +47,16 @@ def test_the_last_administrator_can_be_neither_demoted_nor_removed(project: Proj
     assert queries.member(project, last.pk).role == "admin"
 
 
-def test_an_administrator_who_may_not_sign_in_does_not_count(project: Project) -> None:
-    last, gone = member(project, "admin"), member(project, "admin", "gone@example.org")
-    gone.user.is_active = False
-    gone.user.save()
+def test_an_administrator_who_cannot_sign_in_does_not_count(project: Project) -> None:
+    last, inactive = member(project, "admin"), member(project, "admin", "gone@example.org")
+    inactive.user.is_active = False
+    inactive.user.save()
     with pytest.raises(Conflict):
         remove_member(last)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_administrators_who_demote_each_other_at_the_same_moment_leave_one() -> None:
+def test_administrators_who_demote_each_other_simultaneously_leave_one() -> None:
     project = Project.objects.create(name="p")
     for round_ in range(5):
         two = [member(project, "admin", f"{round_}-{one}@example.org") for one in range(2)]
@@ -75,7 +75,7 @@ def test_administrators_who_demote_each_other_at_the_same_moment_leave_one() -> 
             assert sorted(both.map(demoted, two)) == [False, True]
 
 
-def test_a_removed_member_loses_the_invitations_and_reset_links_but_not_the_keys_they_made(
+def test_a_removed_member_loses_invitations_and_reset_links_but_not_the_keys_they_made(
     project: Project,
 ) -> None:
     member(project, "admin")
@@ -121,17 +121,15 @@ def test_a_withdrawn_invitation_does_not_work(project: Project) -> None:
         use_sign_in_link(secret)
 
 
-def test_questions_about_a_project_do_not_see_another_projects_rows(
-    project: Project, other_project: Project
-) -> None:
-    theirs = member(other_project, "admin")
+def test_queries_of_a_project_do_not_see_rows_of_another(project: Project, other_project: Project) -> None:
+    other_member = member(other_project, "admin")
     invite(other_project, email="a@example.org", role="viewer")
     key, _ = make_api_key(other_project, name="agent", scopes=["read"])
     assert not queries.members_of(project)
     assert not queries.invitations_of(project)
     assert not queries.keys_of(project)
     with pytest.raises(NotFound):
-        queries.member(project, theirs.pk)
+        queries.member(project, other_member.pk)
     with pytest.raises(NotFound):
         queries.invitation(project, queries.invitations_of(other_project).get().pk)
     for key_id in (key.pk, "nothing", "\x00"):
@@ -147,7 +145,7 @@ def test_a_new_project_has_its_administrator(db: None) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\nb", "\ud800"])
-def test_names_that_cannot_be_written_are_refused(project: Project, name: str) -> None:
+def test_invalid_names_are_refused(project: Project, name: str) -> None:
     with pytest.raises(InvalidInput):
         rename_project(project, name)
     with pytest.raises(InvalidInput):
@@ -156,7 +154,7 @@ def test_names_that_cannot_be_written_are_refused(project: Project, name: str) -
     assert project.name == "Prüfung"
 
 
-def test_a_person_is_found_by_address_whatever_its_case(db: None) -> None:
+def test_a_person_is_found_by_address_in_any_case(db: None) -> None:
     user = person("a@example.org")
     assert queries.person(" A@Example.org") == user
     with pytest.raises(NotFound, match=r"b@example\.org"):

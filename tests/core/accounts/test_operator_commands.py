@@ -1,4 +1,4 @@
-"""What whoever runs the server can do in a terminal."""
+"""Terminal commands of the server's operator."""
 
 import json
 from io import StringIO
@@ -25,7 +25,7 @@ def secret_in(address: str) -> str:
     return address.rstrip("/").rpartition("/")[2]
 
 
-def test_preparing_prints_one_line_of_json_with_a_link_that_signs_the_administrator_in(db: None) -> None:
+def test_preparing_prints_one_line_of_json_with_a_sign_in_link_for_the_administrator(db: None) -> None:
     for _ in range(2):
         printed = said("prepare")
         assert printed.count("\n") == 1
@@ -35,28 +35,28 @@ def test_preparing_prints_one_line_of_json_with_a_link_that_signs_the_administra
     assert authenticate_key(local_key_file().read_text()).project == queries.first_project()
 
 
-def test_preparing_can_leave_no_key_on_the_machine(db: None) -> None:
+def test_preparing_can_be_told_to_store_no_key(db: None) -> None:
     local_key_file().unlink(missing_ok=True)
     said("prepare", "--no-local-key")
     assert not local_key_file().exists()
     assert not ApiKey.objects.exists()
 
 
-def test_a_lost_link_is_replaced_by_command(project: Project) -> None:
+def test_a_lost_link_can_be_replaced_by_command(project: Project) -> None:
     administrator, viewer = member(project, "admin").user, member(project, "viewer").user
     assert use_sign_in_link(secret_in(said("sign_in_link").strip())).user == administrator
     printed = said("sign_in_link", "--email", "Viewer@example.org")
     assert use_sign_in_link(secret_in(printed.strip())).user == viewer
 
 
-def test_a_link_for_nobody_is_refused_in_one_sentence(db: None) -> None:
+def test_a_link_for_an_unknown_person_is_refused_in_one_sentence(db: None) -> None:
     with pytest.raises(CommandError, match=r"^No member has the e-mail address nobody@example\.org\.$"):
         said("sign_in_link", "--email", "nobody@example.org")
     with pytest.raises(CommandError, match=r"Run `manage\.py prepare` first"):
         said("sign_in_link")
 
 
-def test_another_project_is_made_by_command(db: None) -> None:
+def test_another_project_can_be_created_by_command(db: None) -> None:
     user = person("a@example.org")
     project = Project.objects.get(pk=said("make_project", "Zweites", "--administrator", user.email).strip())
     assert [(one.user, one.role) for one in queries.members_of(project)] == [(user, "admin")]

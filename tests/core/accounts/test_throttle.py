@@ -35,21 +35,21 @@ def ago(*minutes: float) -> list[datetime]:
         (ago(*[1] * 20), PER_ORIGIN, 840),
     ],
 )
-def test_waiting_ends_when_the_oldest_of_the_counted_failures_is_fifteen_minutes_old(
+def test_waiting_ends_when_the_oldest_counted_failure_is_fifteen_minutes_old(
     failures: Sequence[datetime], limit: Limit, seconds: int
 ) -> None:
     assert seconds_to_wait(failures, limit, NOW) == seconds
 
 
 @given(failures=failure_times, limit=st.sampled_from([PER_ACCOUNT, PER_ORIGIN]))
-def test_who_waits_as_long_as_told_need_not_wait_again(failures: list[datetime], limit: Limit) -> None:
+def test_after_the_stated_wait_no_further_wait_is_required(failures: list[datetime], limit: Limit) -> None:
     wait = seconds_to_wait(failures, limit, NOW)
     assert 0 <= wait <= limit.window.total_seconds()
     assert seconds_to_wait(failures, limit, NOW + timedelta(seconds=wait)) == 0
 
 
 @given(failures=failure_times)
-def test_the_newest_failures_up_to_the_limit_decide_alone(failures: list[datetime]) -> None:
+def test_only_the_newest_failures_up_to_the_limit_count(failures: list[datetime]) -> None:
     newest = sorted(failures, reverse=True)[: PER_ACCOUNT.most]
     assert seconds_to_wait(failures, PER_ACCOUNT, NOW) == seconds_to_wait(newest, PER_ACCOUNT, NOW)
 
