@@ -21,9 +21,9 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
 def held(response: Any) -> Any:
-    """The response of Django's test client, if it is the one that is named for its operation; a stream is held to that when it is read.
+    """Check a response of Django's test client against the schema of its operation, and return it. A stream is checked while it is read.
 
-    Raises `ValidationError`, and `AssertionError` for a success with a status that is not named.
+    Raises `ValidationError`, and `AssertionError` for a successful status that is not documented.
     """
     answer = Error if response.status_code >= _ERRORS else _named(response)
     if answer is None or not response.get("Content-Type", "").startswith(_JSON):
@@ -36,7 +36,7 @@ def held(response: Any) -> Any:
 
 
 def _named(response: Any) -> Any:
-    """What is named for an operation and its status; None for one that answers files alone, or what is no operation."""
+    """Return the schema for an operation and status; None for one that returns only files, or for a path that is not an operation."""
     method, path, status = _asked(response)
     answers = typed_responses()
     named = {code for known, at, code in answers if (known, at) == (method, path)}
@@ -46,7 +46,7 @@ def _named(response: Any) -> Any:
 
 @cache
 def typed_responses() -> dict[tuple[str, str, int], Any]:
-    """The schemas that operations return, by method, path and status."""
+    """Return the schemas of responses by method, path and status."""
     found: dict[tuple[str, str, int], Any] = {}
     for router in api._get_bound_routers():
         for path, view in router.path_operations.items():
@@ -65,21 +65,21 @@ def _is_schema(answer: Any) -> bool:
 
 
 def _read_and_held(answer: Any, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    told = b""
+    content = b""
     for piece in pieces:
-        told += piece
+        content += piece
         yield piece
-    if not told.endswith(CUT_OFF):
-        conforms(answer, told)
+    if not content.endswith(CUT_OFF):
+        conforms(answer, content)
 
 
-def conforms(answer: Any, told: bytes) -> None:
-    """Raise `ValidationError` where a JSON document is not of that type. Halves of a character are any character here."""
-    _read(answer).validate_json(_SURROGATE.sub(r"\\ufffd", told.decode()), strict=True)
+def conforms(answer: Any, content: bytes) -> None:
+    """Raise `ValidationError` if a JSON document does not match the type. Surrogate halves count as any character."""
+    _read(answer).validate_json(_SURROGATE.sub(r"\\ufffd", content.decode()), strict=True)
 
 
 def _asked(response: Any) -> tuple[str, str, int]:
-    """Method, path and status, as the document has them."""
+    """Return method, path and status, as in the document."""
     path = "/" + _PARAMETER.sub(r"{\1}", response.resolver_match.route)
     return response.request["REQUEST_METHOD"].lower(), path, response.status_code
 

@@ -43,7 +43,7 @@ WITH_DATABASE: Final = (
     "tests/replay/suites/test_suites.py",
     "tests/text/redaction/test_profiles.py",
 )
-"""Files whose tests reach branches of pure files by way of the database."""
+"""Files whose tests reach branches of pure files through the database."""
 _DATABASE: Final = {"db", "transactional_db", "django_db_setup"}
 
 

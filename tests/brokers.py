@@ -35,7 +35,7 @@ def received() -> list[tuple[str, list[str]]]:
 
 @contextmanager
 def tending(look: Callable[[], None]) -> Generator[None]:
-    """Call `look` in a thread, at first, whenever something is enqueued in memory, and twice a second, as something may be due later."""
+    """Call `look` in a thread: at the start, whenever something is enqueued in memory, and twice a second, because work may become due."""
     stop = threading.Event()
 
     def tend() -> None:
@@ -64,7 +64,7 @@ def run(job: Job, *ids: Any) -> None:
 
 
 def run_overdue(jobs: Iterable[Job]) -> None:
-    """Run the overdue work of these jobs in this process."""
+    """Run the due work of these jobs in this process."""
     for job in jobs:
         for each in registry.overdue(job):
             run(job, each)

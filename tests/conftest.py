@@ -89,7 +89,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > LONGEST_NAMED else None
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that run with branch coverage."""
     for item in items:
@@ -107,7 +107,7 @@ def pytest_sessionfinish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongFilesFirst | None:
-    """Use our own order of files."""
+    """Use the order of files in `tests.scheduling`."""
     return LongFilesFirst(config, log) if config.getoption("dist") == "loadfile" else None
 
 
@@ -143,7 +143,7 @@ def _make_migrated_database() -> None:
 def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> None:
     """Disable the triggers that forbid TRUNCATE, which transactional tests use to empty tables.
 
-    Also stop Django from recreating content types and permissions after each of them: no test needs these.
+    Also prevent Django from recreating content types and permissions after each of them: no test needs these.
     """
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
@@ -205,7 +205,7 @@ def shared_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> It
 
 @pytest.fixture(scope="module")
 def recorded_once(shared_rows: None) -> Session:
-    """Return a recorded session, made once for the tests of a file, in a project of its own."""
+    """Return a recorded session, created once per test file, in a project of its own."""
     return recorded_session(Project.objects.create(name="Prüfung"))
 
 
@@ -217,7 +217,7 @@ def project(db: None) -> Project:
 
 @pytest.fixture
 def other_project(db: None) -> Project:
-    """Return a second project, of someone else."""
+    """Return a second project with another owner."""
     return Project.objects.create(name="Somebody else's")
 
 

@@ -43,7 +43,7 @@ def throwaway_environment(started: ExitStack) -> dict[str, str]:
     folder = Path(tempfile.mkdtemp(prefix="timemachine-tests-")).resolve()
     started.callback(shutil.rmtree, folder)
     home, static = str(folder / "home"), folder / "static"
-    static.mkdir()  # WhiteNoise warns where there is none
+    static.mkdir()  # WhiteNoise warns if it does not exist
     return {
         "TIMEMACHINE_HOME": home,
         "STATIC_ROOT": str(static),

@@ -39,7 +39,7 @@ WORDS: Final = {
     "veil": "redactor",
     "weighing": "significance",
 }
-"""Words that no name has in it."""
+"""Words that no name contains."""
 NO_NOUNS: Final = {
     "again": "retry",
     "asked": "question, query, options",

@@ -31,7 +31,7 @@ LONG: Final = (
 )
 """Files that take long. Started last, they would keep one worker busy while the others idle.
 
-Those that share a product stand together, so that it is started once.
+Those that share a product are next to each other, so that it is started once.
 """
 AT_A_TIME: Final = 2
 """How many files that start programs run at a time: each starts a database, a web server, a worker and a browser."""
@@ -44,22 +44,22 @@ class LongFilesFirst(LoadFileScheduling):  # type: ignore[misc]  # xdist's sched
     """Schedules whole files like `--dist loadfile`, in the order of `next_file`."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        under_way = [
+        running = [
             file
             for units in self.assigned_work.values()
             for file, tests in units.items()
             if not all(tests.values())
         ]
-        self.workqueue.move_to_end(next_file(self.workqueue, under_way), last=False)
+        self.workqueue.move_to_end(next_file(self.workqueue, running), last=False)
         super()._assign_work_unit(node)
 
 
-def next_file(waiting: Collection[str], under_way: Iterable[str]) -> str:
+def next_file(waiting: Collection[str], running: Iterable[str]) -> str:
     """Return which of the waiting files to run next. `waiting` is sorted by number of tests."""
     ordered = [*(file for file in LONG if file in waiting), *(file for file in waiting if file not in LONG)]
     starting = [file for file in ordered if starts_programs(file)]
     rest = [file for file in ordered if not starts_programs(file)]
-    enough = sum(map(starts_programs, under_way)) >= AT_A_TIME
+    enough = sum(map(starts_programs, running)) >= AT_A_TIME
     return (rest + starting if enough else starting + rest)[0]
 
 

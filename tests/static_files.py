@@ -4,7 +4,7 @@ from typing import Any
 
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-_look = WhiteNoiseMiddleware.add_files_from_finders
+_add_files = WhiteNoiseMiddleware.add_files_from_finders
 _found: dict[str, Any] = {}
 
 
@@ -15,6 +15,6 @@ def find_once() -> None:
 
 def _add_what_is_known(middleware: WhiteNoiseMiddleware) -> None:
     if not _found:
-        _look(middleware)
+        _add_files(middleware)
         _found.update(middleware.files)
     middleware.files.update(_found)

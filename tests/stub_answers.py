@@ -1,4 +1,4 @@
-"""What the stub model server says: in one piece or as events, in either protocol, whole or as badly as a script wants it."""
+"""The answers of the stub model server: complete or as events, in either protocol, correct or as faulty as a script requires."""
 
 import hashlib
 import json
@@ -39,13 +39,13 @@ Mode = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """What to answer, and how.
+    """An answer and its delivery.
 
-    `times` bounds how often the mode holds before the answer is simply given (None: always; `429_then_ok` fails once).
-    `seconds` is how long `slow` waits before its first byte, `silent` before its first event, and `slow_words` and `drip` pause.
-    Whatever the mode, nothing, or of a stream nothing but the first word, is said before `held` is set, for a minute at most; `paused` is set when the
+    `times` is how often the mode applies before normal answers follow (None: always; `429_then_ok` fails once).
+    `seconds` is how long `slow` waits before its first byte, `silent` before its first event, and how long `slow_words` and `drip` pause.
+    In every mode, nothing (in a stream: nothing but the first word) is sent before `held` is set, for a minute at most; `paused` is set when the
     first word is sent and others follow.
-    To embed, texts longer than `longest_text` and more than `most_texts` at once are refused with 413.
+    For embeddings, texts longer than `longest_text` and requests with more than `most_texts` texts are refused with 413.
     `status`, `body` and `retry_after` belong to `error` and 429; `usage` replaces the counted tokens.
     """
 
@@ -67,7 +67,7 @@ class Script:
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """One request: `id` counts from 1; `answered_at` is when the last of its answer was sent, None before and where the caller was seen to be gone."""
+    """One request: `id` counts from 1; `answered_at` is when the last byte of its answer was sent, None before that and if the caller was seen to be disconnected."""
 
     id: int
     path: str
@@ -87,8 +87,8 @@ _OPENAI_ENDS = {"truncated": "length", "filtered": "content_filter"}
 _ANTHROPIC_ENDS = {"truncated": "max_tokens", "refusal": "refusal", "filtered": "refusal"}
 
 
-def said(call: Call, script: Script) -> str:
-    """The answer's text; one that nobody scripted depends on the model and the prompt alone."""
+def answer_text(call: Call, script: Script) -> str:
+    """Return the text of the answer; an unscripted one depends only on the model and the prompt."""
     if script.mode == "empty":
         return ""
     if script.answer is not None:
@@ -99,8 +99,8 @@ def said(call: Call, script: Script) -> str:
 
 
 def openai_answer(call: Call, script: Script) -> dict[str, Any]:
-    """A chat completion."""
-    text, refused = said(call, script), script.mode == "refusal"
+    """Return a chat completion."""
+    text, refused = answer_text(call, script), script.mode == "refusal"
     message = {
         "role": "assistant",
         "content": None if refused else text,
@@ -114,8 +114,8 @@ def openai_answer(call: Call, script: Script) -> dict[str, Any]:
 
 
 def anthropic_answer(call: Call, script: Script) -> dict[str, Any]:
-    """A message."""
-    text = said(call, script)
+    """Return a message."""
+    text = answer_text(call, script)
     return {
         **_anthropic_head(call),
         "content": [{"type": "text", "text": text}],
@@ -125,8 +125,8 @@ def anthropic_answer(call: Call, script: Script) -> dict[str, Any]:
 
 
 def openai_events(call: Call, script: Script) -> Iterator[bytes]:
-    """The chunks of a chat completion, the usage in one of its own where it is asked for."""
-    text = said(call, script)
+    """Return the chunks of a chat completion, with the usage in a separate chunk if requested."""
+    text = answer_text(call, script)
     field = "refusal" if script.mode == "refusal" else "content"
     yield _event(_openai_chunk(call, {"role": "assistant", "content": ""}))
     for piece in _pieces(text, script):
@@ -142,8 +142,8 @@ def openai_events(call: Call, script: Script) -> Iterator[bytes]:
 
 
 def anthropic_events(call: Call, script: Script) -> Iterator[bytes]:
-    """The events of a message: what was read is counted at its start, what was written at its end."""
-    text = said(call, script)
+    """Return the events of a message: input tokens are counted at its start, output tokens at its end."""
+    text = answer_text(call, script)
     usage = script.usage or {"input_tokens": _count(call.prompt), "output_tokens": _count(text)}
     begun: dict[str, Any] = {"usage": {**usage, "output_tokens": 1}, "content": [], "stop_reason": None}
     yield _named({"type": "message_start", "message": {**_anthropic_head(call), **begun}})
@@ -180,7 +180,7 @@ def _pieces(text: str, script: Script) -> Iterator[str]:
 
 
 def _broken(script: Script, error: dict[str, Any]) -> bytes | None:
-    """What comes instead of the rest after the first word; nothing more at all where the connection is closed."""
+    """Return what is sent instead of the rest after the first word; nothing if the connection is closed."""
     if script.mode in {"closed", "unfinished"}:
         return b""
     if script.mode == "broken_event":

@@ -69,10 +69,10 @@ class _State:
         ]
         if not fitting:
             return Script()
-        left = [(number, script) for number, script in fitting if self._left(number, script)]
-        number, script = max(left or fitting, key=_rank)
+        remaining = [(number, script) for number, script in fitting if self._left(number, script)]
+        number, script = max(remaining or fitting, key=_rank)
         self.used[number] = self.used.get(number, 0) + 1
-        return script if left else Script(answer=script.answer, usage=script.usage)
+        return script if remaining else Script(answer=script.answer, usage=script.usage)
 
     def _left(self, number: int, script: Script) -> bool:
         times = _times(script)
@@ -90,11 +90,11 @@ def _rank(numbered: tuple[int, Script]) -> tuple[int, bool, int]:
 
 
 class _Server(ThreadingHTTPServer):
-    request_queue_size = 128  # with the five of the base class a sixth call at the same moment waits a second for its connection
+    request_queue_size = 128  # with the base class's limit of five, a sixth simultaneous call would wait a second for its connection
 
 
 class StubModelServer:
-    """The server, on a free port of the loopback or the one given, from `with` to its end."""
+    """The server, on a free port of the loopback or the given one, inside a `with` block."""
 
     def __init__(self, port: int = 0) -> None:
         self._state = _State()
@@ -109,7 +109,7 @@ class StubModelServer:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a path."""
+        """Return the base URL."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def script(self, script: Script) -> None:
@@ -117,12 +117,12 @@ class StubModelServer:
         self._state.add(script)
 
     def calls(self) -> list[Call]:
-        """Every call so far, in order."""
+        """Return every call so far, in order."""
         with self._state.lock:
             return list(self._state.calls)
 
     def wait_for_calls(self, number: int, seconds: float = 120.0) -> None:
-        """Wait until so many calls have come."""
+        """Wait until this many calls have arrived."""
         with self._state.lock:
             came = self._state.lock.wait_for(lambda: len(self._state.calls) >= number, seconds)
         assert came, f"{len(self.calls())} of {number} calls came within {seconds:g} s"
@@ -144,7 +144,7 @@ class StubModelServer:
 
 
 def prompt_of(body: dict[str, Any]) -> str:
-    """All that a request says, in order: the system text and each message, or the texts to be embedded."""
+    """Return the complete text of a request in order: the system text and each message, or the texts to embed."""
     messages = [{"content": body.get("system", "")}, *body.get("messages", [])]
     messages += [{"content": text} for text in body.get("input", [])]
     texts = (message.get("content") or "" for message in messages)
@@ -155,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
     shared: _State
     _call: Call | None = None
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or each answer waits 40 ms for the acknowledgement of its head
+    disable_nagle_algorithm = True  # otherwise each answer waits 40 ms for the acknowledgement of its head
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class names it)
         pass
@@ -194,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
             call.status = self._play(call, script)
         except (BrokenPipeError, ConnectionResetError):
             call.answered_at = None
-            self.close_connection = True  # the caller went away: the call stays on record as never answered
+            self.close_connection = True  # the caller disconnected: the call stays on record, unanswered
 
     def _play(self, call: Call, script: Script) -> int:
         if script.mode == "slow":
@@ -211,7 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self._in_one_piece(call, script)
 
     def _refused(self, call: Call, script: Script) -> Script:
-        """What a server makes of a parameter that it does not know, and of texts that are too many or too long for it."""
+        """Return the refusal of an unknown parameter, of too many texts or of texts that are too long."""
         for mode, name in _NOT_TAKEN.items():
             if script.mode == mode and name in call.body:
                 body = {
@@ -257,10 +257,10 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"location": f"{self.path}?again"} if script.mode == "redirect" else {}
         if script.retry_after is not None:
             headers["retry-after"] = script.retry_after
-        said = script.body or json.dumps(
+        body = script.body or json.dumps(
             {"error": {"message": _WORDS.get(status, "No."), "type": "stub_error"}}
         )
-        return self._send(status, said.encode(), {**headers, "x-request-id": "req_stub"})
+        return self._send(status, body.encode(), {**headers, "x-request-id": "req_stub"})
 
     def _misbehave(self, script: Script) -> int:
         if script.mode == "garbage":
@@ -289,7 +289,7 @@ class _Handler(BaseHTTPRequestHandler):
         return status
 
     def _write(self, data: bytes) -> None:
-        """Send it; the clock is read before, as whoever was answered may ask the next before this thread goes on."""
+        """Send it. The clock is read before, because the client may send its next call before this thread continues."""
         if self._call is not None:
             self._call.answered_at = _now()
         self.wfile.write(data)
@@ -306,7 +306,7 @@ def _over(limit: int | None, count: int) -> bool:
 
 
 def _embeddings(call: Call, script: Script) -> dict[str, Any]:
-    """A vector for each text, how often its words fall into each place; a script's answer says how many places there are.
+    """Return a vector for each text: how many of its words fall into each dimension. A script's answer is the number of dimensions.
 
     The last text comes first: the order is in the index.
     """

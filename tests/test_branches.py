@@ -8,11 +8,11 @@ from coverage import CoverageData
 from tests.branches import MARK, as_lines
 
 
-def test_a_test_that_needs_no_database_is_one_of_them(request: pytest.FixtureRequest) -> None:
+def test_a_test_without_a_database_is_measured(request: pytest.FixtureRequest) -> None:
     assert request.node.get_closest_marker(MARK) is not None
 
 
-def test_a_line_is_reached_that_a_branch_leads_from_or_to(tmp_path: Path) -> None:
+def test_both_ends_of_a_branch_count_as_reached_lines(tmp_path: Path) -> None:
     measured = CoverageData(str(tmp_path / "branches"))
     measured.add_arcs({"one.py": [(-1, 1), (1, 3), (3, -1)]})
     measured.write()

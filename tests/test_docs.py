@@ -1,4 +1,4 @@
-"""The docs are complete and correct: every setting, error code, command and package is in them, and every link leads somewhere."""
+"""The docs are complete and correct: every setting, error code, command and package is documented, and every link works."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ def read(name: str) -> str:
 
 
 def found(pattern: re.Pattern[str]) -> set[str]:
-    """What the pattern's groups match anywhere in the code."""
+    """Return every match of the pattern's groups in the code."""
     matches = (match for path in SOURCES for match in pattern.finditer(path.read_text(encoding="utf-8")))
     return {group for match in matches for group in match.groups() if group}
 
@@ -42,7 +42,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_every_error_code_is_documented_and_no_other() -> None:
     documented = set(re.findall(r"^\| `([a-z_]+)` \|", read("docs/errors.md"), re.MULTILINE))
-    assert found(CODE) - {"more"} == documented  # a seal that differs in more ways than are listed
+    assert found(CODE) - {"more"} == documented  # a placeholder for further differences of a seal
 
 
 def test_every_package_is_on_the_map() -> None:
@@ -73,26 +73,26 @@ def test_every_make_line_names_a_target(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_leads_somewhere(path: Path) -> None:
+def test_every_link_has_a_target(path: Path) -> None:
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_link_to_a_heading_leads_to_one(path: Path) -> None:
+def test_every_link_to_a_heading_has_a_target(path: Path) -> None:
     links = re.findall(r"\]\(([\w./-]*\.md)?#([^)]+)\)", path.read_text(encoding="utf-8"))
     targets = [(path.parent / name if name else path, anchor) for name, anchor in links]
     assert [(to.name, anchor) for to, anchor in targets if anchor not in anchors(to)] == []
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors of a document's headings, as GitHub makes them."""
+    """Return the anchors of a document's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def shell_lines(name: str) -> list[str]:
-    """The lines of a document's shell blocks."""
+    """Return the lines of a document's shell blocks."""
     return [
         line for block in re.findall(r"```sh\n(.*?)```", read(name), re.DOTALL) for line in block.splitlines()
     ]

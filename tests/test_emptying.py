@@ -1,4 +1,4 @@
-"""Tables are emptied between two tests, even while a request of the first is still running."""
+"""Tables are emptied between two tests, even while a request from the first is still running."""
 
 import threading
 
@@ -20,28 +20,28 @@ def waiting() -> bool:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_request_that_is_still_under_way_is_let_go_first() -> None:
+def test_a_running_request_is_finished_before_tables_are_emptied() -> None:
     Project.objects.create(name="left behind")
-    holds, went = threading.Event(), threading.Event()
+    locked, finished = threading.Event(), threading.Event()
 
     def request() -> None:
         try:
             with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute("SET LOCAL deadlock_timeout = '20s'")  # the other one is told of the deadlock
+                cursor.execute("SET LOCAL deadlock_timeout = '20s'")  # the other one gets the deadlock error
                 cursor.execute("SELECT FROM tm_project FOR UPDATE")
-                holds.set()
+                locked.set()
                 wait_until(waiting, 20)
                 cursor.execute("SELECT FROM tm_collection")
-            went.set()
+            finished.set()
         finally:
             connection.close()
 
     thread = threading.Thread(target=request)
     thread.start()
-    assert holds.wait(20)
+    assert locked.wait(20)
     (emptying,) = connection.ops.sql_flush(no_style(), TABLES)
     with connection.cursor() as cursor:
         cursor.execute(emptying)
     thread.join(20)
-    assert went.is_set()
+    assert finished.is_set()
     assert not Project.objects.exists()

@@ -1,4 +1,4 @@
-"""The check of names finds the words that may not come back, and lets the field's own terms pass."""
+"""The check of names finds banned words, and allows terms of the field."""
 
 import pytest
 

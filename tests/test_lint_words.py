@@ -1,4 +1,4 @@
-"""The check of the prose finds a phrase in prose, and not in code."""
+"""The check of prose finds a phrase in prose and ignores code."""
 
 import pytest
 

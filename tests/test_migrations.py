@@ -1,4 +1,4 @@
-"""A new database gets every table, function and trigger that the code counts on, and no other."""
+"""A new database has exactly the tables, functions and triggers that the code needs."""
 
 import re
 from collections import defaultdict
