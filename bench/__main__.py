@@ -1,6 +1,6 @@
 """Run benchmarks, each on a database of its own, and print all their figures in one table: `python -m bench [NAME…]`.
 
-Exit code 1 where a figure is over its budget, or a benchmark failed. `--release VERSION` keeps the figures in `baseline.json`, as
+The exit code is 1 if a figure exceeds its budget or a benchmark failed. `--release VERSION` stores the figures in `baseline.json`, as
 those of a release.
 """
 
@@ -17,7 +17,7 @@ NAMES = sorted(each.stem for each in Path(__file__).parent.glob("[!_]*.py"))
 
 
 def main() -> int:
-    """Run them one after the other."""
+    """Run them one after another."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmarks.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run: {', '.join(NAMES)}")
     parser.add_argument("--release", help="keep the figures in baseline.json, as those of this release")
@@ -27,7 +27,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figures"
         file.touch()
-        failed = [name for name in given.names or NAMES if not ran(name, file)]
+        failed = [name for name in given.names or NAMES if not run(name, file)]
         found = report.read(file)
     print("\n" + report.table(found))
     for name in failed:
@@ -37,7 +37,7 @@ def main() -> int:
     return int(bool(failed) or any(each.exceeded for each in found))
 
 
-def ran(name: str, file: Path) -> bool:
+def run(name: str, file: Path) -> bool:
     """Run a benchmark and return whether it succeeded; if so, its measurements are in the file."""
     print(f"— {name}", flush=True)
     on_a_database = (sys.executable, "-m", "tests.embedded_postgres")

@@ -1,6 +1,6 @@
 """How fast actions are appended and a window of a long session is read.
 
-Beside them in the same run: bare INSERTs of as many rows into a table without anything; the first window of the same session.
+Baselines in the same run: bare INSERTs of as many rows into a table without indexes; the first window of the same session.
 """
 
 import sys

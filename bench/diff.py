@@ -1,6 +1,6 @@
 """How long a text diff takes: two texts of 200,000 characters with about 6 % of the words edited and a block of 20 sentences moved.
 
-Beside it, on the same texts and in the same run, a plain diff of all words (rapidfuzz Indel, which knows no sentences and no moves) and
+Baselines, on the same texts and in the same run: a plain diff of all words (rapidfuzz Indel, which does not know sentences or moves) and
 Python's difflib over words at a tenth of the length, which is what it can do in reasonable time. Times are medians of process time; the peak
 is what Python allocated during one diff (tracemalloc).
 """
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def texts(letters: int, seed: int = 7) -> tuple[str, str]:
-    """A text of made-up words in sentences, and the same with words edited and a block of sentences elsewhere."""
+    """Return a text of made-up words in sentences, and the same with words edited and a block of sentences moved."""
     dice = random.Random(seed)
     vocabulary = [
         "".join(dice.choices(SYLLABLES, k=dice.choice((1, 1, 2, 2, 2, 3, 4)))) for _ in range(3_000)
@@ -65,7 +65,7 @@ def texts(letters: int, seed: int = 7) -> tuple[str, str]:
 
 
 def median_ms(run: Callable[[], object], runs: int = RUNS) -> float:
-    """The median of process time in milliseconds, after one run that is not counted where there are several."""
+    """Return the median of process time in milliseconds, after one uncounted run if there are several."""
     took: list[float] = []
     for _ in range(runs + (runs > 1)):
         started = time.process_time()
@@ -75,7 +75,7 @@ def median_ms(run: Callable[[], object], runs: int = RUNS) -> float:
 
 
 def indel(left: list[str], right: list[str]) -> object:
-    """All words against all words."""
+    """Compare all words with all words."""
     ids: dict[str, int] = {}
     return Indel.opcodes(
         [ids.setdefault(word, len(ids)) for word in left], [ids.setdefault(word, len(ids)) for word in right]
@@ -83,7 +83,7 @@ def indel(left: list[str], right: list[str]) -> object:
 
 
 def peak_mib(old: str, new: str) -> float:
-    """What one diff allocates at most."""
+    """Return the peak memory of one diff."""
     tracemalloc.start()
     text_diff(old, new)
     peak = tracemalloc.get_traced_memory()[1]

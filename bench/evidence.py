@@ -1,7 +1,7 @@
 """Sealing, exporting and verifying a session of 100,000 actions, on a database of its own.
 
-Beside it in the same run: only to unzip the bundle and hash every file in it, which no verifier can do without. The verifier runs as
-a process of its own, as an auditor starts it. `ACTIONS` sets another size.
+Baseline in the same run: only unzipping the bundle and hashing every file in it, which every verifier must do. The verifier runs in
+a separate process, as an auditor starts it. `ACTIONS` sets another size.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def recorded() -> Session:
-    """An ended session of model calls and tool calls, as an agent at work on code makes them."""
+    """Return an ended session of model calls and tool calls, as from a coding agent."""
     session = start_session(new_project(), name="Bench", by="bench", key="bench")
     for first in range(1, ACTIONS + 1, BATCH):
         append(session.id, [action(number) for number in range(first, min(first + BATCH, ACTIONS + 1))])
@@ -49,7 +49,7 @@ def recorded() -> Session:
 
 
 def action(number: int) -> ActionDraft:
-    """Call and result by turns, some hundred characters each, no two alike."""
+    """Return a call or a result in turn, some hundred characters each, no two alike."""
     if number % 2:
         return ActionDraft(
             kind="tool_call",

@@ -1,6 +1,6 @@
-"""How soon an export begins and how long it takes, and what memory.
+"""How soon an export begins, how long it takes, and its memory.
 
-Beside it in the same run: one cursor of the server over the same rows, in a transaction that is held until the last one is sent; the file made whole
+Baseline in the same run: one server-side cursor over the same rows, in a transaction that is held until the last one is sent; and the file created completely
 before its first byte is sent.
 """
 
@@ -68,7 +68,7 @@ def by_cursor(session: Session) -> Iterator[bytes]:
 
 
 def timed(parts: Callable[[], Iterator[bytes]]) -> tuple[float, float]:
-    """The seconds to the first byte and to the last, each the median of some runs."""
+    """Return the seconds to the first byte and to the last, each the median of several runs."""
     first, last = zip(*(timed_once(parts) for _ in range(RUNS)), strict=True)
     return statistics.median(first), statistics.median(last)
 

@@ -1,9 +1,9 @@
-"""How fast a find is among 100,000 frames, and inside a small collection beside them; how right the approximate search is.
+"""How fast a find is among 100,000 frames, and in a small collection in the same database; how accurate the approximate search is.
 
-Beside them in the same run: hybrid and semantic against the lexical search alone; the approximate semantic search against the exact
-one. Each question is asked in one mode after the other, so that a machine that slows down slows all of them.
+Baselines in the same run: the lexical search alone for hybrid and semantic; the exact semantic search for the approximate
+one. Each question is asked in one mode after another, so that a slower machine slows all of them.
 Every question is asked `TIMES` times: the median and p95 are over all of these; "undisturbed" is the p95 over the questions' fastest
-ones, which tells a slow find from a machine that had other things to do. `FRAMES` sets another size.
+ones, which distinguishes a slow find from a busy machine. `FRAMES` sets another size.
 """
 
 import os
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def measure(collection: Collection, questions: Sequence[str]) -> None:
-    """The times of each mode, and the others against the lexical one."""
+    """Measure the times of each mode, with the lexical one as the baseline."""
     for question in questions[:WARM_UP]:
         for mode in MODES:
             timed(collection, question, mode)
@@ -65,10 +65,10 @@ def measure(collection: Collection, questions: Sequence[str]) -> None:
 
 
 def measure_the_past(collection: Collection, questions: Sequence[str]) -> None:
-    """The times of a hybrid find as of a moment since which a frame came, so that nothing is counted beforehand."""
-    frames, then = collection.frame_count, now()
-    put_frames(collection, [NewFrame(text=f"One more passage, put at {then}.")], by="bench")
-    rounds = [[timed(collection, question, "hybrid", then) for question in questions] for _ in range(TIMES)]
+    """Measure a hybrid find as of a moment before a later frame, so that no stored counts can be used."""
+    frames, as_of = collection.frame_count, now()
+    put_frames(collection, [NewFrame(text=f"One more passage, put at {as_of}.")], by="bench")
+    rounds = [[timed(collection, question, "hybrid", as_of) for question in questions] for _ in range(TIMES)]
     report_times(f"hybrid in {frames:,}, as of before", rounds)
 
 
@@ -78,7 +78,7 @@ def report_times(
     against: tuple[str, float] | None = None,
     ratio_most: float | None = None,
 ) -> float:
-    """The figures of some rounds over the same questions; the median comes back."""
+    """Report the figures of several rounds over the same questions and return the median."""
     every = [took * 1000 for each in rounds for took in each]
     fastest = [min(took) * 1000 for took in zip(*rounds, strict=True)]
     median = quantile(every, 0.5)
@@ -95,7 +95,7 @@ def timed(collection: Collection, question: str, mode: str, as_of: datetime | No
 
 
 def recall(collection: Collection, questions: Sequence[str]) -> float:
-    """The share of the exact first ten that the index finds, over all questions."""
+    """Return the share of the exact first ten that the index finds, over all questions."""
     shares = []
     for vector in wordllama.embed(list(questions)):
         asked = (collection.id, vector.tolist(), collection.embedding_model, now(), hnsw.DEPTH)
@@ -107,7 +107,7 @@ def recall(collection: Collection, questions: Sequence[str]) -> float:
 
 
 def filled(project: Project, name: str, texts: Iterator[tuple[str, str]], size: int) -> Collection:
-    """A collection of so many frames."""
+    """Return a collection of this many frames."""
     collection = create_collection(project, name, by="bench")
     for first in range(0, size, BATCH):
         numbered = zip(range(first, min(first + BATCH, size)), texts, strict=False)

@@ -1,8 +1,8 @@
-"""How often the label of a grounding is wrong: on a labelled file, beside word overlap and the answer's length alone.
+"""How often the label of a grounding is wrong: on a labelled file, compared with word overlap and with the answer's length alone.
 
 The file is named as the argument or in GROUNDING_FILE: JSONL, each line `{"context": ["…"], "answer": "…", "unsupported": true|false}`,
-true where a person found something in the answer that the context does not say. Without a file it runs on cases that
-rules make of the texts below; those are easy, and show that it works, not how well. The interval is a bootstrap over answers.
+true if a person found something in the answer that is not in the context. Without a file it runs on cases generated
+from the texts below by rules; those are easy, and show that it works, not how well. The interval is a bootstrap over answers.
 """
 
 import json
@@ -57,7 +57,7 @@ class Case:
 
 
 def main() -> None:
-    """Measure on the file that was named, or on the cases of the rules, and print."""
+    """Measure on the given file, or on the generated cases, and print."""
     named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("GROUNDING_FILE", "")
     cases = list(read(Path(named))) if named else list(made())
     labels = [case.unsupported for case in cases]
@@ -81,20 +81,22 @@ def main() -> None:
 
 
 def read(file: Path) -> Iterator[Case]:
-    """The cases of a labelled file."""
+    """Yield the cases of a labelled file."""
     for line in file.read_text(encoding="utf-8").splitlines():
         if line.strip():
-            told = json.loads(line)
+            entry = json.loads(line)
             yield Case(
-                context=tuple(told["context"]), answer=told["answer"], unsupported=bool(told["unsupported"])
+                context=tuple(entry["context"]),
+                answer=entry["answer"],
+                unsupported=bool(entry["unsupported"]),
             )
 
 
 def made() -> Iterator[Case]:
-    """Cases by rules: quotes and shortened quotes as supported; invented, negated and swapped-in sentences as not."""
+    """Generate cases by rules: quotes and shortened quotes as supported; invented, negated and swapped-in sentences as unsupported."""
     for at, text in enumerate(TEXTS):
-        said = [f"{each}." for each in text.rstrip(".").split(". ")]
-        for first, last in pairwise(said):
+        sentences = [f"{each}." for each in text.rstrip(".").split(". ")]
+        for first, last in pairwise(sentences):
             yield Case(context=TEXTS, answer=f"{first} {last}", unsupported=False)
             yield Case(
                 context=(text,),
@@ -114,19 +116,19 @@ def made() -> Iterator[Case]:
 
 
 def passages(case: Case) -> list[Passage]:
-    """The context of a case, each passage a frame."""
+    """Return the context of a case, each passage as a frame."""
     return [Passage(frame=frame, text=text) for frame, text in enumerate(case.context)]
 
 
 def overlap(case: Case) -> float:
-    """The share of the answer's words that stand in the context: what the label has to beat."""
+    """Return the share of the answer's words that occur in the context: the baseline for the label."""
     held = {term.key for text in case.context for term in Statement(text).terms}
-    said = [term.key for term in Statement(case.answer).terms]
-    return sum(key in held for key in said) / len(said) if said else 1.0
+    sentences = [term.key for term in Statement(case.answer).terms]
+    return sum(key in held for key in sentences) / len(sentences) if sentences else 1.0
 
 
 def auroc(risks: Sequence[float], labels: Sequence[bool]) -> float:
-    """The chance that an unsupported answer has a higher risk than a supported one; ties count half. NaN where one kind is missing."""
+    """Return the probability that an unsupported answer has a higher risk than a supported one; ties count half. NaN if one kind is missing."""
     order = sorted(range(len(risks)), key=risks.__getitem__)
     ranks = [0.0] * len(risks)
     at = 0
@@ -144,7 +146,7 @@ def auroc(risks: Sequence[float], labels: Sequence[bool]) -> float:
 
 
 def interval(risks: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
-    """The middle 95 % of the AUROC over resampled answers."""
+    """Return the middle 95 % of the AUROC over resampled answers."""
     drawn = random.Random(0)
     places = range(len(labels))
     found = sorted(
@@ -155,7 +157,7 @@ def interval(risks: Sequence[float], labels: Sequence[bool]) -> tuple[float, flo
 
 
 def bands(found: Sequence[GroundingOut], labels: Sequence[bool]) -> Iterator[str]:
-    """For each label how many answers have it, and how many of them are unsupported."""
+    """Return for each label how many answers have it, and how many of them are unsupported."""
     for label in ("HIGH", "MEDIUM", "LOW", None):
         wrong = [bad for each, bad in zip(found, labels, strict=True) if each.label == label]
         if wrong:
@@ -165,7 +167,7 @@ def bands(found: Sequence[GroundingOut], labels: Sequence[bool]) -> Iterator[str
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson, "Probable inference", 1927)."""
+    """Return the 95 % interval of a share (Wilson, "Probable inference", 1927)."""
     z = 1.96
     middle = (hits + z * z / 2) / (of + z * z)
     reach = z / (of + z * z) * (hits * (of - hits) / of + z * z / 4) ** 0.5

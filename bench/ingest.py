@@ -1,8 +1,8 @@
-"""How fast spans and actions are taken: durable when answered, and readable at once.
+"""How fast spans and actions are accepted: durable when answered, and immediately readable.
 
-`make up` as it is, on a disk that is waited for; OTLP in protobuf, spans of 2 kB with GenAI attributes, `SENDERS` connections at once
-(with batches of one, 1 and `MANY`), each with a session of its own. Every answer is waited for; at the end the spans are read back through the API and counted. Beside them in
-the same run: as many rows of the same bytes by plain COPY into a table without indexes, one transaction a batch, on one connection.
+`make up` unchanged, on a disk with synchronous writes; OTLP in protobuf, spans of 2 kB with GenAI attributes, `SENDERS` simultaneous connections
+(with batches of one, 1 and `MANY`), each with a session of its own. Every answer is awaited; at the end the spans are read back through the API and counted. Baseline in
+the same run: as many rows of the same bytes by plain COPY into a table without indexes, one transaction per batch, on one connection.
 `SPANS` sets another number for the large batches.
 """
 
@@ -79,11 +79,11 @@ def main() -> None:
             machine.end()
 
 
-def otlp(product: Product, size: int, count: int, at_once: int) -> float:
-    """Spans a second; what was answered is read back."""
-    names = [f"otlp-{size}-{sender}-of-{at_once}" for sender in range(at_once)]
-    senders = [requests(name, size, count // at_once) for name in names]
-    warm = requests(f"warm-{size}-of-{at_once}", size, size * SENDERS)
+def otlp(product: Product, size: int, count: int, connections: int) -> float:
+    """Return spans per second; everything that was accepted is read back."""
+    names = [f"otlp-{size}-{sender}-of-{connections}" for sender in range(connections)]
+    senders = [requests(name, size, count // connections) for name in names]
+    warm = requests(f"warm-{size}-of-{connections}", size, size * SENDERS)
     headers = {"Authorization": f"Bearer {product.key}", "Content-Type": "application/x-protobuf"}
     for body in warm:
         send(product, OTLP, headers, [[body]])
@@ -95,7 +95,7 @@ def otlp(product: Product, size: int, count: int, at_once: int) -> float:
 
 
 def api(product: Product, size: int, count: int) -> float:
-    """Actions a second by `POST /api/sessions/{id}/actions`, of the same size."""
+    """Return actions per second by `POST /api/sessions/{id}/actions`, of the same size."""
     headers = {"Authorization": f"Bearer {product.key}", "Content-Type": "application/json"}
     chance = random.Random(2)
     for sender in range(SENDERS):
@@ -134,7 +134,7 @@ def api(product: Product, size: int, count: int) -> float:
 
 
 def send(product: Product, path: str, headers: dict[str, str], senders: Sequence[Sequence[bytes]]) -> float:
-    """All bodies, each sender's one after the other; the seconds until the last answer."""
+    """Send all bodies, those of a sender one after another; return the seconds until the last answer."""
     with ThreadPoolExecutor(len(senders)) as pool:
         began = time.perf_counter()
         list(pool.map(lambda bodies: posted(product, path, headers, bodies), senders))
@@ -142,7 +142,7 @@ def send(product: Product, path: str, headers: dict[str, str], senders: Sequence
 
 
 def posted(product: Product, path: str, headers: dict[str, str], bodies: Sequence[bytes]) -> None:
-    """By the standard library: httpx took half as long for a small request as the server did, on the same cores."""
+    """Uses the standard library: for a small request httpx took half as long as the server did, on the same cores."""
     address = urlsplit(product.url)
     connection = HTTPConnection(address.hostname or "", address.port, timeout=120)
     with closing(connection):
@@ -151,8 +151,8 @@ def posted(product: Product, path: str, headers: dict[str, str], bodies: Sequenc
                 time.sleep(float(answer.headers["Retry-After"]))
             assert answer.status in (200, 201), answer.body
             if path == OTLP:
-                said = ExportTraceServiceResponse.FromString(answer.body).partial_success
-                assert not said.rejected_spans, said.error_message
+                result = ExportTraceServiceResponse.FromString(answer.body).partial_success
+                assert not result.rejected_spans, result.error_message
 
 
 def posted_once(connection: HTTPConnection, path: str, headers: dict[str, str], body: bytes) -> Answer:
@@ -162,7 +162,7 @@ def posted_once(connection: HTTPConnection, path: str, headers: dict[str, str], 
 
 
 def readable(product: Product, body: bytes) -> None:
-    """The last span of a request that was just answered can be read."""
+    """Assert that the last span of a request that was just answered can be read."""
     trace = ExportTraceServiceRequest.FromString(body).resource_spans[0].scope_spans[0].spans[-1]
     session = next(each.value.string_value for each in trace.attributes if each.key == "session.id")
     headers = {"Authorization": f"Bearer {product.key}"}
@@ -178,7 +178,7 @@ def recorded(product: Product, session: str) -> int:
 
 
 def requests(session: str, size: int, count: int) -> list[bytes]:
-    """The bodies that an exporter would send: so many spans of one trace in each."""
+    """Return the bodies that an exporter would send, each with this many spans of one trace."""
     chance = random.Random(session)
     return [batch(chance, session, size).SerializeToString() for _ in range(count // size)]
 
@@ -239,7 +239,7 @@ def text(chance: random.Random, length: int) -> str:
 
 
 def copied(home: Path) -> float:
-    """Rows of `SIZE` bytes a second by plain COPY, one transaction for `BATCH` of them."""
+    """Return rows of `SIZE` bytes per second by plain COPY, one transaction for each `BATCH`."""
     chance = random.Random(1)
     rows = [(n, text(chance, SIZE)) for n in range(BATCH)]
     cluster = Cluster(data=home / "postgres", sockets=socket_folder(home), log=home / "logs" / "postgres.log")

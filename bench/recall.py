@@ -1,7 +1,7 @@
-"""How fast a session is told again: 50 turns and 10,000, at the server, all that it does for one request, as JSON, words and chat.
+"""How fast a transcript is rendered: 50 turns and 10,000, the complete work of the server for one request, as JSON, text and chat.
 
-Beside it in the same run: the same rows with their payloads by one SELECT with psycopg, every value read. How fast a question is
-answered from many sessions measures `recall_across.py`.
+Baseline in the same run: the same rows with their payloads by one SELECT with psycopg, every value read. `recall_across.py` measures how fast a question is
+answered from many sessions.
 """
 
 import random
@@ -58,16 +58,16 @@ def main() -> None:
         bare = ("a plain SELECT", median_ms(partial(rows, sessions[turns]), RUNS))
         address = f"/api/sessions/told-{turns}/transcript"
         for form in ("json", "text", "messages"):
-            took = median_ms(partial(told, browser, f"{address}?as={form}"), RUNS)
+            took = median_ms(partial(read_transcript, browser, f"{address}?as={form}"), RUNS)
             figure(f"{turns:,} turns as {form}", took, "ms", against=bare, most=most)
-        part = median_ms(partial(told, browser, f"{address}?significance=decision,solution"), RUNS)
+        part = median_ms(partial(read_transcript, browser, f"{address}?significance=decision,solution"), RUNS)
         figure(f"{turns:,} turns, decisions and solutions only", part, "ms")
-        within = median_ms(partial(told, browser, f"{address}?budget=2000&as=text"), RUNS)
+        within = median_ms(partial(read_transcript, browser, f"{address}?budget=2000&as=text"), RUNS)
         figure(f"{turns:,} turns, within 2,000 tokens", within, "ms")
 
 
 def recorded(project: Project, turns: int) -> str:
-    """A session of so many messages of about forty words."""
+    """Return a session of this many messages of about forty words."""
     chance = random.Random(turns)
     session = start_session(project, name=f"Told {turns}", key=f"told-{turns}", by="bench")
     drafts = [
@@ -84,15 +84,15 @@ def recorded(project: Project, turns: int) -> str:
     return str(session.id)
 
 
-def told(browser: Client, address: str) -> None:
-    """Read to its last byte."""
+def read_transcript(browser: Client, address: str) -> None:
+    """Read it to its last byte."""
     answer = browser.get(address)
     assert answer.status_code == 200
     assert answer.getvalue()
 
 
 def rows(session: str) -> None:
-    """The plain rows."""
+    """Read the plain rows."""
     with connection.cursor() as cursor:
         cursor.execute(BARE, [session])
         assert cursor.fetchall()

@@ -1,6 +1,6 @@
-"""How fast a question is answered from 100,000 turns in 1,000 sessions: all that the server does for one, as a program asks it.
+"""How fast a question is answered from 100,000 turns in 1,000 sessions: the complete work of the server for an API request.
 
-Beside it in the same run: the ten nearest by one exact SELECT over the vectors of all turns, which is what a memory by similarity does; no
+Baseline in the same run: the ten nearest by one exact SELECT over the vectors of all turns, which is what a memory by similarity does; no
 words, no session, no text.
 """
 
@@ -33,7 +33,7 @@ from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
 
 SESSIONS, TURNS, QUESTIONS = 1_000, 100, 60
 VOCABULARY, FUNCTION_WORDS = 5_000, 20
-"""The most frequent of the vocabulary stand for words like *the*: turns have them, questions are not asked by them."""
+"""The most frequent words of the vocabulary represent words like *the*: turns contain them, questions do not."""
 _NEAREST: Final = """
 SELECT action_id, vector <=> %(vector)s::halfvec AS distance FROM tm_action_meaning
 WHERE project_id = %(project)s AND model = %(model)s ORDER BY distance LIMIT 10
@@ -55,8 +55,8 @@ def main() -> None:
         "of importance from 0.9": RecallOptions(queries=("{}",), min_importance=0.9),
         "with the turns around, as a prompt": RecallOptions(queries=("{}",), around=2, budget=2_000),
     }
-    for name, wanted in kinds.items():
-        took = milliseconds([partial(_ask, project, _of(wanted, question)) for question in questions])
+    for name, options in kinds.items():
+        took = milliseconds([partial(_ask, project, _of(options, question)) for question in questions])
         figure(name, quantile(took, 0.5), "ms", against=bare)
         figure(f"{name}, p95", quantile(took, 0.95), "ms", most=60)
     figure("of the ten nearest, the share that the index rows find", _found(project, questions))
@@ -78,10 +78,10 @@ def _recorded(chance: random.Random, words: Sequence[str]) -> Project:
 
 
 def _draft(chance: random.Random, words: Sequence[str], at: datetime) -> ActionDraft:
-    said = " ".join(words[_rank(chance)] for _ in range(40))
+    text = " ".join(words[_rank(chance)] for _ in range(40))
     weight = chance.choice(SIGNIFICANCES) if chance.random() < 0.2 else None
     return ActionDraft(
-        kind="message", role=chance.choice(["user", "agent"]), output=said, significance=weight, started_at=at
+        kind="message", role=chance.choice(["user", "agent"]), output=text, significance=weight, started_at=at
     )
 
 
@@ -94,7 +94,7 @@ def _question(chance: random.Random, words: Sequence[str]) -> str:
 
 
 def _rank(chance: random.Random) -> int:
-    """Common words more often than rare ones."""
+    """Return common words more often than rare ones."""
     return min(VOCABULARY - 1, int(chance.paretovariate(0.6)) - 1)
 
 
@@ -104,18 +104,18 @@ def _word(chance: random.Random) -> str:
     )
 
 
-def _of(wanted: RecallOptions, question: str) -> RecallOptions:
+def _of(options: RecallOptions, question: str) -> RecallOptions:
     return RecallOptions(
-        queries=(wanted.queries[0].format(question),),
-        agent=wanted.agent,
-        min_importance=wanted.min_importance,
-        around=wanted.around,
-        budget=wanted.budget,
+        queries=(options.queries[0].format(question),),
+        agent=options.agent,
+        min_importance=options.min_importance,
+        around=options.around,
+        budget=options.budget,
     )
 
 
-def _ask(project: Project, wanted: RecallOptions) -> None:
-    assert RecallOut.of(recall(project, wanted)).items
+def _ask(project: Project, options: RecallOptions) -> None:
+    assert RecallOut.of(recall(project, options)).items
 
 
 def _nearest(project: Project, question: str) -> list[int]:
@@ -127,7 +127,7 @@ def _nearest(project: Project, question: str) -> list[int]:
 
 
 def _found(project: Project, questions: Sequence[str]) -> float:
-    """The share of the ten nearest turns that the leg by meaning brings."""
+    """Return the share of the ten nearest turns that the semantic retriever finds."""
     shares = []
     for question in questions:
         vector = table.query_vector(indexing.MODEL, question)

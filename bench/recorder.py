@@ -1,8 +1,8 @@
-"""What recording an action costs the thread that records, and how soon it is delivered.
+"""What recording an action costs the recording thread, and how soon it is delivered.
 
-Beside it in the same run: `json.dumps` of the same dict, and `copy.deepcopy` of it. The server is a stub on loopback that takes everything,
-so that the delivery measured is the recorder's own. The recorder's threads run meanwhile, as they do beside an agent. `ACTIONS` sets how many.
-Measured are the processor time of the thread that records, and how long it is held up by the clock: waiting for a lock costs no processor.
+Baselines in the same run: `json.dumps` and `copy.deepcopy` of the same dict. The server is a stub on loopback that accepts everything,
+so that only the recorder's delivery is measured. The recorder's threads run meanwhile, as they do next to an agent. `ACTIONS` sets another number.
+Measured are the processor time of the recording thread, and its wall-clock delay, because waiting for a lock costs no processor time.
 """
 
 import copy
@@ -34,8 +34,8 @@ SHORT = {
 LONG = {"kind": "llm_call", "model": "openai:gpt-4o", "input": MESSAGES, "output": "Ten years."}
 
 
-class Taking(BaseHTTPRequestHandler):
-    """Takes everything."""
+class Accepting(BaseHTTPRequestHandler):
+    """Accepts everything."""
 
     protocol_version = "HTTP/1.1"
 
@@ -47,11 +47,11 @@ class Taking(BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def main() -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Taking)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Accepting)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
         tm = TimeMachine(f"http://127.0.0.1:{server.server_address[1]}", "tmk_bench", spool=folder)
@@ -80,24 +80,24 @@ def main() -> None:
 
 
 def measure(
-    what: str, record: Callable[[dict[str, Any]], None], action: dict[str, Any], tm: TimeMachine
+    label: str, record: Callable[[dict[str, Any]], None], action: dict[str, Any], tm: TimeMachine
 ) -> None:
-    """What an action costs its thread, beside what else could be done with it: a figure for each."""
+    """Measure what an action costs its thread, with a figure for each alternative."""
     recorded = statistics.median(each(lambda: record(dict(action)), tm) for _ in range(RUNS))
     others: dict[str, Callable[[], object]] = {
         "json.dumps": lambda: json.dumps(action),
         "deepcopy": lambda: copy.deepcopy(action),
     }
     for name, work in others.items():
-        beside = statistics.median(each(work) for _ in range(RUNS))
-        figure(f"{what}, beside {name}", recorded, "µs", against=(name, beside), most=50)
+        baseline = statistics.median(each(work) for _ in range(RUNS))
+        figure(f"{label}, beside {name}", recorded, "µs", against=(name, baseline), most=50)
     half, most = waited(lambda: record(dict(action)), tm)
-    figure(f"{what}, by the clock", half, "µs")
-    figure(f"{what}, by the clock, p99", most, "µs")
+    figure(f"{label}, by the clock", half, "µs")
+    figure(f"{label}, by the clock, p99", most, "µs")
 
 
 def waited(work: Callable[[], object], tm: TimeMachine) -> tuple[float, float]:
-    """Microseconds that the thread is held up by one of them, by the clock, over many: p50 and p99."""
+    """Return the wall-clock microseconds that one call delays the thread, over many: p50 and p99."""
     took = []
     for _ in range(ACTIONS):
         began = time.perf_counter_ns()
@@ -109,7 +109,7 @@ def waited(work: Callable[[], object], tm: TimeMachine) -> tuple[float, float]:
 
 
 def each(work: Callable[[], object], tm: TimeMachine | None = None) -> float:
-    """Microseconds of this thread's own processor time for one of them, over many."""
+    """Return the microseconds of this thread's own processor time for one call, over many."""
     count = ACTIONS // RUNS
     began = time.thread_time_ns()
     for _ in range(count):

@@ -1,10 +1,10 @@
-"""How fast the asks of a session are replayed: with the local model, with the engine alone, and with slow calls side by side.
+"""How fast the asks of a session are replayed: with the local model, with the engine alone, and with concurrent slow calls.
 
 The recorded session has `ASKS` asks over passages of Cranfield's abstracts.
-Beside them in the same run: answering and grounding the same asks with no engine around them; the ideal rate of a model that
-takes `CALL_MS` when as many calls as may be are always under way. The slow model is a stub on the loopback, and a replay of
-`WARMING` asks goes before it: the first call of a worker imports the vendor's client, which takes about a second. A call takes about
-22 ms of processor over all processes: 8 here, 10 to think beside, 3 in Postgres and 1.5 in the stub.
+Baselines in the same run: answering and grounding the same asks without the engine; the ideal rate of a model that
+takes `CALL_MS` when the maximum number of calls is always running. The slow model is a stub on the loopback, and a replay of
+`WARMING` asks runs before it: the first call of a worker imports the vendor's client, which takes about a second. A call takes about
+22 ms of processor time over all processes: 8 here, 10 in the helper process, 3 in Postgres and 1.5 in the stub.
 """
 
 import os
@@ -43,7 +43,7 @@ RUNS, FEW = 5, 90
 
 
 def main() -> None:
-    questions = asked(ASKS)
+    questions = unanswered_asks(ASKS)
     project = new_project()
     local = usable_model(project.id, "local:extractive-3")
     began = time.perf_counter()
@@ -57,11 +57,11 @@ def main() -> None:
     engine_alone(project, local, questions)
     checked = launch(session, ReplayOptions(audit=True, reason="bench"), by="bench")
     figure("checked against their own context, no model called", timed_work(checked), "s", against=without)
-    side_by_side(project, asks[:SLOW_ASKS])
+    concurrent_calls(project, asks[:SLOW_ASKS])
 
 
 def engine_alone(project: Project, local: ModelName, questions: Sequence[ActionDraft]) -> None:
-    """What the engine adds to a step where one thread does all: too few asks to be worth a process beside."""
+    """Measure what the engine adds to a step in a single thread: too few asks to be worth a helper process."""
     overheads, alone = [], []
     for first in range(0, min(ASKS, RUNS * FEW), FEW):
         began = time.perf_counter()
@@ -74,23 +74,23 @@ def engine_alone(project: Project, local: ModelName, questions: Sequence[ActionD
     figure(name, median(overheads), "ms", against=("an answer alone", median(alone)))
 
 
-def side_by_side(project: Project, asks: Sequence[ActionDraft]) -> None:
-    """The rate with a model that takes its time, beside the ideal one."""
+def concurrent_calls(project: Project, asks: Sequence[ActionDraft]) -> None:
+    """Measure the rate with a slow model, compared with the ideal one."""
     with slow_model() as address:
         os.environ |= {"OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": "sk-none"}
         options = ReplayOptions(audit=True, reason="bench", use_model="openai:gpt-4o")
         timed_work(launch(recorded(project, asks[:WARMING]), options, by="bench"))
         session = recorded(project, asks)
         took = timed_work(launch(session, options, by="bench"))
-    at_once = settings.MODEL_CALLS_AT_ONCE
-    ideal = at_once * 1000 / CALL_MS
-    name = f"{len(asks)} calls of {CALL_MS} ms, {at_once} side by side"
+    limit = settings.MODEL_CALLS_AT_ONCE
+    ideal = limit * 1000 / CALL_MS
+    name = f"{len(asks)} calls of {CALL_MS} ms, {limit} side by side"
     figure(name, len(asks) / took, "/s", against=("the ideal rate", ideal), ratio_least=0.8)
 
 
 @contextmanager
 def slow_model() -> Iterator[str]:
-    """The address of a stub in a process of its own, so that it shares no interpreter with the engine."""
+    """Return the address of a stub in a separate process, so that it shares no interpreter with the engine."""
     command = [sys.executable, "-m", "tests.stub_model_server", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -103,7 +103,7 @@ def slow_model() -> Iterator[str]:
 
 
 def answered(project: Project, model: ModelName, ask: ActionDraft) -> ActionDraft:
-    """The ask with the answer that the model gives."""
+    """Return the ask with the answer that the model gives."""
     given = answer(project.id, model, ask.input["question"], passages_of(ask), CallParameters())
     return replace(ask, output={"answer": given.text}, model=given.model, grounding=given.grounding)
 
@@ -126,8 +126,8 @@ def recorded(project: Project, asks: Sequence[ActionDraft]) -> Session:
     return session
 
 
-def asked(number: int) -> list[ActionDraft]:
-    """Asks over changing passages, not answered yet."""
+def unanswered_asks(number: int) -> list[ActionDraft]:
+    """Return asks over changing passages, not answered yet."""
     abstracts, questions = cranfield.with_text(), cranfield.questions()
     found = []
     for n in range(number):

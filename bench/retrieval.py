@@ -1,7 +1,7 @@
-"""How good a find is on the Cranfield collection, each mode beside `bm25s` in the same run, and how fast its frames are put.
+"""How good a find is on the Cranfield collection, each mode compared with `bm25s` in the same run, and how fast its frames are stored.
 
 `EMBEDDING_MODEL` chooses the embedding model. Relevance is binary; nDCG is by Järvelin and Kekäläinen 2002, its gain 1 / log2(rank + 1);
-MRR looks at the first 100; intervals are left to who has more queries.
+MRR looks at the first 100; there are too few queries for intervals.
 """
 
 import logging
@@ -27,7 +27,7 @@ from timemachine.knowledge.models import Collection
 
 DEPTH, BATCH = 100, 200
 LEAST = {("wordllama", "lexical"): 1.0, ("wordllama", "hybrid"): 1.0}
-"""By embedding model and mode, how many times the nDCG@10 of `bm25s` a find is to reach at least."""
+"""The minimum nDCG@10 of a find relative to that of `bm25s`, by embedding model and mode."""
 
 type Ranking = Callable[[str], list[str]]
 
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def filled(frames: Sequence[dict[str, Any]]) -> Collection:
-    """The frames in a collection of their own."""
+    """Return the frames in a collection of their own."""
     collection = create_collection(new_project(), "cranfield", by="bench")
     new = [
         NewFrame(text=frame["text"] or frame["title"], title=frame["title"], uri=str(frame["id"]))
@@ -65,7 +65,7 @@ def filled(frames: Sequence[dict[str, Any]]) -> Collection:
 
 
 def embedded_by_a_worker(collection: Collection) -> None:
-    """What a slow embedding model leaves behind a put."""
+    """Compute the vectors that a slow embedding model leaves to a worker after a put."""
     began = time.perf_counter()
     if embedding_backlog.embed_missing(collection.id, seconds=math.inf):
         sys.exit("The vectors could not be made.")
@@ -95,7 +95,7 @@ def peer(frames: Sequence[dict[str, Any]]) -> Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What a ranking comes to over all queries, and the median time of one."""
+    """The quality of a ranking over all queries, and the median time of one."""
 
     ndcg: float
     recall_10: float
@@ -105,7 +105,7 @@ class Quality:
 
     @classmethod
     def of(cls, ranking: Ranking, queries: Sequence[dict[str, Any]]) -> Self:
-        """Ask all the queries."""
+        """Run all queries."""
         found, took = [], []
         for query in queries:
             began = time.perf_counter()
@@ -120,17 +120,17 @@ class Quality:
         )
 
 
-def ndcg_at_10(ranked: Sequence[str], wanted: set[str]) -> float:
-    gain = sum(1 / math.log2(place + 2) for place, each in enumerate(ranked[:10]) if each in wanted)
-    return gain / sum(1 / math.log2(place + 2) for place in range(min(10, len(wanted))))
+def ndcg_at_10(ranked: Sequence[str], expected: set[str]) -> float:
+    gain = sum(1 / math.log2(place + 2) for place, each in enumerate(ranked[:10]) if each in expected)
+    return gain / sum(1 / math.log2(place + 2) for place in range(min(10, len(expected))))
 
 
-def recall(ranked: Sequence[str], wanted: set[str], depth: int) -> float:
-    return len(wanted & set(ranked[:depth])) / len(wanted)
+def recall(ranked: Sequence[str], expected: set[str], depth: int) -> float:
+    return len(expected & set(ranked[:depth])) / len(expected)
 
 
-def reciprocal_rank(ranked: Sequence[str], wanted: set[str]) -> float:
-    return next((1 / place for place, each in enumerate(ranked, 1) if each in wanted), 0.0)
+def reciprocal_rank(ranked: Sequence[str], expected: set[str]) -> float:
+    return next((1 / place for place, each in enumerate(ranked, 1) if each in expected), 0.0)
 
 
 def relevant(query: dict[str, Any]) -> set[str]:

@@ -1,6 +1,6 @@
 """How fast steps are found across sessions by words, meaning and both, and how fast a worker indexes them.
 
-Beside them in the same run: the labels of the same steps by ILIKE, as the filter of a timeline looks for words, with the newest first.
+Baseline in the same run: the labels of the same steps by ILIKE, as the filter of a timeline searches for words, newest first.
 """
 
 import random
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def measure(name: str, project: Project, questions: Sequence[str], mode: str, base: float) -> None:
-    """The median and p95 of some questions."""
+    """Measure the median and p95 of several questions."""
     took = milliseconds([partial(ask, project, q, mode) for q in questions])
     figure(name, quantile(took, 0.5), "ms", against=("ILIKE over labels", base))
     figure(f"{name}, p95", quantile(took, 0.95), "ms")
@@ -58,14 +58,14 @@ def _word(chance: random.Random) -> str:
 
 
 def _draft(chance: random.Random, words: Sequence[str], session: int, step: int) -> ActionDraft:
-    """About fifty words, common ones more often than rare ones, and the name of a place in a file."""
-    said = [words[min(VOCABULARY - 1, int(chance.paretovariate(0.6)) - 1)] for _ in range(50)]
+    """Return about fifty words, common ones more often than rare ones, and the name of a line in a file."""
+    text = [words[min(VOCABULARY - 1, int(chance.paretovariate(0.6)) - 1)] for _ in range(50)]
     return ActionDraft(
         kind="tool_call",
         layer="tool",
         tool="read",
         input={"path": f"run{session}/module.py:{step}"},
-        output=" ".join(said),
+        output=" ".join(text),
     )
 
 

@@ -1,6 +1,6 @@
-"""How long a warm `make up` takes to its first page, and what web and worker hold in memory when idle.
+"""How long a warm `make up` takes to its first page, and the memory of web and worker when idle.
 
-Beside it in the same run: `manage.py check`, which imports the same Django project and does nothing else.
+Baseline in the same run: `manage.py check`, which imports the same Django project and does nothing else.
 Memory is the proportional set size (PSS) of all processes of a kind, from /proc, with the embeddings loaded in both.
 """
 
@@ -72,7 +72,7 @@ def report_memory(machine: Machine) -> None:
 
 
 def load_embeddings(machine: Machine) -> None:
-    """A semantic find in the web process and, by a debug replay, one in the worker."""
+    """Run a semantic find in the web process and, by a debug replay, one in the worker."""
     key = (machine.home / "local-key").read_text().strip()
     url = f"http://127.0.0.1:{machine.port}/api"
     with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=30) as api:

@@ -1,8 +1,8 @@
-"""How a session of 100,000 steps feels in a browser that is four times as slow as this machine, against the budgets of the design.
+"""How a session of 100,000 steps performs in a browser four times slower than this machine, against the budgets of the design.
 
-Beside it in the same run: the same page of a session of 1,000 steps. What a worker does with new steps is over by then. Every figure
+Baseline in the same run: the same page of a session of 1,000 steps. The worker has finished with new steps before. Every figure
 is a median of `RUNS` unless it says p95.
-`STEPS` sets another size. A Chromium has to be there (`CHROMIUM` names one elsewhere).
+`STEPS` sets another size. A Chromium is required (`CHROMIUM` names another one).
 """
 
 import gzip
@@ -30,10 +30,10 @@ from tests.e2e.product import OwnProduct, Product
 from tests.embedded.machine import Machine
 
 STEPS = int(os.environ.get("STEPS", "100000"))
-SMALL, BATCH, RUNS, ASKED, SCROLLS = 1_000, 1_000, 5, 60, 200
+SMALL, BATCH, RUNS, REQUESTS, SCROLLS = 1_000, 1_000, 5, 60, 200
 SLOWER = 4
 IDLE = 0.1
-"""The share of a core that a worker takes at most that has nothing to do."""
+"""The maximum share of a core that an idle worker uses."""
 WATCHED = ("paint", "shift", "nodes")
 WATCH = """() => {
     window.seen = {paint: 0, shift: 0, slowest: 0};
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def settle(machine: Machine) -> None:
-    """Wait until the worker is through with the new steps, so that what is measured is the pages."""
+    """Wait until the worker has processed the new steps, so that only the pages are measured."""
     busy = 1.0
     while busy > IDLE:
         before = worked(machine)
@@ -79,7 +79,7 @@ def settle(machine: Machine) -> None:
 
 
 def worked(machine: Machine) -> float:
-    """The seconds of processor time that the worker took so far."""
+    """Return the seconds of processor time that the worker used so far."""
     ticks = 0
     for pid, line in machine.processes().items():
         if "celery" in line:
@@ -88,11 +88,11 @@ def worked(machine: Machine) -> float:
 
 
 def first_bytes(product: Product) -> None:
-    """The time until a page answers, at random steps of both sessions by turns."""
+    """Measure the time until a page answers, at random steps of both sessions in turn."""
     chance = random.Random(5)
     took: dict[int, list[float]] = {SMALL: [], STEPS: []}
     with signed_in(product) as client:
-        for _ in range(ASKED):
+        for _ in range(REQUESTS):
             for size, times in took.items():
                 began = time.perf_counter()
                 with client.stream("GET", f"/sessions/long-{size}/?step={chance.randint(1, size)}") as answer:
@@ -100,13 +100,13 @@ def first_bytes(product: Product) -> None:
                 times.append((time.perf_counter() - began) * 1000)
                 assert answer.status_code == 200
     small, large = (statistics.median(took[size]) for size in (SMALL, STEPS))
-    beside = (f"at {SMALL:,} steps", small)
-    figure(f"first byte at {STEPS:,} steps", large, "ms", against=beside, most=100, ratio_most=1.2)
+    baseline = (f"at {SMALL:,} steps", small)
+    figure(f"first byte at {STEPS:,} steps", large, "ms", against=baseline, most=100, ratio_most=1.2)
     figure("first byte, p95", quantile(took[STEPS], 0.95), "ms")
 
 
 def weights(product: Product) -> None:
-    """What a page of the long session loads, packed."""
+    """Measure the compressed size of a page of the long session."""
     with signed_in(product) as client:
         page = client.get(f"/sessions/long-{STEPS}/?step={STEPS // 2}").text
     figure("HTML, packed", len(gzip.compress(page.encode(), 6)) / 1024, "KB", most=60)
@@ -129,7 +129,7 @@ def in_a_browser(product: Product) -> None:
 
 
 def opened(browser: Browser, product: Product) -> dict[str, float]:
-    """The largest paint, the layout shift and the nodes of a first visit to the middle of the session."""
+    """Return the largest paint, the layout shift and the nodes of a first visit to the middle of the session."""
     with desk(browser, product) as (page, _):
         page.add_init_script(f"({WATCH})()")
         page.goto(f"{product.url}/sessions/long-{STEPS}/?step={STEPS // 2}")
@@ -139,7 +139,7 @@ def opened(browser: Browser, product: Product) -> dict[str, float]:
 
 
 def steps(page: Page, session: str) -> None:
-    """The time from a key to the next step on the screen, one after the other and after a pause."""
+    """Measure the time from a key press to the next step on the screen, in quick succession and after a pause."""
     page.goto(f"{session}?step={STEPS // 2}")
     page.wait_for_timeout(500)
     for how, pause in (("one after the other", 0), ("after a look of 0.3 s", 300)):
@@ -152,7 +152,7 @@ def steps(page: Page, session: str) -> None:
 
 
 def scrolling(page: Page, session: str) -> None:
-    """The memory of the tab and its nodes after the list was scrolled from end to end, against before."""
+    """Measure the memory of the tab and its nodes before and after scrolling the list from end to end."""
     page.goto(session)
     page.wait_for_timeout(500)
     protocol = page.context.new_cdp_session(page)
@@ -178,7 +178,7 @@ def heap(protocol: CDPSession) -> float:
 
 @contextmanager
 def desk(browser: Browser, product: Product) -> Iterator[tuple[Page, str]]:
-    """A signed-in page of a browser so many times slower, and the address of the long session."""
+    """Yield a signed-in page of a browser slowed down this many times, and the address of the long session."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     with signed_in(product) as client:
         cookies = [
@@ -196,7 +196,7 @@ _COOKIES: dict[str, str] = {}
 
 @contextmanager
 def signed_in(product: Product) -> Iterator[httpx.Client]:
-    """A client with the cookie of the administrator, whose one-time link is followed once."""
+    """Return a client with the cookie of the administrator, whose one-time link is followed once."""
     with httpx.Client(base_url=product.url, follow_redirects=True, timeout=60) as client:
         if not _COOKIES:
             page = client.get(product.sign_in_link).text
@@ -208,7 +208,7 @@ def signed_in(product: Product) -> Iterator[httpx.Client]:
 
 
 def record(product: Product, size: int) -> None:
-    """A session of so many steps, of the kinds and with the costs of an agent at work; the same ones in every run."""
+    """Record a session of this many steps, with the kinds and costs of a real agent; the same ones in every run."""
     chance = random.Random(3)
     headers = {"Authorization": f"Bearer {product.key}"}
     with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=120) as client:

@@ -1,7 +1,7 @@
 """How long "Where is it?" and a sweep take over a session of 300 finds in a collection of 20,000 frames.
 
-The finds are Cranfield's queries. Beside them in the same run: as many plain finds, with the same settings, as of the same moments.
-"Where is it?" ranks a frame in all three modes at each find, once as of then and once as of now, so it stands beside two finds for each.
+The finds are Cranfield's queries. Baseline in the same run: as many plain finds, with the same settings, as of the same moments.
+"Where is it?" ranks a frame in all three modes at each find, once as of then and once as of now, so it is compared with two finds for each.
 `FRAMES` and `FINDS` set other sizes.
 """
 
@@ -40,13 +40,13 @@ def main() -> None:
     collection = filled(project)
     session = recorded(project, collection)
     analyze("VACUUM ANALYZE")
-    queries = asked(session)
+    queries = plain_queries(session)
     measure_where(collection, session, queries)
     measure_sweep(collection, session, queries)
 
 
 def measure_where(collection: Collection, session: Session, queries: Sequence[Query]) -> None:
-    """Where a frame stands at every step, page by page as a person reads it, beside two plain finds for each."""
+    """Measure where a frame is ranked at every step, page by page as a person reads it, compared with two plain finds for each."""
     first = seconds(lambda: rank_page(session, frame=LOOKED_FOR))
     took = seconds(lambda: everywhere(session))
     both = [*queries, *(replace(each, as_of=None) for each in queries)]
@@ -56,7 +56,7 @@ def measure_where(collection: Collection, session: Session, queries: Sequence[Qu
 
 
 def measure_sweep(collection: Collection, session: Session, queries: Sequence[Query]) -> None:
-    """A sweep beside a plain find for each setting and step."""
+    """Measure a sweep, compared with a plain find for each setting and step."""
     sweep = launch(session, GRID, by="bench")
     settings = [row.setting for row in sweep.rows.order_by("number")]
     took = seconds(lambda: work(sweep.id))
@@ -72,7 +72,7 @@ def measure_sweep(collection: Collection, session: Session, queries: Sequence[Qu
 
 
 def everywhere(session: Session) -> int:
-    """Every page of where a frame stands; how many steps there were."""
+    """Read every page of where a frame is ranked; return how many steps there were."""
     steps, after = 0, 0
     while True:
         found = rank_page(session, frame=LOOKED_FOR, after=after)
@@ -83,13 +83,13 @@ def everywhere(session: Session) -> int:
 
 
 def find_all(collection: Collection, queries: Sequence[Query]) -> None:
-    """The finds, one after the other."""
+    """Run the finds, one after another."""
     for query in queries:
         find(collection, query)
 
 
-def asked(session: Session) -> list[Query]:
-    """The session's finds as plain queries, as of their moments."""
+def plain_queries(session: Session) -> list[Query]:
+    """Return the session's finds as plain queries, as of their moments."""
     actions = (
         session.actions.filter(kind="find")
         .select_related("session__collection", "input")
@@ -102,7 +102,7 @@ def asked(session: Session) -> list[Query]:
 
 
 def recorded(project: Project, collection: Collection) -> Session:
-    """A session of `FINDS` finds, half of them before the last frames came."""
+    """Return a session of `FINDS` finds, half of them before the last frames came."""
     session = start_session(project, name="bench", by="bench", collection=collection)
     for number, question in enumerate(islice(cycle(cranfield.questions()), FINDS)):
         if number == FINDS // 2:
@@ -114,7 +114,7 @@ def recorded(project: Project, collection: Collection) -> Session:
 
 
 def filled(project: Project) -> Collection:
-    """A collection of `FRAMES` frames."""
+    """Return a collection of `FRAMES` frames."""
     collection = create_collection(project, "all", by="bench")
     texts = cranfield.varied()
     new = (NewFrame(text=text, title=title, uri=str(n)) for n, (title, text) in enumerate(texts))

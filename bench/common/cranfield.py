@@ -1,4 +1,4 @@
-"""The Cranfield collection: abstracts and the questions asked of them. `RETRIEVAL_DIR` names the folder that has the files."""
+"""The Cranfield collection: abstracts, and questions about them. `RETRIEVAL_DIR` names the folder with the files."""
 
 import json
 import os
@@ -17,27 +17,27 @@ EXCHANGED: Final = 0.25
 
 
 def frames() -> list[dict[str, Any]]:
-    """The abstracts, each with `id`, `title` and `text`; two of them have no text."""
+    """Return the abstracts, each with `id`, `title` and `text`; two of them have no text."""
     return _lines(FRAMES)
 
 
 def queries() -> list[dict[str, Any]]:
-    """The first hundred questions, each with its `text` and which abstracts are `relevant`."""
+    """Return the first hundred questions, each with its `text` and its `relevant` abstracts."""
     return _lines("cranfield_queries_1_to_100.jsonl")
 
 
 def questions() -> list[str]:
-    """The questions alone."""
+    """Return only the texts of the questions."""
     return [each["text"] for each in queries()]
 
 
 def with_text() -> list[dict[str, Any]]:
-    """The abstracts that have a text."""
+    """Return the abstracts that have a text."""
     return [each for each in frames() if each["text"].strip()]
 
 
 def varied() -> Iterator[tuple[str, str]]:
-    """Titles and texts without end: the abstracts over and over, a quarter of their words exchanged for others of the collection; the same in every run."""
+    """Yield endless titles and texts: the abstracts repeatedly, with a quarter of their words replaced by others of the collection; the same in every run."""
     chance = random.Random(7)
     abstracts = with_text()
     words = [word for each in abstracts for word in each["text"].split()]

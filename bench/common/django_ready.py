@@ -1,4 +1,4 @@
-"""Importing this sets Django up, for a benchmark that works inside the product; `migrated` gives it a project in an empty database."""
+"""Sets Django up on import, for a benchmark that works inside the product; `new_project` creates a project in an empty database."""
 
 import os
 
@@ -14,12 +14,12 @@ from timemachine.core.accounts.models import Project  # noqa: E402
 
 
 def new_project() -> Project:
-    """A project in a migrated database."""
+    """Return a project in a migrated database."""
     call_command("migrate", verbosity=0, interactive=False)
     return Project.objects.create(name="bench")
 
 
 def analyze(statement: str = "ANALYZE") -> None:
-    """Let the database count its rows now, as it would by itself within a minute."""
+    """Update the database's statistics now, as autovacuum would within a minute."""
     with connection.cursor() as cursor:
         cursor.execute(statement)

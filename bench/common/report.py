@@ -1,4 +1,4 @@
-"""The figures of a benchmark: each is printed as it is found and held against its budget, and `make bench` puts all of them into one table."""
+"""The figures of a benchmark: each is printed when measured and compared with its budget, and `make bench` collects all of them in one table."""
 
 import json
 import os
@@ -15,7 +15,7 @@ BASELINE: Final = Path(__file__).parents[1] / "baseline.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """A bound on the value or on the ratio of a figure: at most so much, or with `least` at least."""
+    """A bound on the value or on the ratio of a figure: a maximum, or with `least` a minimum."""
 
     of: str
     bound: float
@@ -28,7 +28,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A measured value, and what it was measured against in the same run: its `ratio` is the value over that one."""
+    """A measured value, and its baseline from the same run: `ratio` is the value divided by the baseline."""
 
     bench: str
     name: str
@@ -40,12 +40,12 @@ class Figure:
 
     @property
     def key(self) -> str:
-        """What it is called in `baseline.json`."""
+        """Return its key in `baseline.json`."""
         return f"{self.bench}: {self.name}"
 
     @property
     def exceeded(self) -> list[Budget]:
-        """The budgets that it does not keep."""
+        """Return the budgets that it exceeds."""
         return [each for each in self.budgets if not self._keeps(each)]
 
     def _keeps(self, budget: Budget) -> bool:
@@ -68,7 +68,7 @@ def figure(
     ratio_most: float | None = None,
     ratio_least: float | None = None,
 ) -> None:
-    """Print a figure and keep it. `against` names and gives what was measured in the same run; the other four are its budgets."""
+    """Print and store a figure. `against` is the name and value of the baseline from the same run; the other four are its budgets."""
     bounds = (
         ("value", most, False),
         ("value", least, True),
@@ -89,26 +89,26 @@ def figure(
     _found.append(measured)
     print("  ".join(filter(None, row(measured, {}))), flush=True)
     if file := os.environ.get(KEEP_IN):
-        with Path(file).open("a") as kept:
-            kept.write(json.dumps(asdict(measured)) + "\n")
+        with Path(file).open("a") as stored:
+            stored.write(json.dumps(asdict(measured)) + "\n")
 
 
 def finish() -> int:
-    """The exit code of a benchmark: 1 where a figure of it is over its budget, unless `python -m bench` runs it, which says so itself."""
+    """Return the exit code of a benchmark: 1 if a figure exceeds its budget, unless `python -m bench` runs it, which reports this itself."""
     return int(any(each.exceeded for each in _found) and KEEP_IN not in os.environ)
 
 
 def read(file: Path) -> list[Figure]:
-    """The figures that benchmarks kept."""
+    """Return the figures that benchmarks stored."""
     return [_figure(json.loads(line)) for line in file.read_text().splitlines()]
 
 
-def _figure(kept: dict[str, Any]) -> Figure:
-    return Figure(**kept | {"budgets": [Budget(**each) for each in kept["budgets"]]})
+def _figure(stored: dict[str, Any]) -> Figure:
+    return Figure(**stored | {"budgets": [Budget(**each) for each in stored["budgets"]]})
 
 
 def row(found: Figure, release: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
-    """A figure as a row of the table; `release` has the figures of the last release by their keys."""
+    """Return a figure as a row of the table; `release` has the figures of the last release by their keys."""
     before = release.get(found.key)
     return (
         found.key,
@@ -125,9 +125,9 @@ HEAD: Final = ("figure", "measured", "beside it in the same run", "ratio", "budg
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """All figures, with what they were at the last release."""
-    kept = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"figures": {}}
-    rows = [HEAD, *(row(each, kept["figures"]) for each in figures)]
+    """Return a table of all figures, with their values at the last release."""
+    stored = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"figures": {}}
+    rows = [HEAD, *(row(each, stored["figures"]) for each in figures)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(each, widths, strict=True)).rstrip()
@@ -136,15 +136,15 @@ def table(figures: Sequence[Figure]) -> str:
 
 
 def keep(figures: Sequence[Figure], release: str) -> None:
-    """Write the figures into `baseline.json` as those of a release; figures of benchmarks that did not run stay."""
-    kept = json.loads(BASELINE.read_text())["figures"] if BASELINE.exists() else {}
+    """Write the figures to `baseline.json` as those of a release; figures of benchmarks that did not run are kept."""
+    stored = json.loads(BASELINE.read_text())["figures"] if BASELINE.exists() else {}
     ran = {each.bench for each in figures}
-    kept = {key: each for key, each in kept.items() if key.split(":")[0] not in ran}
-    kept |= {each.key: _rounded(each) for each in figures}
+    stored = {key: each for key, each in stored.items() if key.split(":")[0] not in ran}
+    stored |= {each.key: _rounded(each) for each in figures}
     document = {
         "release": release,
         "machine": f"{os.cpu_count()}-core",
-        "figures": dict(sorted(kept.items())),
+        "figures": dict(sorted(stored.items())),
     }
     BASELINE.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
@@ -155,10 +155,10 @@ def _rounded(found: Figure) -> dict[str, float]:
 
 
 def written(value: float, unit: str) -> str:
-    """A value with three digits, or all of those before the point, and its unit."""
+    """Format a value with three digits, or all digits before the point, and its unit."""
     return f"{value:,.0f} {unit}".strip() if abs(value) >= 100 else f"{value:.3g} {unit}".strip()
 
 
 def times(ratio: float | None) -> str:
-    """A ratio as it is read: `1.04 ×`."""
+    """Format a ratio: `1.04 ×`."""
     return "" if ratio is None else f"{ratio:.3g} ×"
