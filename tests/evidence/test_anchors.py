@@ -82,7 +82,7 @@ def test_a_witness_accepts_each_state_with_a_consistency_proof(project: Project,
     assert lines[1]["sent"].startswith("old 3\n")
 
 
-def test_a_witness_at_an_older_state_is_updated_from_there_and_one_at_a_newer_state_raises_an_alarm(
+def test_a_witness_at_an_older_state_is_updated_and_one_at_a_newer_state_raises_an_alarm(
     project: Project,
 ) -> None:
     witness = Witness(key_for_witness(project))

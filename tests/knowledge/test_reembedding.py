@@ -93,7 +93,7 @@ def test_a_second_request_replaces_the_target_and_the_worker_at_it_stops(
     assert not FrameEmbedding.objects.filter(model=SLOW.name).exists()
 
 
-def test_a_repeated_request_changes_nothing_and_requesting_the_own_model_drops_the_target(
+def test_a_repeated_request_changes_nothing_and_one_for_the_current_model_drops_the_target(
     quick: Collection,
 ) -> None:
     first = reembed(quick, "slow", by="Zoë").target

@@ -275,9 +275,7 @@ def test_a_call_cancelled_before_it_starts_is_not_made_and_costs_nothing(
 
 
 def test_a_call_cancelled_while_connecting_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        transport, "CONNECT_SECONDS", 1.0
-    )  # a connection that is never answered ends without further action
+    monkeypatch.setattr(transport, "CONNECT_SECONDS", 1.0)  # limits a connection that is never answered
     cancellation, accepted = Cancellation(), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as silent:
 

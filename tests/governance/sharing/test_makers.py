@@ -58,7 +58,7 @@ def test_no_page_of_a_link_names_a_key_or_a_person_as_the_agent(project: Project
             assert name is None or (name not in page and "withheld: field" in page)
 
 
-def test_the_evidence_of_a_link_names_none_either_and_stays_proven(
+def test_the_evidence_of_a_link_names_neither_and_stays_proven(
     project: Project, session: Session, tmp_path: Path
 ) -> None:
     report, files = bundle(tmp_path / "x.zip", project, session)

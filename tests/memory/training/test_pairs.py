@@ -282,7 +282,7 @@ def test_an_invalid_time_is_refused_before_anything_is_sent(api: Program, path: 
 
 
 @pytest.mark.django_db
-def test_a_truncated_file_says_so(project: Project) -> None:
+def test_a_file_that_breaks_off_ends_with_a_notice(project: Project) -> None:
     for key in ("one", "two"):
         record_session(project, key, TURNS)
     answer = streamed_pairs(project, ExportOptions())

@@ -1,7 +1,7 @@
-"""Pairs of errors in the recordings that somebody read and called the same problem or different ones.
+"""Pairs of errors in the recordings, labelled by a person as the same problem or different ones.
 
-README.md beside this says by which rule, and how many errors there are. `labelled_errors.json` only refers to the recordings; none of their
-text is in it.
+README.md in this folder states the rule and the number of errors. `labelled_errors.json` only refers to the recordings and contains none of
+their text.
 """
 
 import json

@@ -317,7 +317,7 @@ def test_a_transcript_of_a_session_deleted_meanwhile_says_that_it_is_incomplete(
                 json.loads(received)
 
 
-def test_a_transcript_cut_off_by_the_database_says_so(begun: dict[str, Iterator[bytes]]) -> None:
+def test_a_transcript_cut_off_by_the_database_ends_with_a_notice(begun: dict[str, Iterator[bytes]]) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE tm_payload RENAME TO tm_hidden")
     assert remaining(begun["text"], DatabaseError).endswith(CUT_OFF)

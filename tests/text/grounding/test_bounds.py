@@ -45,7 +45,7 @@ def test_the_total_that_is_read_never_exceeds_the_limit(found: list[str]) -> Non
         "not " * 100_000,
     ],
 )
-def test_an_answer_that_was_not_read_completely_is_never_high_and_says_so(answer: str) -> None:
+def test_an_answer_that_was_not_read_completely_is_never_high_and_is_marked(answer: str) -> None:
     found = ground(answer, [Passage(frame=1, text=answer), Passage(frame=2, text=FACT)])
     assert found.label != "HIGH"
     assert len(found.sentences) <= bounds.ANSWER_SENTENCES

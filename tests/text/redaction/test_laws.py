@@ -100,7 +100,7 @@ def test_everything_else_is_kept_and_every_offset_is_right(text: str, by: Rules)
     secret=st.sampled_from(SECRETS),
     after=st.text(" ä😀\udd70\n", max_size=8),
 )
-def test_a_secret_that_nothing_splits_survives_nowhere(before: str, secret: str, after: str) -> None:
+def test_an_unsplit_secret_survives_nowhere(before: str, secret: str, after: str) -> None:
     text = f"{before} {secret} {after}"
     assert redact_text(text, RULES).findings
     assert secret not in redact_text(text, RULES).text

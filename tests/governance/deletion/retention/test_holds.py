@@ -118,12 +118,8 @@ def test_who_created_and_released_a_hold_and_why_is_kept_after_the_session_is_de
     assert [each.reason for each in holds_over(session)] == ["the audit", "the lawsuit of May"]
     legal_holds.release(second, reason="it is over", by="cy", sessions=[session])
     erase_session(session, by="ada", reason="its time is over")
-    released_hold = hold_of(project, first.id)
-    assert (released_hold.released_by, released_hold.release_reason, released_hold.number) == (
-        "cy",
-        "it is settled",
-        1,
-    )  # type: ignore[attr-defined]
+    released = hold_of(project, first.id)
+    assert (released.released_by, released.release_reason, released.number) == ("cy", "it is settled", 1)  # type: ignore[attr-defined]
     log = b"".join(bytes(each.entry) for each in LogEntry.objects.filter(project=project))
     assert log.count(b'"what":"placed"') == log.count(b'"what":"released"') == 2
     assert ErasedSession.objects.get(project=project).reason == "its time is over"

@@ -26,7 +26,7 @@ from timemachine.memory.search.recall.pure.time_words import parse_question
         ("between 28 November and 3 December", "2025-11-28 00:00", "2025-12-04 00:00"),
     ],
 )
-def test_a_current_time_range_ends_where_it_is_said_to(words: str, begin: str, until: str) -> None:
+def test_a_current_time_range_ends_at_its_stated_end(words: str, begin: str, until: str) -> None:
     spoken = parse_question(f"the gateway {words}?", NOW, BERLIN)
     [reading] = spoken.readings
     assert (local(reading.begin), local(reading.until)) == (begin, until)
