@@ -41,7 +41,7 @@ def loopback_is_allowed(settings: Settings) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
 
 
-def grown(project: Project, by: int = 1) -> None:
+def grow_log(project: Project, by: int = 1) -> None:
     """Add this many entries to the log."""
     for _ in range(by):
         session = start_session(project, name="s", by="test")
@@ -68,7 +68,7 @@ def test_a_witness_accepts_each_state_with_a_consistency_proof(project: Project,
         set_anchor(project, WITNESS, url, by="ada@example.org")
         assert overdue(send_anchor) == []  # nothing is sealed yet
         for by in (3, 1, 4, 2):
-            grown(project, by)
+            grow_log(project, by)
             assert delivered(project)[WITNESS].error is None
         assert overdue(send_anchor) == []
     assert witness.taken == [3, 4, 8, 10]
@@ -88,14 +88,14 @@ def test_a_witness_at_an_older_state_is_updated_and_one_at_a_newer_state_raises_
     witness = Witness(key_for_witness(project))
     with served(witness) as url:
         set_anchor(project, WITNESS, url, by="test")
-        grown(project, 2)
+        grow_log(project, 2)
         delivered(project)
         Anchor.objects.update(size=1)  # as after a restore from a backup
-        grown(project)
+        grow_log(project)
         delivered(project)
         assert delivered(project)[WITNESS].size == 3
         witness.size = 99
-        grown(project)
+        grow_log(project)
         found = delivered(project)[WITNESS]
         assert (found.size, found.attempts) == (3, 1)
         assert "taken 99 entries of this log, which has only 4" in (found.error or "")
@@ -105,7 +105,7 @@ def test_a_failure_is_stored_and_retried_later(project: Project) -> None:
     answers = [(500, b"<b>broken</b>"), (409, b"soon"), (200, b"x" * 70_000)]
     with served(lambda _body, _type: answers.pop(0)) as url:
         set_anchor(project, WITNESS, url, by="test")
-        grown(project)
+        grow_log(project)
         for says, waits in (("500: <b>broken</b>", 30), ("409: soon", 60), ("longer than 65,536", 120)):
             before, wait = now(), timedelta(seconds=waits)
             found = delivered(project)[WITNESS]
@@ -152,7 +152,7 @@ def test_addresses_in_private_networks_are_refused_unless_the_operator_allows_th
         with pytest.raises(InvalidInput, match=says):
             set_anchor(project, WITNESS, url, by="test")
     Anchor.objects.create(project=project, kind=WITNESS, url="http://127.0.0.1:1/x", set_by="test")
-    grown(project)
+    grow_log(project)
     assert "EVIDENCE_HOSTS_ALLOWED" in (delivered(project)[WITNESS].error or "")
 
 
@@ -178,7 +178,7 @@ def test_a_changed_address_starts_from_scratch_and_an_empty_one_stops_anchoring(
 def test_a_replaced_key_no_longer_signs_for_the_witness(project: Project) -> None:
     with served(Witness(key_for_witness(project))) as url:
         set_anchor(project, WITNESS, url, by="test")
-        grown(project)
+        grow_log(project)
         delivered(project)
         project_log.replace_key(project, by="test")
         assert "404: unknown log" in (delivered(project)[WITNESS].error or "")
@@ -193,9 +193,9 @@ def test_an_authority_timestamps_states_of_the_log_and_openssl_verifies_them(
     authority = Authority(tmp_path, certified=certified)
     with served(authority) as url:
         set_anchor(project, TIMESTAMP, url, by="test")
-        grown(project, 2)
+        grow_log(project, 2)
         assert delivered(project)[TIMESTAMP].error is None
-        grown(project)
+        grow_log(project)
         assert overdue(send_anchor) == []  # not for every entry
         settings.SEAL_SECONDS = 0
         assert delivered(project)[TIMESTAMP].size == 3
@@ -223,7 +223,7 @@ def test_an_authority_timestamps_states_of_the_log_and_openssl_verifies_them(
 def test_the_evidence_of_a_session_includes_the_timestamp_of_its_seal_once_there_is_one(
     project: Project, tmp_path: Path
 ) -> None:
-    grown(project)
+    grow_log(project)
     session, target = Session.objects.get(), tmp_path / "session.zip"
     for dated in (False, True):
         with target.open("wb") as opened:
@@ -233,7 +233,7 @@ def test_the_evidence_of_a_session_includes_the_timestamp_of_its_seal_once_there
         assert ("timestamps/2.tsr" in files) == dated
         assert any("timestamps/2.json" in each for each in report.not_checked) == dated
         if not dated:
-            grown(project)
+            grow_log(project)
             with served(Authority(tmp_path)) as url:
                 set_anchor(project, TIMESTAMP, url, by="test")
                 assert delivered(project)[TIMESTAMP].size == 2
@@ -248,7 +248,7 @@ def test_an_answer_that_is_not_a_timestamp_of_the_request_is_refused(
     project: Project, tmp_path: Path
 ) -> None:
     authority = Authority(tmp_path)
-    grown(project)
+    grow_log(project)
     stored: list[bytes] = []
 
     def once(body: bytes, content_type: str) -> tuple[int, bytes]:
@@ -280,7 +280,7 @@ def test_the_verifier_detects_a_witness_of_another_history_and_a_timestamp_of_ot
     with served(Witness(key_for_witness(project))) as url, served(Authority(tmp_path)) as dates:
         set_anchor(project, WITNESS, url, by="test")
         set_anchor(project, TIMESTAMP, dates, by="test")
-        grown(project)
+        grow_log(project)
         delivered(project)
     _, files = bundle(project, tmp_path / "log.zip")
     line = json.loads(files["log/witnessed.jsonl"])

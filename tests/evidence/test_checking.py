@@ -80,14 +80,14 @@ ALTERATIONS = {
         None,
         "signature",
     ),
-    "a checkpoint that is none": (
+    "an invalid checkpoint": (
         "UPDATE tm_seal_checkpoint c SET signed = '{}' FROM tm_seal s WHERE c.seal_id = s.id AND s.session_id = %s",
         None,
         "cannot be read",
     ),
-    "an envelope that is no JSON": (f"{OF_THREE} SET envelope = 'x'{OF_SESSION}", 3, "cannot be read"),
+    "an envelope that is not JSON": (f"{OF_THREE} SET envelope = 'x'{OF_SESSION}", 3, "cannot be read"),
     "an envelope of another form": (f"{OF_THREE} SET envelope = '[1]'{OF_SESSION}", 3, "cannot be read"),
-    "a salt that is none": (
+    "an invalid salt": (
         f'{OF_THREE} SET salts = salts || \'{{"facts": "salt"}}\'{OF_SESSION}',
         3,
         "field facts ",

@@ -108,13 +108,13 @@ def test_everything_on_its_page_is_sealed_and_each_cell_links_the_step_it_repeat
 
 
 ALTERATIONS = {
-    "an arm": ("UPDATE tm_comparison SET arms = '[]' WHERE id = %s", 0, "field arms "),
+    "a variant": ("UPDATE tm_comparison SET arms = '[]' WHERE id = %s", 0, "field arms "),
     "a reason": ("UPDATE tm_comparison SET reason = 'x' WHERE id = %s", 0, "field about "),
     "a verdict": ("UPDATE tm_replay_step SET verdict = 'reworded' WHERE id = {cell}", 1, "field facts "),
     "a grounding": ("UPDATE tm_replay_step SET grounding = '{{}}' WHERE id = {cell}", 1, "field grounding "),
     "an answer": ("UPDATE tm_payload SET data = 'x' WHERE id = {answer}", 1, "field output "),
     "a cost": ("UPDATE tm_replay_attempt SET cost_usd = 7 WHERE step_id = {cell}", 1, "field facts "),
-    "an arm's run": (
+    "a variant's run": (
         "UPDATE tm_comparison_replay SET repeat = 0 WHERE arm = 1 AND comparison_id = %s",
         1,
         "field facts ",
@@ -124,13 +124,13 @@ ALTERATIONS = {
         1,
         "missing from the database",
     ),
-    "a figure": (
+    "a number": (
         "UPDATE tm_comparison_findings SET content = replace(content, '\"answers\": 3', '\"answers\": 4') WHERE comparison_id = %s",
         7,
         "field facts ",
     ),
     "a mark": ("UPDATE tm_cell_mark SET verdict = 'worse' WHERE comparison_id = %s", 8, "field facts "),
-    "a mark taken away": (
+    "a removed mark": (
         "DELETE FROM tm_cell_mark WHERE comparison_id = %s",
         8,
         "missing from the database",
@@ -140,7 +140,7 @@ ALTERATIONS = {
         9,
         "field facts ",
     ),
-    "what a judge said": (
+    "the judge's prompt": (
         "UPDATE tm_cell_opinion SET asked = '[]' WHERE comparison_id = %s",
         9,
         "field words ",

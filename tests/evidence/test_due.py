@@ -42,7 +42,7 @@ def test_a_session_is_due_once_it_ended_or_waited_long_enough(project: Project, 
     assert due.sessions() == [waited.id]
 
 
-def unreadable(project: Project) -> None:
+def make_key_unreadable(project: Project) -> None:
     """Encrypt the project's key under a SECRET_KEY that no longer exists."""
     assert keys.key_in_use(project).project == project
     SigningKey.objects.filter(project=project).update(private_key=b"of another SECRET_KEY")
@@ -56,7 +56,7 @@ def test_a_project_with_an_unreadable_key_does_not_block_others(
     replay = replayed(lost[0], AUDIT)
     comparison = compared(project, lost[:1], "local:extractive-1", "local:extractive-3")
     waiting = recorded_session(other_project)
-    unreadable(project)
+    make_key_unreadable(project)
     assert (due.sessions(), due.replays(), due.comparisons()) == ([waiting.id], [], [])
     with pytest.raises(Unavailable, match="SECRET_KEY"):
         seals.seal_session(lost[0].id)
@@ -81,7 +81,7 @@ def test_a_replay_that_could_not_be_signed_is_due_once_it_can_be(project: Projec
     session = recorded_session(project)
     seals.seal_session(session.id)
     replay = replayed(session, AUDIT)
-    unreadable(project)
+    make_key_unreadable(project)
     with pytest.raises(Unavailable):
         seals.seal_replay(replay.id)
     assert due.replays() == []

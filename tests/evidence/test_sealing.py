@@ -182,22 +182,22 @@ def test_the_log_detects_a_dropped_session_but_not_an_erased_one(project: Projec
     exporting.write_session(BytesIO(), remaining, through=1)  # a smaller state, sealed later
     project_log.replace_key(project, by="test")
     session_deletion.erase_session(erased, by="test")
-    assert of_log(project, tmp_path) == ([], {"sealed": 2, "erased": 1})
+    assert log_report(project, tmp_path) == ([], {"sealed": 2, "erased": 1})
     tamper(
         "DELETE FROM tm_seal_checkpoint USING tm_seal s WHERE seal_id = s.id AND s.session_id = %s",
         [str(dropped.id)],
     )
-    assert of_log(project, tmp_path)[0] == [("dropped", f"session {dropped.id}")]
+    assert log_report(project, tmp_path)[0] == [("dropped", f"session {dropped.id}")]
     tamper(
         "UPDATE tm_seal_checkpoint c SET root = decode(repeat('00', 32), 'hex') FROM tm_seal s WHERE c.seal_id = s.id AND s.session_id = %s",
         [str(remaining.id)],
     )
-    assert ("changed", f"session {remaining.id}") in of_log(project, tmp_path)[0]
+    assert ("changed", f"session {remaining.id}") in log_report(project, tmp_path)[0]
     tamper("DELETE FROM tm_log_entry WHERE project_id = %s AND index = 1", [str(project.pk)])
-    assert {code for code, _ in of_log(project, tmp_path)[0]} >= {"root", "checkpoint"}
+    assert {code for code, _ in log_report(project, tmp_path)[0]} >= {"root", "checkpoint"}
 
 
-def of_log(project: Project, folder: Path) -> tuple[list[tuple[str, str]], dict[str, int]]:
+def log_report(project: Project, folder: Path) -> tuple[list[tuple[str, str]], dict[str, int]]:
     target = folder / "log.zip"
     with target.open("wb") as opened:
         exporting.write_log(opened, project)
@@ -247,7 +247,7 @@ def test_a_project_with_a_lost_key_replaces_it_and_exports_earlier_seals(
     report = tm_verify.verify(str(target), new.fingerprint)
     assert (report.problems, report.key) == ([], new.fingerprint)
     assert SealCheckpoint.objects.get().key == old
-    assert of_log(project, tmp_path)[0] == []
+    assert log_report(project, tmp_path)[0] == []
     append(session.id, [message("later")])
     with target.open("wb") as opened:
         exporting.write_session(opened, session)

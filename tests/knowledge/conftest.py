@@ -18,11 +18,11 @@ type Models = Callable[..., None]
 def models(monkeypatch: pytest.MonkeyPatch) -> Models:
     """Register two slow models in addition to the real ones; a test may change how they embed."""
 
-    def know(*known: EmbeddingModel) -> None:
+    def register(*known: EmbeddingModel) -> None:
         monkeypatch.setattr(table, "_LOCAL", (WORDLLAMA, MINILM, *known))
 
-    know(SLOW, OTHER)
-    return know
+    register(SLOW, OTHER)
+    return register
 
 
 @pytest.fixture

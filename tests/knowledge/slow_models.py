@@ -33,10 +33,10 @@ def passages(count: int, *, first: int = 0) -> list[NewFrame]:
     ]
 
 
-def lacking(collection: Collection, model: EmbeddingModel) -> int:
+def missing_vectors(collection: Collection, model: EmbeddingModel) -> int:
     return without_vector(Frame.objects.filter(collection=collection), model.name).count()
 
 
-def work_off(collection: Collection) -> None:
+def run_backlog(collection: Collection) -> None:
     while embedding_backlog.embed_missing(collection.id, seconds=0):
         pass

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from pytest_django.fixtures import Settings
 
-from tests.knowledge.slow_models import OTHER, SLOW, lacking, letters, passages, work_off
+from tests.knowledge.slow_models import OTHER, SLOW, letters, missing_vectors, passages, run_backlog
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, ModelFailed, TimeMachineError, Unavailable
@@ -41,7 +41,7 @@ def test_a_put_does_not_wait_for_a_slow_model_and_words_are_found_immediately(
 def test_a_find_reports_how_many_frames_had_no_vector(slow: Collection) -> None:
     put_frames(slow, passages(6), by="test")
     assert find(slow, Query(text="xxx", mode="semantic")).not_embedded == 6
-    work_off(slow)
+    run_backlog(slow)
     found = find(slow, Query(text="xxx", mode="semantic"))
     assert (found.not_embedded, len(found.hits)) == (0, 6)
 
@@ -50,7 +50,7 @@ def test_a_frame_with_a_zero_vector_is_found_by_its_words_and_not_counted_as_mis
     slow: Collection,
 ) -> None:
     put_frames(slow, [NewFrame(text="nothing of it"), *passages(1)], by="test")
-    work_off(slow)
+    run_backlog(slow)
     assert BlankFrame.objects.count() == 1
     assert not EmbeddingWork.objects.exists()
     assert [hit.frame for hit in find(slow, Query(text="x", mode="semantic")).hits] == [1]
@@ -59,7 +59,7 @@ def test_a_frame_with_a_zero_vector_is_found_by_its_words_and_not_counted_as_mis
 
 def test_a_put_that_adds_nothing_creates_no_work(slow: Collection) -> None:
     put_frames(slow, passages(2), by="test")
-    work_off(slow)
+    run_backlog(slow)
     put_frames(slow, passages(2), by="test")
     assert not embedding_backlog.is_due(slow.id)
 
@@ -85,10 +85,10 @@ def test_a_worker_killed_halfway_loses_nothing_and_another_continues(
     EmbeddingWork.objects.update(lease_until=now() - timedelta(seconds=1))
     assert overdue(embed_backlog) == [slow.id]
     models(SLOW)
-    work_off(slow)
+    run_backlog(slow)
     assert len(embedded) == 8  # and the other worker computed the two missing ones
     assert FrameEmbedding.objects.count() == 10
-    assert lacking(slow, SLOW) == 0
+    assert missing_vectors(slow, SLOW) == 0
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing(slow: Collection, models: Callable[..., None]) -> None:
@@ -137,7 +137,7 @@ def test_a_failure_is_reported_and_retried_later_each_time(
     assert not embedding_backlog.is_due(slow.id)
     models(SLOW)
     EmbeddingWork.objects.update(not_before=None)
-    work_off(slow)
+    run_backlog(slow)
     assert embedding_progress(slow).failure is None
 
 
@@ -156,7 +156,7 @@ def test_refused_texts_do_not_block_the_others_and_the_work_ends(
 ) -> None:
     models(replace(SLOW, embed=choosy))
     put_frames(slow, [*bad(7), *passages(20)], by="test")
-    work_off(slow)
+    run_backlog(slow)
     status = embedding_progress(slow)
     assert (status.embedded, status.frames, status.failure, status.is_running) == (20, 27, None, False)
     assert status.refused == RefusedFrames(count=7, frame=6, reason="it answered 413: Too \0 long")
@@ -184,14 +184,14 @@ def test_a_re_embedding_ends_even_if_texts_are_refused(
 def test_a_refused_text_is_not_retried_until_requested(slow: Collection, models: Callable[..., None]) -> None:
     models(replace(SLOW, embed=choosy))
     put_frames(slow, bad(5), by="test")
-    work_off(slow)
+    run_backlog(slow)
     models(SLOW)
     put_frames(slow, passages(1), by="test")
-    work_off(slow)
-    assert (embedding_progress(slow).embedded, lacking(slow, SLOW)) == (1, 5)
+    run_backlog(slow)
+    assert (embedding_progress(slow).embedded, missing_vectors(slow, SLOW)) == (1, 5)
     assert reembed(slow, "slow", by="test").refused is None
-    work_off(slow)
-    assert lacking(slow, SLOW) == 0
+    run_backlog(slow)
+    assert missing_vectors(slow, SLOW) == 0
     assert find(slow, Query(text="x", mode="semantic")).not_embedded == 0
 
 
@@ -203,7 +203,7 @@ def test_a_server_that_refuses_everything_refuses_no_single_frame(
 
     models(replace(SLOW, embed=closed))
     put_frames(slow, passages(3), by="test")
-    work_off(slow)
+    run_backlog(slow)
     status = embedding_progress(slow)
     assert status.refused is None
     assert status.failure is not None
@@ -241,7 +241,7 @@ def test_a_new_collection_keeps_the_model_of_the_settings(project: Project, sett
     made = create_collection(project, "of today", by="test")
     settings.EMBEDDING_MODEL = "wordllama"
     put_frames(made, passages(1), by="test")
-    work_off(made)
+    run_backlog(made)
     assert find(made, Query(text="x")).embedding_model == OTHER.name
 
 
@@ -286,7 +286,7 @@ def test_a_long_batch_keeps_its_lease(
 
     models(replace(SLOW, embed=long))
     assert embedding_backlog.embed_missing(slow.id) is False
-    assert lacking(slow, SLOW) == 0
+    assert missing_vectors(slow, SLOW) == 0
 
 
 def unreachable(texts: Sequence[str]) -> Vectors:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.knowledge.slow_models import OTHER, SLOW, lacking, letters, passages, work_off
+from tests.knowledge.slow_models import OTHER, SLOW, letters, missing_vectors, passages, run_backlog
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.knowledge import embedding_backlog
@@ -42,26 +42,26 @@ def test_at_the_switch_no_frame_of_any_version_lacks_a_vector(quick: Collection)
             first += 3
     quick.refresh_from_db()
     assert quick.embedding_model == SLOW.name
-    assert lacking(quick, SLOW) == 0
+    assert missing_vectors(quick, SLOW) == 0
     assert not EmbeddingWork.objects.exists()
 
 
 def test_a_put_that_began_before_the_switch_is_embedded_after_it(quick: Collection) -> None:
     stale = Collection.objects.get(id=quick.id)
     reembed(quick, "slow", by="test")
-    work_off(quick)
+    run_backlog(quick)
     put_frames(stale, passages(2, first=50), by="test")
     quick.refresh_from_db()
     assert find(quick, Query(text="x", mode="semantic")).not_embedded == 2
-    work_off(quick)
-    assert lacking(quick, SLOW) == lacking(quick, WORDLLAMA) == 0
+    run_backlog(quick)
+    assert missing_vectors(quick, SLOW) == missing_vectors(quick, WORDLLAMA) == 0
 
 
 def test_the_earlier_vectors_are_kept_and_can_be_searched(quick: Collection) -> None:
     moment = now()
     before = find(quick, Query(text="passage 3"))
     reembed(quick, "slow", by="test")
-    work_off(quick)
+    run_backlog(quick)
     quick.refresh_from_db()
     put_frames(quick, passages(1, first=30), by="test")
     later = find(quick, Query(text="passage 3", embedding_model="wordllama", as_of=moment))
@@ -88,7 +88,7 @@ def test_a_second_request_replaces_the_target_and_the_worker_at_it_stops(
         return letters(texts)
 
     models(replace(SLOW, embed=interrupted), OTHER)
-    work_off(quick)
+    run_backlog(quick)
     assert embedding_progress(quick).model == OTHER.name
     assert not FrameEmbedding.objects.filter(model=SLOW.name).exists()
 

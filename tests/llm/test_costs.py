@@ -25,7 +25,7 @@ def stub() -> Iterator[StubModelServer]:
 
 
 # name, bare name where one provider alone has such models, US dollars per million tokens read and written
-ELEVEN = [
+ELEVEN_MODELS = [
     ("openai:gpt-4o-mini", "gpt-4o-mini", "0.15", "0.60"),
     ("openai:gpt-4o", "gpt-4o", "2.50", "10"),
     ("openai:gpt-4.5", "gpt-4.5", "75", "150"),
@@ -41,7 +41,7 @@ ELEVEN = [
 
 
 @pytest.mark.parametrize("at", [NOW, YEARS_FROM_NOW], ids=["today", "years from now"])
-@pytest.mark.parametrize(("name", "bare", "read", "written"), ELEVEN)
+@pytest.mark.parametrize(("name", "bare", "read", "written"), ELEVEN_MODELS)
 def test_the_eleven_models_have_their_prices_under_these_names_now_and_in_future(
     name: str, bare: str | None, read: str, written: str, at: datetime
 ) -> None:

@@ -65,11 +65,11 @@ class OddServer:
 def serve() -> Iterator[Callable[[Play], OddServer]]:
     servers: list[OddServer] = []
 
-    def begun(play: Play) -> OddServer:
+    def start(play: Play) -> OddServer:
         servers.append(OddServer(play))
         return servers[-1]
 
-    yield begun
+    yield start
     for server in servers:
         server.close()
 

@@ -58,7 +58,7 @@ def test_a_call_costs_the_list_price(model: str, usage: TokenUsage | None, cost:
     assert price(named(model), usage, NOW).cost_usd == Decimal(cost)
 
 
-SILENT = [
+UNLISTED = [
     ("openai:gpt-4o-mini", None),
     ("openai:gpt-4o-mini", tokens(None, 5)),
     ("openai:gpt-4o-mini", tokens(5, None)),
@@ -71,7 +71,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize(("model", "usage"), SILENT)
+@pytest.mark.parametrize(("model", "usage"), UNLISTED)
 def test_a_model_missing_from_the_list_has_an_unknown_cost_and_never_zero(
     model: str, usage: TokenUsage | None
 ) -> None:

@@ -13,7 +13,7 @@ from tests.e2e.conftest import FLAGS
 from tests.verifier.bundles import Files, document, packed, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
-from tests.verifier.test_key_holder import in_first_tree, in_part, linked_by, sealed_again, without_facts
+from tests.verifier.test_key_holder import in_first_tree, in_part, links_of, reseal, without_facts
 
 PROGRAM: Final = Path(__file__).parents[2] / "static" / "js" / "check-here.js"
 ADDRESS: Final = "http://localhost"  # no server listens there: requests are answered by the route handler
@@ -75,10 +75,10 @@ def test_an_untouched_bundle_is_verified(made: Made, browser_report: Checks, of:
 @pytest.mark.parametrize("of", ["replay", "comparison"])
 def test_a_step_repeats_exactly_the_record_that_it_names(made: Made, browser_report: Checks, of: str) -> None:
     files, forger = unpacked(getattr(made, of)), Forger()
-    links = linked_by(files, of)
+    links = links_of(files, of)
     other = min(links)
     one = next(index for index in links if links[index] != links[other])
-    sealed_again(files, of, forger, {one: links[other], other: links[one]})
+    reseal(files, of, forger, {one: links[other], other: links[one]})
     found = browser_report(files)
     assert found.startswith("not verified: 2 faults")
     for index in (one, other):
@@ -90,9 +90,9 @@ def test_without_disclosed_facts_the_order_of_a_replay_is_compared(
 ) -> None:
     files, forger = unpacked(made.replay), Forger()
     without_facts(files, "replay")
-    links = linked_by(files, "replay")
+    links = links_of(files, "replay")
     kinds = [line.split(b'"kind":"')[1].split(b'"')[0] for line in files["replay/records.jsonl"].splitlines()]
-    sealed_again(files, "replay", forger, {1: links[2], 2: links[1]}, {1: kinds[2], 2: kinds[1]})
+    reseal(files, "replay", forger, {1: links[2], 2: links[1]}, {1: kinds[2], 2: kinds[1]})
     found = browser_report(files)
     assert "replay record 2: It repeats record" in found
     assert "which steps 4 records of the replay repeat" in found
@@ -100,7 +100,7 @@ def test_without_disclosed_facts_the_order_of_a_replay_is_compared(
 
 def test_a_step_that_names_no_record_is_a_fault(made: Made, browser_report: Checks) -> None:
     files = unpacked(made.replay)
-    sealed_again(files, "replay", Forger(), {1: b""})
+    reseal(files, "replay", Forger(), {1: b""})
     assert "does not name the record it repeats" in browser_report(files)
 
 

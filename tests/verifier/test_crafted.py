@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db  # for the fixture only
 DISCLOSED: Final = "session/disclosed.jsonl"
 
 
-def put(name: str, line: bytes, number: int = 0) -> Change:
+def with_line(name: str, line: bytes, number: int = 0) -> Change:
     """Replace a line."""
     return lines(name, lambda found: found.__setitem__(number, line))
 
@@ -105,7 +105,7 @@ CRAFTED: Final[dict[str, tuple[str, Change, tuple[str, str]]]] = {
     ),
     "a payload whose hash is a list": (
         "session",
-        put("payloads.jsonl", b'{"sha256":[],"text":""}'),
+        with_line("payloads.jsonl", b'{"sha256":[],"text":""}'),
         ("payload", "payloads.jsonl line 1"),
     ),
     "tombstones that are a number": (

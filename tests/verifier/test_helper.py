@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db  # for the fixture only
 RECORDS, DISCLOSED, PAYLOADS = "session/records.jsonl", "session/disclosed.jsonl", "payloads.jsonl"
 
 
-def tell(number: int, old: str, new: str) -> Change:
+def replace_disclosed(number: int, old: str, new: str) -> Change:
     return replaced(DISCLOSED, number, old.encode(), new.encode())
 
 
@@ -38,11 +38,11 @@ def swap(found: list[bytes]) -> None:
 
 AMBIGUOUS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
     "an index twice": (
-        tell(2, '{"index":2,', '{"index":3,"index":2,'),
+        replace_disclosed(2, '{"index":2,', '{"index":3,"index":2,'),
         ("field", "session disclosed line 3"),
     ),
     "a field twice": (
-        tell(2, '"fields":{', '"fields":{"input":["00","x"],'),
+        replace_disclosed(2, '"fields":{', '"fields":{"input":["00","x"],'),
         ("field", "session disclosed line 3"),
     ),
     "pairs instead of an object": (
@@ -50,7 +50,7 @@ AMBIGUOUS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         ("field", "session disclosed line 1"),
     ),
     "an index that is not a whole number": (
-        tell(0, '{"index":0,', '{"index":0.0,'),
+        replace_disclosed(0, '{"index":0,', '{"index":0.0,'),
         ("field", "session disclosed line 1"),
     ),
     "a record disclosed twice": (

@@ -16,7 +16,7 @@ from timemachine.evidence.pure.tree import Tree, leaf_hash
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture only
-NO_OTHER: Final[dict[int, bytes]] = {}
+UNCHANGED_KINDS: Final[dict[int, bytes]] = {}
 
 
 def in_part(files: Files, path: str, indexes: Sequence[int]) -> None:
@@ -92,8 +92,12 @@ def test_a_large_number_of_gaps_is_counted() -> None:
     assert named.endswith("39, and 30 more ranges")
 
 
-def sealed_again(
-    files: Files, path: str, forger: Forger, links: dict[int, bytes], kinds: dict[int, bytes] = NO_OTHER
+def reseal(
+    files: Files,
+    path: str,
+    forger: Forger,
+    links: dict[int, bytes],
+    kinds: dict[int, bytes] = UNCHANGED_KINDS,
 ) -> None:
     """Seal a replay or comparison again, with other links (empty: none) and kinds of these records."""
     previous, made = b"0" * 64, []
@@ -131,7 +135,7 @@ def sealed_again(
     forger.seal(files, stated)
 
 
-def linked_by(files: Files, path: str) -> dict[int, bytes]:
+def links_of(files: Files, path: str) -> dict[int, bytes]:
     """Return the links of each record of a tree."""
     found = enumerate(files[f"{path}/records.jsonl"].splitlines())
     return {
@@ -154,12 +158,12 @@ def without_facts(files: Files, path: str) -> None:
 @pytest.mark.parametrize("of", ["replay", "comparison"])
 def test_a_step_repeats_exactly_the_record_that_it_names(made: Made, tmp_path: Path, of: str) -> None:
     original, forger = unpacked(getattr(made, of)), Forger()
-    links = linked_by(original, of)
+    links = links_of(original, of)
     other = min(links)
     one = next(index for index in links if links[index] != links[other])
-    sealed_again(same := dict(original), of, forger, {})
+    reseal(same := dict(original), of, forger, {})
     assert checked(same, tmp_path, forger).problems == []
-    sealed_again(files := dict(original), of, forger, {one: links[other], other: links[one]})
+    reseal(files := dict(original), of, forger, {one: links[other], other: links[one]})
     report = checked(files, tmp_path, forger)
     wrong = {f"{of} record {one}", f"{of} record {other}"}
     assert {(each["code"], each["where"]) for each in report.problems} == {("link", each) for each in wrong}
@@ -171,8 +175,8 @@ def test_without_disclosed_facts_the_kinds_and_the_order_of_a_replay_are_compare
 ) -> None:
     original, forger = unpacked(made.replay), Forger()
     without_facts(original, "replay")
-    links = linked_by(original, "replay")
-    sealed_again(files := dict(original), "replay", forger, {})
+    links = links_of(original, "replay")
+    reseal(files := dict(original), "replay", forger, {})
     forger.seal(files, in_first_tree(withholds=True))
     report = checked(files, tmp_path, forger)
     assert report.problems == []
@@ -182,8 +186,8 @@ def test_without_disclosed_facts_the_kinds_and_the_order_of_a_replay_are_compare
         for index, line in enumerate(original["replay/records.jsonl"].splitlines())
     }
     swapped = {1: links[2], 2: links[1]}
-    for as_well, named in ((NO_OTHER, "something else"), ({1: kinds[2], 2: kinds[1]}, "after record")):
-        sealed_again(files := dict(original), "replay", forger, swapped, as_well)
+    for as_well, named in ((UNCHANGED_KINDS, "something else"), ({1: kinds[2], 2: kinds[1]}, "after record")):
+        reseal(files := dict(original), "replay", forger, swapped, as_well)
         forger.seal(files, in_first_tree(withholds=True))
         found = checked(files, tmp_path, forger).problems
         assert any(each["code"] == "link" and named in each["says"] for each in found)
@@ -198,7 +202,7 @@ def test_a_step_of_a_replay_links_only_a_recorded_step(made: Made, tmp_path: Pat
         (session, "something else (1)"),
         (b"", "does not name the record"),
     ):
-        sealed_again(files := dict(original), "replay", forger, {1: link})
+        reseal(files := dict(original), "replay", forger, {1: link})
         (fault,) = checked(files, tmp_path, forger).problems
         assert (fault["code"], fault["where"]) == ("link", "replay record 1")
         assert named in fault["says"]

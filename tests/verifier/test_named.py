@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db  # for the fixture only
 RECORDS: Final = "session/records.jsonl"
 
 
-def taken(*numbers: int) -> Change:
+def removed(*numbers: int) -> Change:
     """Remove these lines."""
     return lines(
         RECORDS,
@@ -56,10 +56,10 @@ def both(*changes: Change) -> Change:
 
 
 CASES: Final[dict[str, tuple[Change, set[int]]]] = {
-    **{f"{number} taken out": (taken(number), {number}) for number in range(9)},
-    "5 and 7 taken out": (taken(5, 7), {5, 7}),
-    "0 and the last taken out": (taken(0, 8), {0, 8}),
-    "3 and 4 taken out": (taken(3, 4), {3, 4}),
+    **{f"{number} taken out": (removed(number), {number}) for number in range(9)},
+    "5 and 7 taken out": (removed(5, 7), {5, 7}),
+    "0 and the last taken out": (removed(0, 8), {0, 8}),
+    "3 and 4 taken out": (removed(3, 4), {3, 4}),
     "neighbours swapped": (swapped(3, 4), {3}),
     "the first two swapped": (swapped(0, 1), {0}),
     "the last two swapped": (swapped(7, 8), {7}),
@@ -82,7 +82,7 @@ CASES: Final[dict[str, tuple[Change, set[int]]]] = {
     "the first of another form": (at(0, '"v":1', '"v":2'), {0}),
     "the last of another form": (at(8, '"v":1', '"v":2'), {8}),
     "two of another form, and one taken out": (
-        both(at(2, '"v":1', '"v":2'), at(3, '"v":1', '"v":2'), taken(6)),
+        both(at(2, '"v":1', '"v":2'), at(3, '"v":1', '"v":2'), removed(6)),
         {2, 3, 6},
     ),
     **{f"the hash in {number}": (first_hash_of(number, "prev"), {number}) for number in (0, 1, 4, 7, 8)},

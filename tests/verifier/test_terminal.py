@@ -13,7 +13,7 @@ from tests.verifier.test_crafted import forged
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture only
-OVER = "x\r\x1b[1A\x1b[2KVERIFIED\u202e\u2066\x7f\x85\ud800"
+OVERWRITING = "x\r\x1b[1A\x1b[2KVERIFIED\u202e\u2066\x7f\x85\ud800"
 
 
 def is_harmless(written: str) -> bool:
@@ -24,9 +24,11 @@ def test_every_reported_line_is_printable(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = unpacked(made.session)
-    forged(lambda content: content["subject"][0].update(name=OVER))(files)
-    document("session/disclosed.jsonl", lambda line: line["fields"].update({OVER: ["00", "x"]}), 0)(files)
-    files[OVER.replace("\ud800", "")] = b""
+    forged(lambda content: content["subject"][0].update(name=OVERWRITING))(files)
+    document("session/disclosed.jsonl", lambda line: line["fields"].update({OVERWRITING: ["00", "x"]}), 0)(
+        files
+    )
+    files[OVERWRITING.replace("\ud800", "")] = b""
     path = str(packed(files, tmp_path / "x.zip"))
     assert tm_verify.main([path]) == 1
     out = capsys.readouterr().out
@@ -41,7 +43,7 @@ def test_an_unreadable_file_is_reported_in_printable_words(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = unpacked(made.session)
-    forged(lambda content: content["predicate"].update(format=OVER))(files)
+    forged(lambda content: content["predicate"].update(format=OVERWRITING))(files)
     path = packed(files, tmp_path / "x\r\x1b[2K.zip")
     assert tm_verify.main([str(path)]) == 2
     with pytest.raises(SystemExit):

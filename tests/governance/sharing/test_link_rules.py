@@ -45,8 +45,8 @@ def test_a_withheld_agent_does_not_appear_anywhere_in_a_link(
     profile = as_profile(make_profile(project, "Quiet", read_rules({"fields": [field]}), by="test"))
     terms = Terms(redaction=profile, evidence_only=evidence_only)
     link, path = shared(project, session, terms)
-    visitor, there = opened(path)
-    pages = [there] if evidence_only else [there, f"{there}?step=2", f"{there}?step=2&tab=raw"]
+    visitor, link_url = opened(path)
+    pages = [link_url] if evidence_only else [link_url, f"{link_url}?step=2", f"{link_url}?step=2&tab=raw"]
     for page in pages:
         body = visitor.get(page).text
         assert "Zwitscher" not in body
@@ -64,5 +64,5 @@ def test_an_agent_that_no_rule_names_appears_in_the_head(project: Project) -> No
     session = recorded_session(project)
     type(session).objects.filter(pk=session.pk).update(agent="Zwitscher")
     session.refresh_from_db()
-    visitor, there = opened(shared(project, session, Terms(redaction=profile))[1])
-    assert "Zwitscher" in visitor.get(there).text
+    visitor, link_url = opened(shared(project, session, Terms(redaction=profile))[1])
+    assert "Zwitscher" in visitor.get(link_url).text

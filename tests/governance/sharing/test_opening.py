@@ -46,7 +46,7 @@ def log_of(link: ShareLink) -> list[str]:
     return list(link.openings.order_by("sequence").values_list("result", flat=True))
 
 
-def tries_of(link: ShareLink) -> list[str]:
+def attempts_of(link: ShareLink) -> list[str]:
     """Return the log entries of failed attempts to open it."""
     return list(link.openings.filter(by=None).order_by("sequence").values_list("result", flat=True))
 
@@ -136,7 +136,7 @@ def test_a_link_that_does_not_open_gives_the_same_answer_for_every_reason_and_lo
     spoil(link)
     with pytest.raises(NotFound, match=SENTENCE):
         open_link(token)
-    assert tries_of(link) == [reason]
+    assert attempts_of(link) == [reason]
 
 
 def test_a_wrong_secret_is_refused_like_an_unknown_link_and_logged(
@@ -147,7 +147,7 @@ def test_a_wrong_secret_is_refused_like_an_unknown_link_and_logged(
     for token in (f"tms_{link.public_id}_{wrong}", str(new_token()), ":token", "", "\x00"):
         with pytest.raises(NotFound, match=SENTENCE):
             open_link(token)
-    assert tries_of(link) == ["wrong_secret"]
+    assert attempts_of(link) == ["wrong_secret"]
     assert not ShareGrant.objects.exists()
 
 
@@ -157,7 +157,7 @@ def test_a_passphrase_is_requested_only_if_the_secret_is_right(project: Project,
         open_link(token)
     with pytest.raises(NotFound):
         open_link(token[:-1] + ("a" if token[-1] != "a" else "b"), "schöner Käse")
-    assert tries_of(link) == ["wrong_secret"]
+    assert attempts_of(link) == ["wrong_secret"]
     assert open_link(token, "schöner Käse").link == link
     link.refresh_from_db()
     assert link.opens == 1
@@ -173,7 +173,7 @@ def test_after_five_wrong_passphrases_even_the_right_one_has_to_wait(
     with pytest.raises(TooManyRequests) as refused:
         open_link(token, "Käse")
     assert 890 < refused.value.facts["retry_after_seconds"] <= 900
-    assert tries_of(link) == ["wrong_passphrase"] * 5
+    assert attempts_of(link) == ["wrong_passphrase"] * 5
     tamper("UPDATE tm_share_opening SET at = at - %s::interval", ["15 minutes"])
     assert open_link(token, "Käse").link == link
 
@@ -196,7 +196,7 @@ def test_an_earlier_visitor_is_not_blocked_by_the_attempts_of_others(
     with pytest.raises(TooManyRequests) as refused:
         open_link(token, "Käse", address="2001:db8:1::1")
     assert 0 < refused.value.facts["retry_after_seconds"] <= 900
-    assert tries_of(link).count("wrong_passphrase") == 10
+    assert attempts_of(link).count("wrong_passphrase") == 10
     for known in (auditor, colleague):
         assert open_link(token, "Käse", address=known).link == link
 
@@ -283,7 +283,7 @@ def test_exactly_one_of_fifty_concurrent_visitors_opens_a_link_limited_to_one() 
     assert open_concurrently(50, token) == {"opened": 1, "share_link_not_valid": 49}
     link.refresh_from_db()
     assert (link.opens, ShareGrant.objects.count()) == (1, 1)
-    assert Counter(tries_of(link)) == {"opened": 1, "exhausted": 49}
+    assert Counter(attempts_of(link)) == {"opened": 1, "exhausted": 49}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -85,42 +85,42 @@ def _applied(value: Any, changes: Sequence[tuple[tuple[str, ...], JsonChange]]) 
     for parts, change in changes:
         if not parts:
             return change.new
-    here = [(parts[0], change) for parts, change in changes if len(parts) == 1]
-    inside: dict[str, list[tuple[tuple[str, ...], JsonChange]]] = {}
+    direct = [(parts[0], change) for parts, change in changes if len(parts) == 1]
+    nested: dict[str, list[tuple[tuple[str, ...], JsonChange]]] = {}
     for parts, change in changes:
         if len(parts) > 1 or change.op == "changed":
-            inside.setdefault(parts[0], []).append((parts[1:], change))
-    return _in_list(value, here, inside) if isinstance(value, list) else _in_mapping(value, here, inside)
+            nested.setdefault(parts[0], []).append((parts[1:], change))
+    return _in_list(value, direct, nested) if isinstance(value, list) else _in_mapping(value, direct, nested)
 
 
 def _in_mapping(
     value: Mapping[str, Any],
-    here: Sequence[tuple[str, JsonChange]],
-    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
+    direct: Sequence[tuple[str, JsonChange]],
+    nested: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
 ) -> dict[str, Any]:
-    removed = {name for name, change in here if change.op == "removed"}
+    removed = {name for name, change in direct if change.op == "removed"}
     remaining = {
-        name: _applied(item, inside.get(name, [])) for name, item in value.items() if name not in removed
+        name: _applied(item, nested.get(name, [])) for name, item in value.items() if name not in removed
     }
-    return remaining | {name: change.new for name, change in here if change.op == "added"}
+    return remaining | {name: change.new for name, change in direct if change.op == "added"}
 
 
 def _in_list(
     value: Sequence[Any],
-    here: Sequence[tuple[str, JsonChange]],
-    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
+    direct: Sequence[tuple[str, JsonChange]],
+    nested: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
 ) -> list[Any]:
     """Apply removals, then moves, then additions, and changes inside items last, because indexes are counted in this order."""
-    removed = {int(name) for name, change in here if change.op == "removed"}
-    items = _reordered([item for index, item in enumerate(value) if index not in removed], here)
-    for name, change in here:
+    removed = {int(name) for name, change in direct if change.op == "removed"}
+    items = _reordered([item for index, item in enumerate(value) if index not in removed], direct)
+    for name, change in direct:
         if change.op == "added":
             items.insert(int(name), change.new)
-    return [_applied(item, inside.get(str(index), [])) for index, item in enumerate(items)]
+    return [_applied(item, nested.get(str(index), [])) for index, item in enumerate(items)]
 
 
-def _reordered(items: Sequence[Any], here: Sequence[tuple[str, JsonChange]]) -> list[Any]:
-    moves = {change.new: change.old for _, change in here if change.op == "moved"}
+def _reordered(items: Sequence[Any], direct: Sequence[tuple[str, JsonChange]]) -> list[Any]:
+    moves = {change.new: change.old for _, change in direct if change.op == "moved"}
     moving = set(moves.values())
     steady = (item for index, item in enumerate(items) if index not in moving)
     return [items[moves[place]] if place in moves else next(steady) for place in range(len(items))]

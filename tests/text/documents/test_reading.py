@@ -44,18 +44,18 @@ def test_the_process_that_reads_a_file_has_no_secrets_of_the_server(monkeypatch:
     started: list[dict[str, str]] = []
     run = subprocess.run
 
-    def seen(*given: Any, **named: Any) -> Any:
+    def recording_run(*given: Any, **named: Any) -> Any:
         started.append(named["env"])
         return run(*given, **named)
 
-    monkeypatch.setattr(subprocess, "run", seen)
+    monkeypatch.setattr(subprocess, "run", recording_run)
     assert read(b"<p>x", "html", LIMITS).text == "x"
     (environment,) = started
     assert "SECRET_KEY" not in environment
     assert not {name for name in environment if "URL" in name or "KEY" in name or "TOKEN" in name}
 
 
-def test_a_refusal_leaves_the_reading_process_unchanged() -> None:
+def test_a_refusal_passes_through_the_reading_process_unchanged() -> None:
     with pytest.raises(InvalidInput) as refused:
         read(b"\xff\xfe\xff", "markdown", LIMITS)
     assert (refused.value.code, refused.value.facts["byte"]) == ("not_text", 3)

@@ -19,8 +19,8 @@ BY = read_rules(
     {"detect": ["email"], "patterns": [{"name": "canary", "pattern": "kanari-[0-9]+", "ignore_case": True}]}
 )
 FIELD = "[withheld: field]"
-SAYS = "repeats what is withheld"
-REPEATS = f"[withheld: {SAYS}]"
+LABEL = "repeats what is withheld"
+REPEATED = f"[withheld: {LABEL}]"
 
 
 def sentence(text: str, **more: Any) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def test_a_secret_that_crosses_a_sentence_boundary_is_in_neither_sentence() -> N
 @pytest.mark.parametrize("output", [{"answer": ANSWER, "by": EMAIL}, f"other {EMAIL}"])
 def test_sentences_with_unknown_offsets_are_withheld_with_their_answer(output: Any) -> None:
     found = redact_action(document(output=output), BY).document["grounding"]["sentences"]
-    assert [(each["text"], each["start"], each["end"]) for each in found] == [(REPEATS, None, None)] * 3
+    assert [(each["text"], each["start"], each["end"]) for each in found] == [(REPEATED, None, None)] * 3
 
 
 def test_sentences_are_kept_if_nothing_in_their_answer_is_withheld() -> None:
@@ -180,9 +180,9 @@ def test_sentences_are_kept_if_nothing_in_their_answer_is_withheld() -> None:
 
 def test_hashes_and_words_that_would_reveal_a_text_are_withheld_with_it() -> None:
     first, second = redact_action(document(), BY).document["retrieval"]["hits"]
-    assert (first["sha256"], first["matched"]) == ("[withheld: hash]", {"withheld": REPEATS})
+    assert (first["sha256"], first["matched"]) == ("[withheld: hash]", {"withheld": REPEATED})
     assert (second["sha256"], second["text"]) == ("cd" * 32, "b")
-    assert second["matched"] == {"withheld": REPEATS}, (
+    assert second["matched"] == {"withheld": REPEATED}, (
         "its words are those of the question, which is withheld"
     )
     asked = document(input="plain")
@@ -219,9 +219,9 @@ def test_fields_are_withheld_by_their_paths() -> None:
     assert (shown["output"], shown["source"], shown["input"]["question"]) == (FIELD, FIELD, FIELD)
     assert [hit["text"] for hit in shown["retrieval"]["hits"]] == [FIELD, FIELD]
     assert [hit["sha256"] for hit in shown["retrieval"]["hits"]] == ["[withheld: hash]"] * 2
-    assert [each["text"] for each in shown["grounding"]["sentences"]] == [REPEATS] * 3
+    assert [each["text"] for each in shown["grounding"]["sentences"]] == [REPEATED] * 3
     assert {each["passage_start"] for each in shown["grounding"]["sentences"][1:]} == {None}
-    assert found.tally == {("field", "field"): 10, ("hash", "hash"): 2, (SAYS, SAYS): 5}
+    assert found.tally == {("field", "field"): 10, ("hash", "hash"): 2, (LABEL, LABEL): 5}
     assert "call_id" in found.touched
 
 

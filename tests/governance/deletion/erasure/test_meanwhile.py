@@ -45,7 +45,7 @@ def waiting() -> int:
 
 
 @contextmanager
-def begun_while_the_session_is_held(
+def run_while_session_is_locked(
     session: Session, first: Callable[[], Any], second: Callable[[], Any], *, no_key: bool
 ) -> Iterator[list[Any]]:
     """Return the results of two operations that begin one after the other while a recorder has locked the session's row."""
@@ -70,7 +70,7 @@ def test_a_session_first_sealed_during_its_erasure_is_sealed_as_what_remains(ses
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
-    with begun_while_the_session_is_held(
+    with run_while_session_is_locked(
         session, lambda: erasing.work(found.id), lambda: seals.seal_session(session.id), no_key=False
     ) as (done, seal):
         assert done.status == "done", done.problem
@@ -185,7 +185,7 @@ def test_a_comparison_sealed_while_a_session_loses_fields_is_sealed_as_what_rema
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
-    with begun_while_the_session_is_held(
+    with run_while_session_is_locked(
         session, lambda: erasing.work(found.id), lambda: seals.seal_comparison(both.id), no_key=False
     ) as (done, seal):
         assert done.status == "done", done.problem
@@ -202,7 +202,7 @@ def test_a_check_of_a_comparison_is_consistent_while_a_session_loses_fields(sess
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
-    with begun_while_the_session_is_held(
+    with run_while_session_is_locked(
         session, lambda: erasing.work(found.id), lambda: commands.run_check(statements.id), no_key=False
     ) as (done, check):
         assert done.status == "done", done.problem
@@ -220,7 +220,7 @@ def test_a_comparison_sealed_while_a_session_is_erased_is_sealed_as_what_remains
     both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
     for each in (session, other):
         seals.seal_session(each.id)
-    with begun_while_the_session_is_held(
+    with run_while_session_is_locked(
         session,
         lambda: erase_session(session, by="ada"),
         lambda: seals.seal_comparison(both.id),
@@ -238,7 +238,7 @@ def test_a_session_first_sealed_during_its_erasure_is_not_reported_missing(
 ) -> None:
     remaining = recorded_session(session.project, questions=QUESTIONS[:1], key="kept")
     seals.seal_session(remaining.id)
-    with begun_while_the_session_is_held(
+    with run_while_session_is_locked(
         session,
         lambda: erase_session(session, by="ada"),
         lambda: seals.seal_session(session.id),
@@ -253,7 +253,7 @@ def test_an_access_log_committed_to_during_the_erasure_of_its_session_is_not_rep
 ) -> None:
     seals.seal_session(recorded_session(session.project, questions=QUESTIONS[:1], key="kept").id)
     head = Head(chain="link 7", lines=1, sha256="0" * 64, session=session.id)
-    with begun_while_the_session_is_held(
+    with run_while_session_is_locked(
         session,
         lambda: erase_session(session, by="ada"),
         lambda: access.commit(session.project, [head]),
