@@ -262,7 +262,7 @@ def test_an_empty_passage_among_others_keeps_its_number_and_is_never_found(colle
         put_frames(collection, [NewFrame(text=" ")], by="test")
 
 
-def test_an_empty_collection_states_when_its_first_frame_came_or_that_all_were_deleted(
+def test_an_empty_result_states_whether_frames_came_later_or_were_all_deleted(
     project: Project,
 ) -> None:
     collection = get_or_create_collection(project, "c", by="test")

@@ -99,9 +99,9 @@ def test_a_refused_single_text_is_sent_in_fewer_and_shorter_windows(
     stub.script(Script(longest_text=700, most_texts=2))
     vector = server.embed("server:m@8", [words])
     assert np.allclose(np.linalg.norm(vector, axis=1), 1, atol=1e-6)
-    asked = [call.body["input"] for call in stub.calls()]
-    taken = [texts for texts in asked if len(texts) <= 2 and max(map(len, texts)) <= 700]
-    assert "".join("".join(texts) for texts in taken).replace(" ", "") == words.replace(" ", "")
+    requests = [call.body["input"] for call in stub.calls()]
+    accepted = [texts for texts in requests if len(texts) <= 2 and max(map(len, texts)) <= 700]
+    assert "".join("".join(texts) for texts in accepted).replace(" ", "") == words.replace(" ", "")
 
 
 def test_a_text_also_refused_at_500_characters_is_refused(stub: StubModelServer) -> None:
@@ -154,10 +154,10 @@ def test_a_collection_with_vectors_that_turn_out_too_long_reports_it(
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "dimensions"),
+    ("name", "requests", "dimensions"),
     [("server:m", "server:m", None), ("server:m@v1", "server:m@v1", None), ("server:m@384", "server:m", 384)],
 )
-def test_a_name_may_fix_the_dimensions(name: str, asked: str, dimensions: int | None) -> None:
+def test_a_name_may_fix_the_dimensions(name: str, requests: str, dimensions: int | None) -> None:
     model = table.model_named(name)
-    assert (model.short_name, server.dimensions_of(name)) == (asked, dimensions)
+    assert (model.short_name, server.dimensions_of(name)) == (requests, dimensions)
     assert table.has_dimensions(model) == (dimensions is not None)

@@ -93,7 +93,7 @@ def test_a_refusing_model_gives_an_answer_marked_as_a_refusal(
     assert completion.text == "I can't help with that."
 
 
-def test_the_reason_for_a_refusal_without_a_text_is_the_text_so_far(stub: StubModelServer) -> None:
+def test_a_refusal_without_a_text_has_the_provider_s_explanation_as_its_text(stub: StubModelServer) -> None:
     refusal = {
         "content": [],
         "stop_reason": "refusal",

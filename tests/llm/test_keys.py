@@ -138,7 +138,7 @@ def test_the_operator_s_account_is_not_sent_with_a_project_s_key(
     assert "openai-organization" not in with_own
 
 
-def test_a_key_is_sent_only_to_the_address_of_its_provider_set_by_the_operator(
+def test_a_key_is_sent_only_to_its_provider_at_the_operator_s_address(
     project: Project, stub: StubModelServer
 ) -> None:
     set_key(project.id, "openai", KEY, by="ada")

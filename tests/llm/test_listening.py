@@ -73,7 +73,7 @@ def test_the_time_limit_of_one_attempt_does_not_affect_the_next(
     assert ends[1].recv(1) == b"x"
 
 
-def test_no_listener_is_called_by_default() -> None:
+def test_a_default_listener_does_nothing() -> None:
     Listening().on_text("into the air")
     assert not Listening().cancellation.requested
 

@@ -172,8 +172,8 @@ def test_a_streamed_or_uncompressed_zip_is_valid(made: Made, tmp_path: Path) -> 
         path = tmp_path / f"{kind}.zip"
         path.write_bytes(stream.data)
         assert faults(path, made.key) == []
-        behind = stream.data.index(b"PK\x07\x08")
-        stream.data[behind + 5] ^= 1  # of the checksum after a file
+        descriptor = stream.data.index(b"PK\x07\x08")
+        stream.data[descriptor + 5] ^= 1  # of the checksum after a file
         path.write_bytes(stream.data)
         assert {code for code, _ in faults(path, made.key)} == {"zip"}
 

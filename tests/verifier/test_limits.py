@@ -123,8 +123,8 @@ def test_valid_lines_in_another_form_are_limited(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = unpacked(made.session)
-    oversized = files["session/disclosed.jsonl"].splitlines()
-    files["session/disclosed.jsonl"] = b"".join(b" " + line + b"\n" for line in oversized)
+    disclosed = files["session/disclosed.jsonl"].splitlines()
+    files["session/disclosed.jsonl"] = b"".join(b" " + line + b"\n" for line in disclosed)
     monkeypatch.setattr(tm_verify, "MOST_COUNTED", 5)
     report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
     assert report.stopped == (

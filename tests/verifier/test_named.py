@@ -140,7 +140,7 @@ def test_an_invalid_statement_signature_is_not_blamed_on_another_key(made: Made,
         ("sealed", "1 sealed", "2 sealed"),
     ],
 )
-def test_a_range_of_one_is_formatted_as_one(name: str, one: str, two: str) -> None:
+def test_a_count_of_one_is_singular(name: str, one: str, two: str) -> None:
     for count, words in ((1, one), (2, two)):
         report = tm_verify.Report()
         report.checked[name] = count

@@ -47,7 +47,7 @@ def problems(
 ) -> list[str]:
     """Yield missing or wrong decisions, for a model and along every shown relation."""
     found: list[str] = []
-    seen, waiting = {start}, [start]
+    visited, waiting = {start}, [start]
     while waiting:
         model = waiting.pop()
         decision = decisions.get(model)
@@ -57,11 +57,12 @@ def problems(
         found += problems_of(model, decision, fields_of(model))
         for name in (decision.shown | decision.shown_as.keys()) & fields_of(model):
             related = related_model(model, name)
-            if related is not None and related not in seen:
-                seen.add(related)
+            if related is not None and related not in visited:
+                visited.add(related)
                 waiting.append(related)
     found += [
-        f"No share link leads to {each.__name__}. Take it out of {WHERE}." for each in decisions.keys() - seen
+        f"No share link leads to {each.__name__}. Take it out of {WHERE}."
+        for each in decisions.keys() - visited
     ]
     return found
 

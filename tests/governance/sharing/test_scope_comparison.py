@@ -132,7 +132,7 @@ def test_an_answer_given_after_the_link_is_in_no_cell_and_no_number(comparison: 
     assert results.findings.pairs
 
 
-def test_if_many_answers_are_left_out_the_columns_are_counted_but_not_compared(
+def test_columns_with_many_answers_are_counted_but_not_compared_in_pairs(
     comparison: Comparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scope = scope_of(comparison)

@@ -170,16 +170,16 @@ def test_pages_of_sessions_contain_every_session_once(project: Project, mode: st
     for n in range(7):
         session_of(project, message("gateway" + " again" * (n // 2)), name=f"run {n}")
     index(project)
-    seen: list[str] = []
+    names: list[str] = []
     after = None
     while True:
         page = found(project, "gateway", mode=mode, limit=2, after=after)
-        seen += [group.session.name for group in page.groups]
+        names += [group.session.name for group in page.groups]
         after = page.next
         if after is None:
             break
-    assert sorted(seen) == [f"run {n}" for n in range(7)]
-    assert seen == [group.session.name for group in found(project, "gateway", mode=mode).groups]
+    assert sorted(names) == [f"run {n}" for n in range(7)]
+    assert names == [group.session.name for group in found(project, "gateway", mode=mode).groups]
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,9 @@ def test_another_project_can_neither_create_nor_see_a_summary(stranger: Program,
     assert stranger.get(PATH).status_code == 404
 
 
-def test_a_key_without_record_scope_cannot_create_a_summary(project: Project, session: Session) -> None:
+def test_a_key_without_the_required_scopes_cannot_create_a_summary(
+    project: Project, session: Session
+) -> None:
     assert session
     for scope in ("run", "record"):
         answer = program(project, "read", scope).post(PATH, {"collection": "lessons"})

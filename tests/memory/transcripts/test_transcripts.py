@@ -255,7 +255,7 @@ def test_calls_tools_and_asks_are_rendered_as_text_and_as_a_chat(api: Program) -
     ]
 
 
-def test_text_outside_every_encoding_is_rendered(api: Program) -> None:
+def test_text_with_unencodable_characters_is_rendered(api: Program) -> None:
     record(api, "odd", message("user", "lone \ud800 and \x00 zero"))
     assert read_transcript(api, "odd")["items"][0]["output"] == "lone \ud800 and \x00 zero"
     assert "lone ? and \x00 zero" in read_transcript(api, "odd", **{"as": "text"})

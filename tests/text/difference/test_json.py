@@ -128,10 +128,10 @@ def _reordered(items: Sequence[Any], direct: Sequence[tuple[str, JsonChange]]) -
 
 @given(VALUES | KEYED, VALUES | KEYED)
 def test_applying_the_changes_to_the_old_value_gives_the_new_one(old: Any, new: Any) -> None:
-    kept = json.dumps(old)
+    before = json.dumps(old)
     made = apply_changes(old, json_diff(old, new))
     assert json.dumps(made, sort_keys=True) == json.dumps(new, sort_keys=True)
-    assert json.dumps(old) == kept
+    assert json.dumps(old) == before
 
 
 @pytest.mark.parametrize(

@@ -106,12 +106,15 @@ def test_a_list_compared_with_itself_is_the_same(items: list[int], k: int) -> No
 def test_swapping_the_lists_swaps_gained_and_lost_and_reverses_every_move(
     one: list[int], other: list[int], k: int
 ) -> None:
-    there, back = compare_rankings(lists(one), lists(other), k), compare_rankings(lists(other), lists(one), k)
-    assert (set(there.gained), set(there.lost)) == (set(back.lost), set(back.gained))
-    assert {(move.key, move.old_rank, move.new_rank) for move in there.moved} == {
-        (move.key, move.new_rank, move.old_rank) for move in back.moved
+    forward, backward = (
+        compare_rankings(lists(one), lists(other), k),
+        compare_rankings(lists(other), lists(one), k),
+    )
+    assert (set(forward.gained), set(forward.lost)) == (set(backward.lost), set(backward.gained))
+    assert {(move.key, move.old_rank, move.new_rank) for move in forward.moved} == {
+        (move.key, move.new_rank, move.old_rank) for move in backward.moved
     }
-    assert (there.verdict, there.overlap) == (back.verdict, back.overlap)
+    assert (forward.verdict, forward.overlap) == (backward.verdict, backward.overlap)
 
 
 @given(LISTS, LISTS, DEPTHS)

@@ -31,8 +31,8 @@ RUNS = st.lists(STEPS, max_size=9).map(
 )
 
 
-def call(number: int, tool: str, arguments: str, **more: Any) -> StepFacts:
-    return StepFacts(sequence=number, kind="tool_call", tool=tool, input=arguments, words=arguments, **more)
+def call(number: int, tool: str, arguments: str, **fields: Any) -> StepFacts:
+    return StepFacts(sequence=number, kind="tool_call", tool=tool, input=arguments, words=arguments, **fields)
 
 
 def message(number: int, text: str, role: str = "user") -> StepFacts:
@@ -71,10 +71,12 @@ def test_a_moved_step_is_listed_at_both_positions_and_no_other_step_is(
     left: list[StepFacts], right: list[StepFacts]
 ) -> None:
     found = align_steps(left, right)
-    away = {(pair.left.sequence, pair.moved) for pair in found if pair.status == "moved" and pair.left}
-    here = {(pair.moved, pair.right.sequence) for pair in found if pair.status == "moved" and pair.right}
-    assert away == here
-    for one, other in away:
+    moved_left = {(pair.left.sequence, pair.moved) for pair in found if pair.status == "moved" and pair.left}
+    moved_right = {
+        (pair.moved, pair.right.sequence) for pair in found if pair.status == "moved" and pair.right
+    }
+    assert moved_left == moved_right
+    for one, other in moved_left:
         assert left[one - 1].doing == right[int(other or 0) - 1].doing
     rest = [{each.fingerprint for each in side if each} for side in _only(found)]
     assert not {each for each in rest[0] & rest[1] if any(each[3:7])}
@@ -244,5 +246,5 @@ def test_two_runs_of_2000_steps_are_aligned_within_seconds() -> None:
         found = align_steps(left, right)
         assert time.process_time() - started < 10
         assert len([pair for pair in found if pair.left]) == len(left)
-    kept = [pair for pair in align_steps(left, alike) if pair.status in {"same", "modified"}]
-    assert len(kept) == len(alike)
+    paired = [pair for pair in align_steps(left, alike) if pair.status in {"same", "modified"}]
+    assert len(paired) == len(alike)

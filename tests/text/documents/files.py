@@ -46,9 +46,11 @@ def pdf(
         )
         for at, (name, page) in enumerate(outline):
             own = root + 1 + at
-            beside = b" /Next %d 0 R" % (own + 1) if own < last else b""
+            next_sibling = b" /Next %d 0 R" % (own + 1) if own < last else b""
             target = b" /Dest [%d 0 R /Fit]" % numbers[page - 1] if page else b""
-            objects.append(b"<< /Title (%s) /Parent %d 0 R%s%s >>" % (_escaped(name), root, target, beside))
+            objects.append(
+                b"<< /Title (%s) /Parent %d 0 R%s%s >>" % (_escaped(name), root, target, next_sibling)
+            )
         catalog += b" /Outlines %d 0 R" % root
     objects[0] = catalog + b" >>"
     trailer = b"/Root 1 0 R"

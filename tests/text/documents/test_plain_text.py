@@ -29,7 +29,7 @@ def test_other_bytes_are_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "message"),
     [
         (b"\x89PNG\r\n\x1a\n\x00\x00", "an image (PNG)"),
         (b"\xff\xd8\xff\xe0\x00\x10JFIF", "an image (JPEG)"),
@@ -42,8 +42,8 @@ def test_other_bytes_are_refused(data: bytes) -> None:
         (b"a long line of text with one NUL \x00 in it", "it contains NUL bytes"),
     ],
 )
-def test_a_file_that_is_not_text_is_refused_with_its_actual_format(data: bytes, says: str) -> None:
-    with pytest.raises(InvalidInput, match=re.escape(says)) as refused:
+def test_a_file_that_is_not_text_is_refused_with_its_actual_format(data: bytes, message: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(message)) as refused:
         decoded(data)
     assert refused.value.code == "not_text"
 

@@ -26,7 +26,7 @@ def test_a_passage_with_a_table_refers_to_its_location_in_the_source(end: str) -
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "text"),
     [
         ("| a\\|b | c |", "a|b | c"),
         ("| a | | c |", "a |  | c"),
@@ -37,9 +37,9 @@ def test_a_passage_with_a_table_refers_to_its_location_in_the_source(end: str) -
         ("| - | - |", None),
     ],
 )
-def test_a_row_is_its_cells(row: str, said: str | None) -> None:
+def test_a_row_is_its_cells(row: str, text: str | None) -> None:
     (found,) = passages(read_markdown(f"| g | h | i |\n|---|---|---|\n{row}\n".encode()), "")
-    assert found.text == ("g | h | i" if said is None else f"g | h | i\n{said}")
+    assert found.text == ("g | h | i" if text is None else f"g | h | i\n{text}")
 
 
 def test_a_long_table_is_split_between_rows_and_no_part_is_a_row_of_dashes() -> None:

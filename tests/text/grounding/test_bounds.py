@@ -57,8 +57,8 @@ def test_an_answer_that_was_not_read_completely_is_never_high_and_is_marked(answ
 
 @pytest.mark.parametrize("extra", [1, 7])
 def test_a_sentence_cut_by_the_end_is_left_out(extra: int) -> None:
-    whole = f"{FACT} " * (bounds.ANSWER // (len(FACT) + 1))
-    answer = whole + OTHER + " Yes." * extra
+    complete = f"{FACT} " * (bounds.ANSWER // (len(FACT) + 1))
+    answer = complete + OTHER + " Yes." * extra
     found = ground(answer, [Passage(frame=1, text=FACT)])
     assert {each.text for each in found.sentences} == {FACT}
     assert found.score == 0.69

@@ -180,9 +180,9 @@ def test_refusals_and_courtesies_are_not_flagged_wherever_they_occur(sentence: s
 
 
 def test_a_clause_that_only_refuses_does_not_count() -> None:
-    said = "The first passage states that the arch rises 134 metres above the water, but it does not mention the height of the pylons."
-    (found,) = grounded(said, BRIDGE).sentences
-    assert (found.grounded, found.text) == (True, said)
+    refusal = "The first passage states that the arch rises 134 metres above the water, but it does not mention the height of the pylons."
+    (found,) = grounded(refusal, BRIDGE).sentences
+    assert (found.grounded, found.text) == (True, refusal)
 
 
 def test_the_unit_of_a_number_is_a_word_in_a_passage() -> None:

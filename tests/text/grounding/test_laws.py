@@ -71,12 +71,12 @@ def test_a_text_is_highly_supported_by_itself(text: str) -> None:
 def test_an_answer_is_supported_no_better_than_any_of_its_sentences_alone(
     answer: str, texts: list[str]
 ) -> None:
-    whole = grounded(answer, texts)
-    alone = [grounded(each.text, texts).score for each in whole.sentences]
+    complete = grounded(answer, texts)
+    alone = [grounded(each.text, texts).score for each in complete.sentences]
     counted = [score for score in alone if score is not None]
-    assert (whole.score is None) == (not counted)
-    if whole.score is not None:
-        assert whole.score <= min(counted) + 1e-4
+    assert (complete.score is None) == (not counted)
+    if complete.score is not None:
+        assert complete.score <= min(counted) + 1e-4
 
 
 @pytest.mark.parametrize("answer", ANSWERS)

@@ -68,7 +68,7 @@ def test_an_answer_with_content_is_not_a_refusal(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "said"),
+    ("sentence", "remaining"),
     [
         ("The price is $5, but the passage does not give the date.", "The price is $5"),
         (
@@ -79,8 +79,8 @@ def test_an_answer_with_content_is_not_a_refusal(text: str) -> None:
         ("The passages do not give the price, but they say it closed.", "they say it closed."),
     ],
 )
-def test_the_refusing_part_of_a_sentence_is_left_out(sentence: str, said: str) -> None:
-    assert without_refusal(sentence) == said
+def test_the_refusing_part_of_a_sentence_is_left_out(sentence: str, remaining: str) -> None:
+    assert without_refusal(sentence) == remaining
 
 
 @pytest.mark.parametrize(

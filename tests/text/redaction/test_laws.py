@@ -110,9 +110,9 @@ def test_an_unsplit_secret_survives_nowhere(before: str, secret: str, after: str
 @given(value=values, by=rules)
 def test_redacting_a_value_twice_equals_redacting_it_once(value: Any, by: Rules) -> None:
     once = redact_value(value, by)
-    again = redact_value(once.value, by)
-    assert again.value == once.value
-    assert not again.tally
+    twice = redact_value(once.value, by)
+    assert twice.value == once.value
+    assert not twice.tally
     assert once.touched == (once.value != value)
 
 
@@ -160,7 +160,7 @@ def test_keys_that_become_equal_stay_separate() -> None:
     assert found.tally == {("e-mail", "e-mail"): 2, ("secret", "value of that name"): 2}
 
 
-def test_a_number_is_found_as_written() -> None:
+def test_numbers_are_searched_as_text() -> None:
     found = redact_value([4111111111111111, 1.5, 12, True], RULES)
     assert found.value == ["[withheld: card number]", 1.5, 12, True]
 

@@ -91,7 +91,7 @@ def test_the_database_refuses_to_change_a_version(project: Project) -> None:
             cursor.execute(f"UPDATE tm_redaction_profile SET {column}")
 
 
-def test_a_retired_profile_cannot_be_chosen_and_its_name_passes_to_the_next_version(
+def test_a_retired_profile_cannot_be_chosen_and_a_new_one_continues_its_versions(
     project: Project,
 ) -> None:
     first = make_profile(project, "Auditors", RULES, by="anna")

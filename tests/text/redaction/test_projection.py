@@ -23,7 +23,7 @@ LABEL = "repeats what is withheld"
 REPEATED = f"[withheld: {LABEL}]"
 
 
-def sentence(text: str, **more: Any) -> dict[str, Any]:
+def sentence(text: str, **fields: Any) -> dict[str, Any]:
     start = ANSWER.index(text)
     return {
         "text": text,
@@ -31,11 +31,11 @@ def sentence(text: str, **more: Any) -> dict[str, Any]:
         "end": start + len(text),
         "grounded": False,
         "missing": ["jane"],
-        **more,
+        **fields,
     }
 
 
-def document(**more: Any) -> dict[str, Any]:
+def document(**fields: Any) -> dict[str, Any]:
     """Return a step in which every field that can contain a text contains the canary."""
     return {
         "sequence": 31337,
@@ -104,7 +104,7 @@ def document(**more: Any) -> dict[str, Any]:
             ],
         },
         "source": {"line": CANARY},
-        **more,
+        **fields,
     }
 
 
@@ -185,22 +185,22 @@ def test_hashes_and_words_that_would_reveal_a_text_are_withheld_with_it() -> Non
     assert second["matched"] == {"withheld": REPEATED}, (
         "its words are those of the question, which is withheld"
     )
-    asked = document(input="plain")
-    assert redact_action(asked, BY).document["retrieval"]["hits"][1]["matched"] == {"terms": {}}
+    plain_question = document(input="plain")
+    assert redact_action(plain_question, BY).document["retrieval"]["hits"][1]["matched"] == {"terms": {}}
 
 
 def test_rules_are_not_applied_to_hashes_and_ids_of_the_product() -> None:
     digits = read_rules({"patterns": [{"name": "customer", "pattern": "[0-9]{4}"}]})
-    ours = {
+    generated = {
         "parameters": {"prompt_sha256": "1234" * 16},
         "cached_from": {"session": "12345678-1234-7234-8234-123456789012"},
         "retrieval": {"hits": [{"rank": 1, "sha256": "5678" * 16, "text": "plain"}]},
         "grounding": None,
     }
-    found = redact_action(ours, digits)
-    assert (found.document, found.touched) == (ours, ())
-    theirs = {"input": {"sha256": "1234" * 16}, "parameters": {"prompt_sha256": "1234"}}
-    assert redact_action(theirs, digits).touched == ("input", "parameters")
+    found = redact_action(generated, digits)
+    assert (found.document, found.touched) == (generated, ())
+    recorded = {"input": {"sha256": "1234" * 16}, "parameters": {"prompt_sha256": "1234"}}
+    assert redact_action(recorded, digits).touched == ("input", "parameters")
 
 
 def test_fields_are_withheld_by_their_paths() -> None:
@@ -279,12 +279,12 @@ pieces = st.lists(st.sampled_from([CANARY, EMAIL, " ", ". ", "😀", "\ud83d", "
 @given(
     output=pieces,
     hit=pieces,
-    asked=pieces,
+    question=pieces,
     cut=st.integers(0, 40),
     by=st.sampled_from([BY, RULES, Rules(detect=("email",))]),
 )
 def test_redacting_a_step_twice_equals_redacting_it_once(
-    output: str, hit: str, asked: str, cut: int, by: Rules
+    output: str, hit: str, question: str, cut: int, by: Rules
 ) -> None:
     cut = min(cut, len(output))
     sentences = [
@@ -298,12 +298,14 @@ def test_redacting_a_step_twice_equals_redacting_it_once(
         },
         {"text": output[cut:], "start": cut, "end": len(output), "missing": [hit]},
     ]
-    hits = [{"frame": 1, "text": hit, "sha256": "ab" * 32, "matched": {"terms": {asked: 1}}}]
-    given = document(output=output, input=asked, grounding={"sentences": sentences}, retrieval={"hits": hits})
+    hits = [{"frame": 1, "text": hit, "sha256": "ab" * 32, "matched": {"terms": {question: 1}}}]
+    given = document(
+        output=output, input=question, grounding={"sentences": sentences}, retrieval={"hits": hits}
+    )
     once = redact_action(given, by)
-    again = redact_action(once.document, by)
-    assert again.document == once.document
-    assert (again.touched, again.tally) == ((), {})
+    twice = redact_action(once.document, by)
+    assert twice.document == once.document
+    assert (twice.touched, twice.tally) == ((), {})
     assert set(once.touched) == {name for name in given if given[name] != once.document[name]}
 
 

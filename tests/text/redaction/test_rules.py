@@ -24,7 +24,7 @@ def test_rules_keep_what_was_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "where", "says"),
+    ("given", "where", "message"),
     [
         ([], "rules", "JSON object"),
         ({}, "rules", "withhold nothing"),
@@ -65,11 +65,11 @@ def test_rules_keep_what_was_written() -> None:
         ({"fields": ["\x00"]}, "rules.fields", "list of texts"),
     ],
 )
-def test_an_invalid_rule_is_refused_with_its_position(given: Any, where: str, says: str) -> None:
+def test_an_invalid_rule_is_refused_with_its_position(given: Any, where: str, message: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         read_rules(given)
     assert refusal.value.facts["field"] == where
-    assert says in refusal.value.message
+    assert message in refusal.value.message
 
 
 @pytest.mark.parametrize(

@@ -89,14 +89,14 @@ def test_only_the_first_erasures_are_listed_and_all_are_in_the_document() -> Non
 def test_a_link_shows_how_many_fields_were_erased_and_when_but_not_by_whom_or_why(
     session: Session, tmp_path: Path
 ) -> None:
-    gone = verified(session, tmp_path)["shown"][0]
+    in_bundle = verified(session, tmp_path)["shown"][0]
     link, _ = create_link(session.project, session, Terms(evidence_only=True), by="owner@example.org")
     with (tmp_path / "link.zip").open("wb") as file:
         Scope(link=link).write_evidence(file)
     found = tm_verify.verify(str(tmp_path / "link.zip"))
     assert found.problems == []
     (shown,) = found.shown
-    assert (shown.erased, shown.last_erased) == (gone["erased"], gone["last_erased"])
+    assert (shown.erased, shown.last_erased) == (in_bundle["erased"], in_bundle["last_erased"])
     assert shown.withheld == found.checked["withheld"] > 0
     report_text = "\n".join(tm_verify.report_lines(found))
     assert f"{shown.erased} fields erased permanently, most recently at {shown.last_erased}" in report_text
@@ -104,8 +104,8 @@ def test_a_link_shows_how_many_fields_were_erased_and_when_but_not_by_whom_or_wh
     files = unpacked((tmp_path / "link.zip").read_bytes())
     assert f"{shown.erased} fields erased permanently, most recently at " in files["report.html"].decode()
     readme = files["README.txt"].decode()
-    left = f"{shown.withheld - 1} withheld of what the link shows;"
-    assert f"{shown.erased} fields erased permanently, {left}" in readme
+    withheld_elsewhere = f"{shown.withheld - 1} withheld of what the link shows;"
+    assert f"{shown.erased} fields erased permanently, {withheld_elsewhere}" in readme
     assert "1 field that no link shows: who made it" in readme
     for canary in (b"ada@example.org", b"asked for by the person"):
         assert canary not in b"".join(files.values())
@@ -117,7 +117,7 @@ def test_a_link_shows_how_many_fields_were_erased_and_when_but_not_by_whom_or_wh
     proven = tm_verify.verify(str(packed(with_tombstones, tmp_path / "proven.zip")))
     assert proven.checked["erased_fields"] == shown.erased
     assert not any(each.startswith("That") for each in proven.not_checked)
-    statement(lambda told: told["predicate"]["trees"][0]["erased"].update(fields=10_000))(files)
+    statement(lambda content: content["predicate"]["trees"][0]["erased"].update(fields=10_000))(files)
     wrong = tm_verify.verify(str(packed(files, tmp_path / "wrong.zip")))
     assert ("statement", "session erased") in [(each["code"], each["where"]) for each in wrong.problems]
 
@@ -125,12 +125,12 @@ def test_a_link_shows_how_many_fields_were_erased_and_when_but_not_by_whom_or_wh
 def test_erased_fields_with_a_tombstone_are_distinguished_from_withheld_ones(
     session: Session, tmp_path: Path
 ) -> None:
-    told = verified(session, tmp_path)["checked"]
+    numbers = verified(session, tmp_path)["checked"]
     files = unpacked((tmp_path / "bundle.zip").read_bytes())
     statement(lambda report_text: report_text["predicate"]["trees"][0].update(withholds=True))(files)
     document("session/disclosed.jsonl", lambda line: line["fields"].popitem(), 1)(files)
     found = tm_verify.verify(str(packed(files, tmp_path / "withheld.zip")))
-    assert (found.checked["erased_fields"], found.checked["withheld"]) == (told["erased_fields"], 1)
+    assert (found.checked["erased_fields"], found.checked["withheld"]) == (numbers["erased_fields"], 1)
     assert "missing" not in {each["code"] for each in found.problems}
 
 
@@ -151,11 +151,11 @@ def test_a_tombstone_for_something_else_is_a_fault(session: Session, tmp_path: P
 
 def test_the_log_states_who_erased_what_when_and_why(session: Session) -> None:
     entries = [bytes(each.entry).decode() for each in LogEntry.objects.filter(project=session.project)]
-    told = [each for each in entries if '"erased_fields"' in each and '"of":"session"' in each]
-    assert len(told) == 1
-    assert '"by":"ada@example.org"' in told[0]
-    assert '"reason":"asked for by the person"' in told[0]
-    assert '[2,["' in told[0]
+    logged = [each for each in entries if '"erased_fields"' in each and '"of":"session"' in each]
+    assert len(logged) == 1
+    assert '"by":"ada@example.org"' in logged[0]
+    assert '"reason":"asked for by the person"' in logged[0]
+    assert '[2,["' in logged[0]
     assert not any(CANARY in each for each in entries)
 
 
@@ -178,9 +178,9 @@ def test_the_log_reports_that_a_comparison_was_resealed_and_not_that_it_was_eras
     session: Session,
 ) -> None:
     lines = [json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=session.project)]
-    told = [each for each in lines if each["entry"] == "erased" and each["of"] == "comparison"]
-    assert [(each["generation"], each["sealed_anew"]) for each in told] == [(1, 2)]
+    resealings = [each for each in lines if each["entry"] == "erased" and each["of"] == "comparison"]
+    assert [(each["generation"], each["sealed_anew"]) for each in resealings] == [(1, 2)]
     erase_session(session, by="ada@example.org")
     last = [json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=session.project)]
-    gone = [each for each in last if each["entry"] == "erased" and "sealed_anew" not in each]
-    assert {"session", "comparison"} <= {each["of"] for each in gone}
+    erased_entries = [each for each in last if each["entry"] == "erased" and "sealed_anew" not in each]
+    assert {"session", "comparison"} <= {each["of"] for each in erased_entries}

@@ -234,9 +234,9 @@ def test_surrounding_turns_are_listed_in_order_with_gaps_marked(
     ]
     assert around["left_out_after"] == 1
     assert around["items"][0]["output"] == "Perhaps the database is slow."
-    [whole] = recall(api, "log of slow queries", around=20, limit=1)["items"][0]["results"]
-    assert [each["sequence"] for each in whole["around"]["items"]] == [1, 2, 3, 4, 5]
-    assert whole["around"]["left_out_after"] == 0
+    [complete] = recall(api, "log of slow queries", around=20, limit=1)["items"][0]["results"]
+    assert [each["sequence"] for each in complete["around"]["items"]] == [1, 2, 3, 4, 5]
+    assert complete["around"]["left_out_after"] == 0
 
 
 def test_a_very_long_surrounding_turn_is_truncated_to_its_beginning(api: Program, project: Project) -> None:
@@ -306,9 +306,9 @@ def test_turns_of_another_project_are_never_returned(
             assert "their" not in document["text"]
     mine = Session.objects.get(project=project)
     assert recall(api, "gateway last session")["items"][0]["times"][0]["session"]["id"] == str(mine.id)
-    theirs = str(Session.objects.get(key="theirs").id)
+    other_session = str(Session.objects.get(key="theirs").id)
     for field in ("session", "besides"):
-        answer = api.post("/recall", {"queries": ["gateway"], field: theirs})
+        answer = api.post("/recall", {"queries": ["gateway"], field: other_session})
         assert (answer.status_code, answer.json()["code"]) == (404, "session_not_found")
 
 

@@ -297,7 +297,7 @@ def test_a_plain_word_that_looks_like_a_date_is_unchanged(question: str) -> None
     assert spoken.text == question
 
 
-def test_a_time_beyond_the_calendar_is_not_parsed() -> None:
+def test_a_time_outside_the_calendar_is_not_parsed() -> None:
     assert readings("9999 years ago") == ()
     assert readings("since 9999 years ago") == ()
     assert readings("between 31 June and 3 July") == ()

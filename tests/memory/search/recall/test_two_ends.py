@@ -49,7 +49,7 @@ def test_an_hour_skipped_by_the_clock_is_not_parsed() -> None:
     ("words", "count"),
     [("in the last ſix sessions", 6), ("the laſt ſeſſion", 1), ("the last sıx SESSİONS", 6)],
 )
-def test_compatibility_characters_can_name_a_session(words: str, count: int) -> None:
+def test_letter_variants_can_name_a_session(words: str, count: int) -> None:
     question = f"errors {words}, ſir"
     spoken = parse_question(question, NOW, BERLIN)
     [reading] = spoken.readings
@@ -57,7 +57,7 @@ def test_compatibility_characters_can_name_a_session(words: str, count: int) -> 
     assert (reading.words, spoken.text) == (words, "errors , ſir")
 
 
-def test_compatibility_characters_can_state_a_time() -> None:
+def test_letter_variants_can_state_a_time() -> None:
     for words, plain in (
         ("on 3 ſeptember", "on 3 september"),
         ("last wee\N{KELVIN SIGN}", "last week"),
