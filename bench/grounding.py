@@ -123,8 +123,8 @@ def passages(case: Case) -> list[Passage]:
 def overlap(case: Case) -> float:
     """Return the share of the answer's words that occur in the context: the baseline for the label."""
     held = {term.key for text in case.context for term in Statement(text).terms}
-    sentences = [term.key for term in Statement(case.answer).terms]
-    return sum(key in held for key in sentences) / len(sentences) if sentences else 1.0
+    terms = [term.key for term in Statement(case.answer).terms]
+    return sum(key in held for key in terms) / len(terms) if terms else 1.0
 
 
 def auroc(risks: Sequence[float], labels: Sequence[bool]) -> float:

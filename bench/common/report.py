@@ -89,8 +89,8 @@ def figure(
     _found.append(measured)
     print("  ".join(filter(None, row(measured, {}))), flush=True)
     if file := os.environ.get(KEEP_IN):
-        with Path(file).open("a") as stored:
-            stored.write(json.dumps(asdict(measured)) + "\n")
+        with Path(file).open("a") as target:
+            target.write(json.dumps(asdict(measured)) + "\n")
 
 
 def finish() -> int:

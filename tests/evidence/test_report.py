@@ -24,11 +24,11 @@ STATED: Final[dict[str, Any]] = {
 }
 
 
-def rows(disclosed: list[dict[str, Any]], of: str = "session", sealed: tuple[str, ...] = ()) -> Rows:
+def rows(fields_of_records: list[dict[str, Any]], of: str = "session", sealed: tuple[str, ...] = ()) -> Rows:
     """Return the rows of records that disclose these fields; fields with the names in `sealed` are committed to as well."""
     found = Rows(of=of)
     place = Place(of=of, id=STATED["id"], index=1)
-    for index, fields in enumerate(disclosed):
+    for index, fields in enumerate(fields_of_records):
         commitments = dict.fromkeys([*fields, *sealed], "0" * 64)
         found.envelope(
             envelope(

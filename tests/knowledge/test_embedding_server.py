@@ -154,10 +154,10 @@ def test_a_collection_with_vectors_that_turn_out_too_long_reports_it(
 
 
 @pytest.mark.parametrize(
-    ("name", "requests", "dimensions"),
+    ("name", "short_name", "dimensions"),
     [("server:m", "server:m", None), ("server:m@v1", "server:m@v1", None), ("server:m@384", "server:m", 384)],
 )
-def test_a_name_may_fix_the_dimensions(name: str, requests: str, dimensions: int | None) -> None:
+def test_a_name_may_fix_the_dimensions(name: str, short_name: str, dimensions: int | None) -> None:
     model = table.model_named(name)
-    assert (model.short_name, server.dimensions_of(name)) == (requests, dimensions)
+    assert (model.short_name, server.dimensions_of(name)) == (short_name, dimensions)
     assert table.has_dimensions(model) == (dimensions is not None)

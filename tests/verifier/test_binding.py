@@ -29,9 +29,15 @@ def log_of(files: Files, forger: Forger, entry: dict[str, Any], origin: str) -> 
     """Return the only entry of a log that a forger signed."""
     line = json.dumps(entry)
     root = tm_verify.leaf_hash(line.encode())
-    content = [origin, "1", base64.b64encode(root).decode(), f"last {root.hex()}", "at 2026-11-22T22:01:00Z"]
+    lines_of_state = [
+        origin,
+        "1",
+        base64.b64encode(root).decode(),
+        f"last {root.hex()}",
+        "at 2026-11-22T22:01:00Z",
+    ]
     signed = json.loads(files["session/log.json"])["checkpoint"]
-    state = forger.signed(signed, lambda _: "\n".join([*content, "state open", ""]).encode())
+    state = forger.signed(signed, lambda _: "\n".join([*lines_of_state, "state open", ""]).encode())
     return {"index": 0, "entry": line, "path": [], "checkpoint": state}
 
 

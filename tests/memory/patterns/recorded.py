@@ -70,6 +70,6 @@ def pattern_counts(project: Project, **filters: Any) -> dict[str, tuple[int, int
 
 
 def imported(project: Project, paths: Sequence[Path], format_name: str) -> None:
-    """Import files of another tool and return the sessions."""
+    """Import these files of another tool."""
     for path in paths:
         import_file(project, path.read_bytes(), format_name=format_name, by="test")

@@ -124,6 +124,6 @@ def test_any_text_has_a_storable_wording_or_none(raw: str) -> None:
 
 
 def test_texts_that_differ_only_in_values_have_the_same_digest() -> None:
-    raw = [wording_of(f"the total price is {price}") for price in (305, 255)]
-    digests = {each.digest for each in raw if each}
+    wordings = [wording_of(f"the total price is {price}") for price in (305, 255)]
+    digests = {each.digest for each in wordings if each}
     assert len(digests) == 1

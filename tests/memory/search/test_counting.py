@@ -27,8 +27,8 @@ def _counted_now(project: Project) -> list[Term]:
 
 def _stored(project: Project) -> dict[str, int]:
     """Return the stored words, without the total number of steps."""
-    stored = CountedWord.objects.filter(project=project).exclude(word="")
-    return dict(stored.values_list("word", "steps"))
+    rows = CountedWord.objects.filter(project=project).exclude(word="")
+    return dict(rows.values_list("word", "steps"))
 
 
 @pytest.mark.usefixtures("_low_thresholds")

@@ -169,10 +169,10 @@ def test_the_split_is_deterministic_and_its_parts_add_up_to_all_pairs(api: Progr
     assert parts == {part: lines(api, part=part, shares="50,25,25") for part in PARTS}
     every = lines(api)
     assert sorted(map(json.dumps, every)) == sorted(
-        json.dumps(each) for batch in parts.values() for each in batch
+        json.dumps(each) for pairs in parts.values() for each in pairs
     )
     report = api.get("/training/report", shares="50,25,25").json()["split"]
-    assert report["pairs"] == {part: len(batch) for part, batch in parts.items()}
+    assert report["pairs"] == {part: len(pairs) for part, pairs in parts.items()}
     assert parts != {part: lines(api, part=part, shares="50,25,25", seed="another") for part in PARTS}
     assert len(lines(api, tag="x")) == 7
 

@@ -142,12 +142,18 @@ def test_deleted_content_has_no_tokens(api: Program, session_key: str, project: 
     assert before["marks"] == 0
     assert api.delete_for(f"/sessions/{session_key}/actions/2", {"reason": "asked for"}).status_code == 200
     for _ in range(2):
-        total, text = read_transcript(api, session_key), read_transcript(api, session_key, **{"as": "text"})
+        complete, text = (
+            read_transcript(api, session_key),
+            read_transcript(api, session_key, **{"as": "text"}),
+        )
         notice = text.split("\n\n")[2]
         remaining_tokens = before["recorded"] - count_tokens(paragraph(deleted))
         assert "deleted" in notice
-        assert (total["tokens"]["kept"], total["tokens"]["recorded"]) == (remaining_tokens, remaining_tokens)
-        assert total["tokens"]["marks"] == count_tokens(paragraph(notice))
+        assert (complete["tokens"]["kept"], complete["tokens"]["recorded"]) == (
+            remaining_tokens,
+            remaining_tokens,
+        )
+        assert complete["tokens"]["marks"] == count_tokens(paragraph(notice))
         limited = read_transcript(api, session_key, budget=10_000)["tokens"]
         assert (limited["kept"], limited["recorded"]) == (remaining_tokens, remaining_tokens)
         assert limited["marks"] == count_tokens(paragraph(omission_mark(1)))

@@ -270,7 +270,7 @@ def test_a_social_security_number_is_not_a_phone_number_when_both_are_detected()
         ("+49 30\u200b 901820", "phone number"),
     ],
 )
-def test_matches_in_other_scripts_are_found_completely(text: str, name: str) -> None:
+def test_matches_with_unicode_variants_are_found_completely(text: str, name: str) -> None:
     detect = ("email", "phone", "card", "iban", "ssn")
     assert withheld(f"ä\u200b {text} ö", *detect) == f"ä\u200b [withheld: {name}] ö"
     assert (

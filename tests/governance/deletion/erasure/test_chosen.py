@@ -102,20 +102,20 @@ def test_an_erased_mark_stays_a_mark() -> None:
 
 def test_sentence_offsets_are_adjusted_to_shorter_marks() -> None:
     names = frozenset({"e-mail"})
-    said = mark("e-mail") + " is it. Yes."
+    output = mark("e-mail") + " is it. Yes."
     sentences = [
         {
             "text": "Yes.",
-            "start": len(said) - 4,
-            "end": len(said),
+            "start": len(output) - 4,
+            "end": len(output),
             "frame": 1,
             "passage_start": 0,
             "passage_end": None,
         },
         "no sentence",
     ]
-    hits = [{"frame": 1, "text": said}, "no hit"]
-    document = {"output": said, "grounding": {"sentences": sentences}, "retrieval": {"hits": hits}}
+    hits = [{"frame": 1, "text": output}, "no hit"]
+    document = {"output": output, "grounding": {"sentences": sentences}, "retrieval": {"hits": hits}}
     found = as_erased(placed(document, names), names)
     first = found["grounding"]["sentences"][0]
     assert found["output"][first["start"] : first["end"]] == "Yes."

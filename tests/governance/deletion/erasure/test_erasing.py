@@ -125,8 +125,8 @@ def test_other_fields_are_kept(project: Project) -> None:
     done = erased(session, fields=["output"], steps=[step.sequence])
     step.refresh_from_db()
     assert bytes(step.output.data) == b"[erased: field]"  # type: ignore[union-attr]
-    second = ReplayStep.objects.get(replay=replay, sequence=step.sequence)
-    assert b"ten years" not in bytes(second.output.data)  # type: ignore[union-attr]
+    step_after = ReplayStep.objects.get(replay=replay, sequence=step.sequence)
+    assert b"ten years" not in bytes(step_after.output.data)  # type: ignore[union-attr]
     assert done.result is not None
     assert done.result["collections"] == ["handbook"]
     check = checked(session)

@@ -198,12 +198,12 @@ def test_a_comparison_sealed_while_a_session_loses_fields_is_sealed_as_what_rema
 def test_a_check_of_a_comparison_is_consistent_while_a_session_loses_fields(session: Session) -> None:
     other = recorded_session(session.project, questions=QUESTIONS[:1], key="other")
     both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
-    statements = commands.request_check(seals.seal_comparison(both.id), by=None)
+    requested = commands.request_check(seals.seal_comparison(both.id), by=None)
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
     with run_while_session_is_locked(
-        session, lambda: erasing.work(found.id), lambda: commands.run_check(statements.id), no_key=False
+        session, lambda: erasing.work(found.id), lambda: commands.run_check(requested.id), no_key=False
     ) as (done, check):
         assert done.status == "done", done.problem
         assert check.problems == []
@@ -291,7 +291,7 @@ def test_a_bundle_is_a_consistent_snapshot_even_during_an_erasure(session: Sessi
     assert [each.checked["withheld"] for each in reports] == [0, 0]
 
 
-def test_a_replay_and_a_comparison_can_be_checked_and_shown_in_read_only_mode(
+def test_replays_and_comparisons_are_checked_and_exported_in_a_read_only_transaction(
     session: Session, tmp_path: Path
 ) -> None:
     comparison = compared(session.project, [session], "local:extractive-1", "local:extractive-3")

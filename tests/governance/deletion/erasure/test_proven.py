@@ -77,12 +77,10 @@ def test_only_the_first_erasures_are_listed_and_all_are_in_the_document() -> Non
     fields = [(index, ["input"]) for index in range(12)]
     one = tm_verify.Tombstone(1, "session", "S", 1, fields, None, None, None, None)
     report.erasures += [one] * 25
-    report_text = [
-        line for line in tm_verify.report_lines(report) if "ERASED" in line or "more erasures" in line
-    ]
-    assert len(report_text) == 21
-    assert "and 2 more records, at an unknown time" in report_text[0]
-    assert report_text[-1] == "and 5 more erasures; --json has all"
+    lines = [line for line in tm_verify.report_lines(report) if "ERASED" in line or "more erasures" in line]
+    assert len(lines) == 21
+    assert "and 2 more records, at an unknown time" in lines[0]
+    assert lines[-1] == "and 5 more erasures; --json has all"
     assert len(report.as_json()["erasures"]) == 25
 
 
@@ -127,7 +125,7 @@ def test_erased_fields_with_a_tombstone_are_distinguished_from_withheld_ones(
 ) -> None:
     numbers = verified(session, tmp_path)["checked"]
     files = unpacked((tmp_path / "bundle.zip").read_bytes())
-    statement(lambda report_text: report_text["predicate"]["trees"][0].update(withholds=True))(files)
+    statement(lambda content: content["predicate"]["trees"][0].update(withholds=True))(files)
     document("session/disclosed.jsonl", lambda line: line["fields"].popitem(), 1)(files)
     found = tm_verify.verify(str(packed(files, tmp_path / "withheld.zip")))
     assert (found.checked["erased_fields"], found.checked["withheld"]) == (numbers["erased_fields"], 1)

@@ -85,7 +85,7 @@ def test_the_database_itself_refuses_deletion(project: Project, mode: str, state
 
 
 def _tried(mode: str, statement: str, session: Session) -> None:
-    """Execute the statement as an erasure would."""
+    """Execute the statement in the erasure mode of the database."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL timemachine.erasing = '{mode}'")
         cursor.execute(statement, [session.id])

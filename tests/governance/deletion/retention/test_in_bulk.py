@@ -260,11 +260,10 @@ def test_a_retention_of_less_than_six_months_needs_a_reason(api: Program, projec
     assert (dry["due"]["sessions"], dry["floor"]["days"]) == (1, 183)
     made = api.post("/retention", {"days": 90, "reason": "no high-risk system"}).json()
     assert (made["early"], made["due"]["turns"], made["set_by"]) == (True, 2, "key test")
-    resumed = api.post("/retention", {"days": 183}).json()
-    assert [each["id"] for each in api.get("/retention").json()["items"]] == [resumed["id"]]
+    rule = api.post("/retention", {"days": 183}).json()
+    assert [each["id"] for each in api.get("/retention").json()["items"]] == [rule["id"]]
     assert (
-        api.delete(f"/retention/{resumed['id']}").json()["says"]
-        == "all other sessions: deleted after 183 days"
+        api.delete(f"/retention/{rule['id']}").json()["says"] == "all other sessions: deleted after 183 days"
     )
     assert api.get("/retention").json()["items"] == []
     assert RetentionRule.objects.filter(project=project).count() == 2

@@ -167,14 +167,14 @@ def test_transcripts_and_exports_state_when_a_turn_was_deleted_and_prompts_do_no
 ) -> None:
     erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
     at = written(deletions_of(session, [2])[2].at)
-    deletions = transcript_of(session, turn_filter())
-    document = json.loads("".join(as_json(deletions)))
+    found = transcript_of(session, turn_filter())
+    document = json.loads("".join(as_json(found)))
     assert [each.get("deleted") for each in document["items"]] == [
         None,
         {"at": at, "by": "Oskar", "reason": REASON},
         None,
     ]
-    messages = json.loads("".join(as_messages(deletions)))["messages"]
+    messages = json.loads("".join(as_messages(found)))["messages"]
     assert [each["role"] for each in messages] == ["user", "user", "user"]
     assert ["[deleted 20" in each["content"] for each in messages] == [False, True, False]
     assert "Oskar" not in str(messages)
@@ -195,11 +195,11 @@ def test_its_later_significance_is_deleted_with_it(project: Project, session: Se
 
 def test_a_deleted_turn_is_not_selected_by_its_recorded_significance(project: Project) -> None:
     begun = start_session(project, name="n", by="test", key="weighed")
-    card_text = [
+    drafts = [
         ActionDraft(kind="message", role="agent", output=f"words {n}", significance=given)
         for n, given in enumerate(("breakthrough", "decision"))
     ]
-    append(begun.id, card_text)
+    append(begun.id, drafts)
     session = end_session(begun.id)
     filters = [turn_filter(significance="breakthrough,decision"), turn_filter(budget=1_000)]
     options = RecallOptions(queries=("yesterday or today",))
@@ -218,8 +218,8 @@ def test_a_share_link_shows_that_and_when_a_turn_was_deleted_but_not_by_whom_or_
     erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada@example.org")
     _, token = create_link(session.project, session, by="eve@example.org")
     visitor, page = opened(f"/share/{token}")
-    for filters in ({}, {"step": "2"}):
-        shown = visitor.get(page, filters).content.decode()
+    for parameters in ({}, {"step": "2"}):
+        shown = visitor.get(page, parameters).content.decode()
         assert "deleted: turn" in shown
         assert "ada@" not in shown
         assert REASON not in shown
@@ -234,19 +234,19 @@ def test_the_verifier_verifies_the_bundle_and_names_the_turn(session: Session, t
     bundle = tmp_path / "evidence.zip"
     bundle.write_bytes(written.getvalue())
     report = tm_verify.verify(str(bundle))
-    card_text = "\n".join(tm_verify.report_lines(report))
+    report_text = "\n".join(tm_verify.report_lines(report))
     assert report.problems == []
-    assert "turn 2 deleted completely (" in card_text
-    assert f"by Oskar, because: {REASON}" in card_text
+    assert "turn 2 deleted completely (" in report_text
+    assert f"by Oskar, because: {REASON}" in report_text
 
 
 def test_a_deleted_ask_is_not_replayed(project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
-    filters = session.actions.filter(kind="ask").order_by("sequence").first()
-    assert filters is not None
-    erasing.delete_turn(filters, reason=REASON, by="Oskar")
+    ask = session.actions.filter(kind="ask").order_by("sequence").first()
+    assert ask is not None
+    erasing.delete_turn(ask, reason=REASON, by="Oskar")
     done = replayed(session, ReplayOptions(audit=True, reason="a look", use_model="local:extractive-1"))
-    step = done.steps.filter(sequence=filters.sequence).first()
+    step = done.steps.filter(sequence=ask.sequence).first()
     assert step is None or step.status == "skipped"
 
 

@@ -177,7 +177,7 @@ def test_times_are_in_utc_and_days_are_those_of_the_zone() -> None:
         "the last chat",
     ],
 )
-def test_the_session_before_is_named(words: str) -> None:
+def test_the_previous_session_is_recognised(words: str) -> None:
     spoken = parse_question(f"which fee did we agree {words}?", NOW, BERLIN)
     [reading] = spoken.readings
     assert reading.previous_session
@@ -351,7 +351,7 @@ def test_any_question_at_any_time_is_parsed_without_error(text: str, now: dateti
         ("last session", 1, 0, ""),
     ],
 )
-def test_several_sessions_before_and_an_earlier_one_are_named(
+def test_several_previous_sessions_and_an_earlier_one_are_recognised(
     words: str, count: int, passed_over: int, how: str
 ) -> None:
     spoken = parse_question(f"which fee did we agree {words}?", NOW, BERLIN)
@@ -364,7 +364,7 @@ def test_several_sessions_before_and_an_earlier_one_are_named(
 @pytest.mark.parametrize(
     "words", ["the last two session cookies", "last 0 sessions", "sessions before", "the session before"]
 )
-def test_other_phrases_do_not_name_an_earlier_session(words: str) -> None:
+def test_other_phrases_do_not_refer_to_an_earlier_session(words: str) -> None:
     assert readings(words) == ()
 
 
