@@ -218,10 +218,10 @@ def test_a_passage_created_by_an_update_is_not_added_again_in_the_same_put(colle
 
 def test_a_passage_replaced_by_an_update_can_be_added_again_in_the_same_put(collection: Collection) -> None:
     changed = NewFrame(number=0, title="Retention", text="Twelve years.")
-    updated, duplicate = put_frames(collection, [changed, FACTS[0]], by="test")
+    updated, added = put_frames(collection, [changed, FACTS[0]], by="test")
     assert (updated.frame.number, updated.frame.version) == (0, 2)
-    assert not duplicate.already_there
-    assert (duplicate.frame.number, duplicate.frame.version) == (len(FACTS), 1)
+    assert not added.already_there
+    assert (added.frame.number, added.frame.version) == (len(FACTS), 1)
 
 
 def test_the_same_text_with_other_metadata_is_another_frame(collection: Collection) -> None:

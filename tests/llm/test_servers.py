@@ -76,7 +76,7 @@ def test_a_server_no_longer_allowed_by_the_operator_is_called_only_if_public(
     assert stub.calls() == []
 
 
-def test_the_address_of_a_public_server_is_pinned_and_of_an_allowed_one_is_not(
+def test_the_address_of_a_public_server_is_pinned_but_an_allowed_one_is_not(
     project: Project, stub: StubModelServer
 ) -> None:
     add(project)

@@ -291,7 +291,7 @@ def test_a_link_that_shows_a_part_is_not_reported_as_rewritten_history(made: Mad
     assert any("later than these" in each for each in swapped.not_checked)
 
 
-def test_swapped_bundles_around_an_erasure_are_refused_and_a_partial_older_one_is_reported(
+def test_an_older_bundle_with_an_erasure_is_refused_and_a_partial_one_is_reported(
     made: Made, tmp_path: Path
 ) -> None:
     files = unpacked(made.session)

@@ -239,7 +239,7 @@ def test_every_change_of_a_replay_or_comparison_is_reported(made: Made, tmp_path
     assert fault in faults(packed(files, tmp_path / "evidence.zip"), made.key)
 
 
-def test_a_replay_of_another_record_than_stated_is_reported(made: Made, tmp_path: Path) -> None:
+def test_a_missing_record_of_a_replayed_step_is_reported(made: Made, tmp_path: Path) -> None:
     files = unpacked(made.replay)
     lines(RECORDS, drop(2))(files)
     found = faults(packed(files, tmp_path / "evidence.zip"), made.key)
