@@ -38,7 +38,7 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         ("root", "log checkpoint 1"),
     ),
     "an invalid entry": (lines(ENTRIES, lambda found: found.append(b"{}")), ("log", "log entry 4")),
-    "an entry taken out": (lines(ENTRIES, drop(1)), ("root", "log checkpoint 2")),
+    "an entry removed": (lines(ENTRIES, drop(1)), ("root", "log checkpoint 2")),
     "another root for the same records": (
         lines(ENTRIES, lambda found: found.append(found[0].replace(b'"root":"', b'"root":"00'))),
         ("changed", "log entry 4"),
