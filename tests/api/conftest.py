@@ -1,4 +1,4 @@
-"""Programs that talk to the API in tests: one key with every scope, one of another project."""
+"""Fixtures for API tests: a program with a key of every scope, and one of another project."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from timemachine.core.accounts.models import SCOPES, Project
 
 @dataclass
 class Program:
-    """A program with a key. Every answer that it gets is held to what the OpenAPI document says of it."""
+    """A program with a key. Every answer it gets is checked against the OpenAPI document."""
 
     key: str
     client: Client
@@ -52,14 +52,14 @@ class Program:
 
 
 def program(project: Project, *scopes: str) -> Program:
-    """A program with a key of these scopes; without any, of all."""
+    """A program with a key of these scopes, by default of all scopes."""
     _, key = make_api_key(project, name="test", scopes=scopes or SCOPES)
     return Program(key=key, client=Client())
 
 
 @pytest.fixture(scope="module", autouse=True)
 def programs_measured_elsewhere() -> Iterator[None]:
-    """Readers of files have tests of their own."""
+    """File readers have tests of their own."""
     with programs_unmeasured():
         yield
 
@@ -76,13 +76,13 @@ def stranger(other_project: Project) -> Program:
 
 @pytest.fixture(scope="session")
 def document() -> Any:
-    """The OpenAPI document, which takes a second to make."""
+    """The OpenAPI document; generating it takes a second."""
     return Client().get("/api/openapi.json").json()
 
 
 @pytest.fixture(scope="module")
 def shared_api(shared_rows: None) -> Program:
-    """A key of a project that is made once for the tests of a file."""
+    """A key of a project that is created once per test file."""
     return program(Project.objects.create(name="Prüfung"))
 
 
@@ -104,7 +104,7 @@ def session(api: Program) -> str:
 
 
 def begun(api: Program) -> str:
-    """The id of a new session `run-1` over a collection."""
+    """The id of a new session `run-1` with a collection."""
     api.post("/collections/handbook/put", {"frames": PASSAGES})
     return str(
         api.post("/sessions", {"name": "Lauf ä", "collection": "handbook", "key": "run-1"}).json()["id"]

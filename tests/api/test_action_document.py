@@ -1,4 +1,4 @@
-"""docs/actions.md names every word of an action as the API takes it, and no other."""
+"""docs/actions.md lists every term of an action that the API accepts, and no other."""
 
 import json
 import re
@@ -23,7 +23,7 @@ DOCUMENT = (Path(__file__).parents[2] / "docs" / "actions.md").read_text(encodin
 
 
 def words_of(head: str) -> list[str]:
-    """The first column of the table whose first column has this head."""
+    """The first column of the table with this header."""
     (table,) = re.findall(rf"^\| {head} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", DOCUMENT, re.MULTILINE)
     return re.findall(r"^\| `([a-z0-9_]+)` \|", table, re.MULTILINE)
 
@@ -39,11 +39,11 @@ def words_of(head: str) -> list[str]:
         ("part of `cached_from`", schemas.CachedFromIn),
     ],
 )
-def test_every_field_is_described_and_no_other(head: str, schema: type[BaseModel]) -> None:
+def test_exactly_the_fields_of_an_action_are_documented(head: str, schema: type[BaseModel]) -> None:
     assert words_of(head) == list(schema.model_fields)
 
 
-def test_what_a_reading_adds_is_told_and_nothing_else() -> None:
+def test_exactly_the_additional_fields_of_a_read_action_are_documented() -> None:
     (told,) = re.findall(r"^An action that you read also has (.*?)\n\n", DOCUMENT, re.MULTILINE | re.DOTALL)
     assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", told)} == set(ActionOut.model_fields)
     assert "recorded_at" not in ActionOut.model_fields
@@ -53,17 +53,17 @@ def test_what_a_reading_adds_is_told_and_nothing_else() -> None:
     ("head", "words"),
     [("kind", KINDS), ("layer", LAYERS), ("role", ROLES), ("significance", SIGNIFICANCES)],
 )
-def test_every_word_is_described_and_no_other(head: str, words: tuple[str, ...]) -> None:
+def test_exactly_the_vocabulary_of_an_action_is_documented(head: str, words: tuple[str, ...]) -> None:
     assert words_of(head) == list(words)
 
 
-def test_the_importance_of_each_significance_and_the_modes_are_as_they_are() -> None:
+def test_the_documented_importance_values_and_modes_are_correct() -> None:
     told = re.findall(r"^\| `([a-z]+)` \| (0\.\d\d) \|", DOCUMENT, re.MULTILINE)
     assert {word: float(number) for word, number in told} == DEFAULT_IMPORTANCE
     assert "| `mode` | " + ", ".join(f"`{mode}`" for mode in MODES[:-1]) + f" or `{MODES[-1]}` |" in DOCUMENT
 
 
-def test_the_example_is_recorded_as_it_stands(api: Program, session: str) -> None:
+def test_the_documented_example_can_be_recorded(api: Program, session: str) -> None:
     (example,) = re.findall(r"```json\n(.*?)```", DOCUMENT, re.DOTALL)
     sent = json.loads(example)
     answer = api.post("/sessions/run-1/actions", sent)

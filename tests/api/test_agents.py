@@ -1,4 +1,4 @@
-"""Whose a step is that the server does and records itself: the agent's that the request says, else the session's."""
+"""The agent of a step that the server executes: the one the request names, else the session's."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def desk(api: Program) -> str:
     return "desk-1"
 
 
-def test_what_a_key_has_done_is_the_session_s_agent_s(api: Program, desk: str) -> None:
+def test_steps_without_an_agent_count_for_the_agent_of_the_session(api: Program, desk: str) -> None:
     for path, body, _ in DONE:
         assert api.post(f"/sessions/{desk}/{path}", body).status_code in (200, 201)
     assert set(Action.objects.values_list("agent", flat=True)) == {None}
@@ -32,7 +32,7 @@ def test_what_a_key_has_done_is_the_session_s_agent_s(api: Program, desk: str) -
 
 
 @pytest.mark.parametrize(("path", "body", "recorded"), DONE)
-def test_the_agent_of_the_request_comes_first(
+def test_the_agent_of_the_request_takes_precedence(
     api: Program, desk: str, path: str, body: dict[str, Any], recorded: int
 ) -> None:
     assert api.post(f"/sessions/{desk}/{path}", body | {"agent": "clerk"}).status_code in (200, 201)
@@ -40,7 +40,7 @@ def test_the_agent_of_the_request_comes_first(
 
 
 @pytest.mark.parametrize(("path", "body", "recorded"), DONE)
-def test_an_agent_that_is_too_long_is_refused_before_anything_is_done(
+def test_an_overlong_agent_is_refused_before_anything_is_done(
     api: Program, desk: str, path: str, body: dict[str, Any], recorded: int
 ) -> None:
     refused = api.post(f"/sessions/{desk}/{path}", body | {"agent": "x" * 1_001})

@@ -1,4 +1,4 @@
-"""The answer cache through the API: what an ask says of it, and what an administrator's key may do with it."""
+"""The answer cache through the API: what an ask reports about it, and how an administrator's key manages it."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def asked(api: Program, path: str, **more: Any) -> dict[str, Any]:
     return found
 
 
-def test_an_ask_says_whether_it_came_from_the_cache_and_from_where(api: Program, handbook: str) -> None:
+def test_an_ask_reports_whether_and_from_where_it_was_cached(api: Program, handbook: str) -> None:
     session = api.post("/sessions", {"name": "one", "collection": "handbook"}).json()["id"]
     first = asked(api, f"/sessions/{session}/ask")
     again = asked(api, handbook)
@@ -35,7 +35,7 @@ def test_an_ask_says_whether_it_came_from_the_cache_and_from_where(api: Program,
     assert asked(api, handbook, no_cache=True)["cached"] is False
 
 
-def test_what_a_session_recorded_can_be_sent_again_as_it_is(api: Program, handbook: str) -> None:
+def test_recorded_actions_can_be_sent_again_unchanged(api: Program, handbook: str) -> None:
     asked(api, handbook)
     session = api.post("/sessions", {"name": "one", "collection": "handbook"}).json()["id"]
     asked(api, f"/sessions/{session}/ask")

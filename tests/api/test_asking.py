@@ -1,4 +1,4 @@
-"""Asking over HTTP: streamed answers, what a provider can do wrong, and ending an ask that is under way."""
+"""Asking over HTTP: streamed answers, provider failures, and cancelling a running ask."""
 
 import json
 import threading
@@ -36,13 +36,13 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Repetitions come without a wait."""
+    """Retry without waiting."""
     monkeypatch.setattr(Cancellation, "pause", lambda _, seconds: None)
 
 
 @pytest.fixture
 def handbook(api: Program) -> Program:
-    """A session `s` over a collection."""
+    """A session `s` with a collection."""
     frames = [{"title": title, "text": text} for title, text in FACTS]
     api.post("/collections/handbook/put", {"frames": frames})
     assert api.post("/sessions", {"name": "s", "key": "s", "collection": "handbook"}).status_code == 201
@@ -63,7 +63,7 @@ def step(api: Program, sequence: int = 1) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_streamed_answer_comes_to_the_same_document(
+def test_a_streamed_answer_ends_in_the_same_document(
     handbook: Program, stub: StubModelServer, model: str
 ) -> None:
     stub.script(Script(answer=ANSWER))
@@ -82,7 +82,7 @@ def test_a_streamed_answer_comes_to_the_same_document(
     assert AskUnderWay.objects.count() == 0
 
 
-def test_an_accept_header_asks_for_events_too(handbook: Program, stub: StubModelServer) -> None:
+def test_an_accept_header_requests_events_too(handbook: Program, stub: StubModelServer) -> None:
     stub.script(Script(answer=ANSWER))
     body = {"question": QUESTION, "use_model": MODELS[0], "no_cache": True}
     response = handbook.post("/sessions/s/ask", body, Accept="text/event-stream")
@@ -98,7 +98,7 @@ def test_the_local_model_streams_as_well(handbook: Program) -> None:
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("model", MODELS)
-def test_a_busy_model_is_told_of_before_it_is_asked_again(
+def test_a_wait_for_a_busy_model_is_announced_before_the_retry(
     handbook: Program, stub: StubModelServer, model: str
 ) -> None:
     stub.script(Script(mode="429_then_ok", retry_after="3", answer=ANSWER))
@@ -111,7 +111,7 @@ def test_a_busy_model_is_told_of_before_it_is_asked_again(
     assert told[-1][1]["answer"] == ANSWER
 
 
-def test_what_is_refused_before_a_model_is_called_is_no_stream(handbook: Program) -> None:
+def test_a_refusal_before_the_model_call_is_not_streamed(handbook: Program) -> None:
     response = ask(handbook, "nobody:nothing", stream=True)
     assert (response.status_code, response.json()["code"]) == (422, "unknown_model")
     handbook.post("/sessions/s/end")
@@ -126,7 +126,7 @@ ONE_PER_CODE = {case.code: case for case in reversed(MISBEHAVIOURS)}
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("case", ONE_PER_CODE.values(), ids=str)
 @pytest.mark.parametrize(("model", "streamed"), [*zip(MODELS, [True, False], strict=True)])
-def test_whatever_a_provider_does_the_session_has_a_record_of_it(
+def test_every_provider_failure_is_recorded_in_the_session(
     handbook: Program, stub: StubModelServer, model: str, case: Misbehaviour, *, streamed: bool
 ) -> None:
     case.play(stub)
@@ -162,7 +162,7 @@ def test_the_providers_own_error_is_in_the_record(handbook: Program, stub: StubM
 
 
 @pytest.mark.usefixtures("hasty")
-def test_a_failed_ask_is_no_answer_to_anybody(handbook: Program, stub: StubModelServer) -> None:
+def test_a_failed_ask_adds_no_assistant_message(handbook: Program, stub: StubModelServer) -> None:
     stub.script(Script(mode="closed", answer=ANSWER))
     ask(handbook, MODELS[0])
     state = handbook.get("/sessions/s/state", at=2).json()
@@ -172,7 +172,9 @@ def test_a_failed_ask_is_no_answer_to_anybody(handbook: Program, stub: StubModel
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_cut_off_answer_says_so(handbook: Program, stub: StubModelServer, model: str) -> None:
+def test_a_truncated_answer_is_marked_as_truncated(
+    handbook: Program, stub: StubModelServer, model: str
+) -> None:
     stub.script(Script(mode="truncated", answer="Invoices are", times=1))
     stub.script(Script(answer=ANSWER))
     first, second = ask(handbook, model).json(), ask(handbook, model).json()
@@ -181,8 +183,8 @@ def test_a_cut_off_answer_says_so(handbook: Program, stub: StubModelServer, mode
     assert [step(handbook, sequence)["parameters"].get("cut_off") for sequence in (1, 3)] == [True, None]
 
 
-def under_way_soon() -> str:
-    """The id of the ask that is under way."""
+def running_ask_id() -> str:
+    """The id of the running ask."""
     wait_until(AskUnderWay.objects.exists)
     return str(AskUnderWay.objects.get().id)
 
@@ -203,7 +205,7 @@ def test_an_ask_is_cancelled_while_its_provider_is_silent(
 
     asking = threading.Thread(target=make)
     asking.start()
-    ask_id = under_way_soon()
+    ask_id = running_ask_id()
     (listed,) = handbook.get("/asks").json()["items"]
     assert (listed["id"], listed["session"], listed["question"]) == (ask_id, "s", QUESTION)
     stub.wait_for_calls(1)
@@ -225,14 +227,14 @@ def read(response: Any) -> dict[str, Any]:
     return dict(events(response)[-1][1] if response.streaming else response.json())
 
 
-def test_nobody_ends_an_ask_of_another_project(
+def test_an_ask_of_another_project_cannot_be_cancelled(
     handbook: Program, stranger: Program, stub: StubModelServer
 ) -> None:
     go_on = threading.Event()
     stub.script(Script(held=go_on, answer=ANSWER))
     told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
     next(told)
-    ask_id = under_way_soon()
+    ask_id = running_ask_id()
     assert stranger.get("/asks").json()["items"] == []
     assert stranger.post(f"/asks/{ask_id}/cancel").status_code == 404
     assert (
@@ -242,7 +244,7 @@ def test_nobody_ends_an_ask_of_another_project(
     assert list(told)[-1].startswith(b"event: done")
 
 
-def test_an_ask_goes_on_to_its_record_when_nobody_reads_on(handbook: Program, stub: StubModelServer) -> None:
+def test_an_ask_is_recorded_when_its_reader_disconnects(handbook: Program, stub: StubModelServer) -> None:
     stub.script(Script(mode="slow_words", seconds=0.1, answer=ANSWER))
     response = ask(handbook, MODELS[0], stream=True)
     next(iter(response.streaming_content))
@@ -251,7 +253,7 @@ def test_an_ask_goes_on_to_its_record_when_nobody_reads_on(handbook: Program, st
     assert step(handbook)["output"] == ANSWER
 
 
-def test_more_asks_than_there_are_places_are_refused(
+def test_asks_beyond_the_concurrency_limit_are_refused(
     handbook: Program, settings: Settings, stub: StubModelServer
 ) -> None:
     settings.ASKS_AT_ONCE = 1
@@ -273,14 +275,14 @@ def test_more_asks_than_there_are_places_are_refused(
     call_slots.cache_clear()
 
 
-def test_a_session_ends_only_once_its_asks_have_their_record(
+def test_a_session_ends_only_once_its_asks_are_recorded(
     handbook: Program, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
     stub.script(Script(held=go_on, answer=ANSWER))
     told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
     next(told)
-    under_way_soon()
+    running_ask_id()
     monkeypatch.setattr(running_asks, "PATIENCE_SECONDS", 0.1)
     refused = handbook.post("/sessions/s/end")
     assert (refused.status_code, refused.json()["code"]) == (409, "ask_under_way")

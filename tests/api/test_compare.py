@@ -1,4 +1,4 @@
-"""Two sessions, aligned, over HTTP."""
+"""Aligning two sessions over HTTP."""
 
 from tests.api.conftest import Program
 from tests.builders import recorded_session, replayed
@@ -32,7 +32,7 @@ def test_two_sessions_are_aligned(project: Project, api: Program) -> None:
     assert (found["compared"], found["next"]) == ("steps", None)
 
 
-def test_a_step_that_moved_counts_once_and_is_told_at_both_places(project: Project, api: Program) -> None:
+def test_a_moved_step_counts_once_and_is_listed_at_both_positions(project: Project, api: Program) -> None:
     one, other = calls(project, "a", "b", "c", "d"), calls(project, "b", "c", "d", "a")
     found = api.get("/compare", a=one, b=other).json()
     assert found["counts"] == {
@@ -49,9 +49,7 @@ def test_a_step_that_moved_counts_once_and_is_told_at_both_places(project: Proje
     assert (moved[1]["b"]["sequence"], moved[1]["a"]) == (4, None)
 
 
-def test_a_session_against_itself_with_three_steps_put_in_reports_exactly_these_three(
-    project: Project, api: Program
-) -> None:
+def test_exactly_three_inserted_steps_are_reported(project: Project, api: Program) -> None:
     paths = [f"{number}.py" for number in range(30)]
     grown = ["new first", *paths[:9], paths[2], *paths[9:], "new last"]
     found = api.get("/compare", a=calls(project, *paths), b=calls(project, *grown), show="changed").json()
@@ -66,7 +64,7 @@ def test_a_session_against_itself_with_three_steps_put_in_reports_exactly_these_
     assert [each["b"]["sequence"] for each in found["items"]] == [1, 11, 33]
 
 
-def test_pairs_come_in_pages_and_by_status(project: Project, api: Program) -> None:
+def test_pairs_are_paginated_and_filtered_by_status(project: Project, api: Program) -> None:
     one, other = calls(project, "a", "b", "c", "d"), calls(project, "a", "x", "b", "y", "c")
     pages = [api.get("/compare", a=one, b=other, limit=2).json()]
     while pages[-1]["next"]:
@@ -88,6 +86,6 @@ def test_a_session_is_compared_with_its_replay(project: Project, api: Program) -
     assert {"frames"} <= set(found["items"][0]["differs_in"])
 
 
-def test_what_is_not_there_is_named(project: Project, api: Program) -> None:
+def test_an_unknown_run_is_not_found(project: Project, api: Program) -> None:
     refused = api.get("/compare", a=calls(project, "a"), b="nobody")
     assert (refused.status_code, refused.json()["code"]) == (404, "run_not_found")

@@ -1,4 +1,4 @@
-"""Costs over HTTP: totals, groups, filters, what is refused, and nothing of another project."""
+"""Costs over HTTP: totals, groups, filters, refusals, and isolation between projects."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def told(api: Program, **query: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("sessions")
-def test_the_totals_count_what_was_recorded_beside_what_nobody_knows(api: Program) -> None:
+def test_the_totals_count_known_and_unknown_costs(api: Program) -> None:
     totals = told(api)["totals"]
     assert (
         totals
@@ -64,7 +64,9 @@ def test_the_totals_count_what_was_recorded_beside_what_nobody_knows(api: Progra
         ("day", [("2026-11-21", 3, 0.02, 1), ("2026-11-20", 2, 0.4, 0)]),
     ],
 )
-def test_the_same_by_agent_model_tag_and_day(api: Program, by: str, rows: list[tuple[Any, ...]]) -> None:
+def test_costs_are_grouped_by_agent_model_tag_and_day(
+    api: Program, by: str, rows: list[tuple[Any, ...]]
+) -> None:
     found = told(api, by=by)
     assert [
         (each[by], each["calls"], each["cost_usd"], each["unknown_cost_calls"]) for each in found["items"]
@@ -73,7 +75,7 @@ def test_the_same_by_agent_model_tag_and_day(api: Program, by: str, rows: list[t
 
 
 @pytest.mark.usefixtures("sessions")
-def test_by_tool_it_says_calls_errors_and_how_long_they_took(api: Program) -> None:
+def test_grouping_by_tool_shows_calls_errors_and_latency(api: Program) -> None:
     read, write = told(api, by="tool")["items"]
     assert (read["tool"], read["tool_calls"], read["errors"], read["error_share"]) == ("read", 2, 1, 0.5)
     assert read["p95_ms"] == pytest.approx(20, rel=0.026)
@@ -93,7 +95,7 @@ def test_by_tool_it_says_calls_errors_and_how_long_they_took(api: Program) -> No
         ({"agent": "nobody"}, 0, None),
     ],
 )
-def test_a_filter_leaves_the_rest_out(
+def test_a_filter_excludes_everything_else(
     api: Program, asked: dict[str, str], calls: int, cost: float | None
 ) -> None:
     for by in ("model", "tag"):
@@ -104,7 +106,7 @@ def test_a_filter_leaves_the_rest_out(
 
 
 @pytest.mark.usefixtures("sessions")
-def test_a_latency_by_tag_is_that_of_the_sessions_with_it(api: Program) -> None:
+def test_latency_by_tag_covers_the_sessions_with_that_tag(api: Program) -> None:
     eu, nightly = told(api, by="tag")["items"]
     assert (eu["timed_calls"], nightly["timed_calls"]) == (3, 2)
     (only,) = told(api, by="tag", agent="sub", tag="nightly")["items"][:1]
@@ -112,7 +114,7 @@ def test_a_latency_by_tag_is_that_of_the_sessions_with_it(api: Program) -> None:
 
 
 @pytest.mark.usefixtures("sessions")
-def test_rows_come_page_by_page(api: Program) -> None:
+def test_rows_are_paginated(api: Program) -> None:
     first = told(api, by="agent", limit=2)
     second = told(api, by="agent", limit=2, after=first["next"])
     assert [each["agent"] for each in (*first["items"], *second["items"])] == ["coder", "sub", "reviewer"]
@@ -131,7 +133,7 @@ def test_rows_come_page_by_page(api: Program) -> None:
         ({"limit": 0}, "invalid_field", "between 1 and 200"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_words(
+def test_an_invalid_query_is_refused_with_a_clear_message(
     api: Program, asked: dict[str, Any], code: str, words: str
 ) -> None:
     answer = api.get("/costs", **asked)
@@ -140,7 +142,7 @@ def test_what_cannot_be_asked_is_refused_in_words(
 
 
 @pytest.mark.usefixtures("sessions")
-def test_another_project_sees_nothing_of_it(stranger: Program) -> None:
+def test_another_project_sees_none_of_the_costs(stranger: Program) -> None:
     found = told(stranger, by="tag")
     assert (found["totals"]["sessions"], found["totals"]["cost_usd"], found["items"]) == (0, None, [])
 
@@ -149,7 +151,7 @@ def test_a_key_without_read_is_refused(project: Project) -> None:
     assert program(project, "record").get("/costs").status_code == 403
 
 
-def test_what_replays_spent_stands_beside_the_totals(api: Program, project: Project) -> None:
+def test_the_cost_of_replays_is_shown_separately_from_the_totals(api: Program, project: Project) -> None:
     session = recorded_session(project)
     replayed(session, ReplayOptions(audit=True, reason="Test", use_model="local:extractive-3"))
     found = api.get("/costs").json()
@@ -159,7 +161,7 @@ def test_what_replays_spent_stands_beside_the_totals(api: Program, project: Proj
     assert api.get("/costs", tag="x").json()["replays"] is None
 
 
-def test_no_question_grows_with_what_was_recorded(
+def test_the_number_of_queries_does_not_grow_with_the_data(
     api: Program, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(3):

@@ -15,7 +15,7 @@ OWN = "wordllama-l2-supercat-256@64b47a2d"
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """minilm may be asked for, whether or not its weights are here."""
+    """Allow minilm whether or not its weights are installed."""
     monkeypatch.setattr(ModelFiles, "are_installed", lambda _: True)
 
 
@@ -25,7 +25,7 @@ def filled(api: Program) -> Program:
     return api
 
 
-def test_a_collection_that_lacks_nothing_says_so(filled: Program) -> None:
+def test_a_fully_embedded_collection_has_nothing_missing(filled: Program) -> None:
     assert filled.get("/collections/handbook/embedding").json() == {
         "collection": "handbook",
         "embedding_model": OWN,
@@ -53,7 +53,7 @@ def test_re_embedding_is_accepted_and_its_progress_can_be_read(filled: Program) 
     assert embedding_backlog.is_due(Collection.objects.get().id)
 
 
-def test_what_the_server_refused_is_counted_with_its_reason_and_tried_again_when_asked(
+def test_refused_frames_are_counted_with_a_reason_and_retried_on_request(
     filled: Program,
 ) -> None:
     for frame in Frame.objects.order_by("number"):
@@ -74,18 +74,18 @@ def test_only_an_administrators_key_may_re_embed(filled: Program, project: Proje
     assert program(project, "read").get("/collections/handbook/embedding").status_code == 200
 
 
-def test_another_projects_collection_is_not_there(filled: Program, stranger: Program) -> None:
+def test_a_collection_of_another_project_is_not_found(filled: Program, stranger: Program) -> None:
     assert stranger.get("/collections/handbook/embedding").status_code == 404
     assert stranger.post("/collections/handbook/embedding", {"model": "minilm"}).status_code == 404
 
 
-def test_a_model_that_there_is_not_is_refused_with_those_that_there_are(filled: Program) -> None:
+def test_an_unknown_model_is_refused_with_the_known_ones(filled: Program) -> None:
     refused = filled.post("/collections/handbook/embedding", {"model": "bert"})
     assert (refused.status_code, refused.json()["code"]) == (422, "unknown_embedding_model")
     assert "wordllama, minilm" in refused.json()["message"]
 
 
-def test_a_find_says_which_model_it_used_and_how_many_frames_that_had_not_seen(filled: Program) -> None:
+def test_a_find_reports_its_model_and_the_number_of_frames_not_embedded(filled: Program) -> None:
     found = filled.post("/collections/handbook/find", {"query": "one"}).json()
     assert (found["embedding_model"], found["not_embedded"]) == (OWN, 0)
     found = filled.post("/collections/handbook/find", {"query": "one", "embedding_model": "wordllama"}).json()
@@ -95,7 +95,7 @@ def test_a_find_says_which_model_it_used_and_how_many_frames_that_had_not_seen(f
     assert refused.json()["facts"]["there"] == [OWN]
 
 
-def test_what_was_not_embedded_is_in_the_record_and_only_where_there_was_any(filled: Program) -> None:
+def test_frames_not_embedded_are_recorded_only_if_there_were_any(filled: Program) -> None:
     filled.post("/sessions", {"name": "s", "key": "s", "collection": "handbook"})
     filled.post("/sessions/s/find", {"query": "one"})
     Collection.objects.update(embedding_model="server:nomic")

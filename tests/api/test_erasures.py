@@ -16,13 +16,13 @@ TEXT = "Call Zoë under +49 30 901820 or write to zoe@example.org."
 
 @pytest.fixture
 def recorded(api: Program) -> str:
-    """A session with a message that names somebody."""
+    """A session with a message that contains a name."""
     api.post("/sessions", {"name": "n", "key": "s1"})
     api.post("/sessions/s1/actions", {"kind": "message", "role": "user", "output": TEXT})
     return "s1"
 
 
-def test_what_would_go_is_seen_before_it_goes_for_a_reason(api: Program, recorded: str) -> None:
+def test_an_erasure_is_previewed_and_needs_a_reason(api: Program, recorded: str) -> None:
     found = api.post(f"/sessions/{recorded}/erasures", {"redaction": "built-in"})
     assert (found.status_code, found.json()["status"]) == (202, "found")
     assert found.json()["preview"]["counts"][0] == {"rule": "e-mail", "what": "e-mail", "count": 1}
@@ -44,7 +44,7 @@ def test_what_would_go_is_seen_before_it_goes_for_a_reason(api: Program, recorde
         ({"fields": ["session.name"]}, "the Journey is no name", "a text that is erased"),
     ],
 )
-def test_a_reason_that_holds_what_is_erased_is_refused_and_kept_nowhere(
+def test_a_reason_that_quotes_erased_text_is_refused_and_not_stored(
     api: Program, recorded: str, chosen: dict[str, object], reason: str, holds: str
 ) -> None:
     api.patch("/sessions/s1", {"name": "Journey"})
@@ -61,7 +61,7 @@ def test_a_reason_that_holds_what_is_erased_is_refused_and_kept_nowhere(
     assert done.json()["status"] == "done"
 
 
-def test_a_worker_refuses_a_reason_that_holds_a_text_of_a_long_session(
+def test_a_worker_refuses_a_reason_that_quotes_a_long_session(
     api: Program, recorded: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = api.post(f"/sessions/{recorded}/erasures", {"fields": ["output"]}).json()
@@ -75,7 +75,7 @@ def test_a_worker_refuses_a_reason_that_holds_a_text_of_a_long_session(
     assert "a text that is erased" in left["problem"]
 
 
-def test_a_session_is_erased_for_a_reason_that_the_log_keeps(
+def test_the_log_keeps_the_reason_for_erasing_a_session(
     api: Program, recorded: str, project: Project
 ) -> None:
     made = api.get("/sessions/s1").json()["id"]
@@ -90,7 +90,7 @@ def test_a_session_is_erased_for_a_reason_that_the_log_keeps(
     assert (last["entry"], last["id"], last["reason"]) == ("erased", made, "they asked")
 
 
-def test_a_step_says_which_fields_were_erased(api: Program, recorded: str) -> None:
+def test_a_step_lists_its_erased_fields(api: Program, recorded: str) -> None:
     api.post("/sessions/s1/end")
     chosen = {"fields": ["output"], "steps": [1]}
     found = api.post(f"/sessions/{recorded}/erasures", chosen).json()
@@ -104,7 +104,7 @@ def test_a_step_says_which_fields_were_erased(api: Program, recorded: str) -> No
     assert TEXT not in api.get("/sessions/s1/export?format=jsonl").content.decode()
 
 
-def test_only_administrators_erase_and_only_their_own(
+def test_only_administrators_erase_and_only_in_their_own_project(
     api: Program, recorded: str, project: Project, stranger: Program
 ) -> None:
     chosen = {"fields": ["output"]}
@@ -120,7 +120,7 @@ def test_only_administrators_erase_and_only_their_own(
 @pytest.mark.parametrize(
     "chosen", [{}, {"fields": ["kind"]}, {"fields": ["output"], "steps": [7]}, {"redaction": "x"}]
 )
-def test_what_cannot_be_chosen_is_refused(api: Program, recorded: str, chosen: dict[str, object]) -> None:
+def test_an_invalid_selection_is_refused(api: Program, recorded: str, chosen: dict[str, object]) -> None:
     assert api.post(f"/sessions/{recorded}/erasures", chosen).status_code in {404, 422}
 
 

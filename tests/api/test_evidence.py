@@ -17,7 +17,7 @@ from timemachine.verifier import tm_verify
 pytestmark = pytest.mark.django_db
 
 
-def test_a_session_is_sealed_checked_and_handed_out(api: Program, project: Project, tmp_path: Path) -> None:
+def test_a_session_is_sealed_checked_and_exported(api: Program, project: Project, tmp_path: Path) -> None:
     session = recorded_session(project)
     address = f"/sessions/{session.key}"
     assert api.get(f"{address}/seal").json()["sealed"] is False
@@ -38,7 +38,7 @@ def test_a_session_is_sealed_checked_and_handed_out(api: Program, project: Proje
     assert api.get(f"{address}/seal").json()["check"]["result"] == "intact"
 
 
-def test_a_replay_is_sealed_and_handed_out(api: Program, project: Project) -> None:
+def test_a_replay_is_sealed_and_exported(api: Program, project: Project) -> None:
     replay = replayed(recorded_session(project), ReplayOptions(audit=True, reason="a test"))
     answer = api.get(f"/replays/{replay.id}/evidence")
     assert (answer["Content-Type"], answer.getvalue()[:2]) == ("application/zip", b"PK")
@@ -46,7 +46,7 @@ def test_a_replay_is_sealed_and_handed_out(api: Program, project: Project) -> No
     assert api.post(f"/replays/{replay.id}/seal/check").json()["result"] == "intact"
 
 
-def test_a_comparison_is_sealed_and_handed_out(api: Program, project: Project) -> None:
+def test_a_comparison_is_sealed_and_exported(api: Program, project: Project) -> None:
     comparison = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
     address = f"/comparisons/{comparison.id}"
     assert api.get(f"{address}/seal").json()["sealed"] is False
@@ -57,7 +57,7 @@ def test_a_comparison_is_sealed_and_handed_out(api: Program, project: Project) -
     assert api.post(f"{address}/seal/check").json()["result"] == "intact"
 
 
-def test_a_long_check_is_accepted_and_told_later(
+def test_a_long_check_is_accepted_and_finished_by_a_worker(
     api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 3)
@@ -72,9 +72,9 @@ def test_a_long_check_is_accepted_and_told_later(
     assert api.get(f"/evidence/checks/{asked['id']}").json()["result"] == "intact"
 
 
-def test_keys_are_read_by_all_and_replaced_by_administrators(api: Program, project: Project) -> None:
+def test_anyone_reads_signing_keys_and_administrators_rotate_them(api: Program, project: Project) -> None:
     assert program(project, "read").get("/evidence/keys").json()["items"] == []
-    assert not SigningKey.objects.exists()  # whoever reads makes none
+    assert not SigningKey.objects.exists()  # reading creates none
     seals.seal_session(recorded_session(project).id)
     (first,) = program(project, "read").get("/evidence/keys").json()["items"]
     assert program(project, "run").post("/evidence/keys").status_code == 403
@@ -85,7 +85,7 @@ def test_keys_are_read_by_all_and_replaced_by_administrators(api: Program, proje
     assert listed[1]["replaced_by"] == "key test"
 
 
-def test_who_outside_is_told_of_the_log_is_set_by_administrators(
+def test_only_administrators_set_the_witness_and_the_timestamp_authority(
     api: Program, project: Project, settings: Settings
 ) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
@@ -105,7 +105,7 @@ def test_who_outside_is_told_of_the_log_is_set_by_administrators(
     assert api.patch("/evidence/anchors", {"witness": ""}).json()["witness"] is None
 
 
-def test_nothing_of_another_project_is_there(api: Program, other_project: Project) -> None:
+def test_nothing_of_another_project_is_found(api: Program, other_project: Project) -> None:
     session = recorded_session(other_project)
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
     comparison = compared(other_project, [session], "local:extractive-1", "local:extractive-3")
@@ -116,7 +116,7 @@ def test_nothing_of_another_project_is_there(api: Program, other_project: Projec
     assert api.get("/evidence/checks/nobody").json()["code"] == "check_not_found"
 
 
-def test_no_answer_of_the_api_is_kept_on_the_way(api: Program, project: Project) -> None:
+def test_api_answers_may_not_be_cached_by_intermediaries(api: Program, project: Project) -> None:
     session = recorded_session(project)
     kept = [
         api.get("/sessions"),

@@ -29,7 +29,7 @@ def test_a_session_is_exported_and_imported_again(api: Program, project: Project
     assert api.get("/sessions/s1/actions").json()["items"] == before
 
 
-def test_it_is_refused_without_the_scope_in_another_project_and_for_an_unknown_format(
+def test_an_export_without_scope_or_from_another_project_or_in_an_unknown_format_is_refused(
     api: Program, project: Project, other_project: Project
 ) -> None:
     recorded_session(project, key="s1")

@@ -1,4 +1,4 @@
-"""Files over HTTP: put at once or handed in, found again in their source, used by sessions."""
+"""Files over HTTP: put directly or uploaded for a worker, found again by source, and used by sessions."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def put_file(api: Program, name: str, data: bytes, into: str = "docs", **fields:
     )
 
 
-def test_a_small_file_is_put_at_once_with_every_passages_place(api: Program) -> None:
+def test_a_small_file_is_put_at_once_with_the_location_of_each_passage(api: Program) -> None:
     answer = put_file(api, "guide.md", GUIDE.encode(), uri="urn:guide")
     assert answer.status_code == 201
     told = answer.json()
@@ -79,14 +79,14 @@ def test_a_file_replaces_its_earlier_version(api: Program) -> None:
     assert texts == ["# Guide\n\nHow it began.", "## Install\n\nRun the installer once."]
 
 
-def test_a_small_file_follows_the_earlier_one_of_its_uri(api: Program) -> None:
+def test_a_small_file_waits_for_an_earlier_file_with_its_uri(api: Program) -> None:
     first = put_file(api, "guide.md", GUIDE.encode() * 10_000, replace="true")
     second = put_file(api, "guide.md", GUIDE.encode(), replace="true")
     assert (first.status_code, second.status_code) == (202, 202)
     assert put_file(api, "other.md", GUIDE.encode(), replace="true").status_code == 201
 
 
-def test_a_pdf_is_handed_in_and_followed_to_its_end(api: Program) -> None:
+def test_a_pdf_is_uploaded_and_followed_until_it_is_done(api: Program) -> None:
     file = pdf([["Invoices are kept for ten years."]], title="Rules")
     answer = put_file(api, "rules.pdf", file)
     assert answer.status_code == 202
@@ -114,9 +114,7 @@ def test_a_pdf_is_handed_in_and_followed_to_its_end(api: Program) -> None:
     assert (found["title"], found["metadata"]) == ("Rules, page 1", {"page": 1})
 
 
-def test_the_frames_of_a_file_come_in_pages_and_only_those_that_it_still_has(
-    api: Program, stranger: Program
-) -> None:
+def test_the_current_frames_of_a_file_are_listed_in_pages(api: Program, stranger: Program) -> None:
     first = put_file(api, "guide.md", GUIDE.encode()).json()["source"]["id"]
     put_file(api, "guide.md", GUIDE.replace("twice", "once").encode(), replace="true")
     put_file(api, "other.md", GUIDE.encode(), into="others")
@@ -132,7 +130,7 @@ def test_the_frames_of_a_file_come_in_pages_and_only_those_that_it_still_has(
     assert stranger.get(frames).status_code == 404
 
 
-def test_a_session_records_a_file_and_shows_up_at_the_frames_it_used(api: Program) -> None:
+def test_a_session_records_a_file_and_is_listed_at_the_frames_it_used(api: Program) -> None:
     session = api.post("/sessions", {"name": "s", "key": "s-1", "collection": "docs"}).json()["id"]
     told = put_file(api, "guide.md", GUIDE.encode(), session="s-1").json()
     assert told["sequences"] == [1, 2]
@@ -144,7 +142,7 @@ def test_a_session_records_a_file_and_shows_up_at_the_frames_it_used(api: Progra
     assert used["sessions"][0]["url"].endswith(f"/sessions/{session}/?step=4")
 
 
-def test_a_record_without_a_text_is_a_frame_that_nothing_finds(api: Program) -> None:
+def test_a_record_without_text_becomes_a_frame_that_no_search_finds(api: Program) -> None:
     lines = b'{"text": "", "id": 471}\n{"text": "Something to find.", "id": 472}\n'
     assert put_file(api, "a.jsonl", lines).json()["report"]["new"] == 2
     assert api.get("/collections/docs/frames/0").json()["versions"][0]["metadata"] == {"id": 471}
@@ -153,7 +151,7 @@ def test_a_record_without_a_text_is_a_frame_that_nothing_finds(api: Program) -> 
         assert [hit["frame"] for hit in found] == [1]
 
 
-def test_bad_lines_are_named_and_nothing_is_put(api: Program) -> None:
+def test_bad_lines_are_listed_and_nothing_is_put(api: Program) -> None:
     answer = put_file(api, "a.jsonl", b'{"text": "one"}\nnonsense\n')
     assert (answer.status_code, answer.json()["code"]) == (422, "bad_lines")
     assert answer.json()["facts"]["skipped"][0]["line"] == 2
@@ -170,27 +168,27 @@ def test_bad_lines_are_named_and_nothing_is_put(api: Program) -> None:
         ({"session": "nobody"}, "session_not_found"),
     ],
 )
-def test_a_form_that_cannot_be_used_is_refused(api: Program, fields: dict[str, str], code: str) -> None:
+def test_an_invalid_form_is_refused(api: Program, fields: dict[str, str], code: str) -> None:
     answer = put_file(api, "a.txt", b"text", **fields)
     assert (answer.status_code in {404, 422}, answer.json()["code"]) == (True, code)
     assert Frame.objects.count() == 0
 
 
-def test_a_request_needs_one_file_and_has_a_limit(api: Program, settings: Settings) -> None:
+def test_a_request_needs_exactly_one_file_within_the_limit(api: Program, settings: Settings) -> None:
     headers = {"Authorization": f"Bearer {api.key}"}
     assert api.client.post("/api/collections/docs/files", {"title": "x"}, headers=headers).status_code == 422
     settings.MAX_REQUEST_BYTES = 100
     assert put_file(api, "a.txt", b"x" * 200).status_code == 413
 
 
-def test_another_projects_intakes_are_not_there(api: Program, other_project: Project) -> None:
+def test_intakes_of_another_project_are_not_found(api: Program, other_project: Project) -> None:
     intake = put_file(api, "rules.pdf", pdf([["text"]])).json()["intake_id"]
     stranger = program(other_project)
     for address in (intake, "nonsense"):
         assert stranger.get(f"/intakes/{address}").json()["code"] == "intake_not_found"
 
 
-def test_the_collection_of_then_is_listed_and_found(api: Program) -> None:
+def test_a_collection_is_listed_and_searched_as_of_a_past_moment(api: Program) -> None:
     put_file(api, "guide.md", GUIDE.encode())
     session = api.post("/sessions", {"name": "s", "key": "then", "collection": "docs"}).json()["id"]
     api.post(f"/sessions/{session}/find", {"query": "installer"})
@@ -203,7 +201,7 @@ def test_the_collection_of_then_is_listed_and_found(api: Program) -> None:
         assert hits[0]["text"].endswith("twice.")
 
 
-def test_lists_ask_no_more_queries_for_more_rows(api: Program) -> None:
+def test_lists_take_no_more_queries_for_more_rows(api: Program) -> None:
     def queries(path: str) -> int:
         with CaptureQueriesContext(
             connection,

@@ -1,4 +1,4 @@
-"""Answers are grounded without a session; and what the API says of models and of itself."""
+"""Grounding answers without a session, the list of models, and the API documentation."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def test_an_answer_is_grounded_without_a_session(api: Program) -> None:
     assert told["sentences"][0]["missing"] == ["bark"]
 
 
-def test_several_answers_are_grounded_at_once_as_each_alone(api: Program) -> None:
+def test_several_answers_are_grounded_at_once_with_the_same_result(api: Program) -> None:
     items = [
         {"answer": "Cats bark.", "context": ["Cats sleep."]},
         {"answer": "Cats sleep.", "context": ["Dogs bark.", "Cats sleep."]},
@@ -35,11 +35,11 @@ def test_several_answers_are_grounded_at_once_as_each_alone(api: Program) -> Non
         {"answer": "A.", "context": ["B."], "items": [{"answer": "A.", "context": []}]},
     ],
 )
-def test_what_is_neither_one_answer_nor_several_is_refused(api: Program, body: dict[str, object]) -> None:
+def test_a_request_needs_one_answer_or_a_list_of_answers(api: Program, body: dict[str, object]) -> None:
     assert api.post("/ground", body).status_code in (400, 422)
 
 
-def test_more_than_one_request_may_ground_is_refused_with_the_limit(api: Program) -> None:
+def test_too_many_answers_are_refused_with_the_limit(api: Program) -> None:
     item = {"answer": "Cats sleep. " * 2_000, "context": ["Cats sleep. " * 2_000] * 3}
     refused = api.post("/ground", {"items": [item, item]})
     assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
@@ -50,20 +50,20 @@ def test_more_than_one_request_may_ground_is_refused_with_the_limit(api: Program
     assert "1,000" in many.text
 
 
-def test_of_a_long_answer_the_beginning_is_grounded(api: Program) -> None:
+def test_only_the_beginning_of_a_long_answer_is_grounded(api: Program) -> None:
     text = "Cats sleep all day. " * 60_000
     told = api.post("/ground", {"answer": text, "context": [text] * 8}).json()
     assert (told["label"], told["sentence_count"]) == ("MEDIUM", 500)
     assert told["unread_characters"]["answer"] == len(text) - 500 * 20
 
 
-def test_models_say_why_they_cannot_be_used(api: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_models_give_the_reason(api: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     models = {each["model"].split(":")[0]: each for each in api.get("/models").json()["items"]}
     assert models["local"]["usable"]
     assert "OPENAI_API_KEY" in models["openai"]["why_not"]
 
 
-def test_the_documentation_of_the_api_is_there(api: Program, document: dict[str, Any]) -> None:
+def test_the_api_documentation_is_served(api: Program, document: dict[str, Any]) -> None:
     assert "/api/sessions/{session_id}/actions" in document["paths"]
     assert api.client.get("/api/docs").status_code == 200

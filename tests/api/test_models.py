@@ -1,4 +1,4 @@
-"""Models over HTTP: what is offered, keys that go in and never come out, servers, a test that is paid for."""
+"""Models over HTTP: the list, write-only keys, model servers, and paid test calls."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ KEY = "sk-project-0123456789-wxyz"
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No provider has a key of the environment but OpenAI."""
+    """Only OpenAI has a key in the environment."""
     for name in ("ANTHROPIC", "GEMINI", "XAI", "GROQ", "MISTRAL"):
         monkeypatch.delenv(f"{name}_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment-0123456789")
@@ -21,13 +21,13 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
-    """Where the operator sends what is meant for OpenAI."""
+    """The stub that the operator configured as OpenAI's base URL."""
     with StubModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         yield server
 
 
-def test_every_model_is_listed_with_its_key_its_prices_and_why_not(project: Project) -> None:
+def test_every_model_is_listed_with_its_key_prices_and_availability(project: Project) -> None:
     found = {each["provider"]: each for each in program(project, "read").get("/models").json()["items"]}
     assert list(found) == ["local", "openai", "anthropic", "gemini", "xai", "groq", "mistral", "ollama"]
     openai = found["openai"]
@@ -51,7 +51,7 @@ def test_all_local_models_are_listed(api: Program) -> None:
     assert names == ["local:extractive-1", "local:extractive-3", "local:extractive-5"]
 
 
-def test_a_key_goes_in_and_never_comes_out(api: Program, stranger: Program) -> None:
+def test_a_key_is_write_only(api: Program, stranger: Program) -> None:
     before = api.get("/models/keys/claude").json()
     assert (before["provider"], before["set"], before["source"]) == ("anthropic", False, "missing")
     kept = api.put("/models/keys/claude", {"key": KEY, "default_model": "claude-3-haiku"})
@@ -78,7 +78,7 @@ def test_a_key_goes_in_and_never_comes_out(api: Program, stranger: Program) -> N
     assert api.delete("/models/keys/anthropic").json()["code"] == "no_such_provider_key"
 
 
-def test_only_a_key_with_admin_sets_and_sees_keys(project: Project) -> None:
+def test_only_an_admin_key_sets_and_lists_keys(project: Project) -> None:
     others = program(project, "read", "record", "run", "share")
     answers = [
         others.get("/models/keys"),
@@ -104,7 +104,7 @@ def test_only_a_key_with_admin_sets_and_sees_keys(project: Project) -> None:
         ("nobody", {"key": KEY}, 404, "no_such_provider"),
     ],
 )
-def test_what_is_refused_does_not_repeat_the_key(
+def test_a_refusal_does_not_repeat_the_key(
     api: Program, provider: str, body: dict[str, object], status: int, code: str
 ) -> None:
     answer = api.put(f"/models/keys/{provider}", body)
@@ -133,7 +133,7 @@ def test_a_server_is_added_listed_and_removed(api: Program) -> None:
     assert (inner.status_code, inner.json()["code"]) == (422, "address_not_allowed")
 
 
-def test_a_test_is_told_as_it_was(api: Program, stub: StubModelServer) -> None:
+def test_a_test_call_reports_its_result_and_is_rate_limited(api: Program, stub: StubModelServer) -> None:
     stub.script(Script(answer="OK", usage={"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14}))
     told = api.post("/models/test", {"model": "gpt-4o-mini"}).json()
     assert (told["model"], told["ok"], told["words"]) == ("openai:gpt-4o-mini", True, "OK")

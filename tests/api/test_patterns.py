@@ -1,4 +1,4 @@
-"""Patterns over HTTP: listed, read, asked about, watched for."""
+"""Patterns over HTTP: lists, details, similarity queries and watch rules."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ SOLVED = "Take the other card."
 
 @pytest.fixture(scope="module")
 def recorded(shared_rows: None) -> list[Session]:
-    """Two sessions with one error, which the first one solved, and a question of both."""
+    """Two sessions with the same error, which the first one solved, and a question that both asked."""
     project = Project.objects.create(name="Prüfung")
     first = session_of(
         project,
@@ -55,7 +55,7 @@ def only(answer: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def test_a_pattern_says_how_often_it_came_and_what_solved_it(api: Program, two: list[Session]) -> None:
+def test_a_pattern_shows_how_often_it_occurred_and_what_solved_it(api: Program, two: list[Session]) -> None:
     found = only(api.get("/patterns", kind="error"))
     facts = ("text", "sessions", "steps", "solved_sessions")
     assert [found[name] for name in facts] == [f"Error: {SHORT}", 2, 3, 1]
@@ -73,7 +73,7 @@ def test_a_pattern_says_how_often_it_came_and_what_solved_it(api: Program, two: 
     assert [each["steps"] for each in whole["wordings"]] == [2, 1]
 
 
-def test_patterns_and_sessions_are_listed_page_by_page(api: Program, two: list[Session]) -> None:
+def test_patterns_and_their_sessions_are_paginated(api: Program, two: list[Session]) -> None:
     first = api.get("/patterns", limit=1).json()
     rest = api.get("/patterns", limit=1, after=first["next"]).json()
     assert {first["items"][0]["kind"], rest["items"][0]["kind"]} == {"error", "question"}
@@ -104,7 +104,7 @@ def test_filters_narrow_the_list(
     assert len(api.get("/patterns", **asked_for).json()["items"]) == number
 
 
-def test_a_pattern_that_does_not_fit_any_more_since_a_deletion_is_not_listed(
+def test_a_pattern_that_no_longer_matches_after_a_deletion_is_not_listed(
     api: Program, two: list[Session]
 ) -> None:
     assert len(api.get("/patterns", min_sessions=2).json()["items"]) == 2
@@ -115,7 +115,7 @@ def test_a_pattern_that_does_not_fit_any_more_since_a_deletion_is_not_listed(
     assert [each["sessions"] for each in left] == [1, 1]
 
 
-def test_a_page_of_which_nothing_fits_any_more_goes_on_to_what_does(
+def test_a_page_without_remaining_matches_continues_to_the_next_match(
     api: Program, project: Project, two: list[Session]
 ) -> None:
     older = [session_of(project, failed("the printer is on fire"), key=key) for key in ("c", "d", "e")]
@@ -140,13 +140,11 @@ def test_a_page_of_which_nothing_fits_any_more_goes_on_to_what_does(
         {"text": "x", "limit": 3}, {"text": ""}, {"text": " \n"}, {"similar_to": ""}, {"text": "x" * 32_769},
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_for_is_refused(
-    api: Program, two: list[Session], asked_for: dict[str, Any]
-) -> None:
+def test_an_invalid_query_is_refused(api: Program, two: list[Session], asked_for: dict[str, Any]) -> None:
     assert api.get("/patterns", **asked_for).status_code == 422
 
 
-def test_a_new_step_is_told_what_solved_it_elsewhere_before_anybody_read_it(
+def test_a_new_step_matches_a_solved_pattern_before_it_is_indexed(
     api: Program, project: Project, two: list[Session]
 ) -> None:
     session_of(project, said("hello"), failed(LONG), key="new")
@@ -159,7 +157,7 @@ def test_a_new_step_is_told_what_solved_it_elsewhere_before_anybody_read_it(
     assert api.get("/patterns", similar_to="nobody:1").status_code == 404
 
 
-def test_a_text_is_told_which_patterns_it_is_like(api: Program, two: list[Session]) -> None:
+def test_a_text_matches_similar_patterns(api: Program, two: list[Session]) -> None:
     alike = only(api.get("/patterns", text="not enough balance in the payment method gift_card_81"))
     assert (alike["like"], alike["text"]) == ("alike", f"Error: {SHORT}")
     assert only(api.get("/patterns", text="How long does it take?"))["kind"] == "question"
@@ -167,9 +165,7 @@ def test_a_text_is_told_which_patterns_it_is_like(api: Program, two: list[Sessio
     assert api.get("/patterns", text="another matter altogether").json()["items"] == []
 
 
-def test_the_worker_reads_what_was_recorded_and_the_sweep_enqueues_it(
-    other_project: Project, silent_queue: None
-) -> None:
+def test_the_sweep_enqueues_new_records_for_the_worker(other_project: Project, silent_queue: None) -> None:
     api = program(other_project)
     for _ in range(2):
         session_of(other_project, failed(SHORT))
@@ -180,9 +176,7 @@ def test_the_worker_reads_what_was_recorded_and_the_sweep_enqueues_it(
     assert only(api.get("/patterns"))["sessions"] == 2
 
 
-def test_a_rule_finds_a_pattern_once_for_its_window(
-    api: Program, project: Project, two: list[Session]
-) -> None:
+def test_a_rule_reports_a_pattern_once_per_window(api: Program, project: Project, two: list[Session]) -> None:
     made = api.post("/patterns/rules", {"sessions": 2, "window": "week", "kind": "error"})
     assert made.status_code == 201
     assert api.get("/patterns/rules").json()["items"] == [made.json()]
@@ -205,7 +199,7 @@ def test_a_rule_finds_a_pattern_once_for_its_window(
     assert PatternAlert.objects.count() == 0
 
 
-def test_a_rule_that_cannot_be_is_refused(api: Program, project: Project, settings: Settings) -> None:
+def test_an_invalid_rule_is_refused(api: Program, project: Project, settings: Settings) -> None:
     for body in (
         {"sessions": 1, "window": "week"},
         {"sessions": 2, "window": "year"},
@@ -226,7 +220,7 @@ def test_a_rule_that_cannot_be_is_refused(api: Program, project: Project, settin
     assert api.post("/patterns/rules", {"sessions": 2, "window": "week"}).json()["code"] == "too_many_rules"
 
 
-def test_a_rule_that_tells_an_address_is_deleted_by_who_may_make_it(
+def test_a_rule_with_a_webhook_is_deleted_only_by_those_who_may_create_it(
     api: Program, project: Project, settings: Settings
 ) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
@@ -239,7 +233,7 @@ def test_a_rule_that_tells_an_address_is_deleted_by_who_may_make_it(
     assert api.delete(f"/patterns/rules/{told}").status_code == 200
 
 
-def test_who_may_only_read_makes_no_rules(project: Project) -> None:
+def test_a_read_only_key_cannot_create_rules(project: Project) -> None:
     reader = program(project, "read")
     assert reader.get("/patterns").status_code == 200
     assert reader.post("/patterns/rules", {"sessions": 2, "window": "day"}).status_code == 403

@@ -8,7 +8,7 @@ from timemachine.core.accounts.models import Project
 RULES = {"detect": ["email"], "patterns": [{"name": "number", "pattern": "ACME-[0-9]+"}], "fields": ["agent"]}
 
 
-def test_a_profile_is_made_read_changed_and_retired(api: Program) -> None:
+def test_a_profile_is_created_read_changed_and_retired(api: Program) -> None:
     made = api.post("/redactions", {"name": "Auditors", "rules": RULES})
     assert made.status_code == 201
     assert (made.json()["version"], made.json()["created_by"]) == (1, "key test")
@@ -25,7 +25,7 @@ def test_a_profile_is_made_read_changed_and_retired(api: Program) -> None:
     assert api.get("/redactions/built-in").json()["built_in"] is True
 
 
-def test_what_cannot_be_is_refused(api: Program) -> None:
+def test_an_invalid_profile_or_test_is_refused(api: Program) -> None:
     wrong = api.post("/redactions", {"name": "x", "rules": {"detect": ["nothing"]}})
     assert (wrong.status_code, wrong.json()["facts"]["field"]) == (422, "rules.detect[0]")
     assert api.post("/redactions", {"name": "x", "rules": RULES, "more": 1}).status_code == 422
@@ -38,9 +38,7 @@ def test_what_cannot_be_is_refused(api: Program) -> None:
 
 
 @pytest.mark.parametrize("scope", ["read", "record", "run", "share"])
-def test_only_administrators_keys_make_and_change_profiles(
-    project: Project, api: Program, scope: str
-) -> None:
+def test_only_admin_keys_create_and_change_profiles(project: Project, api: Program, scope: str) -> None:
     api.post("/redactions", {"name": "Auditors", "rules": RULES})
     key = program(project, scope)
     assert key.post("/redactions", {"name": "x", "rules": RULES}).status_code == 403
@@ -50,7 +48,7 @@ def test_only_administrators_keys_make_and_change_profiles(
     assert (key.post("/redactions/test", {"text": "x"}).status_code == 200) is (scope == "read")
 
 
-def test_another_projects_profile_is_not_there(api: Program, stranger: Program) -> None:
+def test_a_profile_of_another_project_is_not_found(api: Program, stranger: Program) -> None:
     made = api.post("/redactions", {"name": "Auditors", "rules": RULES}).json()
     for name in (made["id"], "Auditors"):
         assert stranger.get(f"/redactions/{name}").status_code == 404
@@ -59,7 +57,7 @@ def test_another_projects_profile_is_not_there(api: Program, stranger: Program) 
         assert stranger.post("/redactions/test", {"text": "x", "redaction": name}).status_code == 404
 
 
-def test_a_text_is_tested(api: Program) -> None:
+def test_a_profile_is_tested_on_a_text(api: Program) -> None:
     found = api.post("/redactions/test", {"text": "😀 to a@b.org or ACME-17", "rules": RULES}).json()
     assert found["text"] == "😀 to [withheld: e-mail] or [withheld: number]"
     assert found["findings"] == [
@@ -73,7 +71,7 @@ def test_a_text_is_tested(api: Program) -> None:
     assert api.post("/redactions/test", {"text": "ACME-17"}).json()["text"] == "ACME-17"
 
 
-def test_a_recorded_step_is_tested(api: Program, stranger: Program, session: str) -> None:
+def test_a_profile_is_tested_on_a_recorded_step(api: Program, stranger: Program, session: str) -> None:
     action = {"kind": "message", "agent": "Ada", "input": "write to a@b.org", "output": "yes"}
     api.post(f"/sessions/{session}/actions", action)
     asked = {"session": "run-1", "sequence": 1, "rules": RULES}
@@ -87,7 +85,7 @@ def test_a_recorded_step_is_tested(api: Program, stranger: Program, session: str
     assert kept["input"] == "write to a@b.org"
 
 
-def test_a_link_withholds_by_the_version_that_there_was(
+def test_a_link_keeps_the_profile_version_it_was_created_with(
     api: Program, stranger: Program, session: str
 ) -> None:
     api.post(f"/sessions/{session}/actions", {"kind": "message", "input": "write to a@b.org"})

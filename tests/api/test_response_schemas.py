@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of answers: each operation's is named field by field, and nothing else is answered."""
+"""Response schemas: the OpenAPI document describes every answer field by field, and no answer deviates from it."""
 
 import inspect
 import json
@@ -45,7 +45,7 @@ def answers_in(document: dict[str, Any]) -> Iterator[tuple[str, str, str, str, A
                     yield method, path, status, media_type, content["schema"]
 
 
-def test_every_operation_says_field_by_field_what_it_answers(document: dict[str, Any]) -> None:
+def test_every_operation_documents_its_answer_field_by_field(document: dict[str, Any]) -> None:
     said = set()
     for method, path, status, media_type, schema in answers_in(document):
         if not status.startswith("2") or media_type in FILES.get((method, path), ()):
@@ -65,7 +65,7 @@ def test_every_operation_is_annotated_with_its_schema() -> None:
             assert "dict" not in str(annotated), f"{function.__module__}.{function.__name__} returns a dict"
 
 
-def test_every_file_that_is_named_is_answered(document: dict[str, Any]) -> None:
+def test_every_documented_file_type_is_known(document: dict[str, Any]) -> None:
     files: dict[tuple[str, str], set[str]] = {}
     for method, path, status, media_type, _ in answers_in(document):
         if status.startswith("2") and (method, path) in FILES:
@@ -73,13 +73,13 @@ def test_every_file_that_is_named_is_answered(document: dict[str, Any]) -> None:
     assert {of: types - {JSON} | FILES[of] & {JSON} for of, types in files.items()} == FILES
 
 
-def test_every_refusal_is_an_error(document: dict[str, Any]) -> None:
+def test_every_refusal_uses_the_error_schema(document: dict[str, Any]) -> None:
     for method, path, status, media_type, schema in answers_in(document):
         if not status.startswith("2"):
             assert (media_type, schema) == (JSON, {"$ref": "#/components/schemas/Error"}), (method, path)
 
 
-def test_every_operation_names_its_refusals(document: dict[str, Any]) -> None:
+def test_every_operation_documents_its_refusals(document: dict[str, Any]) -> None:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             answers = operation["responses"]
@@ -100,7 +100,7 @@ def _subclasses(of: type[BaseModel]) -> Iterator[type[BaseModel]]:
         yield from _subclasses(each)
 
 
-def test_every_document_says_all_its_fields(document: dict[str, Any]) -> None:
+def test_every_document_lists_all_its_fields(document: dict[str, Any]) -> None:
     named = document["components"]["schemas"]
     of_documents = {name: each for name, each in named.items() if "properties" in each}
     open_ones = {name for name, each in of_documents.items() if each.get("additionalProperties") is not False}
@@ -108,19 +108,19 @@ def test_every_document_says_all_its_fields(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"more": 1}, {"name": None}, {"scopes": ["fly"]}, {"name": 7}])
-def test_what_is_not_described_is_found(api: Program, wrong: dict[str, Any]) -> None:
+def test_an_undocumented_field_is_detected(api: Program, wrong: dict[str, Any]) -> None:
     told = api.get("/project").json()
     conforms(ProjectOut, json.dumps(told).encode())
     with pytest.raises(ValidationError):
         conforms(ProjectOut, json.dumps(told | wrong).encode())
 
 
-def test_a_refusal_without_facts_is_found() -> None:
+def test_a_refusal_without_facts_is_detected() -> None:
     with pytest.raises(ValidationError):
         conforms(Error, b'{"code": "gone", "message": "It is gone."}')
 
 
-def test_a_stream_is_held_to_its_type_when_it_is_read(api: Program, session: str) -> None:
+def test_a_stream_is_checked_against_its_schema_while_it_is_read(api: Program, session: str) -> None:
     answer = api.get(f"/sessions/{session}/transcript")
     told = json.loads(b"".join(answer.streaming_content))
     answer.streaming_content = [json.dumps(told | {"more": 1}).encode()]
@@ -128,7 +128,7 @@ def test_a_stream_is_held_to_its_type_when_it_is_read(api: Program, session: str
         list(held(answer).streaming_content)
 
 
-def test_a_success_with_a_status_that_is_not_named_is_none(api: Program, session: str) -> None:
+def test_a_success_with_an_undocumented_status_fails(api: Program, session: str) -> None:
     answer = api.get(f"/sessions/{session}")
     answer.status_code = 202
     with pytest.raises(AssertionError, match=r"answers 202; named are \[200\]"):

@@ -1,4 +1,4 @@
-"""Whatever is sent to the API, by whatever key, the answer is one that its OpenAPI document names, and never a fault of ours.
+"""Fuzzing the API from its OpenAPI document: every answer is a documented one and never a server error.
 
 `SCHEMA_EXAMPLES` says how many requests each operation gets, drawn anew each time; without it they are few, and the same each time.
 """
@@ -58,7 +58,7 @@ ours = cache(get_wsgi_application)
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Ours, whose answers are read to the end and closed, as a web server does."""
+    """The WSGI application; its responses are read to the end and closed, as a web server does."""
     answer = ours()(environ, start_response)
     try:
         return [b"".join(answer)]
@@ -67,12 +67,12 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
 
 
 def modes(operation: Operation) -> list[GenerationMode]:
-    """Requests as its description has them, and others where there can be any: no segment of a path is against it."""
+    """Valid requests, and invalid ones where a query or a body can be invalid: any path segment is valid."""
     return list(GenerationMode) if operation.query or operation.body else [GenerationMode.POSITIVE]
 
 
 class Api:
-    """The document, what there is in the project that it may name, and three kinds of keys."""
+    """The document, the objects that requests can refer to, and three kinds of keys."""
 
     def __init__(self, schema: BaseSchema) -> None:
         self.schema = schema
@@ -99,14 +99,14 @@ class Api:
         }
 
     def operations(self) -> Iterator[Operation]:
-        """All of them, in `ORDER`."""
+        """All operations, in `ORDER`."""
         found: list[Operation] = [
             each.ok() for each in self.schema.get_all_operations() if isinstance(each, Ok)
         ]
         yield from sorted(found, key=lambda each: ORDER.index(each.method.upper()))
 
     def ask(self, case: Case[Operation], key: str | None) -> None:
-        """Send it, and check the answer."""
+        """Send the request and check the answer."""
         said = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         is_json = case.media_type == JSON and not isinstance(case.body, NotSet | bytes)
         body: dict[str, Any] = {"data": json.dumps(case.body)} if is_json else {}
@@ -114,14 +114,14 @@ class Api:
         case.validate_response(answer, checks=CHECKS)
 
     def named(self, part: Any) -> Any:
-        """Names and ids of what is there, wherever such a one is wanted."""
+        """Names and ids of existing objects, for parameters that refer to one."""
         if not isinstance(part, dict):
             return part
         return {name: self.there.get(name, (value,))[0] for name, value in part.items()}
 
     @property
     def cases(self) -> Any:
-        """For an operation: requests as its description has them and others, of what is there and what is not, with an odd value in some."""
+        """Requests for an operation: valid and invalid, with existing and unknown ids, some with an odd value."""
 
         @st.composite
         def drawn(draw: st.DrawFn, operation: Operation) -> tuple[Case[Operation], str | None]:
@@ -148,21 +148,21 @@ def described(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> Api:
-    """The API, from which nothing leads out of this machine."""
+    """The API, cut off from the network."""
 
     def nowhere(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "there is no network in this test")
 
     monkeypatch.setattr(socket, "getaddrinfo", nowhere)
     monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", None)
-    connection.close_at = None  # one connection for all requests, as a server may have it
+    connection.close_at = None  # one connection for all requests, as on a server
     caplog.set_level(logging.ERROR, "django.request")
     schema = schemathesis.openapi.from_wsgi("/api/openapi.json", application)
     schema.config.generation.with_security_parameters = False
     return Api(schema)
 
 
-def test_every_answer_is_one_that_the_document_names(described: Api) -> None:
+def test_every_answer_is_documented(described: Api) -> None:
     for operation in described.operations():
 
         @settings(

@@ -20,7 +20,7 @@ def record(api: Program, *texts: str, name: str = "a run") -> str:
     return session
 
 
-def test_what_was_recorded_is_found_with_the_place_where_it_stands(api: Program, project: Project) -> None:
+def test_a_recorded_text_is_found_with_its_location(api: Program, project: Project) -> None:
     session = record(api, "All is well.", "The <gateway> timed out: ERR_CONN_RESET")
     assert api.get("/search", q="gateway").json()["not_indexed"] == 2
     run(index_steps, project.id)
@@ -51,13 +51,13 @@ def test_what_was_recorded_is_found_with_the_place_where_it_stands(api: Program,
     assert api.get("/search", q="gateway").json()["embedding_model"].startswith("wordllama")
 
 
-def test_the_sweep_enqueues_what_nobody_indexed(api: Program, project: Project, silent_queue: None) -> None:
+def test_the_sweep_enqueues_unindexed_actions(api: Program, project: Project, silent_queue: None) -> None:
     record(api, "one")
     sweep()
     assert ("index_steps", [str(project.id)]) in received()
 
 
-def test_another_projects_key_finds_nothing_of_it(
+def test_a_key_of_another_project_finds_nothing(
     api: Program, project: Project, other_project: Project
 ) -> None:
     record(api, "The gateway timed out.")
@@ -65,7 +65,7 @@ def test_another_projects_key_finds_nothing_of_it(
     assert program(other_project).get("/search", q="gateway").json()["items"] == []
 
 
-def test_pages_go_on_where_the_last_one_ended(api: Program, project: Project) -> None:
+def test_pages_continue_where_the_last_one_ended(api: Program, project: Project) -> None:
     names = {f"run {n}" for n in range(5)}
     for name in names:
         record(api, "gateway", name=name)
@@ -95,11 +95,11 @@ def test_pages_go_on_where_the_last_one_ended(api: Program, project: Project) ->
         ({}, "invalid_request"),
     ],
 )
-def test_what_cannot_be_searched_is_refused(api: Program, query: dict[str, Any], code: str) -> None:
+def test_an_invalid_search_is_refused(api: Program, query: dict[str, Any], code: str) -> None:
     answer = api.get("/search", **query)
     assert answer.status_code in (400, 404, 422)
     assert answer.json()["code"] == code
 
 
-def test_a_key_that_may_not_read_may_not_search(project: Project) -> None:
+def test_a_key_without_read_cannot_search(project: Project) -> None:
     assert program(project, "record").get("/search", q="x").json()["code"] == "scope_missing"

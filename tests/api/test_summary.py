@@ -1,4 +1,4 @@
-"""What a session adds up to: time, rounds, tokens, cost, tools, models, errors and what the cache saved; nothing that was not recorded."""
+"""Session summaries: time, rounds, tokens, cost, tools, models, errors and cache savings, without inventing unrecorded values."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ STEPS: list[dict[str, Any]] = [
 ]
 
 
-def test_a_summary_says_what_the_steps_add_up_to(api: Program, session: str) -> None:
+def test_a_summary_adds_up_the_steps(api: Program, session: str) -> None:
     api.post(f"/sessions/{session}/actions", {"actions": STEPS})
     told = api.get(f"/sessions/{session}/summary").json()
     assert told["kinds"] == {"ask": 1, "llm_call": 2, "message": 2, "tool_call": 3, "tool_result": 1}
@@ -36,7 +36,7 @@ def test_a_summary_says_what_the_steps_add_up_to(api: Program, session: str) -> 
     assert told["models"] == {"nobody:nothing": 1, "openai:gpt-x": 2}
 
 
-def test_a_session_takes_as_long_as_it_says_and_its_steps_what_they_say(api: Program) -> None:
+def test_the_duration_is_that_of_the_session_and_not_of_its_steps(api: Program) -> None:
     begun = {"name": "n", "key": "k", "started_at": "2026-11-23T09:59:00Z"}
     api.post("/sessions", begun)
     api.post("/sessions/k/actions", {"actions": STEPS})
@@ -56,7 +56,7 @@ def test_a_session_takes_as_long_as_it_says_and_its_steps_what_they_say(api: Pro
     )
 
 
-def test_a_session_of_a_file_without_times_has_none(api: Program) -> None:
+def test_an_imported_session_without_times_has_no_duration(api: Program) -> None:
     file = b'{"messages": [{"role": "user", "content": "Hi"}]}'
     sent = api.client.post("/api/import", file, content_type="application/x-ndjson", headers=api._headers)
     key = sent.json()["sessions"][0]["key"]
@@ -66,7 +66,7 @@ def test_a_session_of_a_file_without_times_has_none(api: Program) -> None:
     assert api.get(f"/sessions/{key}/summary").json()["duration_ms"] is None
 
 
-def test_what_no_step_recorded_is_not_made_up(api: Program, session: str) -> None:
+def test_values_that_no_step_recorded_are_unknown(api: Program, session: str) -> None:
     api.post(f"/sessions/{session}/actions", {"kind": "event"})
     told = api.get(f"/sessions/{session}/summary").json()
     unknown = (

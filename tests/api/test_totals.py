@@ -1,4 +1,4 @@
-"""What some steps of a session add up to, over HTTP."""
+"""Totals of the steps of a session over HTTP."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def told(api: Program, session: Session, **query: Any) -> dict[str, Any]:
     return found
 
 
-def test_without_a_filter_it_is_the_whole_session_by_kind(api: Program, session: Session) -> None:
+def test_without_a_filter_all_steps_are_totalled_by_kind(api: Program, session: Session) -> None:
     found = told(api, session)
     assert (found["session"], found["by"], found["filter"], found["next"]) == (
         str(session.id),
@@ -49,7 +49,7 @@ def test_without_a_filter_it_is_the_whole_session_by_kind(api: Program, session:
     assert (tools["kind"], tools["input_tokens"], tools["errors"]) == ("tool_call", None, 1)
 
 
-def test_a_filter_takes_a_stretch_and_rows_of_null_name_nothing(api: Program, session: Session) -> None:
+def test_a_filter_selects_a_range_and_a_row_may_be_null(api: Program, session: Session) -> None:
     found = told(api, session, by="tool", filter="seq:1..4")
     assert (found["filter"], found["totals"]["actions"]) == ("step:1-4", 4)
     assert [(each["tool"], each["actions"], each["filter"]) for each in found["items"]] == [
@@ -58,7 +58,7 @@ def test_a_filter_takes_a_stretch_and_rows_of_null_name_nothing(api: Program, se
     ]
 
 
-def test_its_rows_come_page_by_page_and_the_totals_are_of_all(api: Program, session: Session) -> None:
+def test_rows_are_paginated_and_totals_cover_all_rows(api: Program, session: Session) -> None:
     whole = told(api, session, by="model")
     first = told(api, session, by="model", limit=1)
     rest = told(api, session, by="model", limit=9, after=first["next"])
@@ -76,14 +76,14 @@ def test_its_rows_come_page_by_page_and_the_totals_are_of_all(api: Program, sess
         ({"after": "WyJ4Il0"}, "unknown_after"),
     ],
 )
-def test_what_cannot_be_told_is_refused(
+def test_an_invalid_grouping_or_filter_is_refused(
     api: Program, session: Session, asked: dict[str, Any], code: str
 ) -> None:
     answer = api.get(f"/sessions/{session.id}/totals", **asked)
     assert (answer.status_code, answer.json()["code"]) == (422, code)
 
 
-def test_it_needs_the_scope_read_and_knows_nothing_of_another_project(
+def test_totals_need_the_read_scope_and_the_own_project(
     project: Project, session: Session, stranger: Program
 ) -> None:
     path = f"/sessions/{session.id}/totals"
@@ -91,7 +91,7 @@ def test_it_needs_the_scope_read_and_knows_nothing_of_another_project(
     assert stranger.get(path).json()["code"] == "session_not_found"
 
 
-def test_it_asks_the_database_four_times(
+def test_totals_take_four_queries(
     api: Program, session: Session, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(4):

@@ -1,4 +1,4 @@
-"""What a program does, through the API alone."""
+"""Complete workflows of a program through the API."""
 
 import json
 from datetime import timedelta
@@ -21,7 +21,7 @@ from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.worker import work
 
 
-def test_a_session_is_recorded_walked_and_ended(api: Program, session: str) -> None:
+def test_a_session_is_recorded_read_step_by_step_and_ended(api: Program, session: str) -> None:
     put = api.post("/sessions/run-1/put", {"text": "Nul \u0000 inside.", "title": "Odd"})
     assert put.status_code == 201
     assert put.json()["sequences"] == [1]
@@ -46,7 +46,7 @@ def test_a_session_is_recorded_walked_and_ended(api: Program, session: str) -> N
     assert [turn["content"] for turn in state["messages"]] == ["How long are invoices kept?", asked["answer"]]
 
 
-def test_another_action_of_the_same_id_is_not_recorded_and_said_to_be_another(
+def test_a_different_action_with_a_used_id_is_not_recorded_and_reported_as_differing(
     api: Program, session: str
 ) -> None:
     def sent(*actions: dict[str, Any]) -> Any:
@@ -64,7 +64,7 @@ def test_another_action_of_the_same_id_is_not_recorded_and_said_to_be_another(
     assert (first["output"], first["input"], first["tool"]) == ("x", {"q": 1}, "look")
 
 
-def test_only_what_the_agent_heard_and_said_are_messages_of_its_state(api: Program, session: str) -> None:
+def test_only_messages_to_and_from_the_agent_are_in_its_state(api: Program, session: str) -> None:
     for layer in ("agent", "tool", "sys", None):
         api.post(
             f"/sessions/{session}/actions",
@@ -76,7 +76,7 @@ def test_only_what_the_agent_heard_and_said_are_messages_of_its_state(api: Progr
     assert [turn["content"] for turn in state["messages"]] == ["agent", "None", "You are brief."]
 
 
-def test_a_session_that_happened_elsewhere_says_when_it_began_and_ended(api: Program) -> None:
+def test_a_session_recorded_elsewhere_keeps_its_start_and_end_times(api: Program) -> None:
     night = {"name": "Night", "key": "night", "started_at": "2026-11-22T23:00:00+01:00"}
     assert api.post("/sessions", night).json()["started_at"] == "2026-11-22T22:00:00Z"
     early = api.post("/sessions/night/end", {"ended_at": "2026-11-22T21:59:59Z"})
@@ -90,14 +90,14 @@ def test_a_session_that_happened_elsewhere_says_when_it_began_and_ended(api: Pro
 @pytest.mark.parametrize(
     "moment", ["1899-12-31T23:59:59Z", "9000-01-01T00:00:00Z", "2026-11-22T22:00:00", "soon"]
 )
-def test_a_session_begins_at_a_moment_of_our_years_with_its_offset(api: Program, moment: str) -> None:
+def test_a_start_time_without_offset_or_out_of_range_is_refused(api: Program, moment: str) -> None:
     refused = api.post("/sessions", {"name": "Never", "key": "never", "started_at": moment})
     assert refused.status_code == 422
     assert "started_at" in refused.json()["message"]
     assert api.get("/sessions/never").status_code == 404
 
 
-def test_actions_from_elsewhere_are_appended_one_or_many_and_once(api: Program, session: str) -> None:
+def test_external_actions_are_appended_once_singly_or_in_batches(api: Program, session: str) -> None:
     one = api.post(f"/sessions/{session}/actions", {"kind": "message", "role": "user", "output": "hallo"})
     assert (one.status_code, one.json()) == (201, {"sequences": [1]})
     many = {
@@ -111,7 +111,7 @@ def test_actions_from_elsewhere_are_appended_one_or_many_and_once(api: Program, 
     assert api.get(f"/sessions/{session}/actions", kind="tool_call").json()["items"][0]["tool"] == "ls"
 
 
-def test_a_call_that_says_its_tokens_and_not_its_cost_is_priced(api: Program, session: str) -> None:
+def test_a_call_with_tokens_but_no_cost_is_priced(api: Program, session: str) -> None:
     usage = {"input_tokens": 3112, "output_tokens": 42}
     calls = [
         {"kind": "llm_call", "model": "openai:gpt-4o-mini", "usage": usage},
@@ -125,7 +125,7 @@ def test_a_call_that_says_its_tokens_and_not_its_cost_is_priced(api: Program, se
     assert api.get("/sessions/run-1/summary").json()["unknown_cost_calls"] == 2
 
 
-def test_lists_come_page_by_page_without_a_gap(api: Program, session: str) -> None:
+def test_lists_are_paginated_without_a_gap(api: Program, session: str) -> None:
     api.post(
         f"/sessions/{session}/actions", {"actions": [{"kind": "event", "name": str(n)} for n in range(7)]}
     )
@@ -146,7 +146,7 @@ def test_lists_come_page_by_page_without_a_gap(api: Program, session: str) -> No
     assert second["next"] is None
 
 
-def test_a_list_of_sessions_asks_the_database_the_same_for_any_number(api: Program, session: str) -> None:
+def test_a_list_of_sessions_takes_the_same_queries_for_any_number(api: Program, session: str) -> None:
     with CaptureQueriesContext(connection) as one:
         api.get("/sessions")
     for name in ("handbook", "second", "third"):
@@ -157,9 +157,7 @@ def test_a_list_of_sessions_asks_the_database_the_same_for_any_number(api: Progr
     assert len(four) == len(one)
 
 
-def test_replays_and_links_are_listed_page_by_page_with_as_many_queries_as_for_one(
-    api: Program, session: str
-) -> None:
+def test_lists_of_replays_and_links_take_the_same_queries_for_any_number(api: Program, session: str) -> None:
     api.post(f"/sessions/{session}/ask", {"question": "invoices?"})
     made = [api.post(f"/sessions/{session}/replays", {}).json()["replay_id"] for _ in range(5)]
     links = [
@@ -183,7 +181,7 @@ def test_replays_and_links_are_listed_page_by_page_with_as_many_queries_as_for_o
     assert counts[0] == counts[1]
 
 
-def test_a_collection_tells_its_history(api: Program) -> None:
+def test_a_collection_shows_its_history(api: Program) -> None:
     api.post("/collections/handbook/put", {"frames": PASSAGES})
     before = written(now())
     again = api.post("/collections/handbook/put", PASSAGES[0]).json()["frames"][0]
@@ -225,7 +223,7 @@ def test_a_replay_is_launched_followed_and_read(api: Program, session: str) -> N
     assert api.post(f"/replays/{replay}/cancel").json()["code"] == "replay_over"
 
 
-def test_a_share_link_is_made_once_listed_and_revoked(api: Program, session: str) -> None:
+def test_a_share_link_is_created_listed_and_revoked(api: Program, session: str) -> None:
     api.post(f"/sessions/{session}/actions", {"kind": "event"})
     end = written(now() + timedelta(days=1))
     made = api.post(
@@ -249,7 +247,7 @@ def test_a_share_link_is_made_once_listed_and_revoked(api: Program, session: str
     assert rest["items"][0]["sha256"] == log["items"][0]["previous_sha256"]
 
 
-def test_a_link_is_previewed_and_not_made(api: Program, session: str) -> None:
+def test_previewing_a_link_does_not_create_it(api: Program, session: str) -> None:
     for text in ("to jo@example.org", "to nobody"):
         api.post(f"/sessions/{session}/actions", {"kind": "message", "output": {"to": ["-", text]}})
     asked = {"target_type": "session", "target_id": session, "redaction": "built-in"}
@@ -277,7 +275,7 @@ def test_a_link_is_previewed_and_not_made(api: Program, session: str) -> None:
         ({"max_opens": "two"}, "`max_opens`: it is a whole number."),
     ],
 )
-def test_a_number_that_cannot_be_is_refused_in_words(
+def test_an_invalid_number_is_refused_with_a_clear_message(
     api: Program, session: str, wrong: dict[str, object], says: str
 ) -> None:
     api.post(f"/sessions/{session}/actions", {"kind": "event"})
@@ -285,9 +283,7 @@ def test_a_number_that_cannot_be_is_refused_in_words(
     assert (refused.status_code, says in refused.json()["message"]) == (422, True), refused.text
 
 
-def test_a_policy_is_read_by_who_shares_and_changed_by_administrators_alone(
-    project: Project, api: Program, session: str
-) -> None:
+def test_only_administrators_change_the_sharing_policy(project: Project, api: Program, session: str) -> None:
     api.post(f"/sessions/{session}/actions", {"kind": "event"})
     sharer = program(project, "share")
     assert sharer.get("/shares/policy").json() == {
@@ -317,7 +313,7 @@ def test_a_policy_is_read_by_who_shares_and_changed_by_administrators_alone(
     assert len(sharer.get("/shares/policy/changes", after=changes["next"]).json()["items"]) == 1
 
 
-def test_keys_are_made_listed_and_revoked(api: Program) -> None:
+def test_keys_are_created_listed_and_revoked(api: Program) -> None:
     made = api.post("/keys", {"name": "ci", "scopes": ["record"]}).json()
     assert made["key"].startswith("tmk_")
     assert all("key" not in each for each in api.get("/keys").json()["items"])
@@ -341,7 +337,7 @@ def test_a_transcript_is_imported_with_its_report(api: Program, recordings: Path
     assert told["cost_usd"] > 0
 
 
-def test_a_large_transcript_is_imported_by_a_worker_and_says_how_far_it_is(api: Program) -> None:
+def test_a_worker_imports_a_large_transcript_and_reports_progress(api: Program) -> None:
     data = json.dumps({"messages": [{"role": "user", "content": "Grüße"}]}).encode()
     sent: dict[str, Any] = {"content_type": "application/octet-stream", "headers": api._headers}
     kept = api.client.post("/api/import?later=true&filename=a.jsonl&format=auto", data, **sent)
@@ -365,7 +361,7 @@ def test_a_large_transcript_is_imported_by_a_worker_and_says_how_far_it_is(api: 
     assert api.get(f"/imports/{broken['import_id']}").json()["error"]["code"] == "unknown_format"
 
 
-def test_the_demo_is_loaded_once_and_removed_whole(api: Program) -> None:
+def test_the_demo_is_loaded_once_and_removed_completely(api: Program) -> None:
     made = api.post("/demo").json()
     assert made["new"]
     assert not api.post("/demo").json()["new"]

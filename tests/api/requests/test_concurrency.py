@@ -1,4 +1,4 @@
-"""A server with too much to record says so at once, and when to come again; what it refused it did not begin."""
+"""Load limits: a server at its limit refuses recording at once with Retry-After, and has not started what it refused."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,7 +15,7 @@ EVENT = {"kind": "event", "name": "x"}
 
 @pytest.fixture
 def full() -> Iterator[ExitStack]:
-    """No place is left; closed, all are."""
+    """Every slot is taken until this is closed."""
     with ExitStack() as places:
         for _ in range(concurrency.AT_ONCE):
             places.enter_context(concurrency.place())
@@ -23,7 +23,7 @@ def full() -> Iterator[ExitStack]:
 
 
 @pytest.mark.parametrize("path", ["actions", "checkpoints"])
-def test_who_finds_no_place_is_told_when_to_come_again(
+def test_a_full_server_answers_with_retry_after(
     api: Program, session: str, full: ExitStack, path: str
 ) -> None:
     answer = api.post(f"/sessions/{session}/{path}", EVENT)
@@ -32,12 +32,12 @@ def test_who_finds_no_place_is_told_when_to_come_again(
     assert not Action.objects.exists()
 
 
-def test_the_places_are_left_to_people_who_read(api: Program, session: str, full: ExitStack) -> None:
+def test_reads_need_no_recording_slot(api: Program, session: str, full: ExitStack) -> None:
     assert api.get(f"/sessions/{session}").status_code == 200
     assert api.get(f"/sessions/{session}/actions").json()["items"] == []
 
 
-def test_what_was_refused_may_be_sent_again_with_the_same_key(
+def test_a_refused_request_can_be_retried_with_the_same_key(
     api: Program, session: str, full: ExitStack
 ) -> None:
     path, key = f"/sessions/{session}/actions", {"Idempotency-Key": "once"}
@@ -48,7 +48,7 @@ def test_what_was_refused_may_be_sent_again_with_the_same_key(
     assert Action.objects.count() == 1
 
 
-def test_a_refusal_costs_no_place(api: Program, session: str) -> None:
+def test_a_refused_request_frees_its_slot(api: Program, session: str) -> None:
     path = f"/sessions/{session}/actions"
     for body in ("{", '{"kind": "dance"}', '{"actions": [{"kind": "event"}], "kind": "event"}'):
         for _ in range(concurrency.AT_ONCE):
@@ -56,7 +56,7 @@ def test_a_refusal_costs_no_place(api: Program, session: str) -> None:
     assert api.post(path, EVENT).status_code == 201
 
 
-def test_a_body_over_the_limit_is_named_as_that(
+def test_a_body_over_the_limit_is_refused_as_too_large(
     api: Program, session: str, monkeypatch: pytest.MonkeyPatch, project: Project
 ) -> None:
     monkeypatch.setattr("django.conf.settings.DATA_UPLOAD_MAX_MEMORY_SIZE", 100)

@@ -1,4 +1,4 @@
-"""What lists and searches are narrowed by: a filter that nothing knows is refused, never one that holds for everything."""
+"""Filters of lists and searches: an unknown filter is refused instead of being ignored."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def api(shared_api: Program) -> Program:
-    """Made once: each test takes its own changes back."""
+    """Shared by the file: each test rolls its changes back."""
     return shared_api
 
 
@@ -42,29 +42,25 @@ def session(shared_session: str) -> str:
         ("/search?q=x&project=other", "`project`"),
     ],
 )
-def test_a_filter_that_nothing_knows_is_refused_by_its_name(
-    api: Program, session: str, path: str, names: str
-) -> None:
+def test_an_unknown_filter_is_refused_by_name(api: Program, session: str, path: str, names: str) -> None:
     answer = api.get(path)
     assert (answer.status_code, names in answer.json()["message"]) == (422, True), answer.json()
 
 
-def test_a_filter_that_is_given_twice_is_refused_by_its_name_and_twice_the_same_is_once(
-    api: Program, session: str
-) -> None:
+def test_a_filter_with_two_different_values_is_refused_by_name(api: Program, session: str) -> None:
     for path in ("/sessions?agent=a&agent=b", "/sessions?tag=a&tag=b", "/search?q=x&tool=a&tool="):
         told = api.get(path)
         assert (told.status_code, told.json()["facts"]["field"]) == (422, path.rsplit("&")[-1].split("=")[0])
     assert api.get("/sessions?agent=a&agent=a").status_code == 200
 
 
-def test_a_parameter_that_is_not_there_is_named_with_those_that_are(api: Program, session: str) -> None:
+def test_an_unknown_parameter_is_refused_with_the_known_ones(api: Program, session: str) -> None:
     told = api.get("/sessions/run-1/export?fromat=zip").json()
     assert told["message"] == "There is no parameter `fromat`; there are format."
     assert told["facts"]["fields"] == ["fromat"]
 
 
-def test_what_belongs_into_the_body_and_stands_in_the_address_is_told_so(api: Program, session: str) -> None:
+def test_a_body_field_in_the_query_string_is_refused_with_a_hint(api: Program, session: str) -> None:
     refused = api.delete("/sessions/run-1?reason=asked")
     assert (refused.status_code, refused.json()["message"]) == (
         422,
@@ -74,16 +70,16 @@ def test_what_belongs_into_the_body_and_stands_in_the_address_is_told_so(api: Pr
     assert api.delete_for("/sessions/run-1", {"reason": "asked"}).status_code == 200
 
 
-def test_a_number_without_end_is_refused_in_our_words(api: Program, session: str) -> None:
+def test_an_infinite_number_is_refused_with_a_clear_message(api: Program, session: str) -> None:
     told = api.get("/search?q=x&min_cost=inf").json()["message"]
     assert told == "`min_cost`: it is a finite number."
 
 
-def test_who_has_no_key_is_asked_for_it_before_anything_else(api: Program) -> None:
+def test_a_missing_key_is_reported_before_anything_else(api: Program) -> None:
     assert api.client.get("/api/sessions?agnet=coder").status_code == 401
 
 
-def test_an_empty_filter_asks_for_any(api: Program, session: str) -> None:
+def test_an_empty_filter_matches_anything(api: Program, session: str) -> None:
     for path in (
         "/sessions?kind=&status=&min_cost=0",
         "/sessions/run-1/actions?kind=&layer=&role=&significance=",

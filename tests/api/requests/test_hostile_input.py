@@ -1,4 +1,4 @@
-"""What no honest program sends: each gets one sentence and no fault of ours."""
+"""Hostile input: every malformed request gets a one-sentence refusal and never a server error."""
 
 import base64
 import hashlib
@@ -29,20 +29,20 @@ NEVER_GIVEN: tuple[object, ...] = (*([one] for one in ONE_ODD_VALUE), [], [1, 2]
 DIGITS = "9" * 5_000
 
 
-def place(value: object) -> str:
-    """An `after` as no list gives it."""
+def cursor(value: object) -> str:
+    """An `after` cursor that no list returned."""
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
 @pytest.fixture(scope="module")
 def api(shared_api: Program) -> Program:
-    """Made once: each test takes its own changes back."""
+    """Shared by the file: each test rolls its changes back."""
     return shared_api
 
 
 @pytest.fixture(scope="module")
 def session(api: Program) -> str:
-    """A session with one ask, over a collection."""
+    """A session with one ask and a collection."""
     api.post("/collections/handbook/put", {"text": "Invoices are kept for ten years."})
     api.post("/sessions", {"name": "x", "collection": "handbook", "key": "run-1"})
     api.post("/sessions/run-1/ask", {"question": "How long are invoices kept?"})
@@ -51,7 +51,7 @@ def session(api: Program) -> str:
 
 @pytest.fixture
 def paged(api: Program, session: str, path: str) -> str:
-    """The path of a list, with what it lists the parts of."""
+    """The path of a list, after creating the session or comparison it belongs to."""
     if "REPLAY" not in path:
         return path
     replay = api.post(f"/sessions/{session}/replays", {}).json()["replay_id"]
@@ -59,7 +59,7 @@ def paged(api: Program, session: str, path: str) -> str:
 
 
 def refused(answer: Any, *statuses: int) -> str:
-    """The sentence of a refusal with one of these statuses."""
+    """The message of a refusal, which has one of these statuses."""
     assert answer.status_code in statuses, answer.content[:300]
     told = answer.json()
     assert set(told) == {"code", "message", "facts"}
@@ -68,19 +68,19 @@ def refused(answer: Any, *statuses: int) -> str:
 
 
 @pytest.mark.parametrize("path", PAGED)
-def test_a_place_that_the_list_did_not_give_is_refused(api: Program, paged: str, path: str) -> None:
+def test_a_cursor_that_the_list_never_returned_is_refused(api: Program, paged: str, path: str) -> None:
     for value in NEVER_GIVEN:
-        said = refused(api.get(paged, after=place(value)), 422)
+        said = refused(api.get(paged, after=cursor(value)), 422)
         assert "first page" in said or "`after`" in said, value
 
 
 @pytest.mark.parametrize("path", PAGED)
-def test_a_place_that_is_no_place_is_refused(api: Program, paged: str, path: str) -> None:
-    for after in ("ä", "!", "\x00", "W1siW", "a" * 3_000, place([["deep"]] * 3)):
+def test_a_malformed_cursor_is_refused(api: Program, paged: str, path: str) -> None:
+    for after in ("ä", "!", "\x00", "W1siW", "a" * 3_000, cursor([["deep"]] * 3)):
         refused(api.get(paged, after=after), 422)
 
 
-def test_the_place_of_one_list_is_refused_by_another(api: Program, session: str) -> None:
+def test_a_cursor_of_another_list_is_refused(api: Program, session: str) -> None:
     api.post("/collections", {"name": "second"})
     after = api.get("/collections", limit=1).json()["next"]
     assert "`after`" in refused(api.get(f"/sessions/{session}/actions", after=after), 422)
@@ -108,7 +108,7 @@ def test_the_place_of_one_list_is_refused_by_another(api: Program, session: str)
     ],
     ids=lambda path: path[:60],
 )
-def test_a_name_that_nothing_can_have_names_nothing(api: Program, session: str, path: str) -> None:
+def test_an_impossible_name_is_not_found(api: Program, session: str, path: str) -> None:
     refused(api.get(path), 404, 422)
 
 
@@ -120,7 +120,7 @@ def test_a_name_that_nothing_can_have_names_nothing(api: Program, session: str, 
         "actions?tool=%00",
     ],
 )
-def test_a_filter_that_nothing_matches_finds_nothing(api: Program, session: str, query: str) -> None:
+def test_a_filter_without_a_match_finds_nothing(api: Program, session: str, query: str) -> None:
     answer = api.get(f"/sessions/{session}/{query}")
     assert (answer.status_code, answer.json()["items"]) == (200, [])
 
@@ -134,14 +134,12 @@ def test_a_filter_that_nothing_matches_finds_nothing(api: Program, session: str,
         "/sessions?status=%00",
     ],
 )
-def test_a_filter_by_a_word_that_there_is_not_is_refused(api: Program, session: str, path: str) -> None:
+def test_an_unknown_filter_value_is_refused(api: Program, session: str, path: str) -> None:
     refused(api.get(path), 422)
 
 
 @pytest.mark.parametrize("query", ["agent", "user", "tool", "model", "tag", "q"], ids="{}=%00".format)
-def test_a_filter_of_sessions_that_nothing_matches_finds_nothing(
-    api: Program, session: str, query: str
-) -> None:
+def test_a_session_filter_without_a_match_finds_nothing(api: Program, session: str, query: str) -> None:
     answer = api.get(f"/sessions?{query}=%00")
     assert (answer.status_code, answer.json()["items"]) == (200, [])
 
@@ -170,9 +168,7 @@ def test_a_filter_of_sessions_that_nothing_matches_finds_nothing(
     ],
     ids=lambda value: str(value)[:60].encode("ascii", "backslashreplace").decode(),
 )
-def test_text_that_nothing_can_be_called_is_refused(
-    api: Program, session: str, path: str, body: object
-) -> None:
+def test_text_that_cannot_be_a_name_is_refused(api: Program, session: str, path: str, body: object) -> None:
     assert refused(api.post(path, body), 404, 422)
     assert Session.objects.count() == 1
 
@@ -190,7 +186,7 @@ def test_text_that_nothing_can_be_called_is_refused(
     ],
     ids=lambda value: str(value)[:60].encode("ascii", "backslashreplace").decode(),
 )
-def test_no_collection_gets_a_name_that_cannot_be_stored(
+def test_a_collection_name_that_cannot_be_stored_is_refused(
     api: Program, session: str, path: str, body: object
 ) -> None:
     refused(api.post(path, body), 404, 422)
@@ -198,7 +194,7 @@ def test_no_collection_gets_a_name_that_cannot_be_stored(
 
 
 @pytest.mark.parametrize("path", ["/sessions", "/import", "/sessions/run-1/actions", "/collections/new/put"])
-def test_a_body_over_the_limit_is_told_the_limit(
+def test_a_body_over_the_limit_is_refused_with_the_limit(
     api: Program, session: str, settings: Settings, path: str
 ) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.MAX_REQUEST_BYTES = settings.MAX_IMPORT_BYTES = 10_000
@@ -207,7 +203,7 @@ def test_a_body_over_the_limit_is_told_the_limit(
     assert (answer.json()["code"], 10_000 in answer.json()["facts"].values()) == ("too_large", True)
 
 
-def test_a_file_of_schemas_is_no_transcript_and_crashes_nothing(api: Program) -> None:
+def test_json_schemas_in_a_transcript_are_skipped(api: Program) -> None:
     schema = json.dumps({"type": ["string", "null"], "uuid": "u", "message": {"role": "user"}})
     spoken = json.dumps({"type": "user", "sessionId": "s", "message": {"role": "user", "content": "hello"}})
     refused(api.raw("/import", schema), 422)
@@ -216,7 +212,7 @@ def test_a_file_of_schemas_is_no_transcript_and_crashes_nothing(api: Program) ->
     assert [each["line"] for each in done.json()["report"]["skipped"]] == [1, 3]
 
 
-def test_a_request_that_django_refuses_to_read_is_told_so(api: Program) -> None:
+def test_a_request_that_django_cannot_read_gets_a_clear_error(api: Program) -> None:
     assert "could not read" in refused(
         api.client.get("/api/sessions?" + "a=1&" * 2_000, headers=api._headers), 400
     )
@@ -235,7 +231,7 @@ def test_a_request_that_django_refuses_to_read_is_told_so(api: Program) -> None:
         ("/sessions/ended/put", {"text": "t", "collection": "new"}, 409),
     ],
 )
-def test_what_is_refused_makes_no_collection(
+def test_a_refused_request_creates_no_collection(
     api: Program, session: str, path: str, body: object, status: int
 ) -> None:
     api.post("/sessions", {"name": "z", "key": "ended"})
@@ -246,7 +242,7 @@ def test_what_is_refused_makes_no_collection(
 
 @pytest.mark.parametrize("letter", ["\U00012345", "\ud800", "\x00"])
 @pytest.mark.parametrize("field", ["id", "parent"])
-def test_an_id_that_no_index_can_hold_is_refused_with_the_limit(
+def test_an_id_too_long_for_an_index_is_refused_with_the_limit(
     api: Program, session: str, field: str, letter: str
 ) -> None:
     answer = api.post(f"/sessions/{session}/actions", {"kind": "event", field: letter * 1_000})
@@ -256,7 +252,7 @@ def test_an_id_that_no_index_can_hold_is_refused_with_the_limit(
     assert api.post(f"/sessions/{session}/actions", taken).status_code == 201
 
 
-def test_an_idempotency_key_that_no_index_can_hold_is_refused_with_the_limit(
+def test_an_idempotency_key_too_long_for_an_index_is_refused_with_the_limit(
     api: Program, session: str
 ) -> None:
     def sent(key: str) -> Any:
@@ -268,7 +264,7 @@ def test_an_idempotency_key_that_no_index_can_hold_is_refused_with_the_limit(
     assert [sent(digits[:2_000]).json() for _ in range(2)] == [{"sequences": [3]}] * 2
 
 
-def test_a_file_whose_records_have_ids_that_are_too_long_is_imported(api: Program) -> None:
+def test_a_file_with_overlong_record_ids_is_imported(api: Program) -> None:
     long = "".join(chr(0x10000 + 37 * place) for place in range(900))
     times = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:01Z"}
     run = {

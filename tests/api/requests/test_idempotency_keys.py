@@ -1,4 +1,4 @@
-"""What is sent again under its `Idempotency-Key`: done once, answered as it was, wherever something is recorded."""
+"""Idempotency keys: a repeated request is executed once and gets the same answer, wherever something is recorded."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +34,7 @@ def sent(api: Program, path: str, body: Any, key: str = "k") -> tuple[int, Any]:
 
 
 @pytest.mark.parametrize("what", BODIES)
-def test_what_is_sent_again_is_recorded_once_and_answered_as_it_was(
+def test_a_repeated_request_is_recorded_once_and_gets_the_same_answer(
     api: Program, session: str, what: str
 ) -> None:
     path = f"/sessions/{session}/{what}"
@@ -50,7 +50,7 @@ def test_what_is_sent_again_is_recorded_once_and_answered_as_it_was(
 
 @pytest.mark.parametrize("what", BODIES)
 @pytest.mark.django_db(transaction=True)
-def test_many_at_once_are_one_record_with_one_answer(api: Program, session: str, what: str) -> None:
+def test_concurrent_repeats_are_recorded_once_with_one_answer(api: Program, session: str, what: str) -> None:
     path = f"/sessions/{session}/{what}"
     with ThreadPoolExecutor(max_workers=10) as pool:
         asked = [in_a_thread(pool, lambda: sent(api, path, BODIES[what])) for _ in range(15)]
@@ -61,7 +61,7 @@ def test_many_at_once_are_one_record_with_one_answer(api: Program, session: str,
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_that_begin_a_session_at_once_under_one_key_begin_one(api: Program) -> None:
+def test_fifty_concurrent_starts_with_one_key_create_one_session(api: Program) -> None:
     body = {"name": "Once", "collection": "new"}
     with ThreadPoolExecutor(max_workers=10) as pool:
         asked = [in_a_thread(pool, lambda: sent(api, "/sessions", body)) for _ in range(50)]
@@ -73,12 +73,12 @@ def test_fifty_that_begin_a_session_at_once_under_one_key_begin_one(api: Program
     assert sent(api, f"/sessions/{began}/actions", {"kind": "event"}) == (201, {"sequences": [1]})
 
 
-def test_a_key_of_another_project_is_another_key(api: Program, stranger: Program) -> None:
+def test_the_same_key_in_another_project_is_a_different_key(api: Program, stranger: Program) -> None:
     mine, theirs = (sent(each, "/sessions", {"name": "x"})[1] for each in (api, stranger))
     assert mine["id"] != theirs["id"]
 
 
-def test_what_was_refused_may_be_sent_again_with_its_key(api: Program, session: str) -> None:
+def test_a_refused_request_can_be_retried_with_its_key(api: Program, session: str) -> None:
     bare = api.post("/sessions", {"name": "x"}).json()["id"]
     for what, body in BODIES.items():
         assert sent(api, f"/sessions/{bare}/{what}", body)[1]["code"] == "collection_needed"
@@ -92,9 +92,7 @@ def test_what_was_refused_may_be_sent_again_with_its_key(api: Program, session: 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_ask_that_was_answered_is_told_again_as_events_where_those_are_wanted(
-    api: Program, session: str
-) -> None:
+def test_a_repeated_streaming_ask_gets_its_stored_answer_as_events(api: Program, session: str) -> None:
     body = BODIES["ask"] | {"stream": True}
     told = [
         b"".join(api.post(f"/sessions/{session}/ask", body, **{"Idempotency-Key": "k"}).streaming_content)
@@ -106,7 +104,7 @@ def test_an_ask_that_was_answered_is_told_again_as_events_where_those_are_wanted
     assert Action.objects.count() == 2
 
 
-def test_an_ask_of_a_process_that_died_is_told_to_be_lost(
+def test_an_ask_whose_process_died_is_reported_as_lost(
     api: Program, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.recording.answering.idempotency.GRACE_SECONDS", 0.2)
@@ -118,7 +116,7 @@ def test_an_ask_of_a_process_that_died_is_told_to_be_lost(
     assert sent(api, path, BODIES["ask"])[0] == 200
 
 
-def test_an_ask_that_is_under_way_is_waited_for_and_then_refused_for_now(
+def test_a_repeat_waits_for_the_running_ask_and_is_then_refused_for_now(
     api: Program, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.recording.answering.idempotency.PATIENCE_SECONDS", 0.2)
@@ -132,7 +130,7 @@ def test_an_ask_that_is_under_way_is_waited_for_and_then_refused_for_now(
     assert answer["Retry-After"] == "2"
 
 
-def test_what_was_erased_is_not_answered_again(api: Program, session: str) -> None:
+def test_an_erased_answer_is_not_returned_again(api: Program, session: str) -> None:
     sent(api, f"/sessions/{session}/find", BODIES["find"])
     assert "ten years" in json.dumps(Delivery.objects.get().answer)
     api.post(f"/sessions/{session}/end")
@@ -141,9 +139,7 @@ def test_what_was_erased_is_not_answered_again(api: Program, session: str) -> No
     assert sent(api, f"/sessions/{session}/find", BODIES["find"])[1]["code"] == "idempotency_key_reused"
 
 
-def test_an_ask_of_which_something_is_erased_before_its_answer_is_kept_keeps_none(
-    api: Program, session: str
-) -> None:
+def test_an_answer_is_not_stored_when_its_turn_was_erased_meanwhile(api: Program, session: str) -> None:
     sent(api, f"/sessions/{session}/find", BODIES["find"])
     row = Session.objects.get()
     claim = claim_key(row, "asked", "its hash")
@@ -160,9 +156,7 @@ def test_an_ask_of_which_something_is_erased_before_its_answer_is_kept_keeps_non
 
 
 @pytest.mark.parametrize("key", ["", "  ", "x" * 2_001])
-def test_a_key_that_is_empty_or_too_long_is_refused_with_what_to_do(
-    api: Program, session: str, key: str
-) -> None:
+def test_an_empty_or_overlong_key_is_refused_with_advice(api: Program, session: str, key: str) -> None:
     paths = {"/sessions": {"name": "x"}, f"/sessions/{session}/actions": {"kind": "event"}}
     paths |= {f"/sessions/{session}/checkpoints": {"name": "x"}}
     for path, body in (
@@ -173,7 +167,7 @@ def test_a_key_that_is_empty_or_too_long_is_refused_with_what_to_do(
     assert not Action.objects.exists()
 
 
-def test_the_document_says_which_operations_know_the_key_and_others_refuse_it(
+def test_operations_without_idempotency_refuse_the_key(
     api: Program, session: str, document: dict[str, Any]
 ) -> None:
     knowing = {

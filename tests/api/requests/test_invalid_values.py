@@ -1,4 +1,4 @@
-"""What cannot be is refused by its field, and by its place in a request of several actions."""
+"""Invalid values are refused by field, and by position in a request with several actions."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def api(shared_api: Program) -> Program:
-    """Made once: each test takes its own changes back."""
+    """Shared by the file: each test rolls its changes back."""
     return shared_api
 
 
@@ -44,7 +44,7 @@ def session(shared_session: str) -> str:
         ("kind", "dance"),
     ],
 )
-def test_what_cannot_be_is_refused_by_its_field(api: Program, session: str, field: str, given: Any) -> None:
+def test_an_invalid_value_is_refused_by_its_field(api: Program, session: str, field: str, given: Any) -> None:
     path = f"/sessions/{session}/actions"
     alone = api.post(path, {"kind": "event", field: given})
     assert (alone.status_code, f"`{field}" in alone.json()["message"]) == (422, True), alone.json()
@@ -55,14 +55,14 @@ def test_what_cannot_be_is_refused_by_its_field(api: Program, session: str, fiel
     assert not Action.objects.exists()
 
 
-def test_clocks_that_go_a_little_wrong_are_taken_and_a_session_of_next_year_is_not(api: Program) -> None:
+def test_a_start_time_may_be_ahead_by_at_most_a_day(api: Program) -> None:
     soon, late = (written(now() + timedelta(hours=hours)) for hours in (20, 30))
     assert api.post("/sessions", {"name": "x", "started_at": soon}).status_code == 201
     answer = api.post("/sessions", {"name": "x", "started_at": late})
     assert (answer.status_code, "a day ahead" in answer.json()["message"]) == (422, True)
 
 
-def test_actions_that_stand_under_each_other_in_a_circle_are_refused(api: Program, session: str) -> None:
+def test_actions_with_a_parent_cycle_are_refused(api: Program, session: str) -> None:
     path = f"/sessions/{session}/actions"
     pairs = [{"kind": "event", "id": "a", "parent": "b"}, {"kind": "event", "id": "b", "parent": "a"}]
     answer = api.post(path, {"actions": pairs})
@@ -71,7 +71,7 @@ def test_actions_that_stand_under_each_other_in_a_circle_are_refused(api: Progra
     assert api.post(path, {"actions": pairs}).status_code == 201
 
 
-def test_a_checkpoint_that_is_not_there_is_answered_with_those_that_are(api: Program, session: str) -> None:
+def test_an_unknown_checkpoint_is_refused_with_the_existing_ones(api: Program, session: str) -> None:
     def told(body: dict[str, Any]) -> str:
         return str(api.post(f"/sessions/{session}/resume", body).json()["message"])
 
@@ -80,7 +80,7 @@ def test_a_checkpoint_that_is_not_there_is_answered_with_those_that_are(api: Pro
     assert "Its latest are before asking (1)" in told({"checkpoint": "other"})
 
 
-def test_a_word_that_is_no_kind_is_answered_with_the_kinds_and_not_with_an_empty_text(api: Program) -> None:
+def test_an_unknown_kind_is_refused_with_the_known_kinds(api: Program) -> None:
     told = api.get("/search?q=x&kind=checkpiont").json()["message"]
     assert "checkpoint" in told
     assert "''" not in told
@@ -88,7 +88,7 @@ def test_a_word_that_is_no_kind_is_answered_with_the_kinds_and_not_with_an_empty
 
 @pytest.mark.parametrize("method", ["get", "put", "post", "delete"])
 @pytest.mark.parametrize("signal", ["logs", "metrics", "traces/"])
-def test_what_is_no_trace_is_told_where_traces_go(method: str, signal: str) -> None:
+def test_logs_and_metrics_are_refused_with_the_address_for_traces(method: str, signal: str) -> None:
     answer = getattr(Client(enforce_csrf_checks=True), method)(f"/v1/{signal}")
     assert answer.status_code == 404
     assert "/v1/traces" in answer.json()["message"]

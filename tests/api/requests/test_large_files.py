@@ -1,4 +1,4 @@
-"""Files that are larger than a request may be elsewhere, and packed ones, over the API and on the page."""
+"""Large and compressed files, over the API and on the import page."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ SENT: dict[str, Any] = {"content_type": "application/octet-stream"}
 
 
 def own_export(size: int, each: int) -> bytes:
-    """An export of our own, of messages that have so many bytes together."""
+    """An export in our own format whose messages have this many bytes in total."""
     actions = [
         {
             "sequence": number,
@@ -47,9 +47,7 @@ def operator(project: Project) -> Client:
     return client
 
 
-def test_an_export_that_is_larger_than_a_request_may_be_comes_back_over_the_api(
-    api: Program, settings: Settings
-) -> None:
+def test_an_export_over_the_request_limit_is_imported_over_the_api(api: Program, settings: Settings) -> None:
     settings.MAX_REQUEST_BYTES = 2 * MIB
     file = own_export(10 * MIB, MIB)
     assert len(file) > 2 * PART_BYTES
@@ -69,21 +67,23 @@ def test_an_export_that_is_larger_than_a_request_may_be_comes_back_over_the_api(
 
 
 @pytest.mark.parametrize("encoding", [{}, {"Content-Encoding": "gzip"}])
-def test_a_packed_file_is_imported_over_the_api(api: Program, encoding: dict[str, str]) -> None:
+def test_a_compressed_file_is_imported_over_the_api(api: Program, encoding: dict[str, str]) -> None:
     packed = gzip.compress(own_export(2_000, 1_000))
     done = api.client.post("/api/import", packed, headers=api._headers | encoding, **SENT)
     assert done.status_code == 201
     assert done.json()["sessions"][0]["actions"] == 2
 
 
-def test_what_a_packed_file_unpacks_to_decides_who_imports_it(api: Program, settings: Settings) -> None:
+def test_the_uncompressed_size_decides_whether_a_worker_imports_a_file(
+    api: Program, settings: Settings
+) -> None:
     settings.MAX_REQUEST_BYTES = 1_000
     packed = gzip.compress(own_export(9_000, 1_000))
     assert len(packed) < 1_000
     assert api.client.post("/api/import", packed, headers=api._headers, **SENT).status_code == 202
 
 
-def test_a_bomb_and_a_file_over_the_limit_are_refused(api: Program, settings: Settings) -> None:
+def test_a_decompression_bomb_and_a_file_over_the_limit_are_refused(api: Program, settings: Settings) -> None:
     settings.MAX_IMPORT_BYTES = 10_000
     for file in (gzip.compress(bytes(20_000)), bytes(20_000)):
         refused = api.client.post("/api/import", file, headers=api._headers, **SENT)
@@ -92,19 +92,19 @@ def test_a_bomb_and_a_file_over_the_limit_are_refused(api: Program, settings: Se
     assert not FileImport.objects.exists()
 
 
-def test_a_form_is_told_what_to_send_instead(api: Program) -> None:
+def test_a_form_upload_is_refused_with_what_to_send_instead(api: Program) -> None:
     form = {"file": SimpleUploadedFile("a.jsonl", own_export(2_000, 1_000))}
     refused = api.client.post("/api/import", form, headers=api._headers)
     assert (refused.status_code, refused.json()["code"]) == (415, "unsupported_media_type")
     assert "--data-binary @FILE" in refused.json()["message"]
 
 
-def test_another_packing_is_refused(api: Program) -> None:
+def test_an_unsupported_content_encoding_is_refused(api: Program) -> None:
     refused = api.client.post("/api/import", b"x", headers=api._headers | {"Content-Encoding": "br"}, **SENT)
     assert (refused.status_code, refused.json()["code"]) == (415, "unsupported_media_type")
 
 
-def test_a_body_that_ends_too_early_is_refused(api: Program) -> None:
+def test_a_truncated_body_is_refused(api: Program) -> None:
     file = own_export(2_000, 1_000)
     broken_off: dict[str, Any] = {"wsgi.input": BytesIO(file[:-100])}
     refused = api.client.post("/api/import", file, headers=api._headers, **SENT, **broken_off)
@@ -112,7 +112,7 @@ def test_a_body_that_ends_too_early_is_refused(api: Program) -> None:
     assert not Session.objects.exists()
 
 
-def test_a_body_of_unknown_length_is_refused_with_what_to_do(api: Program) -> None:
+def test_a_body_without_a_content_length_is_refused_with_advice(api: Program) -> None:
     chunked = api._headers | {"Transfer-Encoding": "chunked"}
     unsaid: dict[str, Any] = {"CONTENT_LENGTH": ""}
     refused = api.client.post("/api/import", own_export(2_000, 1_000), headers=chunked, **SENT, **unsaid)
@@ -120,7 +120,7 @@ def test_a_body_of_unknown_length_is_refused_with_what_to_do(api: Program) -> No
     assert "Content-Length" in refused.json()["message"]
 
 
-def test_a_page_takes_a_packed_file_and_leaves_a_large_one_to_a_worker(operator: Client) -> None:
+def test_the_page_accepts_compressed_files_and_leaves_large_ones_to_a_worker(operator: Client) -> None:
     small = SimpleUploadedFile("small.jsonl.gz", gzip.compress(own_export(2_000, 1_000)))
     assert operator.post("/import/", {"file": small})["Location"] == "/import/done/"
     assert Action.objects.count() == 2
@@ -129,7 +129,7 @@ def test_a_page_takes_a_packed_file_and_leaves_a_large_one_to_a_worker(operator:
     assert address == f"/imports/{FileImport.objects.get().id}/"
 
 
-def test_a_page_refuses_a_bomb_in_a_sentence(operator: Client, settings: Settings) -> None:
+def test_the_page_refuses_a_decompression_bomb_with_a_message(operator: Client, settings: Settings) -> None:
     settings.MAX_IMPORT_BYTES = 10_000
     page = operator.post("/import/", {"file": SimpleUploadedFile("a.gz", gzip.compress(bytes(20_000)))})
     assert page.status_code == 422

@@ -1,4 +1,4 @@
-"""A page of a list holds no more bytes than a server can carry, and loses nothing."""
+"""Pages of lists are limited in bytes and lose no item."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ KILOBYTE = "x" * 1_000
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages of 3,500 bytes."""
+    """Limit pages to 3,500 bytes."""
     monkeypatch.setattr(paging, "PAGE_BYTES", 3_500)
 
 
@@ -29,7 +29,7 @@ def pages(api: Program, path: str, **query: Any) -> list[list[dict[str, Any]]]:
 
 
 @pytest.mark.usefixtures("small")
-def test_actions_come_in_pages_that_fit(api: Program) -> None:
+def test_actions_are_split_into_pages_that_fit(api: Program) -> None:
     api.post("/sessions", {"name": "x", "key": "s"})
     hits = [{"rank": rank, "text": KILOBYTE + str(rank)} for rank in (1, 2, 3)]
     actions = [
@@ -50,14 +50,14 @@ def test_actions_come_in_pages_that_fit(api: Program) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_frames_come_in_pages_that_fit(api: Program) -> None:
+def test_frames_are_split_into_pages_that_fit(api: Program) -> None:
     api.post("/collections/c/put", {"frames": [{"text": f"{n} {KILOBYTE}"} for n in range(5)]})
     found = pages(api, "/collections/c/frames")
     assert [[each["frame"] for each in items] for items in found] == [[0, 1, 2], [3, 4]]
 
 
 @pytest.mark.usefixtures("small")
-def test_versions_of_a_frame_come_in_pages_that_fit(api: Program) -> None:
+def test_versions_of_a_frame_are_split_into_pages_that_fit(api: Program) -> None:
     api.post("/collections/c/put", {"frames": [{"text": f"0 {KILOBYTE}"}]})
     for n in range(1, 5):
         api.post("/collections/c/put", {"frames": [{"text": f"{n} {KILOBYTE}", "frame": 0}]})
@@ -70,7 +70,7 @@ def test_versions_of_a_frame_come_in_pages_that_fit(api: Program) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_steps_of_a_replay_come_in_pages_that_fit(api: Program) -> None:
+def test_steps_of_a_replay_are_split_into_pages_that_fit(api: Program) -> None:
     api.post("/collections/c/put", {"text": "Invoices are kept for ten years."})
     api.post("/sessions", {"name": "x", "key": "s", "collection": "c"})
     for n in range(3):
@@ -80,7 +80,7 @@ def test_steps_of_a_replay_come_in_pages_that_fit(api: Program) -> None:
     assert [[each["sequence"] for each in items] for items in found] == [[1], [2], [3]]
 
 
-def test_a_limit_that_there_is_not_is_refused(api: Program) -> None:
+def test_a_limit_out_of_range_is_refused(api: Program) -> None:
     api.post("/sessions", {"name": "x", "key": "s"})
     for limit in (0, -1, 201, 10**30):
         assert api.get("/sessions/s/actions", limit=limit).status_code == 422

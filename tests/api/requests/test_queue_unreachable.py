@@ -1,4 +1,4 @@
-"""What is launched while the queue is out of reach is accepted and kept; the sweep enqueues it when the queue is back."""
+"""A launch while the queue is unreachable is accepted and stored; the sweep enqueues it once the queue is back."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -32,7 +32,7 @@ def use(broker_url: str, options: dict[str, Any]) -> None:
 
 @pytest.fixture
 def own_queue() -> Iterator[None]:
-    """Whatever a test makes of the queue, the next one has its own again; one in memory has nothing from earlier tests."""
+    """Restore the real queue after each test; an in-memory queue starts empty."""
     before = queue.conf["broker_url"], queue.conf["broker_transport_options"]
     use("memory://", {})
     replays()
@@ -46,7 +46,7 @@ def session(transactional_db: None, project: Project) -> Session:
     return recorded_session(project)
 
 
-def test_a_launch_is_accepted_and_nothing_of_it_is_lost_whatever_the_broker(
+def test_a_launch_is_accepted_and_not_lost_whatever_the_broker(
     session: Session, api: Program, own_queue: None, tmp_path: Path
 ) -> None:
     before = queue.conf["broker_transport_options"]
@@ -70,7 +70,7 @@ def _launched_and_enqueued_later(session: Session, api: Program) -> None:
     assert replays() == [[str(replay.id)]]
 
 
-def test_replays_that_are_launched_together_are_enqueued_by_one_message(
+def test_replays_launched_together_are_enqueued_in_one_message(
     session: Session, api: Program, own_queue: None
 ) -> None:
     use("memory://", {})
@@ -92,5 +92,5 @@ def test_replays_that_are_launched_together_are_enqueued_by_one_message(
 
 
 def replays() -> list[list[str]]:
-    """The replays that each message is about; others are about indexing and sealing."""
+    """The replays of each message; other messages are about indexing and sealing."""
     return [ids for job, ids in received() if job == run_replay.name]

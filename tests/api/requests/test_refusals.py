@@ -1,4 +1,4 @@
-"""What a program is refused: what cannot be read, what its key may not do, what belongs to others."""
+"""What a program is refused: unreadable input, missing scopes, and what belongs to another project."""
 
 import json
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def api(shared_api: Program) -> Program:
-    """Made once: each test takes its own changes back."""
+    """Shared by the file: each test rolls its changes back."""
     return shared_api
 
 
@@ -72,7 +72,7 @@ def test_wrong_input_gets_one_clear_sentence_and_changes_nothing(
 @pytest.mark.parametrize(
     "body", ['{"name": "x"', "", '{"name": NaN}', b"\xff\xfe\x00", '{"a":1,"a":2}', "[1, 2]", '"text"']
 )
-def test_half_a_document_is_refused(api: Program, session: str, body: str | bytes) -> None:
+def test_a_truncated_document_is_refused(api: Program, session: str, body: str | bytes) -> None:
     answer = api.raw("/sessions", body)
     assert answer.status_code == 422
     assert answer.json()["message"]
@@ -82,14 +82,14 @@ def test_half_a_document_is_refused(api: Program, session: str, body: str | byte
 @pytest.mark.parametrize(
     "data", [b"", b"just text", b'{"half', b"\x89PNG\r\n", json.dumps({"a": 1}).encode()]
 )
-def test_a_file_that_is_no_transcript_is_refused(api: Program, session: str, data: bytes) -> None:
+def test_a_file_that_is_not_a_transcript_is_refused(api: Program, session: str, data: bytes) -> None:
     answer = api.client.post("/api/import", data, content_type="application/x-ndjson", headers=api._headers)
     assert answer.status_code == 422
     assert answer.json()["message"]
     assert Session.objects.count() == 1
 
 
-def test_a_bad_key_is_told_so_and_no_key_is_asked_for(api: Program, project: Project) -> None:
+def test_an_invalid_key_and_a_missing_key_get_different_errors(api: Program, project: Project) -> None:
     revoked, plain = make_api_key(project, name="old", scopes=["read"])
     revoke_api_key(revoked)
     for key in ("tmk_nope_nope", "nonsense", plain, api.key + "x"):
@@ -99,7 +99,7 @@ def test_a_bad_key_is_told_so_and_no_key_is_asked_for(api: Program, project: Pro
     assert (without.status_code, without.json()["code"]) == (401, "not_signed_in")
 
 
-def test_an_address_that_there_is_not_is_told_so(api: Program) -> None:
+def test_an_unknown_address_is_not_found(api: Program) -> None:
     for path in ("/nope", "/sessions/run-1/nope"):
         answer = api.get(path)
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
@@ -141,7 +141,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize(("method", "path", "scope"), SCOPED)
-def test_a_key_does_what_its_scope_says_and_nothing_else(
+def test_a_key_may_do_only_what_its_scope_allows(
     project: Project, session: str, method: str, path: str, scope: str
 ) -> None:
     others = [each for each in ("read", "record", "run", "share", "admin") if each != scope]
@@ -151,7 +151,7 @@ def test_a_key_does_what_its_scope_says_and_nothing_else(
     assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
 
 
-def test_everything_of_another_project_is_not_found(api: Program, stranger: Program, session: str) -> None:
+def test_nothing_of_another_project_is_found(api: Program, stranger: Program, session: str) -> None:
     api.post(f"/sessions/{session}/ask", {"question": "invoices?"})
     replay = api.post(f"/sessions/{session}/replays", {}).json()["replay_id"]
     share = api.post("/shares", {"target_type": "session", "target_id": session}).json()["id"]
@@ -193,7 +193,7 @@ def everything() -> tuple[int, ...]:
         ("post", "/suites/x/runs/1", 405, "method_not_allowed"),
     ],
 )
-def test_an_address_or_a_method_that_there_is_not_is_told_as_every_error(
+def test_unknown_addresses_and_methods_use_the_usual_error_format(
     api: Program, method: str, path: str, status: int, code: str
 ) -> None:
     answer = getattr(api, method)(path, *([{}] if method == "put" else []))

@@ -1,4 +1,4 @@
-"""What may be sent: again with the same key, many at once, as deep and as many as the limits say, and late."""
+"""Limits of what may be sent: repeated keys, concurrent requests, depth and number of actions, and late actions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,7 +17,7 @@ def session(api: Program) -> str:
     return str(api.post("/sessions", {"name": "x"}).json()["id"])
 
 
-def test_a_checkpoint_that_is_sent_again_with_its_key_is_the_first(api: Program, session: str) -> None:
+def test_a_repeated_checkpoint_with_its_key_is_the_first_one(api: Program, session: str) -> None:
     def sent(name: str, key: str) -> Any:
         body = {"name": name, "state": {"mood": "good"}}
         return api.post(f"/sessions/{session}/checkpoints", body, **{"Idempotency-Key": key}).json()
@@ -27,7 +27,7 @@ def test_a_checkpoint_that_is_sent_again_with_its_key_is_the_first(api: Program,
     assert sent("d", "k")["code"] == "idempotency_key_reused"
 
 
-def test_checkpoints_come_page_by_page(api: Program, session: str) -> None:
+def test_checkpoints_are_listed_in_pages(api: Program, session: str) -> None:
     for place in range(5):
         api.post(f"/sessions/{session}/checkpoints", {"name": str(place)})
     names, after = [], None
@@ -44,7 +44,7 @@ def test_checkpoints_come_page_by_page(api: Program, session: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_at_once_with_the_same_key_are_one_request_with_one_answer(api: Program, session: str) -> None:
+def test_fifty_concurrent_requests_with_one_key_are_executed_once(api: Program, session: str) -> None:
     body = {"actions": [{"kind": "event", "name": str(place)} for place in range(3)]}
 
     def sent() -> Any:
@@ -59,19 +59,17 @@ def test_fifty_at_once_with_the_same_key_are_one_request_with_one_answer(api: Pr
     assert Action.objects.count() == Session.objects.get().last_sequence == 3
 
 
-def test_a_thousand_actions_are_a_request_and_one_more_is_refused_with_the_limit(
-    api: Program, session: str
-) -> None:
+def test_more_than_a_thousand_actions_are_refused_with_the_limit(api: Program, session: str) -> None:
     answer = api.post(f"/sessions/{session}/actions", {"actions": [{"kind": "event"}] * 1_001})
     assert (answer.status_code, answer.json()["code"]) == (422, "too_many_actions")
     assert answer.json()["facts"]["limit"] == 1_000
     no_actions = api.post(f"/sessions/{session}/actions", {"actions": [{}] * 1_001})
-    assert no_actions.json()["code"] == "too_many_actions"  # said before one of them is looked at
+    assert no_actions.json()["code"] == "too_many_actions"  # refused before any of them is read
     taken = api.post(f"/sessions/{session}/actions", {"actions": [{"kind": "event"}] * 1_000}).json()
     assert taken["sequences"] == list(range(1, 1_001))
 
 
-def test_an_action_that_is_nested_too_deep_is_refused_with_the_limit(api: Program, session: str) -> None:
+def test_an_action_nested_too_deeply_is_refused_with_the_limit(api: Program, session: str) -> None:
     def sent(depth: int) -> Any:
         nested = "[" * (depth - 1) + "1" + "]" * (depth - 1)
         return api.raw(f"/sessions/{session}/actions", f'{{"kind": "event", "output": {nested}}}')
@@ -82,7 +80,7 @@ def test_an_action_that_is_nested_too_deep_is_refused_with_the_limit(api: Progra
     assert answer.json()["facts"]["limit"] == 64
 
 
-def test_what_comes_late_keeps_its_own_time_and_gets_the_next_sequence(api: Program, session: str) -> None:
+def test_a_late_action_keeps_its_time_and_gets_the_next_sequence(api: Program, session: str) -> None:
     times = ["2026-03-01T10:00:05Z", "2026-03-01T10:00:09Z", "2026-03-01T09:00:00Z"]
     for place, at in enumerate(times, start=1):
         answer = api.post(f"/sessions/{session}/actions", {"kind": "event", "started_at": at})
@@ -114,12 +112,12 @@ HIT: Any = {"rank": 1, "text": "a"}
     ],
     ids="-".join,
 )
-def test_all_that_an_action_holds_counts_to_its_size(api: Program, session: str, large: Any) -> None:
+def test_every_field_counts_towards_the_size_of_an_action(api: Program, session: str, large: Any) -> None:
     answer = api.post(f"/sessions/{session}/actions", {"kind": "event", **large})
     assert (answer.status_code, answer.json()["facts"]["limit_bytes"]) == (413, 8 * 1024 * 1024)
 
 
-def test_what_a_session_is_called_has_a_limit_and_the_refusal_names_it(api: Program, session: str) -> None:
+def test_an_overlong_session_name_is_refused_with_the_limit(api: Program, session: str) -> None:
     long = "x" * 1_001
     for field, given in {"name": long, "agent": long, "user": long, "tags": ["a", long]}.items():
         answer = api.post("/sessions", {"name": "x", field: given})
