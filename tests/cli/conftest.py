@@ -1,4 +1,4 @@
-"""A real server with a project of its own, and the command that talks to it."""
+"""Fixtures for command tests: a real server with an empty project, and the command that talks to it."""
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -16,7 +16,6 @@ from timemachine.recording.importing.worker import work as import_file
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.worker import work as put_file
 from timemachine.replay.runs.models import Replay
-from timemachine.replay.runs.worker import work
 from timemachine.replay.suites.running import settle_run_of
 from timemachine.replay.sweeps.models import Sweep
 from timemachine.replay.sweeps.worker import work as measure
@@ -24,14 +23,14 @@ from timemachine.replay.sweeps.worker import work as measure
 
 @pytest.fixture(scope="module", autouse=True)
 def programs_measured_elsewhere() -> Iterator[None]:
-    """Readers of files, and the commands, have tests of their own."""
+    """File readers and commands have tests of their own."""
     with programs_unmeasured():
         yield
 
 
 @pytest.fixture
 def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """The command where no server is."""
+    """The command without a server."""
     monkeypatch.setenv("TIMEMACHINE_HOME", str(tmp_path / "home"))
     for name in ("TIMEMACHINE_URL", "TIMEMACHINE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -46,7 +45,7 @@ def tm(
     terminal: Terminal,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Here:
-    """The command, beside a server and with a key of an empty project that may do everything."""
+    """The command with a server and a key of an empty project with every scope."""
     project = Project.objects.create(name="Prüfung")
     _, key = make_api_key(project, name="laptop", scopes=SCOPES)
     monkeypatch.setenv("TIMEMACHINE_URL", live_server.url)
@@ -55,10 +54,10 @@ def tm(
 
 
 @pytest.fixture
-def worker(tm: Here) -> Generator[None]:  # it works on what is in that database
-    """Somebody who works on replays and files while the command waits for them."""
+def worker(tm: Here) -> Generator[None]:  # it works on the rows of that database
+    """A worker that processes replays and files while the command waits for them."""
 
-    def look() -> None:
+    def work() -> None:
         for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
             work(replay_id, "test")
             settle_run_of(replay_id)
@@ -69,5 +68,5 @@ def worker(tm: Here) -> Generator[None]:  # it works on what is in that database
         for import_id in FileImport.objects.filter(status="waiting").values_list("id", flat=True):
             import_file(import_id)
 
-    with tending(look):
+    with tending(work):
         yield

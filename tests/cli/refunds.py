@@ -1,4 +1,4 @@
-"""A small recording that replays are made of in a terminal."""
+"""A small recording that terminal tests replay."""
 
 from tests.cli.terminal import Here
 from timemachine.knowledge.commands import NewFrame, get_or_create_collection

@@ -1,4 +1,4 @@
-"""Running the command in this process, and looking at what it left behind."""
+"""Run the command in this process and capture its output."""
 
 import json
 from collections.abc import Generator
@@ -20,7 +20,7 @@ from timemachine.replay.runs.models import Replay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """How a run ended."""
+    """The exit code and output of a run."""
 
     code: int
     out: str
@@ -28,7 +28,7 @@ class Ran:
 
     @property
     def document(self) -> Any:
-        """What `--json` printed: exactly one document."""
+        """The output of `--json`: exactly one document."""
         assert self.code == 0, self
         return json.loads(self.out)
 
@@ -47,7 +47,7 @@ class Terminal:
         return Ran(code=done.exit_code, out=done.stdout, err=done.stderr)
 
     def file(self, name: str, content: str | bytes) -> str:
-        """A file with that content."""
+        """Write a file with this content."""
         path = self.folder / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return str(path)
@@ -55,19 +55,19 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here(Terminal):
-    """A terminal beside a server, with a key of a project."""
+    """A terminal with a server and a key of a project."""
 
     project: Project
     url: str
 
     def json(self, *words: str, given: str | bytes | None = None) -> Any:
-        """The document that a run with `--json` prints."""
+        """The document printed by a run with `--json`."""
         ran = self.run(*words, "--json", given=given)
         assert ran.err == ""
         return ran.document
 
     def refused(self, *words: str, given: str | bytes | None = None, **environment: str | None) -> str:
-        """The one line with which a run is refused; nothing may have changed."""
+        """The one-line error of a refused run; nothing may have changed."""
         with self.unchanged():
             ran = self.run(*words, given=given, **environment)
         assert (ran.code, ran.out) == (1, ""), ran
@@ -80,14 +80,14 @@ class Here(Terminal):
 
     @contextmanager
     def unchanged(self) -> Generator[None]:
-        """Nothing that is kept changes meanwhile."""
+        """Check that nothing stored changes meanwhile."""
         before = everything()
         yield
         assert everything() == before
 
 
 def everything() -> dict[str, Any]:
-    """What is kept, as far as a command could change it."""
+    """Everything stored that a command could change."""
     return {
         "sessions": list(Session.objects.order_by("id").values()),
         "actions": Action.objects.count(),

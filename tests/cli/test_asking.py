@@ -1,4 +1,4 @@
-"""`timemachine ask` on a terminal: the answer appears as it is written, and Ctrl-C ends the ask."""
+"""`timemachine ask` in a terminal: the answer is streamed, and Ctrl-C cancels the ask."""
 
 import os
 import pty
@@ -35,7 +35,7 @@ def recording(tm: Here) -> Here:
 
 
 class Typed:
-    """The command in a process of its own, its output a terminal."""
+    """The command in its own process, with a terminal as its output."""
 
     def __init__(self, *words: str) -> None:
         self._ours, theirs = pty.openpty()
@@ -45,30 +45,28 @@ class Typed:
         self.pieces: list[str] = []
 
     def read(self, until: str = "") -> str:
-        """All that it writes, or as much as ends with that."""
+        """Read all output, or the output up to and including this text."""
         while not (until and until in self.text):
             try:
                 piece = os.read(self._ours, 4096)
-            except OSError:  # its end of the terminal is closed
+            except OSError:  # the other end of the terminal is closed
                 break
             self.pieces.append(piece.decode())
         return self.text
 
     def end(self) -> tuple[int, str]:
-        """Its exit code and what it said on standard error."""
+        """The exit code and standard error."""
         _, said = self.process.communicate(timeout=60)
         os.close(self._ours)
         return self.process.returncode, said.decode()
 
     @property
     def text(self) -> str:
-        """What it wrote so far."""
+        """The output so far."""
         return "".join(self.pieces).replace("\r\n", "\n")
 
 
-def test_the_answer_appears_as_it_is_written_and_then_its_facts(
-    recording: Here, stub: StubModelServer
-) -> None:
+def test_the_answer_is_streamed_and_followed_by_its_facts(recording: Here, stub: StubModelServer) -> None:
     begun = threading.Event()
     stub.script(Script(held=begun, answer=ANSWER))
     typed = Typed(*ASK)
@@ -80,7 +78,7 @@ def test_the_answer_appears_as_it_is_written_and_then_its_facts(
     assert "recorded   as step 1" in shown
 
 
-def test_an_empty_answer_is_said_to_be_one(recording: Here, stub: StubModelServer) -> None:
+def test_an_empty_answer_is_reported_as_empty(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(answer=""))
     said = "The model returned an empty answer.\n\nmodel      "
     typed = Typed(*ASK)
@@ -89,7 +87,7 @@ def test_an_empty_answer_is_said_to_be_one(recording: Here, stub: StubModelServe
     assert recording.run(*ASK).out.startswith(said)
 
 
-def test_an_answer_that_breaks_off_ends_in_one_line(recording: Here, stub: StubModelServer) -> None:
+def test_an_interrupted_answer_ends_with_a_one_line_error(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="closed", answer=ANSWER))
     typed = Typed(*ASK)
     assert typed.read().startswith("Invoices")
@@ -98,13 +96,13 @@ def test_an_answer_that_breaks_off_ends_in_one_line(recording: Here, stub: StubM
     assert "interrupted" in said
 
 
-def test_what_is_refused_before_is_one_line_too(recording: Here) -> None:
+def test_a_refusal_before_the_model_call_is_a_one_line_error(recording: Here) -> None:
     typed = Typed(*(word if word != MODELS[0] else "nobody:nothing" for word in ASK))
     assert typed.read() == ""
     assert typed.end()[0] == 1
 
 
-def test_who_waits_for_a_busy_model_is_told_so(recording: Here, stub: StubModelServer) -> None:
+def test_waiting_for_a_busy_model_is_reported(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="429_then_ok", retry_after="0", answer=ANSWER))
     typed = Typed(*ASK)
     assert typed.read().startswith(f"{ANSWER}\n")
@@ -114,7 +112,7 @@ def test_who_waits_for_a_busy_model_is_told_so(recording: Here, stub: StubModelS
     assert said == busy
 
 
-def test_ctrl_c_ends_the_ask(recording: Here, stub: StubModelServer) -> None:
+def test_ctrl_c_cancels_the_ask(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="slow_words", seconds=3, answer=ANSWER))
     typed = Typed(*ASK)
     typed.read(until="Invoices")
@@ -126,12 +124,12 @@ def test_ctrl_c_ends_the_ask(recording: Here, stub: StubModelServer) -> None:
     assert recorded.error_type == "cancelled"
 
 
-def test_a_cut_off_answer_says_so(recording: Here, stub: StubModelServer) -> None:
+def test_a_truncated_answer_is_marked_as_truncated(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="truncated", answer="Invoices are"))
     words = "The answer was cut off: it reached the token limit (length)."
     assert words in recording.run(*ASK).out
 
 
-def test_a_refusal_that_the_provider_states_is_told(recording: Here, stub: StubModelServer) -> None:
+def test_a_refusal_stated_by_the_provider_is_shown(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="refusal", answer="Sorry, no."))
     assert "The provider reports that the model refused to answer (refusal)." in recording.run(*ASK).out

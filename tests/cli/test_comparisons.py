@@ -1,4 +1,4 @@
-"""comparison, and session replay with several models, against a real server and somebody who works on replays."""
+"""`comparison`, and `session replay` with several models, against a real server with a replay worker."""
 
 import json
 from collections.abc import Generator
@@ -29,7 +29,7 @@ def session(tm: Here) -> Session:
     return recorded_session(tm.project, key="s1")
 
 
-def test_a_comparison_is_waited_for_and_told_in_words(tm: Here, session: Session, worker: None) -> None:
+def test_a_comparison_is_waited_for_and_shown_as_text(tm: Here, session: Session, worker: None) -> None:
     done = tm.run("comparison", "create", "s1", *MODELS, "--reason", "Welches?", "--noise-floor")
     assert done.code == 0, done
     made = Comparison.objects.get()
@@ -44,7 +44,7 @@ def test_a_comparison_is_waited_for_and_told_in_words(tm: Here, session: Session
     assert tm.json("comparison", "view", str(made.id))["status"] == "done"
 
 
-def test_several_models_of_a_replay_are_compared_and_a_condition_is_looked_for_in_each(
+def test_a_replay_with_several_models_checks_its_conditions_for_each(
     tm: Here, session: Session, worker: None
 ) -> None:
     done = tm.run("session", "replay", "s1", *USED, "--diff", "--fail-on", "numbers_differ")
@@ -55,7 +55,9 @@ def test_several_models_of_a_replay_are_compared_and_a_condition_is_looked_for_i
     assert Comparison.objects.get().reason.startswith("command line")
 
 
-def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, session: Session) -> None:
+def test_without_waiting_a_comparison_is_only_launched_and_can_be_cancelled(
+    tm: Here, session: Session
+) -> None:
     assert "No comparisons yet" in tm.run("comparison", "list").out
     done = tm.run(
         "comparison", "create", "s1", *MODELS, "--no-wait", "--temperature", "0.5", "--spend-limit", "2"
@@ -68,7 +70,9 @@ def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, sess
     assert set(Replay.objects.values_list("status", flat=True)) == {"cancelled"}
 
 
-def test_what_was_cancelled_is_asked_again_once_it_is_over(tm: Here, session: Session, request: Any) -> None:
+def test_a_cancelled_comparison_can_be_retried_once_it_has_ended(
+    tm: Here, session: Session, request: Any
+) -> None:
     tm.run("comparison", "create", "s1", *MODELS, "--no-wait")
     made = str(Comparison.objects.get().id)
     assert "still running" in tm.run("comparison", "retry", made).err
@@ -86,15 +90,13 @@ def test_what_was_cancelled_is_asked_again_once_it_is_over(tm: Here, session: Se
     )
 
 
-def test_what_cannot_be_compared_is_said_in_one_line(tm: Here, session: Session) -> None:
+def test_an_invalid_comparison_is_refused_in_one_line(tm: Here, session: Session) -> None:
     done = tm.run("comparison", "create", "s1", "--model", "local:extractive-1")
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "2 to 8 variants" in done.err
 
 
-def test_an_arm_may_have_a_prompt_of_its_own_and_the_other_options_are_of_every_arm(
-    tm: Here, session: Session
-) -> None:
+def test_an_arm_may_have_its_own_prompt_and_shares_the_other_options(tm: Here, session: Session) -> None:
     brief = tm.file("brief.txt", "Be brief = short, ☃.")
     done = tm.run(
         *("comparison", "create", "s1", "--no-wait", "--max-tokens", "50", "--temperature", "0"),
@@ -111,7 +113,7 @@ def test_an_arm_may_have_a_prompt_of_its_own_and_the_other_options_are_of_every_
     ]
 
 
-def test_what_is_no_arm_is_wrong_usage(tm: Here) -> None:
+def test_a_malformed_arm_is_wrong_usage(tm: Here) -> None:
     for arm, says in (
         ("", "has no model"),
         ("local:extractive-1 'system-prompt=", "an unclosed quote"),
@@ -126,7 +128,7 @@ def test_what_is_no_arm_is_wrong_usage(tm: Here) -> None:
         assert (done.code, says in done.err) == (2, True), done
 
 
-def test_it_ends_with_3_where_a_condition_holds_for_an_arm_over_all_sessions(
+def test_a_condition_that_holds_for_an_arm_over_all_sessions_exits_with_3(
     tm: Here, session: Session, worker: None
 ) -> None:
     recorded_session(tm.project, key="s2")
@@ -138,7 +140,7 @@ def test_it_ends_with_3_where_a_condition_holds_for_an_arm_over_all_sessions(
     assert tm.run(*asked, "--no-wait").code == 2
 
 
-def test_what_it_costs_is_estimated_before_it_is_launched_and_a_cost_is_that_of_an_arm(
+def test_the_cost_is_estimated_first_and_a_cost_condition_applies_per_arm(
     tm: Here, session: Session, worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:
@@ -156,19 +158,19 @@ def test_what_it_costs_is_estimated_before_it_is_launched_and_a_cost_is_that_of_
 
 @pytest.fixture
 def judging(tm: Here) -> Generator[StubModelServer]:
-    """A stub in OpenAI's place that judges every pair the same way, and somebody who asks it."""
+    """A stub in place of OpenAI that judges every pair the same way, and a worker that asks it."""
 
-    def look() -> None:
+    def work() -> None:
         for comparison_id in Comparison.objects.values_list("id", flat=True):
             judge_waiting(comparison_id)
 
     with pytest.MonkeyPatch.context() as patched, as_vendors(patched) as stub:
         stub.script(Script(answer=VERDICT))
-        with tending(look):
+        with tending(work):
             yield stub
 
 
-def test_judges_are_waited_for_and_their_opinions_and_failures_are_counted(
+def test_judges_are_waited_for_and_their_verdicts_and_failures_are_counted(
     tm: Here, session: Session, worker: None, judging: StubModelServer
 ) -> None:
     tm.run("comparison", "create", "s1", *MODELS)

@@ -1,4 +1,4 @@
-"""costs, against a real server."""
+"""`costs`, against a real server."""
 
 from tests.cli.terminal import Here
 from tests.recording.usage.costs.recorded import two_sessions
@@ -30,7 +30,7 @@ def test_the_totals_come_first_and_then_the_models(tm: Here) -> None:
     ]
 
 
-def test_of_tools_it_tells_how_many_calls_failed(tm: Here) -> None:
+def test_costs_by_tool_show_how_many_calls_failed(tm: Here) -> None:
     two_sessions(tm.project)
     assert lines(tm, "--by", "tool", "--agent", "coder")[-3:] == [
         "tool calls errors of calls p50 p95",
@@ -39,7 +39,7 @@ def test_of_tools_it_tells_how_many_calls_failed(tm: Here) -> None:
     ]
 
 
-def test_where_nothing_was_recorded_there_is_nothing_to_list(tm: Here) -> None:
+def test_without_recordings_there_is_nothing_to_list(tm: Here) -> None:
     assert lines(tm, "--tag", "none")[1:] == [
         "sessions 0",
         "calls 0 model calls, 0 tool calls",
@@ -48,14 +48,14 @@ def test_where_nothing_was_recorded_there_is_nothing_to_list(tm: Here) -> None:
     ]
 
 
-def test_as_json_it_is_the_apis_own_document(tm: Here) -> None:
+def test_json_output_is_the_api_document(tm: Here) -> None:
     two_sessions(tm.project)
     found = tm.json("costs", *DAYS, "--by", "day")
     assert [each["day"] for each in found["items"]] == ["2026-11-21", "2026-11-20"]
     assert found["next"] is None
 
 
-def test_a_wrong_day_is_refused_in_one_line(tm: Here) -> None:
+def test_an_invalid_day_is_refused_in_one_line(tm: Here) -> None:
     ran = tm.run("costs", "--since", "yesterday")
     assert (ran.code, ran.out) == (1, "")
     assert "Write `since` like 2026-11-20" in ran.err

@@ -1,4 +1,4 @@
-"""docs/commands.md names every command, and the command understands every line in it and in the tutorial."""
+"""docs/commands.md names every command, and every command line in it and in the tutorial is valid."""
 
 import re
 import shlex
@@ -38,7 +38,7 @@ def test_every_command_has_an_example(name: str) -> None:
 
 
 @pytest.mark.parametrize("line", LINES + IN_THE_TUTORIAL)
-def test_every_example_is_understood(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_example_is_valid(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in re.findall(r"@(\w+\.txt)", line):
         (tmp_path / name).write_text("Answer in one sentence.")
@@ -50,14 +50,14 @@ def test_every_example_is_understood(line: str, tmp_path: Path, monkeypatch: pyt
 
 
 def options_of(command: click.Command) -> set[str]:
-    """Its options by their long names, and those of the commands in it."""
+    """The long names of its options, and those of its subcommands."""
     own = {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
     within = command.commands.values() if isinstance(command, click.Group) else ()
     return own.union(*(options_of(each) for each in within))
 
 
 def command_in(words: list[str]) -> click.Command | None:
-    """The command with which these words begin; None where they begin with none."""
+    """The command that these words begin with, or None."""
     found: click.Command = cli
     for word in words:
         if not isinstance(found, click.Group) or word not in found.commands:
@@ -67,7 +67,7 @@ def command_in(words: list[str]) -> click.Command | None:
 
 
 def of_operators() -> set[str]:
-    """The options of the commands of `manage.py`."""
+    """The options of the `manage.py` commands."""
     files = (ROOT / "timemachine" / "management" / "commands").glob("*.py")
     return {
         name
@@ -77,14 +77,14 @@ def of_operators() -> set[str]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_option_that_is_named_beside_a_command_is_one_of_it(path: Path) -> None:
+def test_every_option_documented_with_a_command_belongs_to_it(path: Path) -> None:
     spans = re.findall(r"`(?:timemachine )?([a-z][^`\n]*)`", path.read_text(encoding="utf-8"))
     named = [(span, command) for span in spans if (command := command_in(span.split())) is not None]
     assert [span for span, command in named if not set(OPTION.findall(span)) <= options_of(command)] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_option_that_is_named_is_one_of_some_command(path: Path) -> None:
+def test_every_documented_option_belongs_to_some_command(path: Path) -> None:
     known = options_of(cli) | of_operators() | OF_OTHERS
     assert set(OPTION.findall(path.read_text(encoding="utf-8"))) - known == set()
 
@@ -92,7 +92,7 @@ def test_every_option_that_is_named_is_one_of_some_command(path: Path) -> None:
 @pytest.mark.parametrize(
     "section", re.split(r"^## ", DOCUMENT, flags=re.MULTILINE)[1:], ids=lambda text: text.partition("\n")[0]
 )
-def test_every_option_in_a_section_is_one_of_a_command_that_it_names(section: str) -> None:
+def test_every_option_in_a_section_belongs_to_a_command_named_there(section: str) -> None:
     named = [
         command_in(words.split())
         for words in re.findall(r"(?:`|^\$ )(?:timemachine )?([a-z][^`\n]*)", section, re.MULTILINE)

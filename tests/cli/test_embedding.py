@@ -1,4 +1,4 @@
-"""`reembed`: asked for, watched to its end, refused in one line."""
+"""`reembed`: starting it, waiting for it, and refusals."""
 
 import json
 from collections.abc import Generator
@@ -23,13 +23,13 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
 
 @pytest.fixture
 def embedder(tm: Here) -> Generator[None]:
-    """Somebody who makes vectors while the command waits for them."""
+    """A worker that computes embeddings while the command waits for them."""
 
-    def look() -> None:
+    def work() -> None:
         for collection_id in overdue(embed_backlog, at_start=True):
             embedding_backlog.embed_missing(collection_id)
 
-    with tending(look):
+    with tending(work):
         yield
 
 
@@ -50,13 +50,13 @@ def test_a_collection_is_re_embedded_and_the_command_waits_for_it(
     assert found["embedding_model"].startswith("wordllama")
 
 
-def test_without_waiting_it_says_how_far_it_is(handbook: Here, stub: StubModelServer) -> None:
+def test_without_waiting_the_progress_is_shown(handbook: Here, stub: StubModelServer) -> None:
     ran = handbook.run("reembed", "handbook", "--model", "server:nomic", "--no-wait")
     assert "handbook is being embedded with server:nomic@8: 0 of 5 embedded." in ran.out
     assert "Until then, it is searched with wordllama-l2-supercat-256@64b47a2d." in ran.out
 
 
-def test_what_the_server_refused_is_told_and_the_command_ends(
+def test_frames_refused_by_the_server_are_reported_and_the_command_ends(
     handbook: Here, stub: StubModelServer, embedder: None
 ) -> None:
     stub.script(Script(mode="error", status=413, question="passage 3", body='{"error": "too long"}'))
@@ -69,7 +69,7 @@ def test_what_the_server_refused_is_told_and_the_command_ends(
     ]
 
 
-def test_what_went_wrong_is_told_in_one_line(handbook: Here, stub: StubModelServer, embedder: None) -> None:
+def test_an_error_is_reported_in_one_line(handbook: Here, stub: StubModelServer, embedder: None) -> None:
     stub.script(Script(mode="error", status=401, question="passage", body='{"error": "bad key"}'))
     ran = handbook.run("reembed", "handbook", "--model", "server:nomic")
     assert (ran.code, ran.out) == (1, "")
@@ -77,13 +77,13 @@ def test_what_went_wrong_is_told_in_one_line(handbook: Here, stub: StubModelServ
     assert "retries automatically" in ran.err
 
 
-def test_a_model_that_cannot_be_used_is_refused(handbook: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unavailable_model_is_refused(handbook: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMBEDDING_SERVER_URL", raising=False)
     assert "set EMBEDDING_SERVER_URL" in handbook.refused("reembed", "handbook", "--model", "server:nomic")
     assert "wordllama, minilm" in handbook.refused("reembed", "handbook", "--model", "bert")
 
 
-def test_a_find_that_could_not_see_every_frame_says_so(handbook: Here, stub: StubModelServer) -> None:
+def test_a_find_warns_about_frames_without_a_vector(handbook: Here, stub: StubModelServer) -> None:
     Collection.objects.update(embedding_model="server:nomic")
     handbook.json("put", "handbook", "-", given="a passage more")
     ran = handbook.run("find", "handbook", "--query", "passage")

@@ -1,4 +1,4 @@
-"""evidence export and verify, against a real server."""
+"""`evidence export` and `evidence verify`, against a real server."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_a_session_a_replay_and_a_comparison_are_exported_and_verified(tm: Here,
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_an_export_of_what_is_known_to_be_altered_says_so(tm: Here, tmp_path: Path) -> None:
+def test_an_export_of_an_altered_session_warns(tm: Here, tmp_path: Path) -> None:
     session = recorded_session(tm.project, key="s1")
     seal = seal_session(session.id)
     tamper(
@@ -55,7 +55,7 @@ def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:
         assert (ran.code, "--log" in ran.err) == (2, True)
 
 
-def test_a_witness_and_an_authority_are_set_shown_and_taken_away(tm: Here, settings: Settings) -> None:
+def test_a_witness_and_a_timestamp_authority_are_set_shown_and_removed(tm: Here, settings: Settings) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
     for kind, name, what in (
         ("witness", "witness", "witness"),
@@ -74,7 +74,7 @@ def test_a_witness_and_an_authority_are_set_shown_and_taken_away(tm: Here, setti
     assert tm.json("evidence", "witness", "http://127.0.0.1:9/a")["timestamp"] is None
 
 
-def test_of_an_anchor_that_fails_it_is_said_what_went_wrong(tm: Here, settings: Settings) -> None:
+def test_a_failed_anchor_shows_its_error(tm: Here, settings: Settings) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
     tm.run("evidence", "authority", "http://127.0.0.1:9/a")
     Anchor.objects.update(error="It says no.", failed_at=now(), size=1)
@@ -83,7 +83,7 @@ def test_of_an_anchor_that_fails_it_is_said_what_went_wrong(tm: Here, settings: 
     assert "It says no." in shown
 
 
-def test_a_fault_ends_in_1_and_names_the_record(tm: Here, tmp_path: Path) -> None:
+def test_a_verification_failure_exits_with_1_and_names_the_record(tm: Here, tmp_path: Path) -> None:
     recorded_session(tm.project, key="s1")
     target = tmp_path / "s1.zip"
     tm.run("evidence", "export", "s1", "-o", str(target))
@@ -93,7 +93,7 @@ def test_a_fault_ends_in_1_and_names_the_record(tm: Here, tmp_path: Path) -> Non
     assert tm.run("evidence", "verify", str(target)).out.startswith("VERIFIED")
 
 
-def test_what_cannot_be_is_refused_in_a_line(tm: Here, tmp_path: Path) -> None:
+def test_an_invalid_request_is_refused_in_one_line(tm: Here, tmp_path: Path) -> None:
     kept = tmp_path / "kept.zip"
     kept.write_text("mine")
     for words, code, says in (
@@ -111,7 +111,7 @@ def test_what_cannot_be_is_refused_in_a_line(tm: Here, tmp_path: Path) -> None:
     assert "Cannot write" in tm.run("evidence", "export", "s1", "-o", str(tmp_path / "no" / "x.zip")).err
 
 
-def test_after_the_key_was_replaced_the_export_names_both(tm: Here, tmp_path: Path) -> None:
+def test_an_export_after_a_key_rotation_names_both_keys(tm: Here, tmp_path: Path) -> None:
     session = recorded_session(tm.project, key="s1")
     seal_session(session.id)
     before = key_in_use(tm.project).fingerprint
@@ -122,7 +122,7 @@ def test_after_the_key_was_replaced_the_export_names_both(tm: Here, tmp_path: Pa
     assert f"an earlier key, which was replaced: {before}" in ran.out
 
 
-def test_of_a_file_that_cannot_be_checked_there_is_a_document_too(tm: Here, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_checked_still_gives_a_json_document(tm: Here, tmp_path: Path) -> None:
     nowhere = str(tmp_path / "nowhere.zip")
     ran = tm.run("evidence", "verify", nowhere, "--json")
     assert ran.code == 2

@@ -1,4 +1,4 @@
-"""find and ask, against a real server."""
+"""`find` and `ask`, against a real server."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.models import Action
 
 
-def test_find_prints_what_it_found_and_how(tm: Here) -> None:
+def test_find_prints_its_hits_and_search_mode(tm: Here) -> None:
     ran = tm.run(
         "find", handbook(tm), "--query", "When are refunds paid?", "--top-k", "2", "--mode", "lexical"
     )
@@ -25,7 +25,7 @@ def test_find_prints_what_it_found_and_how(tm: Here) -> None:
     assert "by lexical search" in last
 
 
-def test_find_prints_why_each_passage_was_found_under_the_others(tm: Here) -> None:
+def test_find_explains_why_each_passage_was_found(tm: Here) -> None:
     lines = [
         {"text": "The parser broke at parser.js:42 and said ERR_CONN_RESET."},
         {"text": "A cable broke in two."},
@@ -52,7 +52,7 @@ def test_find_prints_why_each_passage_was_found_under_the_others(tm: Here) -> No
     assert len(second["matched"]["terms"]) == 1
 
 
-def test_a_find_by_many_words_names_the_weightiest_of_them(tm: Here) -> None:
+def test_a_find_with_many_words_lists_the_most_important_ones(tm: Here) -> None:
     words = [f"wort{chr(97 + n)}" for n in range(15)]
     tm.run("put", "words", "-", given=" ".join(words))
     said = tm.run("find", "words", "--query", " ".join(words), "--mode", "lexical").out
@@ -60,13 +60,13 @@ def test_a_find_by_many_words_names_the_weightiest_of_them(tm: Here) -> None:
     assert "… and 3 more" in said
 
 
-def test_find_as_json_is_what_the_api_answers(tm: Here) -> None:
+def test_find_as_json_is_the_api_document(tm: Here) -> None:
     found = tm.json("find", handbook(tm), "--query", "guarantee", "--top-k", "1", "--adaptive")
     assert (found["top_k"], found["adaptive"], found["sequence"]) == (1, True, None)
     assert [hit["title"] for hit in found["hits"]] == ["Guarantee"]
 
 
-def test_an_ask_takes_the_thresholds_that_a_find_takes(tm: Here) -> None:
+def test_ask_accepts_the_thresholds_of_find(tm: Here) -> None:
     question = ("ask", handbook(tm), "--question", "guarantee", "--use-model", "local:extractive")
     thresholds = ("--adaptive", "--relative", "0", "--cliff", "0", "--min-score", "0")
     assert len(tm.json(*question)["hits"]) == len(tm.json(*question, *thresholds)["hits"]) == 3
@@ -75,7 +75,7 @@ def test_an_ask_takes_the_thresholds_that_a_find_takes(tm: Here) -> None:
     assert (refused.code, "adaptive" in refused.err) == (1, True)
 
 
-def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None:
+def test_find_reports_an_empty_collection(tm: Here) -> None:
     tm.json("session", "start", "empty", "--name", "n")
     assert tm.run("find", "empty", "--query", "anything").out.splitlines() == [
         "No results in empty by hybrid search.",
@@ -83,7 +83,7 @@ def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None
     ]
 
 
-def test_find_before_the_first_frame_says_when_it_came(tm: Here) -> None:
+def test_find_before_the_first_frame_reports_when_it_was_added(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("find", "notes", "--query", "anything", "--session", "s1")
     tm.json("put", "notes", "-", given="the first note")
@@ -103,7 +103,7 @@ def test_find_before_the_first_frame_says_when_it_came(tm: Here) -> None:
     ]
 
 
-def test_find_as_of_a_step_sees_the_collection_of_that_moment(tm: Here) -> None:
+def test_find_as_of_a_step_searches_the_collection_as_of_that_step(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("put", "notes", "-", "--session", "s1", given="the first note")
     tm.json("put", "notes", "-", "--session", "s1", given="the second note")
@@ -112,7 +112,7 @@ def test_find_as_of_a_step_sees_the_collection_of_that_moment(tm: Here) -> None:
     assert len(tm.json("find", "notes", "--query", "note")["hits"]) == 2
 
 
-def test_ask_prints_the_answer_then_what_it_took(tm: Here) -> None:
+def test_ask_prints_the_answer_and_then_its_cost_and_duration(tm: Here) -> None:
     ran = tm.run(
         "ask", handbook(tm), "--question", "When are refunds paid?", "--use-model", "local:extractive-1"
     )
@@ -135,7 +135,7 @@ def test_ask_in_a_session_is_recorded_with_its_find(tm: Here) -> None:
     assert list(Action.objects.order_by("sequence").values_list("kind", flat=True)) == ["ask", "find"]
 
 
-def test_ask_says_what_the_cache_saved_and_asks_again_with_no_cache(tm: Here) -> None:
+def test_ask_reports_cache_savings_and_no_cache_bypasses_the_cache(tm: Here) -> None:
     collection = handbook(tm)
     tm.json("session", "start", collection, "--name", "n", "--key", "s1")
     question = ("ask", collection, "--question", "How long is the guarantee?", "--session", "s1")
@@ -151,7 +151,7 @@ def test_ask_says_what_the_cache_saved_and_asks_again_with_no_cache(tm: Here) ->
     assert "1 answer, saved $0" in tm.run("session", "view", "s1").out
 
 
-def test_a_frame_that_is_too_large_behind_others_says_what_was_put(tm: Here) -> None:
+def test_a_put_that_fails_at_a_large_frame_reports_what_was_stored(tm: Here) -> None:
     large = {"text": "x" * (8 * 1024 * 1024 + 1)}
     source = tm.file("many.jsonl", '{"text": "first"}\n' + json.dumps(large))
     ran = tm.run("put", "many", source)

@@ -1,4 +1,4 @@
-"""`timemachine ground` in the terminal: each line judged, and why a sentence is not supported."""
+"""`timemachine ground`: a verdict for each line, and the reason why a sentence is not supported."""
 
 import json
 
@@ -41,7 +41,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
 ]
 
 
-def test_ground_answers_each_line_and_warns(tm: Here) -> None:
+def test_ground_judges_each_line_and_warns(tm: Here) -> None:
     source = tm.file(
         "answers.jsonl",
         '{"context": ["The deal closed for 7 billion."], "answer": "The deal closed for 7 billion."}\n\n'
@@ -61,7 +61,7 @@ def test_ground_answers_each_line_and_warns(tm: Here) -> None:
     assert lines[-1] == "2 answers, 1 with a warning."
 
 
-def test_ground_quotes_the_sentence_that_says_it_the_other_way_round(tm: Here) -> None:
+def test_ground_quotes_the_contradicting_sentence(tm: Here) -> None:
     line = {
         "context": ["The weather was fine.", "In May the buyer paid the seller. Nobody else was there."],
         "answer": "In May the seller paid the buyer.",
@@ -74,13 +74,13 @@ def test_ground_quotes_the_sentence_that_says_it_the_other_way_round(tm: Here) -
     ]
 
 
-def test_ground_says_that_names_stand_the_other_way_round(tm: Here) -> None:
+def test_ground_reports_swapped_names(tm: Here) -> None:
     line = {"context": ["The bank acquired Nordkredit."], "answer": "Nordkredit acquired the bank."}
     lines = tm.run("ground", tm.file("names.jsonl", json.dumps(line))).out.splitlines()
     assert lines[2] == "  not supported (reversed in the passage): Nordkredit acquired the bank."
 
 
-def test_ground_says_what_is_missing_of_a_sentence_that_is_partly_supported(tm: Here) -> None:
+def test_ground_shows_what_is_missing_in_a_partly_supported_sentence(tm: Here) -> None:
     line = {
         "context": ["The harbour bridge was opened after eight years of work."],
         "answer": "The harbour bridge was praised after quarrels.",
@@ -94,7 +94,7 @@ def test_ground_says_what_is_missing_of_a_sentence_that_is_partly_supported(tm: 
     ]
 
 
-def test_ground_takes_any_number_of_lines_in_their_order(tm: Here) -> None:
+def test_ground_processes_any_number_of_lines_in_order(tm: Here) -> None:
     lines = (
         f'{{"context": ["There are {number} cats."], "answer": "There are {number + number % 2} cats."}}\n'
         for number in range(20, 140)
@@ -103,7 +103,7 @@ def test_ground_takes_any_number_of_lines_in_their_order(tm: Here) -> None:
     assert [each["label"] for each in items] == ["HIGH", "LOW"] * 60
 
 
-def test_ground_sends_long_lines_in_small_requests_and_says_what_was_not_read(tm: Here) -> None:
+def test_ground_splits_requests_and_reports_unread_text(tm: Here) -> None:
     line = json.dumps({"context": ["Cats sleep all day. " * 900] * 2, "answer": "Cats sleep all day."})
     long = json.dumps({"context": ["Cats sleep all day."], "answer": "Cats sleep all day. " * 2_000})
     lines = tm.run("ground", tm.file("long.jsonl", f"{line}\n" * 8 + f"{long}\n")).out.splitlines()
@@ -111,6 +111,6 @@ def test_ground_sends_long_lines_in_small_requests_and_says_what_was_not_read(tm
     assert lines[8].endswith("(30,000 characters of the answer not read)")
 
 
-def test_an_answer_that_claims_nothing_has_no_grounding(tm: Here) -> None:
+def test_an_answer_without_a_claim_has_no_grounding(tm: Here) -> None:
     source = tm.file("answers.jsonl", '{"context": ["a"], "answer": "The passages do not say."}')
     assert tm.run("ground", source).out.startswith("line 1: none: the answer makes no claim\n")

@@ -1,4 +1,4 @@
-"""key create, list and revoke, against a real server."""
+"""`key create`, `key list` and `key revoke`, against a real server."""
 
 from datetime import timedelta
 
@@ -45,7 +45,7 @@ def test_keys_are_listed_with_their_state(tm: Here) -> None:
     assert all("key" not in each for each in tm.json("key", "list")["items"])
 
 
-def test_a_key_expires_in_a_year_unless_it_is_said_otherwise(tm: Here) -> None:
+def test_a_key_expires_in_a_year_by_default(tm: Here) -> None:
     ends = {}
     for name, words in (
         ("year", ()),
@@ -63,7 +63,7 @@ def test_a_key_expires_in_a_year_unless_it_is_said_otherwise(tm: Here) -> None:
     assert days == [365, 14]
 
 
-def test_what_cannot_be_is_refused_and_makes_no_key(tm: Here) -> None:
+def test_an_invalid_request_is_refused_and_creates_no_key(tm: Here) -> None:
     for words, says in REFUSED:
         assert says in tm.refused(*words)
 
@@ -71,11 +71,11 @@ def test_what_cannot_be_is_refused_and_makes_no_key(tm: Here) -> None:
 @pytest.mark.parametrize(
     "words", [("key", "create", "--name", "n"), ("key", "create", "--scope", "read"), ("key", "revoke")]
 )
-def test_wrong_usage_ends_with_two(words: tuple[str, ...], terminal: Terminal) -> None:
+def test_wrong_usage_exits_with_2(words: tuple[str, ...], terminal: Terminal) -> None:
     assert terminal.run(*words).code == 2
 
 
-def test_keys_are_for_administrators(tm: Here) -> None:
+def test_only_administrators_manage_keys(tm: Here) -> None:
     narrow = tm.key("read", "record", "run", "share")
     for words in (("key", "list"), ("key", "create", "--name", "n", "--scope", "admin")):
         assert "`admin`" in tm.refused(*words, TIMEMACHINE_API_KEY=narrow)

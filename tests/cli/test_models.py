@@ -1,4 +1,4 @@
-"""models, against a real server."""
+"""`models`, against a real server."""
 
 from pathlib import Path
 
@@ -22,20 +22,18 @@ def test_the_models_are_listed_with_their_keys_and_prices(tm: Here, monkeypatch:
     )
 
 
-def test_an_unknown_price_is_no_number(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_price_is_not_shown_as_a_number(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_DEFAULT_MODEL", "no-such-model")
     (row,) = (row for row in tm.run("models").out.splitlines() if row.startswith("openai:no-such-model"))
     assert " unknown  unknown  unknown" in row
 
 
-def test_as_json_it_is_the_apis_own_document(tm: Here) -> None:
+def test_json_output_is_the_api_document(tm: Here) -> None:
     found = tm.json("models")
     assert (found["next"], found["items"][0]["model"]) == (None, "local:extractive-1")
 
 
-def test_a_model_that_only_the_operators_prices_name_has_a_row(
-    tm: Here, settings: Settings, tmp_path: Path
-) -> None:
+def test_a_model_with_only_an_operator_price_is_listed(tm: Here, settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "prices.toml"
     file.write_text('[[prices]]\nmodel = "ollama:our-own"\ninput = 3\noutput = 9\n')
     settings.MODEL_PRICES = str(file)

@@ -1,4 +1,4 @@
-"""The command `patterns`, and what the recorder asks of patterns, against a real server."""
+"""`patterns`, and the recorder's pattern queries, against a real server."""
 
 import pytest
 
@@ -14,7 +14,7 @@ LONG = "not enough balance in payment method gift_card_8190333"
 
 @pytest.fixture
 def recorded(tm: Here) -> str:
-    """Two sessions with one error, which the first one solved; the pattern's id."""
+    """Two sessions with the same error, which the first one solved; the id of the pattern."""
     session_of(
         tm.project, failed(SHORT), said("Take the \x1b[31mother card.", significance="solution"), key="first"
     )
@@ -24,7 +24,7 @@ def recorded(tm: Here) -> str:
     return found
 
 
-def test_patterns_are_listed_and_one_is_shown_with_its_sessions(tm: Here, recorded: str) -> None:
+def test_patterns_are_listed_and_shown_with_their_sessions(tm: Here, recorded: str) -> None:
     listed = tm.run("patterns", "list").out
     assert f"error  Error: {SHORT}\n  3 times in 2 sessions, last " in listed
     assert f", solved in 1  {recorded}" in listed
@@ -42,7 +42,7 @@ def test_patterns_are_listed_and_one_is_shown_with_its_sessions(tm: Here, record
     assert tm.json("patterns", "list", "--solved", "--since", "2026-01-01")["items"][0]["id"] == recorded
 
 
-def test_lists_go_on_where_they_ended(tm: Here, recorded: str) -> None:
+def test_lists_continue_where_they_ended(tm: Here, recorded: str) -> None:
     first = tm.run("patterns", "view", recorded, "--limit", "1")
     assert f"There are more: timemachine patterns view {recorded} --limit 1 --after " in first.err
     after = first.err.rpartition(" ")[2].strip()
@@ -51,7 +51,7 @@ def test_lists_go_on_where_they_ended(tm: Here, recorded: str) -> None:
     assert one.err == ""
 
 
-def test_a_step_or_a_text_is_told_what_solved_it_elsewhere(tm: Here, recorded: str) -> None:
+def test_a_step_or_a_text_is_matched_to_a_known_solution(tm: Here, recorded: str) -> None:
     session_of(tm.project, failed(LONG), key="new")
     told = tm.run("patterns", "similar", "new:1").out
     assert "same wording, in 2 other sessions" in told
@@ -68,7 +68,7 @@ def test_a_step_or_a_text_is_told_what_solved_it_elsewhere(tm: Here, recorded: s
     assert (empty.code, "`text` is empty" in empty.err) == (1, True)
 
 
-def test_a_rule_watches_and_what_it_found_is_put_aside(tm: Here, recorded: str) -> None:
+def test_a_watch_rule_raises_alerts_that_can_be_dismissed(tm: Here, recorded: str) -> None:
     assert tm.run("patterns", "rule", "list").out.startswith("No rules.")
     assert tm.run("patterns", "alerts").out == "No alerts.\n"
     made = tm.run("patterns", "rule", "add", "--sessions", "2", "--window", "week", "--kind", "error").out
@@ -84,7 +84,7 @@ def test_a_rule_watches_and_what_it_found_is_put_aside(tm: Here, recorded: str) 
     assert tm.run("patterns", "rule", "delete", rule).out == "Rule deleted.\n"
 
 
-def test_the_recorder_lists_patterns_and_asks_what_a_step_or_a_text_is_like(tm: Here, recorded: str) -> None:
+def test_the_recorder_lists_patterns_and_matches_a_step_or_a_text(tm: Here, recorded: str) -> None:
     machine = TimeMachine()
     try:
         assert [each["id"] for each in machine.patterns(kind="error")] == [recorded]

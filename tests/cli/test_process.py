@@ -1,4 +1,4 @@
-"""The command as a process: what it imports, what it writes, how it ends."""
+"""The command as a process: imports, output and exit codes."""
 
 import json
 import os
@@ -28,7 +28,7 @@ HEAVY = ("django", "celery", "ninja", "openai", "anthropic", "httpx", "numpy", "
 def run(
     *words: str, given: bytes = b"", environment: Mapping[str, str] = MappingProxyType({})
 ) -> subprocess.CompletedProcess[bytes]:
-    """The command to its end."""
+    """Run the command to its end."""
     return subprocess.run(
         [COMMAND, *words],
         input=given,
@@ -40,7 +40,7 @@ def run(
 
 
 def shell(line: str) -> subprocess.CompletedProcess[bytes]:
-    """A line of bash in which `timemachine` is the command; the exit code is that of its first part."""
+    """Run a line of bash in which `timemachine` is the command; the exit code is that of its first part."""
     script = f'timemachine() {{ "{COMMAND}" "$@"; }}; {line}; exit ${{PIPESTATUS[0]}}'
     return subprocess.run(["bash", "-c", script], capture_output=True, timeout=60, check=False)
 
@@ -51,7 +51,7 @@ def started(words: Sequence[str], **environment: str) -> subprocess.Popen[bytes]
     )
 
 
-def test_nothing_heavy_is_imported_before_a_server_is_talked_to(terminal: Terminal) -> None:
+def test_no_heavy_module_is_imported_before_a_request_is_sent(terminal: Terminal) -> None:
     script = (
         "import sys; from timemachine.cli.main import cli\n"
         "for words in (['--help'], ['session', 'replay', '--help'], ['status']):\n"
@@ -65,16 +65,16 @@ def test_nothing_heavy_is_imported_before_a_server_is_talked_to(terminal: Termin
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_the_version_is_the_packages() -> None:
+def test_the_version_is_that_of_the_package() -> None:
     assert re.fullmatch(rb"timemachine \d+\.\d+\.\d+\n", run("--version").stdout)
 
 
-def test_without_a_server_a_process_ends_with_one_and_a_line(terminal: Terminal) -> None:
+def test_without_a_server_the_command_exits_with_1_and_a_one_line_error(terminal: Terminal) -> None:
     done = run("session", "list")
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (1, b"", 1)
 
 
-def test_every_letter_comes_out_in_utf_8_whatever_the_locale(tm: Here) -> None:
+def test_output_is_utf_8_whatever_the_locale(tm: Here) -> None:
     session = start_session(tm.project, name="Früh 🔍 日本", key="s1", by="test")
     append(session.id, [ActionDraft(kind="message", role="user", output="half \ud83d of a pair")])
     plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -93,7 +93,7 @@ def test_every_letter_comes_out_in_utf_8_whatever_the_locale(tm: Here) -> None:
     assert json.loads(document.stdout)["name"] == "Früh 🔍 日本"
 
 
-def test_a_name_that_is_no_text_is_refused_like_any_other(tm: Here) -> None:
+def test_a_name_that_is_not_valid_utf_8_is_refused_like_any_other(tm: Here) -> None:
     with tm.unchanged():
         done = subprocess.run(
             [COMMAND.encode(), b"session", b"view", b"\xff\xfe"], capture_output=True, timeout=60, check=False
@@ -101,7 +101,7 @@ def test_a_name_that_is_no_text_is_refused_like_any_other(tm: Here) -> None:
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
 
 
-def test_standard_input_that_is_no_text_is_refused(tm: Here) -> None:
+def test_standard_input_that_is_not_text_is_refused(tm: Here) -> None:
     with tm.unchanged():
         done = run("put", "c", "-", given=b"caf\xe9")
     assert (done.returncode, done.stdout) == (1, b"")
@@ -111,25 +111,25 @@ def test_standard_input_that_is_no_text_is_refused(tm: Here) -> None:
     )
 
 
-def test_a_closed_standard_input_is_an_empty_one(tm: Here) -> None:
+def test_a_closed_standard_input_counts_as_empty(tm: Here) -> None:
     done = shell("timemachine put c - <&-")
     assert (done.returncode, done.stderr) == (1, b"Standard input is empty. Nothing was sent.\n")
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure(tm: Here) -> None:
+def test_a_closed_output_pipe_is_not_an_error(tm: Here) -> None:
     session = start_session(tm.project, name="long", key="s1", by="test")
     append(session.id, [ActionDraft(kind="message", output="x" * 60) for _ in range(1000)])
     done = shell("timemachine session view s1 | head -n 1")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"name     long\n", b"")
 
 
-def test_a_closed_output_is_written_to_nobody(tm: Here) -> None:
+def test_a_closed_standard_output_is_not_an_error(tm: Here) -> None:
     done = shell("timemachine session list >&-")
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_an_output_that_is_full_is_said_to_be(tm: Here) -> None:
+def test_a_full_output_device_is_reported(tm: Here) -> None:
     for words in ("session list", "--help"):
         done = shell(f"timemachine {words} > /dev/full")
         assert (done.returncode, done.stderr) == (
@@ -138,7 +138,7 @@ def test_an_output_that_is_full_is_said_to_be(tm: Here) -> None:
         )
 
 
-def test_ctrl_c_while_a_replay_is_waited_for_leaves_it_running_and_says_where(terminal: Terminal) -> None:
+def test_ctrl_c_leaves_a_replay_running_and_prints_its_address(terminal: Terminal) -> None:
     body = json.dumps(
         {
             "estimates": [],
@@ -195,13 +195,13 @@ def test_ctrl_c_at_a_question_changes_nothing(tm: Here) -> None:
     assert b"Traceback" not in err
 
 
-def test_up_is_what_make_up_runs(terminal: Terminal) -> None:
+def test_the_up_command_is_what_make_up_runs(terminal: Terminal) -> None:
     done = run("up", environment={"PORT": "not a port"})
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.startswith(b"PORT is 'not a port'")
 
 
-def test_a_fault_of_our_own_is_one_line_with_its_place() -> None:
+def test_a_bug_in_the_command_is_one_line_with_its_location() -> None:
     script = "import sys; from timemachine.cli.terminal import report_bug; sys.excepthook = report_bug; 1 / 0"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
@@ -212,7 +212,7 @@ def test_a_fault_of_our_own_is_one_line_with_its_place() -> None:
     )
 
 
-def test_a_condition_ends_with_three_also_where_the_reader_left(tm: Here, worker: None) -> None:
+def test_a_condition_exits_with_3_even_if_the_output_pipe_is_closed(tm: Here, worker: None) -> None:
     recorded_session(tm.project, key="s1")
     tm.run("suite", "create", "nightly", "s1", "--audit", "--reason", "why")
     for launched in ("session replay s1 --audit --reason why", "suite run nightly"):

@@ -1,4 +1,4 @@
-"""recall, against a real server."""
+"""`recall`, against a real server."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.memory.search.recorded import message as said
 from timemachine.cli.commands.recall import local_zone
 
 
-def test_a_question_brings_turns_in_words_and_as_the_apis_document(tm: Here) -> None:
+def test_recall_prints_turns_as_text_and_as_the_api_document(tm: Here) -> None:
     pool = session_of(
         tm.project,
         said("The connection pool\nis exhausted.", significance="error"),
@@ -41,7 +41,7 @@ def test_a_question_brings_turns_in_words_and_as_the_apis_document(tm: Here) -> 
     )
 
 
-def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
+def test_the_reading_of_time_expressions_is_shown(tm: Here) -> None:
     session = session_of(tm.project, said("The gateway timed out."), name="Nightly")
     index(tm.project)
     told = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", "UTC").out
@@ -83,7 +83,7 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
     assert "the previous session, but there is none" in told
 
 
-def test_the_turns_around_and_a_text_for_a_prompt(tm: Here) -> None:
+def test_recall_prints_surrounding_turns_and_text_for_a_prompt(tm: Here) -> None:
     session_of(
         tm.project, *(said(f"step of {word}") for word in ("wood", "iron", "glass", "wool")), name="Stuff"
     )
@@ -98,7 +98,7 @@ def test_the_turns_around_and_a_text_for_a_prompt(tm: Here) -> None:
     assert "[2] user: step of iron" in text
 
 
-def test_what_is_no_text_around_a_result_stands_there_as_json(tm: Here) -> None:
+def test_values_around_a_result_that_are_not_text_are_shown_as_json(tm: Here) -> None:
     session_of(
         tm.project,
         said({"exit_code": 1, "out": None, "who": "Jürgen"}),
@@ -112,7 +112,7 @@ def test_what_is_no_text_around_a_result_stands_there_as_json(tm: Here) -> None:
     assert "      3  user: 0\n" in told
 
 
-def test_a_text_that_is_empty_says_whether_nothing_was_found_or_nothing_fits(tm: Here) -> None:
+def test_an_empty_text_distinguishes_no_results_from_too_small_a_budget(tm: Here) -> None:
     session_of(tm.project, said("step of iron"), name="Stuff")
     index(tm.project)
     ask = ("recall", "--query", "iron", "--mode", "text", "--budget")
@@ -125,7 +125,7 @@ def test_a_text_that_is_empty_says_whether_nothing_was_found_or_nothing_fits(tm:
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400", "2"])
-def test_no_importance_is_none_or_endless(tm: Here, number: str) -> None:
+def test_an_importance_that_is_not_a_finite_number_is_wrong_usage(tm: Here, number: str) -> None:
     session = session_of(tm.project, said("The gateway."))
     weighing = ("session", "weigh", session.key, "--step", "1", f"--importance={number}")
     for words in (
@@ -140,14 +140,14 @@ def test_no_importance_is_none_or_endless(tm: Here, number: str) -> None:
         assert "fault" not in ran.err
 
 
-def test_what_is_not_indexed_or_cannot_be_asked_is_said(tm: Here) -> None:
+def test_unindexed_turns_and_invalid_queries_are_reported(tm: Here) -> None:
     session_of(tm.project, said("The gateway."))
     assert "1 step waiting to be indexed" in tm.run("recall", "--query", "gateway").out
     assert "no session 'nobody'" in tm.refused("recall", "--query", "x", "--session", "nobody")
     assert "Unknown time zone 'Mars'" in tm.refused("recall", "--query", "x", "--time-zone", "Mars")
 
 
-def test_the_zone_of_this_machine_is_told_by_where_its_clock_points(tmp_path: Path) -> None:
+def test_the_local_time_zone_is_read_from_the_localtime_link(tmp_path: Path) -> None:
     zone = tmp_path / "zoneinfo" / "Europe" / "Berlin"
     zone.parent.mkdir(parents=True)
     zone.touch()
@@ -157,7 +157,7 @@ def test_the_zone_of_this_machine_is_told_by_where_its_clock_points(tmp_path: Pa
     assert local_zone(tmp_path / "none") is None
 
 
-def test_a_deleted_turn_around_a_result_says_so(tm: Here) -> None:
+def test_a_deleted_turn_around_a_result_is_marked_as_deleted(tm: Here) -> None:
     session_of(tm.project, said("step of iron"), said("step of glass"), name="Stuff", key="s1")
     tm.run("session", "delete", "s1", "--step", "1", "--reason", "asked for", "--yes")
     index(tm.project)

@@ -1,4 +1,4 @@
-"""put, and what of put, find, ask and ground cannot be done, against a real server."""
+"""`put`, and the errors of `put`, `find`, `ask` and `ground`, against a real server."""
 
 import json
 
@@ -71,14 +71,14 @@ def test_a_jsonl_file_becomes_a_frame_for_each_line(tm: Here) -> None:
     ]
 
 
-def test_the_same_file_again_adds_nothing(tm: Here) -> None:
+def test_putting_the_same_file_again_adds_nothing(tm: Here) -> None:
     collection = handbook(tm)
     with tm.unchanged():
         again = tm.json("put", collection, str(tm.folder / "handbook.jsonl"))
     assert [frame["already_there"] for frame in again["frames"]] == [True, True, True]
 
 
-def test_standard_input_becomes_one_frame_exactly_and_a_file_passages(tm: Here) -> None:
+def test_standard_input_becomes_one_frame_and_a_file_becomes_passages(tm: Here) -> None:
     note = "Erste Zeile\r\nzweite  Zeile 🔍\n"
     source = tm.file("Notiz.txt", note)
     assert tm.run("put", "notes", source).code == 0
@@ -94,12 +94,12 @@ def test_standard_input_becomes_one_frame_exactly_and_a_file_passages(tm: Here) 
     ]
 
 
-def test_standard_input_with_nul_in_it_is_kept_as_it_is(tm: Here) -> None:
+def test_standard_input_with_a_nul_character_is_stored_unchanged(tm: Here) -> None:
     assert tm.run("put", "notes", "-", given=b"before\x00after").code == 0
     assert text(Frame.objects.get().payload) == "before\x00after"
 
 
-def test_files_are_put_in_their_order_each_at_its_headings(tm: Here) -> None:
+def test_files_are_put_in_order_and_split_at_their_headings(tm: Here) -> None:
     guide = tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it.\n")
     page = tm.file("page.html", "<title>Page</title><p>Words of it.")
     ran = tm.run("put", "docs", guide, tm.file("one.jsonl", '{"text": "a line", "title": "L"}'), page)
@@ -115,7 +115,7 @@ def test_files_are_put_in_their_order_each_at_its_headings(tm: Here) -> None:
     assert [file["report"]["new"] for file in again["files"]] == [0, 0]
 
 
-def test_a_file_put_again_replaces_what_it_had(tm: Here) -> None:
+def test_putting_a_file_again_replaces_its_passages(tm: Here) -> None:
     guide = tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it.\n")
     tm.run("put", "docs", guide)
     tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it twice.\n")
@@ -124,7 +124,7 @@ def test_a_file_put_again_replaces_what_it_had(tm: Here) -> None:
     assert Frame.objects.filter(valid_until=None).count() == 2
 
 
-def test_a_file_put_again_names_the_passages_that_were_edited_by_hand(tm: Here) -> None:
+def test_putting_a_file_again_lists_the_manually_edited_passages(tm: Here) -> None:
     guide = tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it.\n")
     tm.run("put", "docs", guide)
     old = Frame.objects.get(number=1)
@@ -144,7 +144,7 @@ def test_a_file_put_again_names_the_passages_that_were_edited_by_hand(tm: Here) 
     assert "edited manually" not in tm.run("put", "docs", guide).out
 
 
-def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -> None:
+def test_the_command_waits_until_a_worker_has_put_a_pdf(tm: Here, worker: None) -> None:
     source = tm.file(
         "rules.pdf", pdf([["Invoices are kept for ten years."], ["A second page."]], title="Rules")
     )
@@ -164,7 +164,7 @@ def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -
     ]
 
 
-def test_a_file_that_cannot_be_put_is_one_clear_line(tm: Here, worker: None) -> None:
+def test_a_file_that_cannot_be_put_gets_a_one_line_error(tm: Here, worker: None) -> None:
     for name, data, says in (
         ("photo.png", b"\x89PNG\r\n\x1a\n\x00", "This is an image (PNG), not text."),
         ("secret.pdf", pdf([["x"]], encrypted=True), "encrypted"),
@@ -177,14 +177,14 @@ def test_a_file_that_cannot_be_put_is_one_clear_line(tm: Here, worker: None) -> 
         assert says in ran.err
 
 
-def test_a_put_in_a_session_is_recorded_there(tm: Here) -> None:
+def test_a_put_in_a_session_is_recorded_in_it(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     ran = tm.run("put", "notes", tm.file("two.jsonl", '{"text": "a"}\n{"text": "b"}'), "--session", "s1")
     assert ran.out.endswith("Recorded as steps 1 to 2.\n")
     assert list(Action.objects.values_list("kind", flat=True)) == ["put", "put"]
 
 
-def test_more_frames_than_one_request_takes_are_all_put_in_their_order(tm: Here) -> None:
+def test_frames_beyond_the_limit_of_a_request_are_all_put_in_order(tm: Here) -> None:
     lines = "\n".join(json.dumps({"text": f"passage {number}"}) for number in range(210))
     source = tm.file("many.jsonl", lines)
     put = tm.json("put", "many", source)
@@ -198,7 +198,7 @@ def test_more_frames_than_one_request_takes_are_all_put_in_their_order(tm: Here)
     ]
 
 
-def test_of_a_large_file_the_first_frames_are_printed_and_all_are_in_the_document(
+def test_only_the_first_frames_of_a_large_file_are_printed(
     tm: Here, worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(intakes, "AT_ONCE_BYTES", 10_000)
@@ -210,9 +210,7 @@ def test_of_a_large_file_the_first_frames_are_printed_and_all_are_in_the_documen
     assert [(each["frame"], each["already_there"]) for each in frames] == [(n, True) for n in range(25)]
 
 
-def test_what_cannot_be_done_is_one_line_and_changes_nothing(
-    tm: Here, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_one_line_and_changes_nothing(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     handbook(tm)
     for words, given, says in REFUSED:
@@ -221,7 +219,7 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
     assert says in tm.refused(*words, "--json", given=given)
 
 
-def test_half_a_line_of_json_refuses_the_whole_file_with_its_number(tm: Here) -> None:
+def test_a_truncated_json_line_refuses_the_file_with_its_line_number(tm: Here) -> None:
     source = tm.file("half.jsonl", '{"text": "good"}\n{"text": "half')
     assert f"{source}, line 2: This is not JSON" in tm.refused("put", "handbook", source)
     assert f"{source}, line 2: This is not JSON" in tm.refused(
@@ -245,7 +243,7 @@ def test_half_a_line_of_json_refuses_the_whole_file_with_its_number(tm: Here) ->
         ("nonsense",),
     ],
 )
-def test_wrong_usage_ends_with_two(words: tuple[str, ...], terminal: Terminal) -> None:
+def test_wrong_usage_exits_with_2(words: tuple[str, ...], terminal: Terminal) -> None:
     ran = terminal.run(*words)
     assert (ran.code, ran.out) == (2, "")
     assert "Usage: " in ran.err

@@ -1,4 +1,4 @@
-"""Retrieval looked at again from a terminal: one step tried otherwise, where a frame stands, settings swept."""
+"""Retrieval experiments in the terminal: a trial of one step, the ranks of a frame, and sweeps of settings."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def recorded(tm: Here, worker: None) -> Session:
     return refunds(tm)
 
 
-def test_a_trial_makes_one_step_again_with_its_passages_chosen(tm: Here, recorded: Session) -> None:
+def test_a_trial_repeats_one_step_with_chosen_passages(tm: Here, recorded: Session) -> None:
     ran = tm.run(
         "session", "trial", "s1", "1", "--frames", "#2,0", "--question", "How long is the guarantee?"
     )
@@ -34,7 +34,7 @@ def test_a_trial_makes_one_step_again_with_its_passages_chosen(tm: Here, recorde
     assert "no frame 9" in refused.err
 
 
-def test_where_a_frame_stands_is_told_step_by_step(tm: Here, recorded: Session) -> None:
+def test_the_rank_of_a_frame_is_shown_step_by_step(tm: Here, recorded: Session) -> None:
     ran = tm.run("session", "where", "s1", "--text", "Batteries are covered for one year.")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
@@ -46,7 +46,7 @@ def test_where_a_frame_stands_is_told_step_by_step(tm: Here, recorded: Session) 
     assert tm.run("session", "where", "s1").code == 1
 
 
-def test_a_sweep_is_measured_and_shown_as_a_table(tm: Here, recorded: Session) -> None:
+def test_the_results_of_a_sweep_are_shown_as_a_table(tm: Here, recorded: Session) -> None:
     ran = tm.run(
         "session", "sweep", "s1", "--mode", "lexical", "--top-k", "1", "--top-k", "8", "--not-adaptive"
     )
@@ -58,7 +58,7 @@ def test_a_sweep_is_measured_and_shown_as_a_table(tm: Here, recorded: Session) -
     assert tm.run("session", "sweep", "s1", "--top-k", "0").code == 1
 
 
-def test_a_sweep_tries_every_cut_off_that_is_named(tm: Here, recorded: Session) -> None:
+def test_a_sweep_tries_every_given_cut_off(tm: Here, recorded: Session) -> None:
     def tried(*options: str) -> list[bool]:
         run = tm.json("session", "sweep", "s1", "--mode", "lexical", "--top-k", "1", *options)
         return [row["adaptive"] for row in run["rows"]]
@@ -68,7 +68,7 @@ def test_a_sweep_tries_every_cut_off_that_is_named(tm: Here, recorded: Session) 
     assert tried("--not-adaptive") == [False]
 
 
-def test_a_sweep_that_was_cancelled_is_a_failure_also_where_the_reader_left(tm: Here) -> None:
+def test_a_cancelled_sweep_is_a_failure_even_if_the_output_pipe_is_closed(tm: Here) -> None:
     refunds(tm)
     process = started(["session", "sweep", "s1"])
     assert process.stdout is not None

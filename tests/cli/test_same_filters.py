@@ -1,4 +1,4 @@
-"""What narrows a list by the API narrows it by the command and on the page too."""
+"""The list filters of the API are those of the command and of the pages."""
 
 import click
 import pytest
@@ -29,7 +29,7 @@ def options_of(*names: str) -> set[str]:
     ("schema", "words", "page"),
     [(SessionFilter, ("session", "list"), FILTERS), (SearchIn, ("search",), PARAMETERS)],
 )
-def test_api_command_and_page_narrow_by_the_same(
+def test_api_command_and_page_have_the_same_filters(
     schema: type[Schema], words: tuple[str, ...], page: tuple[str, ...]
 ) -> None:
     asked = set(schema.model_fields) - PAGING
@@ -57,16 +57,14 @@ def test_api_command_and_page_narrow_by_the_same(
         ("search", "--query", "x", "--tag=a", "--tag", "a"),
     ],
 )
-def test_an_option_that_is_given_twice_is_wrong_usage(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_repeated_option_is_wrong_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(list(words))
     assert left.value.code == 2
     assert " is given 2 times; give it once." in capsys.readouterr().err
 
 
-def test_an_option_of_which_there_may_be_several_takes_them() -> None:
+def test_a_repeatable_option_may_be_given_several_times() -> None:
     command = cli.commands["recall"]
     options = [each for each in command.params if isinstance(each, click.Option) and each.multiple]
     assert options

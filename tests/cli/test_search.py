@@ -1,11 +1,11 @@
-"""search, against a real server."""
+"""`search`, against a real server."""
 
 from tests.cli.terminal import Here
 from tests.memory.search.recorded import index, session_of
 from tests.memory.search.recorded import message as said
 
 
-def test_what_was_said_is_found_in_words_and_as_the_apis_document(tm: Here) -> None:
+def test_search_prints_hits_as_text_and_as_the_api_document(tm: Here) -> None:
     texts = ["The <gateway> timed out.", *("gateway again" for _ in range(6))]
     session = session_of(tm.project, *map(said, texts), name="Nightly\nrepair")
     index(tm.project)
@@ -18,7 +18,7 @@ def test_what_was_said_is_found_in_words_and_as_the_apis_document(tm: Here) -> N
     assert tm.json("search", "--query", "gateway", "--status", "error")["items"] == []
 
 
-def test_what_is_not_found_or_not_indexed_yet_is_said(tm: Here) -> None:
+def test_missing_results_and_unindexed_steps_are_reported(tm: Here) -> None:
     for name in ("one", "two"):
         session_of(tm.project, said("The gateway."), said(None, kind="event", role=None, name="x"), name=name)
     told = tm.run("search", "--query", "the", "--mode", "text").out
@@ -30,6 +30,6 @@ def test_what_is_not_found_or_not_indexed_yet_is_said(tm: Here) -> None:
     assert "There are more sessions: timemachine search --query 'gateway or x' --limit 1 --after " in more
 
 
-def test_what_cannot_be_searched_for_is_one_line(tm: Here) -> None:
+def test_an_invalid_search_is_refused_in_one_line(tm: Here) -> None:
     assert "It only excludes words" in tm.refused("search", "--query", "-not")
     assert "no session 'nobody'" in tm.refused("search", "--query", "x", "--session", "nobody")

@@ -1,4 +1,4 @@
-"""status and demo, and what every command says where no server can be talked to."""
+"""`status` and `demo`, and the errors of every command without a usable server."""
 
 import json
 
@@ -35,8 +35,8 @@ EVERY_COMMAND = [
 ]
 
 
-def said(terminal: Terminal, words: tuple[str, ...], **environment: str | None) -> str:
-    """The one line with which a command is refused, with --json or without."""
+def refusal(terminal: Terminal, words: tuple[str, ...], **environment: str | None) -> str:
+    """The one-line error of a refused command, with or without --json."""
     plain, as_json = (terminal.run(*words, *more, given="text", **environment) for more in ((), ("--json",)))
     assert (plain.code, plain.out) == (as_json.code, as_json.out) == (1, "")
     assert plain.err == as_json.err
@@ -45,28 +45,26 @@ def said(terminal: Terminal, words: tuple[str, ...], **environment: str | None) 
 
 
 @pytest.mark.parametrize("words", EVERY_COMMAND)
-def test_a_command_without_a_server_says_in_a_line_what_to_do(
-    words: tuple[str, ...], terminal: Terminal
-) -> None:
-    assert "`make up`" in said(terminal, words)
-    assert "Set TIMEMACHINE_URL to a URL like" in said(terminal, words, TIMEMACHINE_URL="localhost:8000")
+def test_a_command_without_a_server_explains_what_to_do(words: tuple[str, ...], terminal: Terminal) -> None:
+    assert "`make up`" in refusal(terminal, words)
+    assert "Set TIMEMACHINE_URL to a URL like" in refusal(terminal, words, TIMEMACHINE_URL="localhost:8000")
     nowhere = "http://127.0.0.1:1"
-    assert f"No server at {nowhere} (" in said(
+    assert f"No server at {nowhere} (" in refusal(
         terminal, words, TIMEMACHINE_URL=nowhere, TIMEMACHINE_API_KEY="tmk_a_b"
     )
 
 
-def test_a_command_without_a_good_key_says_in_a_line_where_to_make_one(tm: Here) -> None:
+def test_a_command_without_a_valid_key_explains_where_to_create_one(tm: Here) -> None:
     with tm.unchanged():
         for words in EVERY_COMMAND:
-            assert "unknown, revoked or expired" in said(tm, words, TIMEMACHINE_API_KEY="tmk_abc_def")
-            assert "TIMEMACHINE_API_KEY" in said(tm, words, TIMEMACHINE_API_KEY=None)
+            assert "unknown, revoked or expired" in refusal(tm, words, TIMEMACHINE_API_KEY="tmk_abc_def")
+            assert "TIMEMACHINE_API_KEY" in refusal(tm, words, TIMEMACHINE_API_KEY=None)
 
 
 @pytest.mark.parametrize(
     "body", [b"<html>", b"{}", b'{"items": 3}', b'{"items": [{}], "next": null, "status": "ready"}', b"[]"]
 )
-def test_no_command_trips_over_a_server_that_answers_something_else(body: bytes, terminal: Terminal) -> None:
+def test_no_command_crashes_on_an_unexpected_answer(body: bytes, terminal: Terminal) -> None:
     with other_server(answering(200, body)) as url:
         for words in EVERY_COMMAND:
             ran = terminal.run(*words, given="text", TIMEMACHINE_URL=url, TIMEMACHINE_API_KEY="tmk_a_b")
@@ -74,7 +72,7 @@ def test_no_command_trips_over_a_server_that_answers_something_else(body: bytes,
             assert ran.err.count("\n") == ran.code
 
 
-def test_status_tells_which_server_it_is(tm: Here) -> None:
+def test_status_shows_the_server(tm: Here) -> None:
     ran = tm.run("status")
     assert ran.code == 0
     assert ran.out.splitlines()[:2] == [f"server   {tm.url}", "status   ready, and the key is accepted"]
@@ -82,9 +80,7 @@ def test_status_tells_which_server_it_is(tm: Here) -> None:
     assert tm.json("status")["data_folder"] is None
 
 
-def test_a_server_of_this_machine_is_found_and_its_folder_told(
-    tm: Here, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_local_server_is_found_and_its_data_folder_shown(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     announce(RunningServer(pid=1, url=tm.url + "/", database_url="postgresql://", broker_url="pgmq://"))
     write_private(local_key_file(), tm.key("read") + "\n")
     monkeypatch.delenv("TIMEMACHINE_URL")
@@ -102,7 +98,7 @@ def test_a_server_without_its_database_is_not_ready(tm: Here) -> None:
         )
 
 
-def test_the_demo_is_loaded_once_and_taken_away_whole(tm: Here) -> None:
+def test_the_demo_is_loaded_once_and_removed_completely(tm: Here) -> None:
     ran = tm.run("demo")
     assert ran.code == 0, ran
     session = Session.objects.get()
@@ -118,12 +114,12 @@ def test_the_demo_is_loaded_once_and_taken_away_whole(tm: Here) -> None:
     assert tm.run("demo", "--remove").out == "There is no demo to remove.\n"
 
 
-def test_the_demo_as_json_is_what_the_api_answers(tm: Here) -> None:
+def test_the_demo_as_json_is_the_api_document(tm: Here) -> None:
     made = tm.json("demo")
     assert made["session"]["id"] == str(Session.objects.get().id)
     assert tm.json("demo", "--remove") == {"removed": True}
 
 
-def test_a_data_folder_that_is_none_holds_no_server(terminal: Terminal) -> None:
+def test_a_data_folder_that_is_a_file_has_no_server(terminal: Terminal) -> None:
     folder = terminal.file("a-file", "not a folder")
-    assert "`make up`" in said(terminal, ("status",), TIMEMACHINE_HOME=folder)
+    assert "`make up`" in refusal(terminal, ("status",), TIMEMACHINE_HOME=folder)

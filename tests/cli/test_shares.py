@@ -1,4 +1,4 @@
-"""share create, list and revoke, against a real server."""
+"""`share create`, `share list` and `share revoke`, against a real server."""
 
 from datetime import datetime, timedelta
 
@@ -37,19 +37,19 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
 
 
 def session(tm: Here, key: str = "s1") -> Session:
-    """A session with something in it to share and to replay."""
+    """A session with steps to share and to replay."""
     made = start_session(tm.project, name="n", key=key, by="test")
     append(made.id, [ActionDraft(kind="message", output="hi"), ActionDraft(kind="find", input="q")])
     return made
 
 
-def test_a_link_withholds_by_a_profile(tm: Here) -> None:
+def test_a_link_withholds_what_its_profile_names(tm: Here) -> None:
     session(tm)
     ran = tm.run("share", "create", "s1", "--redaction", "built-in")
     assert "withholds   Secrets and personal data, version 2" in ran.out.splitlines(), ran
 
 
-def test_a_link_that_withholds_nothing_says_what_the_built_in_profile_finds(tm: Here) -> None:
+def test_a_link_without_a_profile_reports_what_the_built_in_one_finds(tm: Here) -> None:
     made = session(tm)
     assert "built-in profile" not in tm.run("share", "create", "s1").out
     append(made.id, [ActionDraft(kind="message", output="Write to ada@example.com")])
@@ -64,7 +64,7 @@ def test_a_link_that_withholds_nothing_says_what_the_built_in_profile_finds(tm: 
     )
 
 
-def test_the_address_is_told_though_what_the_link_shows_cannot_be_looked_through(tm: Here) -> None:
+def test_the_address_is_printed_even_if_the_search_for_sensitive_text_fails(tm: Here) -> None:
     session(tm)
     tamper("UPDATE tm_payload SET media_type = 'application/json', data = %s", ["{"])
     ran = tm.run("share", "create", "s1")
@@ -93,7 +93,7 @@ def test_a_link_shows_its_address_once(tm: Here) -> None:
 
 
 @pytest.mark.parametrize(("end", "days"), [(None, 14), ("30m", 0), ("2d", 2), ("3w", 21)])
-def test_a_link_ends_when_it_was_told_to(end: str | None, days: int, tm: Here) -> None:
+def test_a_link_expires_at_the_given_time(end: str | None, days: int, tm: Here) -> None:
     session(tm)
     before = now()
     made = tm.json("share", "create", "s1", *([] if end is None else ["--expires", end]))
@@ -101,7 +101,7 @@ def test_a_link_ends_when_it_was_told_to(end: str | None, days: int, tm: Here) -
     assert abs(lifetime - timedelta(days=days)) < timedelta(hours=1)
 
 
-def test_a_replay_is_shared_by_its_id_and_a_session_by_its_id_or_key(tm: Here) -> None:
+def test_a_replay_is_shared_by_id_and_a_session_by_id_or_key(tm: Here) -> None:
     made = session(tm)
     replay = launch(made, ReplayOptions(audit=True, reason="why"), by="test")
     targets = [
@@ -115,7 +115,7 @@ def test_a_session_whose_key_looks_like_an_id_is_shared_too(tm: Here) -> None:
     assert tm.json("share", "create", made.key)["target_id"] == str(made.id)
 
 
-def test_a_link_is_previewed_and_nothing_is_made(tm: Here) -> None:
+def test_previewing_a_link_creates_nothing(tm: Here) -> None:
     session(tm)
     append(Session.objects.get().id, [ActionDraft(kind="message", output="to jo@example.org")])
     words = ("share", "create", "s1", "--redaction", "built-in", "--preview")
@@ -133,7 +133,7 @@ def test_a_link_is_previewed_and_nothing_is_made(tm: Here) -> None:
     assert not ShareLink.objects.exists()
 
 
-def test_the_log_of_a_link_says_who_made_and_ended_it(tm: Here) -> None:
+def test_the_log_of_a_link_shows_who_created_and_revoked_it(tm: Here) -> None:
     session(tm)
     made = tm.json("share", "create", "s1", "--through-step", "1")
     assert (made["through_sequence"], tm.json("share", "revoke", made["id"])["state"]) == (1, "revoked")
@@ -148,7 +148,7 @@ def test_the_log_of_a_link_says_who_made_and_ended_it(tm: Here) -> None:
     assert "Line 1 of the log does not match: " in tm.run("share", "log", made["id"]).out
 
 
-def test_an_administrator_says_what_the_project_allows_of_its_links(tm: Here) -> None:
+def test_an_administrator_sets_the_sharing_policy_of_the_project(tm: Here) -> None:
     assert "share links       allowed" in tm.run("share", "policy").out.splitlines()
     changed = tm.run("share", "policy", "--forbid", "--require-passphrase", "--longest-days", "7").out
     assert [line.split("  ")[-1].strip() for line in changed.splitlines()] == [
@@ -191,12 +191,12 @@ def test_links_are_listed_and_revoked(tm: Here) -> None:
     assert first in tm.run("share", "list", "--after", page.err.split()[-1]).out
 
 
-def test_what_cannot_be_is_refused_and_makes_no_link(tm: Here) -> None:
+def test_an_invalid_request_is_refused_and_creates_no_link(tm: Here) -> None:
     session(tm)
     for words, says in REFUSED:
         assert says in tm.refused(*words)
 
 
-def test_sharing_needs_the_scope_for_it(tm: Here) -> None:
+def test_sharing_needs_the_share_scope(tm: Here) -> None:
     session(tm)
     assert "`share`" in tm.refused("share", "create", "s1", TIMEMACHINE_API_KEY=tm.key("read"))

@@ -1,4 +1,4 @@
-"""What a command reads: files and standard input, whole or not at all."""
+"""Input of a command: files and standard input, read completely or not at all."""
 
 import io
 import json
@@ -66,7 +66,7 @@ def test_a_line_whose_text_is_empty_is_a_frame(tmp_path: Path) -> None:
         ("[" * 99_999, "nested deeper"),
     ],
 )
-def test_a_bad_line_refuses_all_with_its_number(line: str, says: str, tmp_path: Path) -> None:
+def test_a_bad_line_refuses_the_file_with_its_line_number(line: str, says: str, tmp_path: Path) -> None:
     source = file(tmp_path, '{"text": "good"}\n\n' + line + "\n")
     with pytest.raises(Failure) as refused:
         frames(source)
@@ -75,7 +75,7 @@ def test_a_bad_line_refuses_all_with_its_number(line: str, says: str, tmp_path: 
     assert says in refused.value.message
 
 
-def test_lines_end_only_where_a_line_ends(tmp_path: Path) -> None:
+def test_only_line_breaks_end_a_line(tmp_path: Path) -> None:
     odd = {"text": "a\u2028b\u0085c\x0cd", "title": "\r"}
     source = file(tmp_path, json.dumps(odd, ensure_ascii=False) + "\r\n" + '{"text": "next"}')
     assert [frame["text"] for frame in frames(source)] == [odd["text"], "next"]
@@ -90,7 +90,7 @@ def test_lines_end_only_where_a_line_ends(tmp_path: Path) -> None:
         (b"caf\xe9", "not UTF-8 text (byte 4)"),
     ],
 )
-def test_what_is_no_text_is_refused(data: bytes, says: str, tmp_path: Path) -> None:
+def test_input_that_is_not_text_is_refused(data: bytes, says: str, tmp_path: Path) -> None:
     source = file(tmp_path, data, "a.jsonl")
     for read in (read_lines, read_text):
         with pytest.raises(Failure) as refused:
@@ -102,7 +102,7 @@ def test_what_is_no_text_is_refused(data: bytes, says: str, tmp_path: Path) -> N
     ("name", "says"),
     [("not-here", "No such file"), (".", "directory"), ("a\x00b", "not a file name"), ("", "directory")],
 )
-def test_a_file_that_cannot_be_read_is_named(name: str, says: str) -> None:
+def test_an_unreadable_file_is_named(name: str, says: str) -> None:
     with pytest.raises(Failure, match=says):
         read_bytes(name)
 
@@ -116,14 +116,14 @@ def test_standard_input_is_read_as_bytes(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @given(st.lists(st.integers(min_value=1, max_value=50_000), min_size=1, max_size=40), st.integers(0, 500))
-def test_parts_hold_every_frame_in_its_order_and_fit_into_a_request(sizes: list[int], more: int) -> None:
+def test_batches_keep_every_frame_in_order_and_fit_into_a_request(sizes: list[int], more: int) -> None:
     given_frames = [{"text": "x" * size} for size in (*sizes, *([1] * more))]
     parts = list(batches(given_frames, json_size))
     assert [frame for part in parts for frame in part] == given_frames
     assert all(0 < len(part) <= MOST_FRAMES for part in parts)
 
 
-def test_a_frame_larger_than_a_part_goes_alone() -> None:
+def test_a_frame_larger_than_a_batch_is_sent_alone() -> None:
     large = {"text": "x" * (5 * 1024 * 1024)}
     assert [len(part) for part in batches([{"text": "a"}, large, {"text": "b"}], json_size)] == [1, 1, 1]
 
@@ -144,6 +144,6 @@ def test_a_line_to_ground_has_an_answer_and_a_list_of_texts(written: str, tmp_pa
         answer_and_context(line)
 
 
-def test_other_fields_of_a_line_to_ground_are_left_alone(tmp_path: Path) -> None:
+def test_other_fields_of_a_line_to_ground_are_ignored(tmp_path: Path) -> None:
     (line,) = read_lines(file(tmp_path, '{"id": 7, "answer": "a", "context": ["b"]}'))
     assert answer_and_context(line) == {"answer": "a", "context": ["b"]}

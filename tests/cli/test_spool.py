@@ -1,4 +1,4 @@
-"""spool list, send and drop: what was recorded on this machine and did not arrive is seen, sent again, or dropped."""
+"""`spool list`, `spool send` and `spool drop`: recordings on this machine that were not delivered."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,19 +10,19 @@ from timemachine.client import TimeMachine
 from timemachine.core.payloads.queries import value
 from timemachine.recording.sessions.models import Session
 
-NOBODY = "http://127.0.0.1:9"
+UNREACHABLE = "http://127.0.0.1:9"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of spools that the environment names."""
+    """The spool folder that the environment names."""
     monkeypatch.setenv("TIMEMACHINE_SPOOL", str(tmp_path / "spool"))
     return tmp_path / "spool"
 
 
 @pytest.fixture
 def record(folder: Path) -> Callable[..., None]:
-    """Record some numbers into a session, in a machine that is closed then."""
+    """Record some numbers into a session, with a client that is closed afterwards."""
 
     def recorded(key: str, *numbers: int, url: str | None = None) -> None:
         with TimeMachine(url, patience=20) as machine, machine.session(key.title(), key=key) as s:
@@ -33,12 +33,12 @@ def record(folder: Path) -> Callable[..., None]:
 
 
 def outputs(key: str) -> list[object]:
-    """What a session holds."""
+    """The outputs of a session."""
     return [value(each.output) for each in Session.objects.get(key=key).actions.order_by("sequence")]
 
 
-def aside(tm: Here, folder: Path, key: str) -> str:
-    """The name of a file with two actions that came for a session which somebody had ended."""
+def refused_recording(tm: Here, folder: Path, key: str) -> str:
+    """The name of a file with two actions that were recorded after someone had ended their session."""
     machine = TimeMachine(patience=20)
     s = machine.session("Ended", key=key)
     s.record("user", 0)
@@ -47,37 +47,37 @@ def aside(tm: Here, folder: Path, key: str) -> str:
     s.record("user", 1)
     s.record("user", 2)
     assert not machine.close()
-    return left(tm)
+    return undelivered(tm)
 
 
-def left(tm: Here) -> str:
-    """The name of the one recording that did not arrive."""
+def undelivered(tm: Here) -> str:
+    """The name of the only recording that was not delivered."""
     (item,) = tm.json("spool", "list")["items"]
     return str(item["file"])
 
 
-def over() -> None:
-    """A session of that key that has ended."""
+def ended_session() -> None:
+    """A session with the key `over` that has ended."""
     with TimeMachine(patience=20) as machine, machine.session("Over", key="over") as s:
         s.record("user", 0)
 
 
-def test_nothing_is_left_where_all_arrived(tm: Here, record: Callable[..., None]) -> None:
+def test_a_fully_delivered_recording_leaves_nothing(tm: Here, record: Callable[..., None]) -> None:
     record("one", 1)
     assert tm.run("spool", "list").out == "No recordings here. Everything was delivered.\n"
     assert tm.json("spool", "list") == {"items": [], "next": None}
     assert tm.run("spool", "send").out == "Nothing to send.\n"
 
 
-def test_what_waits_is_listed_and_sent(tm: Here, record: Callable[..., None], folder: Path) -> None:
-    record("away", 1, 2, 3, url=NOBODY)
-    name = left(tm)
+def test_waiting_recordings_are_listed_and_sent(tm: Here, record: Callable[..., None], folder: Path) -> None:
+    record("away", 1, 2, 3, url=UNREACHABLE)
+    name = undelivered(tm)
     (item,) = tm.json("spool", "list")["items"]
     assert (item["file"], item["session"], item["name"], item["actions"], item["state"], item["url"]) == (
-        name, "away", "Away", 3, "waits", NOBODY,
+        name, "away", "Away", 3, "waits", UNREACHABLE,
     )  # fmt: skip
     row = tm.run("spool", "list").out.splitlines()[1].split()
-    assert row == [name, "away", "3", "waits", NOBODY]
+    assert row == [name, "away", "3", "waits", UNREACHABLE]
     assert tm.run("spool", "send").out.splitlines() == [
         "Nothing to send with this API key.",
         "1 recording for another API key or server skipped. List them with `timemachine spool list`, "
@@ -89,7 +89,7 @@ def test_what_waits_is_listed_and_sent(tm: Here, record: Callable[..., None], fo
     assert list(folder.iterdir()) == []
 
 
-def test_what_was_recorded_with_another_key_says_so_and_is_not_passed_over_in_silence(
+def test_a_recording_made_with_another_key_is_reported(
     tm: Here, record: Callable[..., None], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = f"tmk_{'A' * 8}_{'b' * 43}"
@@ -106,21 +106,21 @@ def test_what_was_recorded_with_another_key_says_so_and_is_not_passed_over_in_si
     assert says not in tm.run("spool", "list", TIMEMACHINE_API_KEY=away).out
     assert tm.run("spool", "list", TIMEMACHINE_URL="", TIMEMACHINE_API_KEY="").code == 0
     assert [each["file"] for each in tm.json("spool", "send")["passed_over"]] == [name]
-    record("ours", 2, url=NOBODY)
+    record("ours", 2, url=UNREACHABLE)
     told = tm.run("spool", "send").out
     assert "2 recordings for another API key or server skipped. " in told
     assert tm.run("spool", "send", name).out == f"1 action of {name} delivered to session away.\n"
     assert outputs("away") == [1]
 
 
-def test_what_was_refused_is_sent_as_another_session(tm: Here, folder: Path) -> None:
-    name = aside(tm, folder, "ended")
+def test_refused_actions_can_be_sent_as_another_session(tm: Here, folder: Path) -> None:
+    name = refused_recording(tm, folder, "ended")
     (item,) = tm.json("spool", "list")["items"]
     assert (item["state"], item["actions"], "has ended" in item["why"]) == ("refused", 2, True)
     ran = tm.run("spool", "send", name)
     assert (ran.code, ran.out.split(" of ")[0]) == (1, "0 actions")
     assert "2 actions not delivered: Session ended has ended" in ran.err
-    assert left(tm) == name
+    assert undelivered(tm) == name
     assert tm.json("spool", "send", name, "--as", "rescued")["items"][0]["arrived"] == 2
     assert outputs("rescued") == [1, 2]
     assert outputs("ended") == [0]
@@ -129,19 +129,19 @@ def test_what_was_refused_is_sent_as_another_session(tm: Here, folder: Path) -> 
     assert list(folder.iterdir()) == []
 
 
-def test_what_waits_can_go_to_a_session_of_another_key(
+def test_a_waiting_recording_can_be_sent_under_another_key(
     tm: Here, record: Callable[..., None], folder: Path
 ) -> None:
-    record("away", 1, 2, url=NOBODY)
-    assert tm.run("spool", "send", left(tm), "--as", "other").code == 0
+    record("away", 1, 2, url=UNREACHABLE)
+    assert tm.run("spool", "send", undelivered(tm), "--as", "other").code == 0
     assert outputs("other") == [1, 2]
     assert not Session.objects.filter(key="away").exists()
     assert list(folder.iterdir()) == []
 
 
-def test_what_another_session_does_not_take_stays_in_its_file_as_what_it_was(tm: Here, folder: Path) -> None:
-    name = aside(tm, folder, "ended")
-    over()
+def test_actions_refused_by_another_session_stay_in_their_file(tm: Here, folder: Path) -> None:
+    name = refused_recording(tm, folder, "ended")
+    ended_session()
     ran = tm.run("spool", "send", name, "--as", "over")
     assert (ran.code, "2 actions not delivered: Session over has ended" in ran.err) == (1, True)
     (item,) = tm.json("spool", "list")["items"]
@@ -152,16 +152,16 @@ def test_what_another_session_does_not_take_stays_in_its_file_as_what_it_was(tm:
     assert list(folder.iterdir()) == []
 
 
-def test_what_waits_and_is_not_taken_under_another_key_waits_as_what_it_was(tm: Here, folder: Path) -> None:
-    over()
-    with TimeMachine(NOBODY, patience=0.1) as machine, machine.session("Away", key="away") as s:
+def test_a_waiting_recording_refused_under_another_key_stays_unchanged(tm: Here, folder: Path) -> None:
+    ended_session()
+    with TimeMachine(UNREACHABLE, patience=0.1) as machine, machine.session("Away", key="away") as s:
         s.record("user", 1)
         s.event("unfit", id="i" * 3_000)
         s.record("user", 2)
-    name = left(tm)
+    name = undelivered(tm)
     for words, count, why in (
         ({"key": "over"}, 3, "Session over has ended"),
-        ({"key": "other", "TIMEMACHINE_URL": NOBODY}, 3, "set TIMEMACHINE_URL"),
+        ({"key": "other", "TIMEMACHINE_URL": UNREACHABLE}, 3, "set TIMEMACHINE_URL"),
         ({"key": "other"}, 1, "1,000"),
     ):
         key = words.pop("key")
@@ -169,7 +169,7 @@ def test_what_waits_and_is_not_taken_under_another_key_waits_as_what_it_was(tm: 
         assert (ran.code, f"{count} action" in ran.err, why in ran.err) == (1, True, True), ran
         (item,) = tm.json("spool", "list")["items"]
         assert (item["file"], item["session"], item["actions"], item["state"], item["url"]) == (
-            name, "away", count, "waits", NOBODY,
+            name, "away", count, "waits", UNREACHABLE,
         )  # fmt: skip
         assert why in item["why"]
     assert outputs("other")[::2] == [1, 2]
@@ -179,12 +179,12 @@ def test_what_waits_and_is_not_taken_under_another_key_waits_as_what_it_was(tm: 
     assert (ran.code, Session.objects.get(key="away").status) == (1, "ended")
 
 
-def test_a_session_without_an_action_waits_as_what_it_was_until_it_is_there_under_another_key(
+def test_a_session_without_actions_waits_until_it_is_created_under_another_key(
     tm: Here, record: Callable[..., None], folder: Path
 ) -> None:
-    record("away", url=NOBODY)
-    name = left(tm)
-    assert tm.run("spool", "send", name, "--as", "other", TIMEMACHINE_URL=NOBODY).code == 0
+    record("away", url=UNREACHABLE)
+    name = undelivered(tm)
+    assert tm.run("spool", "send", name, "--as", "other", TIMEMACHINE_URL=UNREACHABLE).code == 0
     (item,) = tm.json("spool", "list")["items"]
     assert (item["file"], item["session"], item["actions"]) == (name, "away", 0)
     assert tm.run("spool", "send", name, "--as", "other").code == 0
@@ -192,8 +192,8 @@ def test_a_session_without_an_action_waits_as_what_it_was_until_it_is_there_unde
     assert list(folder.iterdir()) == []
 
 
-def test_of_several_recordings_each_says_why_it_did_not_go(tm: Here, folder: Path) -> None:
-    first = aside(tm, folder, "ended")
+def test_each_undelivered_recording_gives_its_reason(tm: Here, folder: Path) -> None:
+    first = refused_recording(tm, folder, "ended")
     with TimeMachine(patience=20) as machine, machine.session("Unfit", key="unfit") as s:
         s.event("unfit", id="i" * 3_000)
     (second,) = {each["file"] for each in tm.json("spool", "list")["items"]} - {first}
@@ -209,16 +209,16 @@ def test_of_several_recordings_each_says_why_it_did_not_go(tm: Here, folder: Pat
     assert "1,000" in lines[1]
 
 
-def test_what_is_dropped_is_gone(tm: Here, folder: Path) -> None:
-    name = aside(tm, folder, "ended")
+def test_a_dropped_recording_is_deleted(tm: Here, folder: Path) -> None:
+    name = refused_recording(tm, folder, "ended")
     assert "Answer" in tm.run("spool", "drop", name, given="no\n").err
-    assert left(tm) == name
+    assert undelivered(tm) == name
     assert tm.run("spool", "drop", name, "--yes").out == f"Deleted {name} with 2 actions.\n"
     assert list(folder.iterdir()) == []
 
 
-def test_what_a_process_has_in_use_is_left_to_it(tm: Here, folder: Path) -> None:
-    with TimeMachine(NOBODY, patience=0.1) as machine:
+def test_a_recording_in_use_is_neither_sent_nor_dropped(tm: Here, folder: Path) -> None:
+    with TimeMachine(UNREACHABLE, patience=0.1) as machine:
         s = machine.session("Open", key="open")
         s.record("user", 1)
         machine.sender.drain()
@@ -228,19 +228,17 @@ def test_what_a_process_has_in_use_is_left_to_it(tm: Here, folder: Path) -> None
             assert "End it first" in tm.refused("spool", *words)
 
 
-def test_while_no_server_is_there_all_of_it_stays(
-    tm: Here, record: Callable[..., None], folder: Path
-) -> None:
-    record("away", 1, 2, url=NOBODY)
-    name = left(tm)
-    ran = tm.run("spool", "send", name, TIMEMACHINE_URL=NOBODY)
+def test_without_a_server_every_recording_stays(tm: Here, record: Callable[..., None], folder: Path) -> None:
+    record("away", 1, 2, url=UNREACHABLE)
+    name = undelivered(tm)
+    ran = tm.run("spool", "send", name, TIMEMACHINE_URL=UNREACHABLE)
     assert (ran.code, "2 actions not delivered" in ran.err) == (1, True)
-    assert left(tm) == name
+    assert undelivered(tm) == name
     assert tm.run("spool", "send", name).code == 0
     assert outputs("away") == [1, 2]
 
 
-def test_recordings_that_are_not_there_are_refused(tm: Here, folder: Path) -> None:
+def test_unknown_recordings_are_refused(tm: Here, folder: Path) -> None:
     folder.mkdir()
     (folder / "other").write_bytes(b"something else\n")
     for words in (("send", "nothing:1"), ("drop", "other", "--yes"), ("drop", "../x", "--yes")):
@@ -248,7 +246,7 @@ def test_recordings_that_are_not_there_are_refused(tm: Here, folder: Path) -> No
     assert [each.name for each in folder.iterdir()] == ["other"]
 
 
-def test_what_was_refused_is_sent_also_while_its_process_still_records(tm: Here, folder: Path) -> None:
+def test_refused_actions_can_be_sent_while_their_process_still_records(tm: Here, folder: Path) -> None:
     with TimeMachine(patience=20) as machine, machine.session("Unfit", key="unfit") as s:
         s.event("unfit", id="i" * 3_000)
         s.record("user", 1)
@@ -264,7 +262,7 @@ def test_what_was_refused_is_sent_also_while_its_process_still_records(tm: Here,
     assert list(folder.iterdir()) == []
 
 
-def test_a_spool_that_is_damaged_or_cannot_be_read_is_named_with_the_reason(tm: Here, folder: Path) -> None:
+def test_a_damaged_or_unreadable_spool_is_named_with_the_reason(tm: Here, folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "a.spool").write_bytes(b"something else\n")
     (folder / "b.spool").mkdir()
@@ -283,11 +281,11 @@ def test_a_spool_that_is_damaged_or_cannot_be_read_is_named_with_the_reason(tm: 
     assert [each.name for each in folder.iterdir()] == ["b.spool"]
 
 
-def test_a_folder_that_cannot_be_read_is_not_told_as_an_empty_one(tm: Here, folder: Path) -> None:
+def test_an_unreadable_folder_is_not_reported_as_empty(tm: Here, folder: Path) -> None:
     folder.write_text("no folder")
     assert "(Not a directory)" in tm.refused("spool", "list")
 
 
 @pytest.mark.parametrize("words", [("drop",), ("send", "--as", "k"), ("send", "a", "b", "--as", "k")])
-def test_wrong_usage_ends_with_two(words: tuple[str, ...], terminal: Terminal) -> None:
+def test_wrong_usage_exits_with_2(words: tuple[str, ...], terminal: Terminal) -> None:
     assert terminal.run("spool", *words).code == 2

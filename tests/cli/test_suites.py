@@ -1,4 +1,4 @@
-"""suite: made, run, waited for, reported and deleted, against a real server and somebody who works on replays."""
+"""`suite`: created, run, waited for, reported and deleted, against a real server with a replay worker."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def session(tm: Here) -> Session:
     return recorded_session(tm.project, key="s1")
 
 
-def test_a_suite_is_made_run_twice_and_says_what_changed(tm: Here, session: Session, worker: None) -> None:
+def test_a_suite_that_ran_twice_reports_what_changed(tm: Here, session: Session, worker: None) -> None:
     made = tm.run("suite", "create", "nightly", "s1", *ONE, "--schedule", "daily 07:30 Europe/Berlin")
     assert made.code == 0, made
     assert "schedule    daily 07:30 Europe/Berlin" in made.out
@@ -43,7 +43,7 @@ def test_a_suite_is_made_run_twice_and_says_what_changed(tm: Here, session: Sess
     assert tm.json("suite", "report", "nightly", "1")["items"] == []
 
 
-def test_a_condition_that_holds_ends_a_run_with_3(tm: Here, session: Session, worker: None) -> None:
+def test_a_condition_that_holds_exits_with_3(tm: Here, session: Session, worker: None) -> None:
     tm.run("suite", "create", "nightly", "s1", *ONE, "--fail-on", "worse", "--fail-on", "cost:1")
     assert tm.run("suite", "run", "nightly").code == 0
     tm.run("suite", "edit", "nightly", "--use-model", "local:extractive-3")
@@ -54,7 +54,7 @@ def test_a_condition_that_holds_ends_a_run_with_3(tm: Here, session: Session, wo
     assert tm.json("suite", "show", "nightly")["fail_on"] == ["worse", "cost:1"]
 
 
-def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, session: Session) -> None:
+def test_without_waiting_a_run_is_only_launched_and_can_be_cancelled(tm: Here, session: Session) -> None:
     tm.run("suite", "create", "nightly", "s1", *ONE)
     done = tm.run("suite", "run", "nightly", "--no-wait")
     assert done.out == f"Run 1: {tm.url}/suites/{Suite.objects.get().id}/runs/1/\n"
@@ -65,7 +65,7 @@ def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, sess
     assert "has already finished" in tm.run("suite", "cancel", "nightly", "1").err
 
 
-def test_a_run_that_somebody_cancels_is_a_failure(
+def test_a_run_cancelled_by_someone_else_is_a_failure(
     tm: Here, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tm.run("suite", "create", "nightly", "s1", *ONE)
@@ -91,7 +91,7 @@ def test_suites_and_runs_are_listed(tm: Here, session: Session, worker: None) ->
     assert tm.json("suite", "list")["items"][0]["name"] == "nightly"
 
 
-def test_a_session_that_was_erased_is_named(tm: Here, session: Session, worker: None) -> None:
+def test_an_erased_session_is_named(tm: Here, session: Session, worker: None) -> None:
     second = recorded_session(tm.project, key="s2", questions=QUESTIONS[:1])
     tm.run("suite", "create", "nightly", "s1", "s2", *ONE)
     tm.run("suite", "run", "nightly")
@@ -102,7 +102,7 @@ def test_a_session_that_was_erased_is_named(tm: Here, session: Session, worker: 
     assert "Left out, s2: The session s2 was deleted" in done.out
 
 
-def test_only_what_is_given_is_edited(tm: Here, session: Session) -> None:
+def test_only_the_given_options_are_edited(tm: Here, session: Session) -> None:
     tm.run("suite", "create", "nightly", "s1", *ONE, "--skip-finds", "--spend-limit", "2")
     found = tm.json(
         "suite", "edit", "nightly", "--name", "weekly", "--seed", "7", "--schedule", "every 3 hours"
@@ -119,7 +119,9 @@ def test_only_what_is_given_is_edited(tm: Here, session: Session) -> None:
     assert audit["options"]["reason"].startswith("command line")
 
 
-def test_sessions_may_be_described_instead_of_named(tm: Here, session: Session, worker: None) -> None:
+def test_sessions_may_be_chosen_by_filter_instead_of_by_name(
+    tm: Here, session: Session, worker: None
+) -> None:
     made = tm.run("suite", "create", "nightly", *ONE, "--match", "s1", "--match-agent", "desk", "--most", "3")
     assert "matching    the newest 3 sessions with q s1, agent desk, searched again at each run" in made.out
     assert "No session matches" in tm.run("suite", "run", "nightly").err
@@ -132,7 +134,7 @@ def test_sessions_may_be_described_instead_of_named(tm: Here, session: Session, 
     assert tm.json("suite", "edit", "nightly", "--session", "s1", "--no-match")["matching"] is None
 
 
-def test_a_suite_is_deleted_after_asking(tm: Here, session: Session, worker: None) -> None:
+def test_a_suite_is_deleted_after_confirmation(tm: Here, session: Session, worker: None) -> None:
     tm.run("suite", "create", "nightly", "s1", *ONE)
     tm.run("suite", "run", "nightly")
     assert "Nothing was deleted" in tm.run("suite", "delete", "nightly", given="no\n").err

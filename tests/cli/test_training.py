@@ -1,4 +1,4 @@
-"""training export and report, against a real server."""
+"""`training export` and `training report`, against a real server."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def solved(tm: Here) -> None:
     end_session(begun.id)
 
 
-def test_three_files_and_what_is_left_out(tm: Here, tmp_path: Path) -> None:
+def test_an_export_writes_three_files_and_reports_what_is_left_out(tm: Here, tmp_path: Path) -> None:
     tm.json("session", "start", "handbook", "--name", "n", "--key", "s1")
     target = tmp_path / "pairs"
     ran = tm.run("training", "export", "-o", str(target))

@@ -1,4 +1,4 @@
-"""$0 is what was recorded or priced as nothing; what nothing was priced of is not said to cost nothing, wherever it is told."""
+"""Unknown costs: $0 is shown only for a recorded or known price of zero, everywhere that costs appear."""
 
 import re
 from decimal import Decimal
@@ -59,7 +59,7 @@ def saved(sums: dict[str, Any]) -> tuple[float | None, int]:
 
 
 @pytest.mark.parametrize("name", DRAFTS)
-def test_every_answer_of_the_api_tells_the_same(reader: Program, name: str) -> None:
+def test_every_api_answer_gives_the_same_cost(reader: Program, name: str) -> None:
     of = f"/sessions/{name}"
     several = [
         reader.get(of).json(),
@@ -80,12 +80,12 @@ def test_a_kind_of_steps_without_a_price_has_no_cost(reader: Program) -> None:
     assert {each["kind"]: each["cost_usd"] for each in items} == {"event": None, "llm_call": 0}
 
 
-def told(page: str) -> str:
+def page_text(page: str) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", page).split())
 
 
 @pytest.mark.parametrize("name", DRAFTS)
-def test_pages_and_the_terminal_say_it_in_the_same_words(here: Here, name: str) -> None:
+def test_pages_and_the_terminal_show_the_same_cost_text(here: Here, name: str) -> None:
     browser = browser_of(here.project)
     row = re.split(
         r"\s{2,}",
@@ -95,14 +95,14 @@ def test_pages_and_the_terminal_say_it_in_the_same_words(here: Here, name: str) 
     for command in (("view", name), ("totals", name)):
         lines = here.run("session", *command).out.splitlines()
         assert [line.split(maxsplit=1)[1] for line in lines if line.startswith("cost ")] == [WORDS[name]]
-    assert told(browser.get(f"/?agent={name}").text).count(WORDS[name]) >= 1
-    assert f"Cost {WORDS[name]}" in told(
+    assert page_text(browser.get(f"/?agent={name}").text).count(WORDS[name]) >= 1
+    assert f"Cost {WORDS[name]}" in page_text(
         browser.get(f"/sessions/{name}/?step={len(DRAFTS[name])}&tab=state").text
     )
-    assert f"Cost {WORDS[name]} {WORDS[name]} " in told(browser.get(f"/compare/?a={name}&b={name}").text)
+    assert f"Cost {WORDS[name]} {WORDS[name]} " in page_text(browser.get(f"/compare/?a={name}&b={name}").text)
 
 
-def test_from_0_on_are_the_sessions_that_have_a_cost(here: Here, reader: Program) -> None:
+def test_a_minimum_cost_of_0_lists_the_sessions_with_a_known_cost(here: Here, reader: Program) -> None:
     found = {each["key"] for each in reader.get("/sessions", min_cost=0).json()["items"]}
     assert found == {"both", "free"}
     listed = here.run("session", "list", "--min-cost", "0").out.splitlines()[1:]

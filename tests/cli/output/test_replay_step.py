@@ -1,4 +1,4 @@
-"""One step of a replay as it is shown, in forms that a small recording does not bring about."""
+"""Output of a single replay step, in forms that a small recording does not produce."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ DEBUG: dict[str, Any] = {"kind": "debug", "options": {}}
 
 
 def original(**changes: Any) -> dict[str, Any]:
-    """An ask as it was recorded, with changes."""
+    """A recorded ask, with changes."""
     return {
         "input": "Why?",
         "output": "Because.",
@@ -24,7 +24,7 @@ def original(**changes: Any) -> dict[str, Any]:
 
 
 def step(**changes: Any) -> dict[str, Any]:
-    """A step of an audit in which no model was called, with changes."""
+    """An audit step in which no model was called, with changes."""
     return {
         "sequence": 1234,
         "kind": "ask",
@@ -63,7 +63,7 @@ def shown(found: Any, replay: Any = AUDIT, **more: Any) -> list[str]:
 
 
 def fact(name: str, lines: list[str]) -> str:
-    """What stands behind a name."""
+    """The value of a fact in the output."""
     return next(line.removeprefix(f"  {name}").strip() for line in lines if line.startswith(f"  {name}  "))
 
 
@@ -78,7 +78,7 @@ def fact(name: str, lines: list[str]) -> str:
         ({"status": "cancelled", "context": None}, "cancelled"),
     ],
 )
-def test_the_first_line_says_what_the_step_came_to(changes: dict[str, Any], outcome: str) -> None:
+def test_the_first_line_shows_the_outcome_of_the_step(changes: dict[str, Any], outcome: str) -> None:
     assert shown(step(**changes))[0] == f"Step 1,234 · ask · {outcome}"
 
 
@@ -95,12 +95,12 @@ def test_the_first_line_says_what_the_step_came_to(changes: dict[str, Any], outc
         ),
     ],
 )
-def test_a_grounding_that_was_recorded_in_any_form_is_told(grounding: dict[str, Any], says: str) -> None:
+def test_a_recorded_grounding_of_any_form_is_shown(grounding: dict[str, Any], says: str) -> None:
     lines = shown(step(original=original(grounding=grounding)), recorded={"retrieval": None})
     assert says in fact("recorded call", lines).split("; ")
 
 
-def test_a_frame_with_something_wrong_says_what() -> None:
+def test_a_problem_with_a_frame_is_shown() -> None:
     frames = [
         frame(),
         frame(frame=4, verdict="altered", since="updated"),
@@ -113,7 +113,7 @@ def test_a_frame_with_something_wrong_says_what() -> None:
     assert fact("frozen frames", shown(step())) == "none"
 
 
-def test_what_came_went_and_moved_is_named() -> None:
+def test_added_removed_and_moved_hits_are_listed() -> None:
     found = retrieval(
         gained=[7, "doc-1"], lost=[2], moved=[{"frame": 1, "from": 2, "to": 3}], overlap=0.5, adaptive=True
     )
@@ -124,11 +124,11 @@ def test_what_came_went_and_moved_is_named() -> None:
     assert fact("mode", lines) == "debug, hybrid search, top 8, adaptive, now"
 
 
-def test_a_step_of_a_debug_replay_that_looked_for_nothing_claims_no_search() -> None:
+def test_a_debug_step_without_a_search_shows_no_search_mode() -> None:
     assert fact("mode", shown(step(), DEBUG)) == "debug"
 
 
-def test_what_was_not_recorded_says_so_and_shows_no_difference() -> None:
+def test_unrecorded_values_are_marked_and_shown_without_a_diff() -> None:
     lines = shown(
         step(
             original=original(input=None, output=None, model=None),
@@ -141,7 +141,7 @@ def test_what_was_not_recorded_says_so_and_shows_no_difference() -> None:
     assert lines[-4:] == ["  original answer:", "    not recorded", "  new answer:", "    Now."]
 
 
-def test_a_step_that_failed_or_was_not_asked_says_why() -> None:
+def test_a_failed_or_not_asked_step_shows_the_reason() -> None:
     failed = step(
         status="failed",
         verdict="error",
@@ -154,16 +154,16 @@ def test_a_step_that_failed_or_was_not_asked_says_why() -> None:
     )
 
 
-def test_an_answer_that_is_no_text_is_shown_as_json() -> None:
+def test_an_answer_that_is_not_text_is_shown_as_json() -> None:
     lines = shown(step(original=original(output={"ü": [1]})))
     assert lines[-1] == '    {"ü": [1]}'
 
 
-def test_an_answer_cannot_steer_the_terminal() -> None:
+def test_an_answer_cannot_inject_terminal_escapes() -> None:
     assert shown(step(original=original(output="a\x1b[2Jb\r\nc")))[-2:] == ["    a␛[2Jb␍", "    c"]
 
 
-def test_hits_of_another_tool_need_no_score_and_no_title() -> None:
+def test_hits_of_another_tool_need_neither_score_nor_title() -> None:
     hit = {"rank": 1, "score": None, "scores": None, "frame": None, "title": None}
     lines = shown(step(), recorded={"retrieval": {"hits": [hit], "cut_by": None}})
     assert "  recorded hits (cut-off rule not recorded):" in lines
@@ -178,7 +178,7 @@ def test_a_step_without_any_retrieval_has_no_hits() -> None:
 
 
 @pytest.mark.parametrize(("depth", "to"), [(None, ""), (1_200, " down to rank 1,200")])
-def test_the_order_of_what_stayed_is_told_with_how_far_it_goes(depth: int | None, to: str) -> None:
+def test_the_rank_overlap_of_the_hits_is_shown_with_its_depth(depth: int | None, to: str) -> None:
     found = retrieval(overlap=0.125, k=8, rank_biased_overlap=1.0, rank_biased_depth=depth)
     told = fact("retrieval", shown(step(retrieval=found), DEBUG))
     assert told == f"changed (overlap@8 0.12, rank-biased 1.00{to})"

@@ -10,11 +10,11 @@ def step(sequence: int, name: str | None, parent: Any) -> Any:
 
 
 def indents(*steps: Any) -> list[int]:
-    """How far in each step stands."""
+    """The indentation of each step."""
     return [line.index("event") for line in action_lines(steps, last=9)]
 
 
-def test_a_child_stands_indented_whether_its_parent_comes_before_or_behind_it() -> None:
+def test_a_child_is_indented_whether_its_parent_comes_before_or_after_it() -> None:
     assert indents(
         step(1, "a", None),
         step(2, None, "a"),
@@ -24,11 +24,11 @@ def test_a_child_stands_indented_whether_its_parent_comes_before_or_behind_it() 
     ) == [3, 5, 7, 5, 7]
 
 
-def test_what_stands_under_a_step_whose_parent_never_comes_stands_under_that_step() -> None:
+def test_children_of_a_step_with_a_missing_parent_stay_under_that_step() -> None:
     assert indents(step(1, "a", "gone"), step(2, "b", "a"), step(3, None, "b")) == [3, 5, 7]
 
 
-def test_nothing_waits_for_a_parent_whose_number_has_passed() -> None:
+def test_steps_are_printed_once_their_parent_number_has_passed() -> None:
     told: list[str] = []
 
     def steps() -> Iterator[Any]:
@@ -41,5 +41,5 @@ def test_nothing_waits_for_a_parent_whose_number_has_passed() -> None:
     assert [line.index("event") for line in told] == [3, 5]
 
 
-def test_parents_that_never_come_and_those_in_a_circle_end() -> None:
+def test_missing_parents_and_parent_cycles_do_not_block_the_output() -> None:
     assert indents(step(1, "a", "gone"), step(2, "b", "c"), step(3, "c", "b")) == [3, 9, 9]

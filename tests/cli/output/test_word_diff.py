@@ -1,4 +1,4 @@
-"""What `--diff` shows."""
+"""Output of `--diff`."""
 
 import re
 import time
@@ -33,22 +33,22 @@ plain = st.text(st.characters(codec="utf-8", exclude_characters="[]{}+-")).filte
         (" ", "", ["[- -]"]),
     ],
 )
-def test_words_that_went_and_came_are_marked(old: str, new: str, lines: list[str]) -> None:
+def test_removed_and_added_words_are_marked(old: str, new: str, lines: list[str]) -> None:
     assert list(difference(old, new)) == lines
 
 
 @given(plain)
-def test_nothing_differs_between_a_text_and_itself(text: str) -> None:
+def test_a_text_does_not_differ_from_itself(text: str) -> None:
     assert list(difference(text, text)) == []
 
 
 @given(plain, plain)
-def test_two_texts_that_differ_always_show_a_mark(old: str, new: str) -> None:
+def test_different_texts_always_show_a_mark(old: str, new: str) -> None:
     if old != new:
         assert MARKS.search("\n".join(difference(old, new)))
 
 
-def test_long_texts_are_compared_by_lines_and_soon() -> None:
+def test_long_texts_are_compared_by_line_and_quickly() -> None:
     old = "\n".join(f"line {number} of the text" for number in range(MOST_WORDS))
     new = old.replace("line 77 of", "line 78 of")
     started = time.process_time()
@@ -57,7 +57,7 @@ def test_long_texts_are_compared_by_lines_and_soon() -> None:
     assert [line for line in lines if line[0] in "+-"][2:] == ["-line 77 of the text", "+line 78 of the text"]
 
 
-def test_the_longest_texts_that_are_compared_by_words_take_no_time_to_speak_of() -> None:
+def test_the_longest_texts_compared_by_word_are_compared_quickly() -> None:
     half = MOST_WORDS // 2
     old, new = (" ".join(str(number * step % 97) for number in range(half)) for step in (3, 5))
     started = time.process_time()

@@ -1,4 +1,4 @@
-"""Words, money, times and tables as a terminal shows them."""
+"""Formatting of words, money, times and tables in the terminal."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -32,7 +32,7 @@ NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
         (0.996, "$1.00"),
     ],
 )
-def test_money_has_the_digits_that_say_something(dollars: float | None, shown: str) -> None:
+def test_money_shows_its_significant_digits(dollars: float | None, shown: str) -> None:
     assert money_or_unknown(dollars) == shown
 
 
@@ -45,12 +45,12 @@ def test_money_has_the_digits_that_say_something(dollars: float | None, shown: s
         (0, 1, "$0 + 1 call of unknown price"),
     ],
 )
-def test_a_sum_never_hides_calls_of_unknown_price(dollars: float, unknown: int, shown: str) -> None:
+def test_a_sum_always_shows_calls_of_unknown_price(dollars: float, unknown: int, shown: str) -> None:
     assert total_cost(dollars, unknown) == shown
 
 
 @given(st.floats(min_value=1e-9, max_value=1e6))
-def test_a_price_that_is_not_nothing_never_reads_as_nothing(dollars: float) -> None:
+def test_a_nonzero_price_is_never_shown_as_zero(dollars: float) -> None:
     shown = money(dollars)
     assert shown != "$0"
     assert abs(float(shown[1:].replace(",", "")) - dollars) <= max(0.005, dollars * 0.06)
@@ -66,9 +66,7 @@ def test_a_price_that_is_not_nothing_never_reads_as_nothing(dollars: float) -> N
         ("2026-11-20T09:00:00+02:00", -5, "2026-11-20 02:00 (07:00 UTC)"),
     ],
 )
-def test_a_time_is_shown_as_the_clock_here_shows_it_with_utc(
-    text: str | None, hours: int, shown: str
-) -> None:
+def test_a_time_is_shown_in_local_time_with_utc(text: str | None, hours: int, shown: str) -> None:
     assert local(text, timezone(timedelta(hours=hours))) == shown
 
 
@@ -84,12 +82,12 @@ def test_a_time_is_shown_as_the_clock_here_shows_it_with_utc(
         ("2026-12-04", "2026-12-04T23:59:59.999999Z"),
     ],
 )
-def test_an_end_is_a_span_from_now_or_a_time(text: str, end: str) -> None:
+def test_an_expiry_is_a_duration_from_now_or_a_time(text: str, end: str) -> None:
     assert expiry_time(text, NOW) == end
 
 
 @pytest.mark.parametrize("text", ["", "14", "d", "14 d", "tomorrow", "-3d", "2026-13-04", "999999w", "١d"])
-def test_what_is_no_end_is_refused_with_the_ways_to_write_one(text: str) -> None:
+def test_an_invalid_expiry_is_refused_with_the_valid_forms(text: str) -> None:
     with pytest.raises(InvalidInput, match="14d"):
         expiry_time(text, NOW)
 
@@ -122,7 +120,7 @@ def test_a_duration_has_its_unit(milliseconds: float | None, shown: str) -> None
         ),
     ],
 )
-def test_tokens_nobody_counted_are_unknown_and_none_is_none(usage: dict[str, Any] | None, shown: str) -> None:
+def test_uncounted_tokens_are_unknown_and_zero_is_zero(usage: dict[str, Any] | None, shown: str) -> None:
     assert formatting.tokens(usage) == shown
 
 
@@ -137,7 +135,7 @@ def test_tokens_nobody_counted_are_unknown_and_none_is_none(usage: dict[str, Any
         ("pay \u202eelloM\u2066", "pay ⟨U+202E⟩elloM⟨U+2066⟩"),
     ],
 )
-def test_a_recorded_text_cannot_steer_the_terminal(text: str, shown: str) -> None:
+def test_a_recorded_text_cannot_inject_terminal_escapes(text: str, shown: str) -> None:
     assert formatting.visible(text) == shown
 
 
@@ -150,11 +148,11 @@ def test_a_long_text_is_cut_on_one_line() -> None:
     ("sequences", "shown"),
     [([4], "step 4"), ([4, 5, 6], "steps 4 to 6"), ([1000, 1001], "steps 1,000 to 1,001")],
 )
-def test_steps_are_told_as_a_run(sequences: list[int], shown: str) -> None:
+def test_consecutive_steps_are_shown_as_a_range(sequences: list[int], shown: str) -> None:
     assert formatting.steps(sequences) == shown
 
 
-def test_columns_stand_under_each_other_whatever_the_letters_are_wide() -> None:
+def test_columns_are_aligned_whatever_the_width_of_the_characters() -> None:
     rows = [["日本語", "1"], ["e\u0301t\u00e9", "12,345"], ["x", ""]]
     assert list(table(["name", "count"], rows, right=("count",))) == [
         "name     count",
@@ -165,7 +163,7 @@ def test_columns_stand_under_each_other_whatever_the_letters_are_wide() -> None:
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), min_size=1))
-def test_a_table_has_one_line_for_each_row_and_no_line_is_wider_than_the_widest(
+def test_a_table_has_one_line_per_row_without_trailing_padding(
     rows: list[tuple[str, str]],
 ) -> None:
     lines = list(table(["a", "b"], rows))
@@ -173,7 +171,7 @@ def test_a_table_has_one_line_for_each_row_and_no_line_is_wider_than_the_widest(
     assert not any("\n" in line or "\x1b" in line for line in lines)
 
 
-def test_facts_without_a_value_are_left_out() -> None:
+def test_facts_without_a_value_are_omitted() -> None:
     assert list(facts([("name", "a"), ("agent", ""), ("collection", "b\nc")])) == [
         "name        a",
         "collection  b c",
@@ -181,5 +179,5 @@ def test_facts_without_a_value_are_left_out() -> None:
     assert list(facts([("agent", "")])) == []
 
 
-def test_wide_letters_take_two_columns_and_accents_none() -> None:
+def test_wide_characters_take_two_columns_and_accents_none() -> None:
     assert [width(text) for text in ("abc", "日本", "e\u0301", "")] == [3, 4, 1, 0]

@@ -1,4 +1,4 @@
-"""`timemachine session branches`, and what `session view` says that a session adds up to."""
+"""`timemachine session branches`, and the totals shown by `session view`."""
 
 import re
 
@@ -31,7 +31,7 @@ def test_the_tree_of_a_session_is_shown(tm: Here) -> None:
     assert "No branches." in tm.run("session", "branches", "alone").out
 
 
-def test_a_session_says_how_long_it_took_and_what_it_called(tm: Here) -> None:
+def test_a_session_shows_its_duration_and_its_calls(tm: Here) -> None:
     session = start_session(tm.project, name="Tools", key="tools", by="test")
     calls = [ActionDraft(kind="tool_call", tool=name, iteration=3) for name in ("grep", "ls", "ls")]
     append(session.id, [*calls, ActionDraft(kind="llm_call", model="openai:gpt-4o-mini")])
@@ -41,7 +41,7 @@ def test_a_session_says_how_long_it_took_and_what_it_called(tm: Here) -> None:
     assert "up to 3" in shown
 
 
-def test_deleting_says_how_many_went_on_and_the_branches_say_from_where(tm: Here) -> None:
+def test_deleting_a_session_keeps_its_branches_with_their_origin(tm: Here) -> None:
     first = recorded_session(tm.project, key="first")
     start_session(tm.project, name="Second", key="second", by="test", parent=(first, 4))
     assert f"step 4 of {first.id}" in tm.run("session", "view", "second").out

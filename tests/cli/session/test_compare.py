@@ -1,4 +1,4 @@
-"""session compare, against a real server."""
+"""`session compare`, against a real server."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def both(tm: Here) -> Here:
     return tm
 
 
-def test_two_sessions_stand_step_by_step(both: Here) -> None:
+def test_two_sessions_are_shown_step_by_step(both: Here) -> None:
     lines = ok(both, "session", "compare", "one", "two").splitlines()
     assert "1 same, 2 modified, 0 moved, 0 only left, 1 only right" in lines
     assert ["steps", "3", "4"] in [line.split() for line in lines]
@@ -47,7 +47,7 @@ def test_two_sessions_stand_step_by_step(both: Here) -> None:
     assert signs[2].split() == [">", "3", "read", "d.py"]
 
 
-def test_the_document_is_the_apis_own_with_every_pair(both: Here) -> None:
+def test_json_output_is_the_api_document_with_every_pair(both: Here) -> None:
     session_of("long", *(call(f"{number}.py") for number in range(450)))
     found = both.json("session", "compare", "-a", "long", "-b", "long")
     assert len(found["items"]) == 450
@@ -62,7 +62,7 @@ def test_the_document_is_the_apis_own_with_every_pair(both: Here) -> None:
     assert found["next"] is None
 
 
-def test_only_what_is_asked_for_is_shown(both: Here) -> None:
+def test_only_pairs_with_the_chosen_status_are_shown(both: Here) -> None:
     said = ok(both, "session", "compare", "one", "two", "--show", "only_right")
     assert "d.py" in said
     assert "c.py" not in said
@@ -74,17 +74,17 @@ def test_only_what_is_asked_for_is_shown(both: Here) -> None:
 @pytest.mark.parametrize(
     "ids", [("one",), ("-a", "one"), ("one", "two", "three"), ("-a", "one", "-b", "two", "x")]
 )
-def test_two_must_be_named(both: Here, ids: tuple[str, ...]) -> None:
+def test_two_runs_must_be_given(both: Here, ids: tuple[str, ...]) -> None:
     ran = both.run("session", "compare", *ids)
     assert ran.code == 2
     assert "Name two sessions or replays" in ran.err
 
 
-def test_what_is_not_there_is_said_in_one_line(both: Here) -> None:
+def test_an_unknown_run_is_reported_in_one_line(both: Here) -> None:
     assert "nobody" in both.refused("session", "compare", "one", "nobody")
 
 
-def test_asks_that_a_replay_left_out_for_its_spend_limit_stand_beside_the_recorded(
+def test_asks_skipped_for_the_spend_limit_are_listed_as_not_asked(
     tm: Here, worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")

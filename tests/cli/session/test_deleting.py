@@ -1,4 +1,4 @@
-"""session delete by steps and filters, session hold and release, retention: against a real server."""
+"""`session delete` by step and filter, `session hold`, `session release` and retention, against a real server."""
 
 import re
 
@@ -15,7 +15,7 @@ def recorded(tm: Here) -> str:
     return "s1"
 
 
-def test_a_turn_is_deleted_for_a_reason(tm: Here, recorded: str) -> None:
+def test_a_turn_is_deleted_with_a_reason(tm: Here, recorded: str) -> None:
     words = ("session", "delete", recorded, "--step", "1")
     assert tm.run(*words, "--yes").code == 2
     asked = tm.run(*words, "--reason", "asked for", given="n\n")
@@ -29,7 +29,7 @@ def test_a_turn_is_deleted_for_a_reason(tm: Here, recorded: str) -> None:
     assert "already been deleted" in tm.refused(*words, "--reason", "again", "--yes")
 
 
-def test_what_is_held_is_deleted_by_nothing_before_its_release(tm: Here, recorded: str) -> None:
+def test_a_held_session_is_not_deleted_before_its_release(tm: Here, recorded: str) -> None:
     held = tm.json("session", "hold", recorded, "--reason", "case 12")
     assert (held["sessions"], held["held_still"]) == (1, 1)
     assert "case 12" in tm.refused("session", "delete", recorded, "--yes")
@@ -44,7 +44,7 @@ def test_what_is_held_is_deleted_by_nothing_before_its_release(tm: Here, recorde
     assert tm.run("session", "delete", recorded, "--yes").code == 0
 
 
-def test_it_says_where_a_summary_stays(tm: Here, recorded: str) -> None:
+def test_deleting_reports_where_a_summary_remains(tm: Here, recorded: str) -> None:
     put = tm.json("session", "summarise", recorded, "--collection", "handbook")
     seen = tm.run("session", "delete", "--agent", "clerk", "--dry-run").out.splitlines()
     assert seen[-1] == "Summaries of 1 of them stay in a collection."
@@ -55,7 +55,7 @@ def test_it_says_where_a_summary_stays(tm: Here, recorded: str) -> None:
     assert gone[-1] == f"A summary of it stays in the collection handbook, frame {put['frame']:,}."
 
 
-def test_what_would_go_of_one_session_or_turn_is_said_and_nothing_goes(tm: Here, recorded: str) -> None:
+def test_a_dry_run_reports_what_would_be_deleted_and_deletes_nothing(tm: Here, recorded: str) -> None:
     words = ("session", "delete", recorded, "--dry-run")
     assert tm.run(*words).out == "1 session with 2 steps.\n"
     assert tm.run(*words, "--step", "1", "--step", "2", "--step", "2").out == "2 steps of s1.\n"
@@ -69,7 +69,7 @@ def test_what_would_go_of_one_session_or_turn_is_said_and_nothing_goes(tm: Here,
     assert tm.json("session", "view", recorded)["actions"] == 2
 
 
-def test_a_filter_and_a_session_do_not_go_together(tm: Here, recorded: str) -> None:
+def test_a_filter_and_a_session_cannot_be_combined(tm: Here, recorded: str) -> None:
     for words in ((), (recorded, "--tag", "x"), ("--step", "1", "--dry-run"), ("--tag", "x")):
         assert tm.run("session", "delete", *words, "--yes").code == 2
     assert tm.run("session", "hold", "--reason", "x").code == 2
@@ -77,7 +77,7 @@ def test_a_filter_and_a_session_do_not_go_together(tm: Here, recorded: str) -> N
     assert none.out == "No session matches (tag: x).\n"
 
 
-def test_a_rule_says_what_it_would_delete_before_it_is_set(tm: Here, recorded: str) -> None:
+def test_a_retention_rule_shows_what_it_would_delete_before_it_is_set(tm: Here, recorded: str) -> None:
     assert tm.run("retention", "list").out == "No rules. All sessions are kept permanently.\n"
     assert "six months" in tm.refused("retention", "set", "30", "--agent", "clerk", "--yes")
     words = ("retention", "set", "30", "--agent", "clerk", "--reason", "a test")

@@ -1,4 +1,4 @@
-"""session erase, against a real server."""
+"""`session erase`, against a real server."""
 
 import re
 
@@ -16,7 +16,7 @@ def recorded(tm: Here) -> str:
     return "s1"
 
 
-def test_nothing_goes_without_a_reason(tm: Here, recorded: str) -> None:
+def test_nothing_is_erased_without_a_reason(tm: Here, recorded: str) -> None:
     seen = tm.run("session", "erase", recorded, "--field", "name", "--step", "1")
     assert seen.out.startswith("Preview. Add --reason to erase this:\nsteps")
     assert re.search(r"^steps +1: 1$", seen.out, re.MULTILINE)
@@ -31,23 +31,23 @@ def test_nothing_goes_without_a_reason(tm: Here, recorded: str) -> None:
     assert "the first of two names" not in tm.run("session", "view", recorded).out
 
 
-def test_a_reason_that_says_what_is_erased_erases_nothing(tm: Here, recorded: str) -> None:
+def test_a_reason_that_quotes_the_erased_text_is_refused(tm: Here, recorded: str) -> None:
     words = ("session", "erase", recorded, "--field", "name", "--yes", "--reason")
     assert "a text that is erased" in tm.refused(*words, "The first of two names was wrong")
     assert "the first of two names" in tm.run("session", "view", recorded).out
 
 
-def test_with_json_the_apis_document_is_printed(tm: Here, recorded: str) -> None:
+def test_json_output_is_the_api_document(tm: Here, recorded: str) -> None:
     words = ("session", "erase", recorded, "--field", "name", "--reason", "a look")
     done = tm.json(*words, "--yes")
     assert (done["status"], done["result"]["steps"]) == ("done", 2)
 
 
-def test_where_there_is_nothing_to_erase_it_is_refused(tm: Here, recorded: str) -> None:
+def test_an_erasure_without_anything_to_erase_is_refused(tm: Here, recorded: str) -> None:
     ran = tm.run("session", "erase", recorded, "--redaction", "built-in", "--reason", "a look")
     assert (ran.code, "there is nothing to erase" in ran.err) == (1, True)
 
 
-def test_a_wrong_choice_is_refused(tm: Here, recorded: str) -> None:
+def test_an_invalid_selection_is_refused(tm: Here, recorded: str) -> None:
     assert tm.run("session", "erase", recorded).code == 2
     assert "leads to no field" in tm.refused("session", "erase", recorded, "--field", "kind")

@@ -1,4 +1,4 @@
-"""session export, against a real server."""
+"""`session export`, against a real server."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def test_a_session_is_exported_to_a_file_or_to_standard_output(tm: Here, tmp_pat
     assert tm.run("session", "export", "s1").out == target.read_text()
 
 
-def test_what_cannot_be_exported_says_why(tm: Here, tmp_path: Path) -> None:
+def test_a_failed_export_gives_the_reason(tm: Here, tmp_path: Path) -> None:
     recorded_session(tm.project, key="s1")
     assert "Unknown export format 'word'" in tm.run("session", "export", "s1", "--format", "word").err
     assert tm.run("session", "export", "nobody").code == 1
@@ -25,7 +25,7 @@ def test_what_cannot_be_exported_says_why(tm: Here, tmp_path: Path) -> None:
     assert "Cannot write" in tm.run("session", "export", "s1", "-o", str(tmp_path / "no" / "s1")).err
 
 
-def test_a_file_that_was_not_written_to_its_end_is_not_there(tm: Here, tmp_path: Path) -> None:
+def test_an_incomplete_export_leaves_no_file(tm: Here, tmp_path: Path) -> None:
     answer = answering(200, b"{}\n" + CUT_OFF, content_disposition="attachment", last_sequence="7")
     with other_server(answer) as url:
         ran = tm.run("session", "export", "s1", "-o", str(tmp_path / "s1.jsonl"), TIMEMACHINE_URL=url)

@@ -1,4 +1,4 @@
-"""`timemachine session import` on a terminal: a bar says how far a worker is with a long file, and makes way for the account."""
+"""`timemachine session import` in a terminal: a progress bar for a long file, replaced by the report."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def long_file(tm: Here) -> str:
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_bar_on_the_terminal_says_how_far_a_long_import_is(tm: Here) -> None:
+def test_a_progress_bar_is_shown_during_a_long_import(tm: Here) -> None:
     ours, theirs = pty.openpty()
     command = [str(Path(sys.executable).with_name("timemachine")), "session", "import", long_file(tm)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
@@ -40,7 +40,7 @@ def test_a_bar_on_the_terminal_says_how_far_a_long_import_is(tm: Here) -> None:
     while True:
         try:
             shown += os.read(ours, 4096)
-        except OSError:  # its end of the terminal is closed
+        except OSError:  # the other end of the terminal is closed
             break
     written, _ = process.communicate(timeout=60)
     os.close(ours)

@@ -1,4 +1,4 @@
-"""session judge, against a real server and a scripted judge."""
+"""`session judge`, against a real server and a scripted judge."""
 
 import json
 import signal
@@ -26,7 +26,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
 
 @pytest.fixture
 def recorded(tm: Here) -> str:
-    """A session whose first step is an answered question."""
+    """A session whose first step is an ask with an answer."""
     assert tm.run("put", "handbook", "-", given="Refunds are paid within 14 days.").code == 0
     tm.json("session", "start", "handbook", "--name", "n", "--key", "s1")
     tm.json("ask", "handbook", "--question", "When are refunds paid?", "--session", "s1")
@@ -37,7 +37,7 @@ def entry(**more: object) -> dict[str, object]:
     return {"number": 1, "verdict": "contradicted", "passage": 1, "quote": "within 30 days"} | more
 
 
-def test_judge_says_the_cost_before_then_each_sentence(
+def test_judge_shows_the_cost_first_and_then_each_sentence(
     tm: Here, stub: StubModelServer, recorded: str
 ) -> None:
     stub.script(Script(answer=json.dumps({"sentences": [entry()]})))
@@ -55,15 +55,13 @@ def test_judge_says_the_cost_before_then_each_sentence(
     assert told["cost"].startswith("$0.00")
 
 
-def test_judge_with_json_prints_the_apis_document(tm: Here, stub: StubModelServer, recorded: str) -> None:
+def test_judge_with_json_prints_the_api_document(tm: Here, stub: StubModelServer, recorded: str) -> None:
     stub.script(Script(answer=json.dumps({"sentences": [entry(quote="within 14 days")]})))
     made = tm.json("session", "judge", recorded, "1", "--model", MODEL)
     assert (made["state"], made["sentences"][0]["quote_in"]) == ("done", 1)
 
 
-def test_a_judge_that_is_not_understood_is_a_failure_in_one_line(
-    tm: Here, stub: StubModelServer, recorded: str
-) -> None:
+def test_an_unreadable_judgement_is_a_one_line_error(tm: Here, stub: StubModelServer, recorded: str) -> None:
     stub.script(Script(answer="All good!"))
     ran = tm.run("session", "judge", recorded, "1", "--model", MODEL)
     assert ran.code == 1
@@ -72,7 +70,7 @@ def test_a_judge_that_is_not_understood_is_a_failure_in_one_line(
     assert "verdicts" not in ran.out
 
 
-def test_a_judge_is_asked_and_its_failure_told_also_where_the_reader_left(
+def test_a_judge_failure_is_reported_even_if_the_output_pipe_is_closed(
     tm: Here, stub: StubModelServer, recorded: str
 ) -> None:
     stub.script(Script(answer="All good!"))
@@ -81,7 +79,7 @@ def test_a_judge_is_asked_and_its_failure_told_also_where_the_reader_left(
     assert len(stub.calls()) == 1
 
 
-def test_ctrl_c_ends_the_judgement(tm: Here, stub: StubModelServer, recorded: str) -> None:
+def test_ctrl_c_cancels_the_judgement(tm: Here, stub: StubModelServer, recorded: str) -> None:
     stub.script(Script(mode="silent", seconds=20))
     typed = Typed("session", "judge", recorded, "1", "--model", MODEL)
     stub.wait_for_calls(1)

@@ -1,4 +1,4 @@
-"""session note and session notes, against a real server."""
+"""`session note` and `session notes`, against a real server."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_note_is_pinned_and_listed_by_its_step(tm: Here, recorded: str) -> Non
     assert "notes       2" in tm.run("session", "view", recorded).out
 
 
-def test_with_json_the_apis_documents_are_printed_page_by_page(tm: Here, recorded: str) -> None:
+def test_json_output_is_the_api_document_page_by_page(tm: Here, recorded: str) -> None:
     made = [tm.json("session", "note", recorded, "--step", "1", "--text", text) for text in "ab"]
     first = tm.run("session", "notes", recorded, "--limit", "1")
     assert "There are more: timemachine session notes s1 --limit 1 --after " in first.err
@@ -37,12 +37,12 @@ def test_with_json_the_apis_documents_are_printed_page_by_page(tm: Here, recorde
     assert rest["next"] is None
 
 
-def test_no_notes_says_how_to_pin_one(tm: Here, recorded: str) -> None:
+def test_an_empty_list_explains_how_to_pin_a_note(tm: Here, recorded: str) -> None:
     ran = tm.run("session", "notes", recorded)
     assert ran.out == "No notes yet. Add one with `timemachine session note ID --step N --text …`.\n"
 
 
-def test_what_cannot_be_a_note_is_refused_in_one_line(tm: Here, recorded: str) -> None:
+def test_an_invalid_note_is_refused_in_one_line(tm: Here, recorded: str) -> None:
     assert "A note needs a text" in tm.refused("session", "note", recorded, "--step", "1", "--text", " ")
     assert "has no step 9" in tm.refused("session", "note", recorded, "--step", "9", "--text", "x")
     assert tm.run("session", "note", recorded, "--step", "0", "--text", "x").code == 2

@@ -1,4 +1,4 @@
-"""session replay with a language model: its tokens, its price and its failures."""
+"""`session replay` with a language model: tokens, prices and failures."""
 
 from collections.abc import Generator
 
@@ -19,7 +19,7 @@ def recorded(tm: Here, worker: None) -> Session:
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
-    """A model server in the place of OpenAI."""
+    """A stub model server in place of OpenAI."""
     with StubModelServer() as server:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
@@ -55,7 +55,7 @@ def test_a_language_model_shows_its_tokens_and_its_price(
     assert held.startswith("--fail-on: the replay cost $0.003")
 
 
-def test_what_a_changed_prompt_would_cost_is_said_as_the_api_says_it(
+def test_the_estimate_for_a_changed_prompt_is_that_of_the_api(
     tm: Here, recorded: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="Within 14 days."))
@@ -69,7 +69,7 @@ def test_what_a_changed_prompt_would_cost_is_said_as_the_api_says_it(
     assert f"1 ask with openai:gpt-4o: estimated cost {money(told['cost_usd'])}.\n" in ran.err
 
 
-def test_a_price_that_nobody_knows_is_unknown_and_holds_against_any_limit(
+def test_an_unknown_price_is_shown_as_unknown_and_exceeds_any_limit(
     tm: Here, recorded: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="Within 14 days."))
@@ -85,7 +85,7 @@ def test_a_price_that_nobody_knows_is_unknown_and_holds_against_any_limit(
     assert "cost       unknown\n" in asked.out
 
 
-def test_a_model_that_fails_is_an_error_in_the_step_and_not_of_the_command(
+def test_a_model_failure_is_an_error_of_the_step_and_not_of_the_command(
     tm: Here, recorded: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
@@ -102,9 +102,7 @@ def test_a_model_that_fails_is_an_error_in_the_step_and_not_of_the_command(
     )
 
 
-def test_a_replay_in_which_every_step_fails_has_failed(
-    tm: Here, recorded: Session, stub: StubModelServer
-) -> None:
+def test_a_replay_whose_steps_all_fail_has_failed(tm: Here, recorded: Session, stub: StubModelServer) -> None:
     stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
     ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--skip-finds")
     assert ran.code == 1

@@ -1,4 +1,4 @@
-"""session replay, against a real server and somebody who works on replays."""
+"""`session replay`, against a real server with a replay worker."""
 
 import json
 import re
@@ -78,7 +78,7 @@ def test_an_audit_with_another_model_shows_both_answers_and_what_differs(tm: Her
     assert "[-" not in step.partition("  diff:\n")[2]
 
 
-def test_a_debug_replay_shows_what_retrieval_brings_now(tm: Here, recorded: Session) -> None:
+def test_a_debug_replay_shows_what_retrieval_returns_now(tm: Here, recorded: Session) -> None:
     tm.json(
         "put",
         "handbook",
@@ -102,7 +102,7 @@ def test_a_debug_replay_shows_what_retrieval_brings_now(tm: Here, recorded: Sess
     assert "answer:" not in second
 
 
-def test_an_ask_with_a_grounding_of_another_form_is_replayed(tm: Here, worker: None) -> None:
+def test_an_ask_with_a_grounding_of_another_tool_is_replayed(tm: Here, worker: None) -> None:
     session = start_session(tm.project, name="Elsewhere", by="test", key="s2")
     asked = ActionDraft(
         kind="ask", model="local:extractive-1", input="Why?", output="So.", grounding={"score": 0.5}
@@ -113,14 +113,14 @@ def test_an_ask_with_a_grounding_of_another_form_is_replayed(tm: Here, worker: N
     assert "; without a label 0.50" in ran.out
 
 
-def test_the_collection_as_it_was_brings_what_was_recorded(tm: Here, recorded: Session) -> None:
+def test_the_collection_as_recorded_returns_the_recorded_hits(tm: Here, recorded: Session) -> None:
     tm.json("put", "handbook", "-", given="Refunds are paid at once since May.")
     done = tm.json("session", "replay", "s1", "--as-of", "recorded")
     assert done["retrieval"] == {"same": 2}
     assert done["verdicts"] == {"identical": 1}
 
 
-def test_parts_of_a_session_can_be_left_out(tm: Here, recorded: Session) -> None:
+def test_parts_of_a_session_can_be_skipped(tm: Here, recorded: Session) -> None:
     for words, sequences in (
         ((), [1, 4]),
         (("--skip-asks",), [4]),
@@ -134,7 +134,7 @@ def test_parts_of_a_session_can_be_left_out(tm: Here, recorded: Session) -> None
         assert done["status"] == "done"
 
 
-def test_the_document_is_the_replay_as_the_api_gives_it(tm: Here, recorded: Session) -> None:
+def test_json_output_is_the_api_document(tm: Here, recorded: Session) -> None:
     done = tm.json("session", "replay", "s1", "--audit", "--use-model", "local:extractive-1", "--diff")
     assert done["context"]["verified"] == 2
     assert done["model"] == "local:extractive-1"
@@ -147,14 +147,14 @@ def test_a_replay_never_changes_the_session_it_replays(tm: Here, recorded: Sessi
     assert tm.json("session", "view", "s1") == before
 
 
-def test_what_became_of_a_frame_since_is_told_beside_its_hash(tm: Here, recorded: Session) -> None:
+def test_a_later_deletion_of_a_frame_is_shown_next_to_its_hash(tm: Here, recorded: Session) -> None:
     Frame.objects.filter(number=0).update(valid_until=recorded.ended_at, ended_by="delete")
     out = tm.run("session", "replay", "s1", "--audit").out
     assert "#0 (deleted since)" in out
     assert "  context         verified" in out
 
 
-def test_conditions_that_hold_end_with_three_and_are_named(tm: Here, recorded: Session) -> None:
+def test_conditions_that_hold_exit_with_3_and_are_listed(tm: Here, recorded: Session) -> None:
     replay = ("session", "replay", "s1", "--as-of", "recorded", "--fail-on", "error", "--fail-on", "verified")
     ran = tm.run(*replay, "--fail-on", "identical", "--fail-on", "same")
     says = "verified in 2 steps; identical in 1 step; same in 2 steps"
@@ -165,7 +165,7 @@ def test_conditions_that_hold_end_with_three_and_are_named(tm: Here, recorded: S
     assert json.loads(document.out)["status"] == "done"
 
 
-def test_conditions_that_do_not_hold_end_with_zero(tm: Here, recorded: Session) -> None:
+def test_conditions_that_do_not_hold_exit_with_0(tm: Here, recorded: Session) -> None:
     conditions = [
         word
         for name in ("altered", "missing", "error", "numbers differ", "cost:0.01")
@@ -175,12 +175,12 @@ def test_conditions_that_do_not_hold_end_with_zero(tm: Here, recorded: Session) 
     assert (ran.code, ran.err) == (0, "")
 
 
-def test_the_page_of_the_replay_is_named(tm: Here, recorded: Session) -> None:
+def test_the_address_of_the_replay_page_is_printed(tm: Here, recorded: Session) -> None:
     out = tm.run("session", "replay", "s1", "--audit", "--web").out
     assert out.splitlines()[-1] == f"{tm.url}/replays/{Replay.objects.get().id}/"
 
 
-def test_options_that_cannot_be_are_refused_and_no_replay_is_made(
+def test_invalid_options_are_refused_and_create_no_replay(
     tm: Here, recorded: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -199,18 +199,18 @@ def test_options_that_cannot_be_are_refused_and_no_replay_is_made(
         ("--top-k", "x"),
     ],
 )
-def test_wrong_usage_ends_with_two(words: tuple[str, ...], terminal: Terminal) -> None:
+def test_wrong_usage_exits_with_2(words: tuple[str, ...], terminal: Terminal) -> None:
     ran = terminal.run("session", "replay", "s1", *words)
     assert (ran.code, ran.out) == (2, "")
     assert words[0] in ran.err
 
 
-def test_a_session_with_nothing_to_replay_is_refused(tm: Here) -> None:
+def test_a_session_without_replayable_steps_is_refused(tm: Here) -> None:
     tm.json("session", "start", "c", "--name", "n", "--key", "s1")
     assert "nothing to replay" in tm.refused("session", "replay", "s1")
 
 
-def test_a_replay_that_somebody_cancels_meanwhile_is_told_to_be(tm: Here) -> None:
+def test_a_replay_cancelled_by_someone_else_is_reported_as_cancelled(tm: Here) -> None:
     session = start_session(tm.project, name="n", key="s1", by="test")
     append(session.id, [ActionDraft(kind="find", input="q")])
 
@@ -227,7 +227,7 @@ def test_a_replay_that_somebody_cancels_meanwhile_is_told_to_be(tm: Here) -> Non
     assert ran.err.startswith("The replay was cancelled.")
 
 
-def test_the_estimate_is_told_before_and_the_spend_limit_holds(
+def test_the_estimate_is_shown_first_and_the_spend_limit_is_enforced(
     tm: Here, recorded: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:
@@ -240,7 +240,7 @@ def test_the_estimate_is_told_before_and_the_spend_limit_holds(
     assert Replay.objects.get().options["spend_limit_usd"] == 0
 
 
-def test_a_replay_that_nobody_works_on_says_so_once(
+def test_a_replay_without_a_worker_warns_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "_PATIENCE", 0.0)

@@ -1,4 +1,4 @@
-"""session start, end, status, list, view, delete, checkpoint and import, against a real server."""
+"""`session start`, `end`, `status`, `list`, `view`, `delete`, `checkpoint` and `import`, against a real server."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ NAMING_A_SESSION = [
 
 
 def transcript(*texts: str, session: str = "s1") -> str:
-    """A file of Claude Code with a message of the user for each text."""
+    """A Claude Code file with a user message for each text."""
     lines = [
         {
             "type": "user",
@@ -44,7 +44,7 @@ def transcript(*texts: str, session: str = "s1") -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def test_a_session_starts_and_says_how_to_end_it(tm: Here) -> None:
+def test_starting_a_session_explains_how_to_end_it(tm: Here) -> None:
     ran = tm.run("session", "start", "notes", "--name", "Früh am Morgen", "--agent", "coder", "--key", "s:1")
     kept = Session.objects.get()
     assert (ran.code, kept.name, kept.agent, kept.key) == (0, "Früh am Morgen", "coder", "s:1")
@@ -53,14 +53,14 @@ def test_a_session_starts_and_says_how_to_end_it(tm: Here) -> None:
     assert str(kept.id) in ran.out
 
 
-def test_a_key_that_is_taken_or_has_a_wrong_form_is_refused(tm: Here) -> None:
+def test_a_taken_or_malformed_key_is_refused(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     assert "Choose another key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "s1")
     assert "key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "not a key")
     assert "name" in tm.refused("session", "start", "notes", "--name", " ")
 
 
-def test_the_one_open_session_is_the_one_that_is_meant(tm: Here) -> None:
+def test_the_only_open_session_is_used_by_default(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("put", "notes", "-", "--session", "s1", given="text")
     assert tm.run("session", "checkpoint", "--name", "halfway").out == "Checkpoint halfway set at step 2.\n"
@@ -69,12 +69,12 @@ def test_the_one_open_session_is_the_one_that_is_meant(tm: Here) -> None:
 
 
 @pytest.mark.parametrize("words", [("session", "end"), ("session", "checkpoint", "--name", "c")])
-def test_without_an_open_session_one_has_to_be_named(words: tuple[str, ...], tm: Here) -> None:
+def test_without_an_open_session_a_session_must_be_named(words: tuple[str, ...], tm: Here) -> None:
     assert "No session is open" in tm.refused(*words)
 
 
 @pytest.mark.parametrize("words", [("session", "end"), ("session", "checkpoint", "--name", "c")])
-def test_among_several_open_sessions_one_has_to_be_named(words: tuple[str, ...], tm: Here) -> None:
+def test_with_several_open_sessions_a_session_must_be_named(words: tuple[str, ...], tm: Here) -> None:
     for key in ("s1", "s2"):
         tm.json("session", "start", "notes", "--name", "n", "--key", key)
     assert "Several sessions are open: s2, s1." in tm.refused(*words)
@@ -82,13 +82,13 @@ def test_among_several_open_sessions_one_has_to_be_named(words: tuple[str, ...],
     assert tm.run("session", verb, "s1", *options).code == 0
 
 
-def test_many_open_sessions_are_not_all_listed(tm: Here) -> None:
+def test_a_long_list_of_open_sessions_is_shortened(tm: Here) -> None:
     for number in range(7):
         tm.json("session", "start", "notes", "--name", "n", "--key", f"s{number}")
     assert "s6, s5, s4, s3, s2 and others" in tm.refused("session", "end")
 
 
-def test_ending_twice_is_the_same_as_once(tm: Here) -> None:
+def test_ending_a_session_twice_is_the_same_as_once(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     ended = tm.json("session", "end", "s1")
     with tm.unchanged():
@@ -105,7 +105,7 @@ def test_status_shows_the_open_sessions(tm: Here) -> None:
     assert "s2" not in tm.run("session", "status").out
 
 
-def test_the_list_goes_on_where_it_ended(tm: Here) -> None:
+def test_the_list_continues_where_it_ended(tm: Here) -> None:
     assert (
         tm.run("session", "list").out
         == "No sessions yet. Start one with `timemachine session start`, or load an example with `timemachine demo`.\n"
@@ -119,7 +119,7 @@ def test_the_list_goes_on_where_it_ended(tm: Here) -> None:
     assert ([line.split()[0] for line in rest.out.splitlines()], rest.err) == (["key", "s0"], "")
 
 
-def test_what_goes_on_asks_for_the_same_as_what_it_goes_on_from(tm: Here) -> None:
+def test_the_command_for_the_next_page_repeats_the_filters(tm: Here) -> None:
     for number in range(3):
         tm.json("session", "start", "notes", "--name", "n", "--agent", "my agent", "--key", f"s{number}")
     tm.json("session", "start", "notes", "--name", "n", "--agent", "another", "--key", "last")
@@ -134,11 +134,11 @@ def test_what_goes_on_asks_for_the_same_as_what_it_goes_on_from(tm: Here) -> Non
 
 
 @pytest.mark.parametrize("limit", ["0", "201", "many"])
-def test_a_list_has_between_1_and_200_lines(limit: str, terminal: Terminal) -> None:
+def test_a_page_has_between_1_and_200_lines(limit: str, terminal: Terminal) -> None:
     assert terminal.run("session", "list", "--limit", limit).code == 2
 
 
-def test_a_place_that_no_list_gave_is_refused(tm: Here) -> None:
+def test_an_invalid_cursor_is_refused(tm: Here) -> None:
     assert "first page" in tm.refused("session", "list", "--after", "nonsense")
 
 
@@ -166,12 +166,12 @@ def test_a_session_is_shown_step_by_step_with_children_under_their_parents(tm: H
     ] == [3, 3, 5, 3]
 
 
-def test_a_session_as_json_is_what_the_api_answers(tm: Here) -> None:
+def test_a_session_as_json_is_the_api_document(tm: Here) -> None:
     begun = tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     assert tm.json("session", "view", "s1") == begun == tm.json("session", "view", begun["id"])
 
 
-def test_an_unknown_session_is_refused_everywhere(tm: Here) -> None:
+def test_an_unknown_session_is_refused_by_every_command(tm: Here) -> None:
     ids = ["nobody", "..", ".", "", "a/b", "019a0000-0000-7000-8000-000000000000", "ä b%00"]
     first, *others = NAMING_A_SESSION
     for words, named in [(first, ids), *((words, ids[4:6]) for words in others)]:
@@ -179,13 +179,13 @@ def test_an_unknown_session_is_refused_everywhere(tm: Here) -> None:
             assert " no " in tm.refused(*words, "--", id_)
 
 
-def test_another_projects_session_is_as_unknown_as_none(tm: Here) -> None:
+def test_a_session_of_another_project_is_unknown(tm: Here) -> None:
     theirs = start_session(Project.objects.create(name="theirs"), name="n", key="theirs", by="test")
     assert "There is no session" in tm.refused("session", "view", str(theirs.id))
     assert "There is no session" in tm.refused("session", "delete", "theirs", "--yes")
 
 
-def test_a_session_is_erased_only_after_a_yes(tm: Here) -> None:
+def test_a_session_is_deleted_only_after_confirmation(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "Wichtig", "--key", "s1")
     for answer in ("", "yes please\n"):
         with tm.unchanged():
@@ -199,7 +199,7 @@ def test_a_session_is_erased_only_after_a_yes(tm: Here) -> None:
     assert not Session.objects.exists()
 
 
-def test_a_session_is_erased_without_a_question_by_yes(tm: Here) -> None:
+def test_the_yes_option_deletes_a_session_without_a_question(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("put", "notes", "-", "--session", "s1", given="text")
     words = ("session", "delete", "s1", "--yes", "--reason")
@@ -209,7 +209,7 @@ def test_a_session_is_erased_without_a_question_by_yes(tm: Here) -> None:
     assert not Action.objects.exists()
 
 
-def test_a_key_without_the_scope_is_told_which_one_it_lacks(tm: Here) -> None:
+def test_a_missing_scope_is_named(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     narrow = tm.key("read")
     assert "`admin`" in tm.refused("session", "delete", "s1", "--yes", TIMEMACHINE_API_KEY=narrow)
@@ -217,7 +217,7 @@ def test_a_key_without_the_scope_is_told_which_one_it_lacks(tm: Here) -> None:
     assert "`run`" in tm.refused("session", "replay", "s1", TIMEMACHINE_API_KEY=narrow)
 
 
-def test_an_import_accounts_for_every_line(tm: Here) -> None:
+def test_an_import_reports_every_line(tm: Here) -> None:
     source = tm.file("run.jsonl", transcript("Hallo", "Wieso?") + "not json\n\n[1]\n")
     ran = tm.run("session", "import", source)
     assert ran.code == 0, ran
@@ -231,7 +231,7 @@ def test_an_import_accounts_for_every_line(tm: Here) -> None:
     assert again["sessions"][0]["already_there"] == 2
 
 
-def test_one_file_gives_one_document_and_several_give_a_list_of_them(tm: Here) -> None:
+def test_one_file_gives_a_document_and_several_give_a_list(tm: Here) -> None:
     a, b = (tm.file(f"{name}.jsonl", transcript("hi", session=name)) for name in "ab")
     one = tm.json("session", "import", a)
     assert [each["key"] for each in one["sessions"]] == ["a"]
@@ -250,11 +250,11 @@ def test_one_file_gives_one_document_and_several_give_a_list_of_them(tm: Here) -
         ("empty.jsonl", b"", "empty"),
     ],
 )
-def test_a_file_that_is_no_transcript_is_refused(name: str, content: bytes, says: str, tm: Here) -> None:
+def test_a_file_that_is_not_a_transcript_is_refused(name: str, content: bytes, says: str, tm: Here) -> None:
     assert says in tm.refused("session", "import", tm.file(name, content))
 
 
-def test_a_session_has_the_times_that_its_file_tells_and_no_others(tm: Here) -> None:
+def test_an_imported_session_has_exactly_the_times_of_its_file(tm: Here) -> None:
     about = {"format": "timemachine-session", "version": 1, "key": "dated", "name": "n", "through": 1}
     times = {"started_at": "2026-11-20T09:00:00Z", "ended_at": "2026-11-20T09:01:00Z"}
     own = [about | times, {"sequence": 1, "kind": "event"}]
@@ -266,14 +266,14 @@ def test_a_session_has_the_times_that_its_file_tells_and_no_others(tm: Here) -> 
     assert re.search(r"undated .* not recorded ", tm.run("session", "list").out)
 
 
-def test_an_empty_file_is_told_as_that_whoever_sends_it(tm: Here) -> None:
+def test_an_empty_file_is_reported_as_empty(tm: Here) -> None:
     empty = tm.file("none.jsonl", "")
     assert tm.refused("session", "import", empty).endswith("none.jsonl: The file is empty.\n")
     ran = tm.run("session", "import", "-", given="")
     assert (ran.code, ran.err) == (1, "Standard input: The file is empty.\n")
 
 
-def test_standard_input_a_pipe_and_a_packed_file_are_imported_like_any_other(tm: Here) -> None:
+def test_standard_input_a_pipe_and_a_compressed_file_are_imported(tm: Here) -> None:
     assert "1 message;" in tm.run("session", "import", "-", given=transcript("hi", session="a")).out
     packed = tm.file("b.jsonl.gz", gzip.compress(transcript("hi", session="b").encode()))
     assert "1 message;" in tm.run("session", "import", packed).out
@@ -287,18 +287,18 @@ def test_standard_input_a_pipe_and_a_packed_file_are_imported_like_any_other(tm:
 
 
 @pytest.mark.usefixtures("worker")
-def test_what_is_small_only_while_it_is_packed_is_waited_for(tm: Here, settings: Settings) -> None:
+def test_a_compressed_file_that_a_worker_imports_is_waited_for(tm: Here, settings: Settings) -> None:
     settings.MAX_REQUEST_BYTES = 1_000
     packed = tm.file("long.jsonl.gz", gzip.compress(transcript(*["hi " * 100] * 9).encode()))
     assert "9 lines imported as 9 messages; 0 lines skipped." in tm.run("session", "import", packed).out
 
 
-def test_a_format_that_there_is_not_is_refused_with_those_there_are(tm: Here) -> None:
+def test_an_unknown_format_is_refused_with_the_known_ones(tm: Here) -> None:
     source = tm.file("run.jsonl", transcript("hi"))
     assert "claude_code" in tm.refused("session", "import", source, "--format", "nobodys")
 
 
-def test_a_file_that_cannot_be_read_keeps_no_other_from_being_imported(tm: Here) -> None:
+def test_an_unreadable_file_does_not_stop_the_others(tm: Here) -> None:
     source = tm.file("run.jsonl", transcript("hi"))
     says = "not-here.jsonl: Cannot read it (No such file or directory)."
     ran = tm.run("session", "import", source, "not-here.jsonl", str(Path(source).parent))
@@ -313,7 +313,7 @@ def test_a_file_that_cannot_be_read_keeps_no_other_from_being_imported(tm: Here)
     assert tm.run("session", "import").code == 2
 
 
-def test_a_file_that_is_refused_keeps_no_other_from_being_imported(tm: Here) -> None:
+def test_a_refused_file_does_not_stop_the_others(tm: Here) -> None:
     bad, worse = tm.file("bad.txt", "notes"), tm.file("worse.txt", "more notes")
     good, fine = (tm.file(f"{name}.jsonl", transcript("hi", session=name)) for name in ("good", "fine"))
     ran = tm.run("session", "import", bad, good, worse, fine)
@@ -335,13 +335,13 @@ def test_a_file_that_is_refused_keeps_no_other_from_being_imported(tm: Here) -> 
     assert (refused["file"], refused["error"]["code"]) == (bad, "unknown_format")
 
 
-def test_a_file_of_another_format_than_is_named_is_refused_with_its_own(tm: Here) -> None:
+def test_a_file_in_another_format_than_named_is_refused_with_its_format(tm: Here) -> None:
     says = tm.refused("session", "import", tm.file("run.jsonl", transcript("hi")), "--format", "codex")
     assert "run.jsonl is a Claude Code session" in says
     assert "Leave the format out, or use claude_code" in says
 
 
-def test_a_session_that_was_recorded_here_is_not_imported_over(tm: Here) -> None:
+def test_an_import_does_not_replace_a_session_recorded_here(tm: Here) -> None:
     start_session(tm.project, name="n", key="s1", by="test")
     assert "cannot be replaced by an import" in tm.refused(
         "session", "import", tm.file("run.jsonl", transcript("hi"))
@@ -359,7 +359,7 @@ def test_a_real_recording_is_imported_and_shown(tm: Here, recordings: Path) -> N
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_large_file_is_imported_by_a_worker_and_waited_for(
+def test_a_large_file_is_imported_by_a_worker_while_the_command_waits(
     tm: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "AT_ONCE_BYTES", 1_000)
@@ -371,7 +371,7 @@ def test_a_large_file_is_imported_by_a_worker_and_waited_for(
     assert "it is cut off" in tm.refused("session", "import", broken, "--format", "swe_agent")
 
 
-def test_the_progress_of_an_import_stands_in_one_line() -> None:
+def test_the_progress_of_an_import_fits_on_one_line() -> None:
     waiting: Any = {"status": "waiting", "total": None}
     running: Any = {"status": "running", "done": 1_000, "total": 4_000}
     assert file_progress("a.jsonl", waiting, "action") == "a.jsonl: waiting"

@@ -1,4 +1,4 @@
-"""session weigh, session proposals and session compress, against a real server."""
+"""`session weigh`, `session proposals` and `session compress`, against a real server."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def recorded(tm: Here) -> str:
     return "s1"
 
 
-def test_a_step_is_said_to_matter_and_goes_back_to_the_record(tm: Here, recorded: str) -> None:
+def test_the_significance_of_a_step_is_set_and_reset_to_the_recorded_one(tm: Here, recorded: str) -> None:
     ran = tm.run("session", "weigh", recorded, "--step", "2", "--significance", "decision")
     assert ran.out.splitlines() == [
         "Step 2:",
@@ -47,13 +47,15 @@ def test_a_step_is_said_to_matter_and_goes_back_to_the_record(tm: Here, recorded
         (("--significance", "grand"), "significance"),
     ],
 )
-def test_what_cannot_be_said_is_refused(tm: Here, recorded: str, more: tuple[str, ...], says: str) -> None:
+def test_an_invalid_significance_or_importance_is_refused(
+    tm: Here, recorded: str, more: tuple[str, ...], says: str
+) -> None:
     ran = tm.run("session", "weigh", recorded, "--step", "1", *more)
     assert ran.code != 0
     assert says in ran.err
 
 
-def test_proposals_are_shown_taken_and_declined(tm: Here, recorded: str) -> None:
+def test_proposals_are_listed_accepted_and_declined(tm: Here, recorded: str) -> None:
     ran = tm.run("session", "proposals", recorded)
     assert "step 1  error  (first_error)" in ran.out
     assert "  it says “The root cause is the pool.”" in ran.out
@@ -63,7 +65,7 @@ def test_proposals_are_shown_taken_and_declined(tm: Here, recorded: str) -> None
     assert tm.run("session", "proposals", recorded, "--accept", "root_cause").code == 2
 
 
-def test_a_session_is_compressed_and_that_is_undone(tm: Here, recorded: str) -> None:
+def test_compressing_a_session_can_be_undone(tm: Here, recorded: str) -> None:
     seen = tm.run("session", "compress", recorded, "--preview").out
     assert seen.startswith("Preview:\nunchanged        1 turn, ")
     assert tm.run("session", "compress", recorded).out.startswith("Compressed.\n")

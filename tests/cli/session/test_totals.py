@@ -1,4 +1,4 @@
-"""session totals, against a real server."""
+"""`session totals`, against a real server."""
 
 from tests.cli.terminal import Here
 from tests.recording.usage.costs.recorded import two_sessions
@@ -11,7 +11,7 @@ def lines(tm: Here, *words: str) -> list[str]:
     return [" ".join(line.split()) for line in ran.out.splitlines()]
 
 
-def test_the_steps_together_come_first_and_then_the_kinds(tm: Here) -> None:
+def test_the_totals_come_first_and_then_each_kind(tm: Here) -> None:
     assert lines(tm) == [
         "steps 6, 1 error",
         "time 3.0 s, recorded by 4 of 6 steps",
@@ -25,7 +25,7 @@ def test_the_steps_together_come_first_and_then_the_kinds(tm: Here) -> None:
     ]
 
 
-def test_of_a_filter_it_adds_up_what_that_shows(tm: Here) -> None:
+def test_a_filter_limits_the_totals_to_its_steps(tm: Here) -> None:
     assert lines(tm, "--by", "tool", "--filter", "kind:tool_call") == [
         "filter kind:tool_call",
         "steps 3, 1 error",
@@ -40,20 +40,20 @@ def test_of_a_filter_it_adds_up_what_that_shows(tm: Here) -> None:
     ]
 
 
-def test_what_names_no_tool_is_a_row_and_nothing_is_no_row(tm: Here) -> None:
+def test_steps_without_a_tool_get_a_row_and_empty_totals_get_none(tm: Here) -> None:
     assert lines(tm, "--by", "tool")[-3].startswith("not recorded 3.0 s 98.7%")
     session, _ = two_sessions(tm.project)
     ran = tm.run("session", "totals", str(session.id), "--filter", "tool:none")
     assert ran.out.splitlines()[-1].split() == ["cost", "not", "recorded"]
 
 
-def test_as_json_it_is_the_apis_own_document_with_every_row(tm: Here) -> None:
+def test_json_output_is_the_api_document_with_every_row(tm: Here) -> None:
     session, _ = two_sessions(tm.project)
     found = tm.json("session", "totals", str(session.id), "--by", "model")
     assert [each["model"] for each in found["items"]] == ["acme:large", None, "acme:odd"]
     assert found["next"] is None
 
 
-def test_a_filter_that_cannot_be_read_is_refused_in_one_line(tm: Here) -> None:
+def test_an_invalid_filter_is_refused_in_one_line(tm: Here) -> None:
     session, _ = two_sessions(tm.project)
     assert "Did you mean kind:ask?" in tm.refused("session", "totals", str(session.id), "--filter", "knd:ask")

@@ -1,4 +1,4 @@
-"""session transcript, against a real server."""
+"""`session transcript`, against a real server."""
 
 import json
 
@@ -17,7 +17,7 @@ TURNS = (
 )
 
 
-def told(tm: Here) -> None:
+def append_turns(tm: Here) -> None:
     session = start_session(tm.project, name="Story", key="story", by="test")
     append(
         session.id,
@@ -28,8 +28,8 @@ def told(tm: Here) -> None:
     )
 
 
-def test_a_session_is_told_as_words_for_a_prompt(tm: Here) -> None:
-    told(tm)
+def test_a_transcript_is_printed_as_text_for_a_prompt(tm: Here) -> None:
+    append_turns(tm)
     head, *turns = tm.run("session", "transcript", "story").out.split("\n\n")
     assert head.startswith("Story (story), begun ")
     assert turns == [
@@ -45,8 +45,8 @@ def test_a_session_is_told_as_words_for_a_prompt(tm: Here) -> None:
     assert "2 of 3 turns" in chosen
 
 
-def test_a_session_is_told_as_the_api_tells_it_and_as_a_chat(tm: Here) -> None:
-    told(tm)
+def test_a_transcript_is_printed_as_json_and_as_chat_messages(tm: Here) -> None:
+    append_turns(tm)
     found = tm.json("session", "transcript", "story", "--min-importance", "0.9")
     assert ([each["sequence"] for each in found["items"]], found["turns"]) == (
         [3],
@@ -60,8 +60,8 @@ def test_a_session_is_told_as_the_api_tells_it_and_as_a_chat(tm: Here) -> None:
     assert both == tm.run("session", "transcript", "story").out
 
 
-def test_what_cannot_be_told_says_why(tm: Here) -> None:
-    told(tm)
+def test_a_refused_transcript_gives_the_reason(tm: Here) -> None:
+    append_turns(tm)
     refused = tm.run("session", "transcript", "story", "--significance", "great")
     assert (refused.code, "normal, hypothesis" in refused.err) == (1, True)
     assert tm.run("session", "transcript", "nobody").code == 1
@@ -71,7 +71,7 @@ def test_what_cannot_be_told_says_why(tm: Here) -> None:
 @pytest.mark.parametrize(
     ("asked", "media_type"), [((), "text/plain"), (("--as", "messages"), "application/json")]
 )
-def test_what_was_not_told_to_its_end_is_not_told(tm: Here, asked: tuple[str, ...], media_type: str) -> None:
+def test_an_incomplete_transcript_is_not_printed(tm: Here, asked: tuple[str, ...], media_type: str) -> None:
     with other_server(answering(200, b"It fails.\n\n" + CUT_OFF, content_type=media_type)) as url:
         ran = tm.run("session", "transcript", "story", *asked, TIMEMACHINE_URL=url)
     assert (ran.code, ran.out) == (1, "")
