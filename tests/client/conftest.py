@@ -1,4 +1,4 @@
-"""A real server behind a gate, with a project of its own, for programs that record to it."""
+"""Fixtures for recording clients: a real server behind a gate, with a project of its own."""
 
 import os
 import subprocess
@@ -24,12 +24,11 @@ from timemachine.governance.deletion.retention.commands import work as forget
 from timemachine.governance.deletion.retention.models import RUNNING, BulkDeletion
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.models import Replay
-from timemachine.replay.runs.worker import work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A server, the gate to it, a key for an empty project, and a folder for spools."""
+    """A server, the gate in front of it, a key of an empty project, and a spool folder."""
 
     project: Project
     gate: Gate
@@ -37,20 +36,20 @@ class Served:
     spool: Path
 
     def machine(self, **options: Any) -> TimeMachine:
-        """A program's way to it."""
+        """A client of the server, connected through the gate."""
         return TimeMachine(self.gate.url, self.key, **{"spool": self.spool, "patience": 10.0, **options})
 
     def actions(self, key: str) -> list[Action]:
-        """What of a session the server has."""
+        """The actions of a session on the server."""
         session = Session.objects.get(project=self.project, key=key)
         return list(session.actions.select_related("input", "output").order_by("sequence"))
 
     def outputs(self, key: str) -> list[Any]:
-        """The outputs of its actions, in order."""
+        """The outputs of the actions of a session, in order."""
         return [value(each.output) for each in self.actions(key)]
 
     def run(self, program: str, **more: str) -> "subprocess.Popen[str]":
-        """Another process that runs a program beside the server."""
+        """Run a program in another process with access to the server."""
         environment = os.environ | {
             "TIMEMACHINE_URL": self.gate.url,
             "TIMEMACHINE_API_KEY": self.key,
@@ -67,7 +66,7 @@ class Served:
         return waiting(self.spool)
 
     def refused(self) -> list[tuple[str, dict[str, Any]]]:
-        """The reasons why actions were refused, and the actions."""
+        """The refused actions with their reasons."""
         return refused(self.spool)
 
 
@@ -79,7 +78,7 @@ def served(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Generator[Served]:
-    """A server whose recorders try again soon."""
+    """A server whose recorders retry soon."""
     monkeypatch.setattr(delivery, "_LONGEST_PAUSE", 0.1)
     monkeypatch.setattr(delivery, "_FIRST_PAUSE", 0.02)
     project = Project.objects.create(name="Prüfung")
@@ -90,13 +89,13 @@ def served(
 
 @pytest.fixture
 def worker(served: Served) -> Generator[None]:
-    """Somebody who works on replays, and forgets what shall be forgotten."""
+    """A worker that processes replays and erasures."""
 
-    def look() -> None:
+    def work() -> None:
         for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
             work(replay_id, "test")
         for forgetting_id in BulkDeletion.objects.filter(status=RUNNING).values_list("id", flat=True):
             forget(forgetting_id)
 
-    with tending(look):
+    with tending(work):
         yield

@@ -1,4 +1,4 @@
-"""A gate in front of a server: shut, it is as if the server were away; it can also break off a request or its answer."""
+"""A gate in front of a server: closed, it makes the server unreachable; it can also break off a request or an answer."""
 
 import socket
 import threading
@@ -11,7 +11,7 @@ type Fate = Literal["passes", "no request", "no answer"]
 
 
 class Gate:
-    """Forwards connections to a server on this machine; `fates` say of each request in turn what becomes of it, after them all pass."""
+    """Forwards connections to a local server; `fates` decide the fate of the next requests in order, after which all pass."""
 
     def __init__(self, port: int) -> None:
         self._target = port
@@ -34,16 +34,16 @@ class Gate:
         self._drop()
 
     def plan(self, fates: list[Fate]) -> None:
-        """What becomes of the next requests."""
+        """Set the fates of the next requests."""
         self._fates = iter(fates)
 
     def shut(self) -> None:
-        """Take the server away: what is under way breaks off, what comes is turned away."""
+        """Make the server unreachable: open connections break off, new ones are rejected."""
         self._open = False
         self._drop()
 
     def open(self) -> None:
-        """Bring it back."""
+        """Make the server reachable again."""
         self._open = True
 
     def _drop(self) -> None:

@@ -1,4 +1,4 @@
-"""A server that is not Time Machine, for what a network can do to a client."""
+"""A server that is not Time Machine, to simulate what a network can do to a client."""
 
 import sys
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Request(BaseHTTPRequestHandler):
-    """A request, and its body."""
+    """A request and its body."""
 
     body = b""
 
@@ -18,7 +18,7 @@ type Behaviour = Callable[[Request], None]
 
 
 class _Server(ThreadingHTTPServer):
-    """Says nothing of a client that went before its answer came."""
+    """Does not report a client that disconnects before its answer."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):
@@ -27,7 +27,7 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def other_server(behaviour: Behaviour) -> Generator[str]:
-    """The address of a server that answers every request by `behaviour`."""
+    """The address of a server that answers every request with `behaviour`."""
 
     class Handler(Request):
         def do_GET(self) -> None:
@@ -52,7 +52,7 @@ def other_server(behaviour: Behaviour) -> Generator[str]:
 
 
 def answering(status: int, body: bytes, **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
-    """A behaviour: this status, this body, these headers."""
+    """A behaviour that answers with this status, body and headers."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         request.send_response(status)

@@ -1,4 +1,4 @@
-"""What is in the spools of a folder, for tests; also while a recorder writes them."""
+"""The contents of the spools in a folder, readable even while a recorder writes them."""
 
 import json
 import sqlite3
@@ -11,19 +11,19 @@ from timemachine.client.recording.spool import Spool, spools_in
 
 
 def waiting(folder: Path) -> list[bytes]:
-    """The lines that wait, in their order."""
+    """The waiting lines, in order."""
     return [line for (line,) in _selected(folder, "line", "refused IS NULL")]
 
 
 def refused(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    """The reasons why actions were refused, and the actions, in their order."""
+    """The refused actions with their reasons, in order."""
     return [
         (why, json.loads(line)) for why, line in _selected(folder, "refused, line", "refused IS NOT NULL")
     ]
 
 
 def recorded_before(folder: Path, key: str, *lines: bytes, **facts: Any) -> Path:
-    """A spool that a process which has ended left behind: its one session has these lines."""
+    """A spool left by an ended process, with these lines in its only session."""
     spool = Spool.begin(folder)
     header = header_of({"key": key, "name": key.title()}, url=None, key_id=None) | facts
     spool.add(None, header, enumerate(lines, 1))

@@ -1,4 +1,4 @@
-"""A server that has too much to record is there: the recorder, the client and the command wait for it and send again."""
+"""An overloaded server is not an unreachable one: the recorder, the client and the command wait and send again."""
 
 import logging
 from collections.abc import Generator
@@ -19,7 +19,7 @@ __all__ = ["terminal", "tm"]
 
 
 def full() -> ExitStack:
-    """All places for those who record, taken until this is closed."""
+    """All recording slots, taken until this is closed."""
     places = ExitStack()
     for _ in range(concurrency.AT_ONCE):
         places.enter_context(concurrency.place())
@@ -28,7 +28,7 @@ def full() -> ExitStack:
 
 @contextmanager
 def answered() -> Generator[list[object]]:
-    """What was answered meanwhile, one for each request."""
+    """The status of each answer given meanwhile."""
     seen: list[object] = []
 
     def note(**_: object) -> None:
@@ -39,7 +39,7 @@ def answered() -> Generator[list[object]]:
     request_finished.disconnect(note)
 
 
-def test_what_is_recorded_meanwhile_arrives_in_its_order_and_nobody_is_told(
+def test_actions_recorded_while_the_server_is_busy_are_delivered_in_order_without_a_warning(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "timemachine")
@@ -55,7 +55,7 @@ def test_what_is_recorded_meanwhile_arrives_in_its_order_and_nobody_is_told(
     assert [each for each in caplog.records if each.name.startswith("timemachine.client")] == []
 
 
-def test_the_end_of_a_session_waits_for_a_server_that_says_when_to_come_again(served: Served) -> None:
+def test_the_end_of_a_session_waits_for_the_retry_after_time(served: Served) -> None:
     tm = served.machine(patience=60.0)
     with full() as places, ThreadPoolExecutor(1) as pool:
         s = tm.session("Ends", key="ends")
@@ -68,7 +68,7 @@ def test_the_end_of_a_session_waits_for_a_server_that_says_when_to_come_again(se
     assert served.outputs("ends") == [1]
 
 
-def test_actions_without_a_key_are_sent_again(served: Served) -> None:
+def test_actions_without_a_key_are_retried(served: Served) -> None:
     client = served.machine().client
     client.sessions.start(name="Plain", key="plain")
     with full() as places, answered() as answers, ThreadPoolExecutor(1) as pool:
@@ -80,7 +80,7 @@ def test_actions_without_a_key_are_sent_again(served: Served) -> None:
     assert len(served.actions("plain")) == 1
 
 
-def test_the_command_waits_as_well(tm: Here) -> None:
+def test_the_command_waits_for_a_busy_server_too(tm: Here) -> None:
     tm.run("session", "start", "notes", "--name", "n", "--key", "n")
     with full() as places, answered() as answers, ThreadPoolExecutor(1) as pool:
         ran = in_a_thread(pool, lambda: tm.run("session", "checkpoint", "n", "--name", "here", "--json"))

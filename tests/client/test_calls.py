@@ -1,9 +1,9 @@
-"""What a block or an answer says of its call beside its result."""
+"""What a block or an answer records about its call besides the result."""
 
 from tests.client.conftest import Served
 
 
-def test_an_answer_that_fails_when_it_is_asked_for_its_usage_is_the_functions_answer(served: Served) -> None:
+def test_an_answer_whose_usage_raises_is_still_returned(served: Served) -> None:
     class Stream:
         @property
         def usage(self) -> None:
@@ -31,7 +31,7 @@ def test_an_answer_that_fails_when_it_is_asked_for_its_usage_is_the_functions_an
     )
 
 
-def test_a_failure_and_any_other_field_that_a_block_sets_are_recorded(served: Served) -> None:
+def test_errors_and_other_fields_set_in_a_block_are_recorded(served: Served) -> None:
     with served.machine().session("Blocks", key="blocks") as s:
         with s.tool_call("search") as call:
             call.result, call.error, call.tags = "r", "soft", ["late"]
@@ -47,7 +47,7 @@ def test_a_failure_and_any_other_field_that_a_block_sets_are_recorded(served: Se
     assert (last.parameters or {})["as_given"] == {"nonsense": 1}
 
 
-def test_a_text_called_model_in_an_answer_without_usage_is_no_model(served: Served) -> None:
+def test_a_model_field_in_an_answer_without_usage_is_ignored(served: Served) -> None:
     with served.machine().session("Cars", key="cars") as s:
 
         @s.llm_call
@@ -58,7 +58,7 @@ def test_a_text_called_model_in_an_answer_without_usage_is_no_model(served: Serv
     assert served.actions("cars")[0].model is None
 
 
-def test_a_tool_that_is_not_named_has_the_functions_name(served: Served) -> None:
+def test_an_unnamed_tool_has_the_name_of_its_function(served: Served) -> None:
     with served.machine().session("Tools", key="tools") as s:
 
         @s.tool_call()

@@ -1,4 +1,4 @@
-"""What is recorded beside a close or the end of the process is not lost, and nothing comes behind the end of a session."""
+"""Closing: actions recorded during a close or at process exit are not lost, and nothing follows the end of a session."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ from timemachine.client.recording.waiting_recordings import remaining_in, send
 from timemachine.client.server import Server
 from timemachine.recording.sessions.models import Session as Recorded
 
-NOBODY = "http://127.0.0.1:9"
+UNREACHABLE = "http://127.0.0.1:9"
 
 ENDING = """
 import atexit, sys
@@ -37,7 +37,7 @@ s.record("user", "early")
 
 
 class Recording(threading.Thread):
-    """A thread that records into a session until it is stopped; `numbers` are what it recorded."""
+    """A thread that records into a session until it is stopped; `numbers` are the recorded values."""
 
     def __init__(self, session: Session, *, pause: float = 0.0001) -> None:
         super().__init__()
@@ -47,21 +47,21 @@ class Recording(threading.Thread):
         self._stop_now = threading.Event()
 
     def run(self) -> None:
-        """Record."""
+        """Record numbers until stopped."""
         while not self._stop_now.wait(self.pause):
             self.session.record("user", len(self.numbers))
             self.numbers.append(len(self.numbers))
 
     def stop(self) -> None:
-        """No more."""
+        """Stop recording."""
         self._stop_now.set()
         self.join()
 
 
-def test_what_another_thread_records_during_a_close_stands_in_a_spool(tmp_path: Path) -> None:
+def test_actions_recorded_by_another_thread_during_a_close_are_spooled(tmp_path: Path) -> None:
     for run in range(4):
         folder = tmp_path / str(run)
-        tm = TimeMachine(NOBODY, "tmk_x", spool=folder, patience=0.01)
+        tm = TimeMachine(UNREACHABLE, "tmk_x", spool=folder, patience=0.01)
         thread = Recording(tm.session("Closed", end=False))
         thread.start()
         for _ in range(10):
@@ -71,16 +71,18 @@ def test_what_another_thread_records_during_a_close_stands_in_a_spool(tmp_path: 
         assert len(waiting(folder)) == len(thread.numbers)
 
 
-def test_what_is_recorded_as_the_last_of_a_process_stands_in_a_spool(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", ENDING, NOBODY, str(tmp_path)], check=True, capture_output=True)
+def test_actions_recorded_at_process_exit_are_spooled(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-c", ENDING, UNREACHABLE, str(tmp_path)], check=True, capture_output=True
+    )
     assert [said for line in waiting(tmp_path) for said in (b"early", b"late") if said in line] == [
         b"early",
         b"late",
     ]
 
 
-def test_nothing_that_another_thread_records_comes_behind_the_end(tmp_path: Path) -> None:
-    tm = TimeMachine(NOBODY, "tmk_x", spool=tmp_path, patience=0.001)
+def test_no_action_of_another_thread_follows_the_end_of_the_session(tmp_path: Path) -> None:
+    tm = TimeMachine(UNREACHABLE, "tmk_x", spool=tmp_path, patience=0.001)
     for _ in range(15):
         s = tm.session("Ended")
         threads = [Recording(s, pause=0.0) for _ in range(2)]
@@ -97,7 +99,7 @@ def test_nothing_that_another_thread_records_comes_behind_the_end(tmp_path: Path
     assert len({json.loads(line)["id"].partition(":")[0] for line in lines if not is_end(line)}) <= 15
 
 
-def test_nothing_is_delivered_while_what_a_close_left_waits(served: Served) -> None:
+def test_nothing_counts_as_delivered_while_actions_left_by_a_close_wait(served: Served) -> None:
     served.gate.shut()
     tm = served.machine(patience=0.05)
     with tm.session("Ended") as ended:
@@ -110,11 +112,11 @@ def test_nothing_is_delivered_while_what_a_close_left_waits(served: Served) -> N
     assert served.outputs(ended.key) == [1]
 
 
-def test_a_close_tries_once_more_whether_a_server_that_was_away_is_back(
+def test_a_close_retries_an_unreachable_server_once(
     served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for pause in ("_FIRST_PAUSE", "_LONGEST_PAUSE"):
-        monkeypatch.setattr(delivering, pause, 3_600.0)  # it would not try again by itself
+        monkeypatch.setattr(delivering, pause, 3_600.0)  # it would not retry by itself
     served.gate.shut()
     tm = served.machine()
     s = tm.session("Back", key="back")
@@ -127,7 +129,7 @@ def test_a_close_tries_once_more_whether_a_server_that_was_away_is_back(
     assert served.spooled() == []
 
 
-def test_a_close_lets_go_of_what_is_taken_over_at_that_moment(tmp_path: Path) -> None:
+def test_a_close_releases_a_spool_that_is_taken_over_at_that_moment(tmp_path: Path) -> None:
     paths = [recorded_before(tmp_path, key, b"1") for key in ("one", "two")]
 
     def closed_meanwhile(_: dict[str, Any]) -> bool:
@@ -146,7 +148,7 @@ def test_a_close_lets_go_of_what_is_taken_over_at_that_moment(tmp_path: Path) ->
         spool.close()
 
 
-def test_what_is_recorded_behind_the_end_is_not_said_to_have_arrived(served: Served) -> None:
+def test_an_action_recorded_after_the_end_does_not_count_as_delivered(served: Served) -> None:
     tm = served.machine()
     with tm.session("Late", key="late") as s:
         s.record("user", "in time")
@@ -168,7 +170,7 @@ def test_what_is_recorded_behind_the_end_is_not_said_to_have_arrived(served: Ser
         s.flush()
 
 
-def test_an_end_that_alone_does_not_arrive_under_another_key_follows(served: Served) -> None:
+def test_an_undelivered_end_of_a_session_is_sent_later_under_the_other_key(served: Served) -> None:
     nowhere = TimeMachine("http://127.0.0.1:9", served.key, spool=served.spool, patience=0.1)
     with nowhere.session("Away", key="away") as s:
         s.record("user", 1)

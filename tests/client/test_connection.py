@@ -1,4 +1,4 @@
-"""Whatever a server or a network answers becomes a document or one exception that says what to do."""
+"""Every answer of a server or a network becomes a document or a single exception with advice."""
 
 import json
 import socket
@@ -14,7 +14,7 @@ from timemachine.client.server import Server
 
 
 def failure(behaviour: Behaviour, patience: float = 5) -> ClientError:
-    """What a request to a server that behaves so raises."""
+    """The exception raised by a request to a server with this behaviour."""
     with (
         other_server(behaviour) as url,
         connection(url, patience) as client,
@@ -37,11 +37,11 @@ def breaking_off(request: BaseHTTPRequestHandler) -> None:
 
 
 def dawdling(request: BaseHTTPRequestHandler) -> None:
-    time.sleep(0.5)  # longer than the patience of whoever asks it
+    time.sleep(0.5)  # longer than the timeout of the client
     answering(200, b"{}")(request)
 
 
-def test_a_document_comes_back_as_it_was_sent() -> None:
+def test_a_document_is_returned_unchanged() -> None:
     sent = {"name": "Prüfung 🔍", "half": "\ud83d", "cost_usd": None}
     with other_server(answering(200, json.dumps(sent).encode())) as url, connection(url) as client:
         assert client.post("/api/sessions", sent) == sent
@@ -75,33 +75,33 @@ def test_a_refusal_carries_code_message_facts_and_status() -> None:
         (answering(200, b"\x1f\x8b not gzip", content_encoding="gzip"), "Cannot communicate with"),
     ],
 )
-def test_an_answer_that_is_not_the_apis_is_said_to_be_none(behaviour: Behaviour, says: str) -> None:
+def test_an_answer_that_is_not_from_the_api_is_reported_as_such(behaviour: Behaviour, says: str) -> None:
     why = failure(behaviour)
     assert isinstance(why, NotUnderstood)
     assert says in why.message
 
 
-def test_an_answer_that_breaks_off_is_told_from_a_refusal() -> None:
+def test_an_interrupted_answer_is_not_a_refusal() -> None:
     why = failure(breaking_off)
     assert isinstance(why, Unreachable)
     assert "was lost" in why.message
 
 
-def test_a_server_that_takes_too_long_may_still_be_at_it() -> None:
+def test_a_timeout_warns_that_the_server_may_still_be_working() -> None:
     why = failure(dawdling, patience=0.1)
     assert (type(why), why.code) == (Unreachable, "timeout")
     assert "may still be working" in why.message
 
 
-def test_where_nobody_listens_it_says_how_to_start_a_server() -> None:
+def test_a_refused_connection_explains_how_to_start_a_server() -> None:
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, and not listening: nobody else gets the port meanwhile
+        taken.bind(("127.0.0.1", 0))  # bound but not listening: no one else gets the port meanwhile
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         with connection(url) as client, pytest.raises(Unreachable, match="make up"):
             client.get("/api/sessions")
 
 
-def test_a_key_goes_only_to_the_server_it_was_meant_for() -> None:
+def test_a_key_is_sent_only_to_its_own_server() -> None:
     keys: list[str | None] = []
 
     def noting(request: BaseHTTPRequestHandler) -> None:
@@ -124,14 +124,14 @@ def test_without_a_key_nothing_is_sent() -> None:
     assert refused.value.code == "no_key"
 
 
-def test_no_proxy_stands_between_a_program_and_its_own_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_used_for_the_local_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
     with other_server(answering(200, b'{"a": 1}')) as url, connection(url) as client:
         assert client.get("/api/sessions") == {"a": 1}
 
 
-def test_a_proxy_that_cannot_be_used_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_proxy_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "nonsense://x")
     with pytest.raises(NoServer, match="proxy"):
         connection("http://example.org")
@@ -149,25 +149,25 @@ def test_a_proxy_that_cannot_be_used_is_named_as_the_reason(monkeypatch: pytest.
         ("\udcff", "%FF"),
     ],
 )
-def test_a_name_stays_one_part_of_the_path(name: str, path: str) -> None:
+def test_a_name_is_escaped_to_one_path_segment(name: str, path: str) -> None:
     assert segment(name, "collection") == path
 
 
-def test_a_name_with_a_slash_names_nothing() -> None:
+def test_a_name_with_a_slash_is_not_found() -> None:
     with pytest.raises(NotFound, match=r"no collection '.*': names and ids have no slash"):
         segment("a/../b", "collection")
 
 
-def test_what_was_not_given_is_not_sent() -> None:
+def test_omitted_arguments_are_not_sent() -> None:
     assert given(a=None, b=0, c="", d=False) == {"b": 0, "c": "", "d": False}
 
 
-def test_a_server_says_whether_it_is_ready_without_a_key() -> None:
+def test_readiness_needs_no_key() -> None:
     body = b'{"status": "not ready", "why": "the database does not answer"}'
     with other_server(answering(503, body)) as url, Connection(Server(url=url, key=None)) as client:
         assert client.ready() == {"status": "not ready", "why": "the database does not answer"}
 
 
-def test_another_program_is_not_taken_for_a_server_that_is_ready() -> None:
+def test_another_program_does_not_count_as_a_ready_server() -> None:
     with other_server(answering(200, b"[]")) as url, connection(url) as client, pytest.raises(NotUnderstood):
         client.ready()

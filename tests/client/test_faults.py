@@ -1,4 +1,4 @@
-"""A server that fails at one action is there for all others."""
+"""A server error at one action does not hold up the others."""
 
 import json
 from collections import defaultdict
@@ -16,7 +16,7 @@ FAULT = json.dumps({"code": "internal_error", "message": "A fault of ours.", "fa
 
 
 class Failing:
-    """A server that takes everything but an action that says `poison`, `times` times; `taken` is what it took of each session."""
+    """A server that fails `times` times at any action containing `poison`; `taken` lists the accepted actions by session."""
 
     def __init__(self, times: int) -> None:
         self.left = times
@@ -35,11 +35,11 @@ class Failing:
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Actions are tried again soon."""
+    """Actions are retried soon."""
     monkeypatch.setattr(outbox, "_FAULT_PAUSES", (0.01, 0.02, 0.03, 0.04))
 
 
-def test_an_action_at_which_the_server_fails_is_set_aside_and_all_others_arrive(
+def test_an_action_that_makes_the_server_fail_is_set_aside_and_the_others_are_delivered(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing = Failing(times=5)
@@ -60,7 +60,7 @@ def test_an_action_at_which_the_server_fails_is_set_aside_and_all_others_arrive(
     assert "refused" in caplog.text
 
 
-def test_an_action_at_which_the_server_fails_for_a_while_arrives_in_its_place(tmp_path: Path) -> None:
+def test_an_action_with_temporary_server_errors_is_delivered_in_order(tmp_path: Path) -> None:
     failing = Failing(times=4)
     with (
         other_server(failing) as url,
@@ -74,7 +74,7 @@ def test_an_action_at_which_the_server_fails_for_a_while_arrives_in_its_place(tm
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_session_that_the_server_fails_to_start_keeps_no_other_from_arriving(
+def test_a_session_that_the_server_fails_to_start_does_not_block_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing = Failing(times=1_000)

@@ -1,4 +1,4 @@
-"""A disk that is full costs no record: what it does not take waits in memory, and what finds no place there is counted and said."""
+"""Full disks lose nothing silently: unwritten actions wait in memory, and actions that do not fit there are counted and reported."""
 
 from typing import Any
 
@@ -23,27 +23,27 @@ tm.sender.drain()
 """
 
 
-def arrived(served: Served, key: str) -> list[Any]:
-    """What a session has, but for what it says of actions that were refused."""
+def delivered(served: Served, key: str) -> list[Any]:
+    """The outputs of a session, without its reports of refused actions."""
     return [value(each.output) for each in served.actions(key) if each.name != "recorder.refused"]
 
 
-def said(served: Served) -> list[str]:
-    """What the session holds, in short."""
+def short_outputs(served: Served) -> list[str]:
+    """Abbreviated outputs of the session."""
     return [str(each).removesuffix("0" * 1000) for each in served.outputs("full")]
 
 
-def test_what_a_full_disk_does_not_take_is_delivered_from_memory(served: Served) -> None:
+def test_actions_that_a_full_disk_cannot_take_are_delivered_from_memory(served: Served) -> None:
     then = "s.end()\nprint(s.flush(), tm.flush(), tm.close())"
     out, err = served.run(FULL.format(patience=20, limit=8_000, then=then)).communicate()
     assert out == "True True True\n"
     assert err.count("wait in memory") == 1
-    assert said(served) == ["", *map(str, range(1, 50))]
+    assert short_outputs(served) == ["", *map(str, range(1, 50))]
     assert Session.objects.get(key="full").status == "ended"
     assert list(served.spool.iterdir()) == []
 
 
-def test_what_waits_in_memory_when_a_process_ends_goes_to_a_file_if_one_takes_it(served: Served) -> None:
+def test_actions_in_memory_are_written_to_a_file_at_process_exit_if_possible(served: Served) -> None:
     served.gate.shut()
     then = "resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)"
     process = served.run(
@@ -56,10 +56,10 @@ def test_what_waits_in_memory_when_a_process_ends_goes_to_a_file_if_one_takes_it
     assert "are lost" not in err
     served.gate.open()
     assert served.machine().deliver_spooled()
-    assert said(served) == ["", *map(str, range(1, 50))]
+    assert short_outputs(served) == ["", *map(str, range(1, 50))]
 
 
-def test_what_no_file_takes_when_a_process_ends_is_counted_and_said(served: Served) -> None:
+def test_actions_lost_at_process_exit_are_counted_and_reported(served: Served) -> None:
     served.gate.shut()
     out, err = served.run(FULL.format(patience=0.1, limit=8_000, then="print(tm.close())")).communicate()
     assert out == "False\n"
@@ -67,7 +67,7 @@ def test_what_no_file_takes_when_a_process_ends_is_counted_and_said(served: Serv
     assert f"{50 - kept} actions of session full are lost" in err
 
 
-def test_what_finds_no_place_in_memory_either_is_counted_and_told_in_the_session(served: Served) -> None:
+def test_actions_that_do_not_fit_in_memory_are_counted_in_the_session(served: Served) -> None:
     then = "print(s.flush(10))\ns.end()\nprint(tm.close())"
     program = FULL.format(patience=10, limit=2_000, then=then).replace(
         "import resource, sys",
@@ -85,7 +85,7 @@ def test_what_finds_no_place_in_memory_either_is_counted_and_told_in_the_session
     assert len([each for each in found if each.name != "recorder.lost"]) + lost == 50
 
 
-def test_what_was_lost_is_told_before_the_end_of_the_session_and_what_fits_is_kept(served: Served) -> None:
+def test_lost_actions_are_reported_before_the_end_of_the_session(served: Served) -> None:
     program = FULL.format(patience=20, limit=2_000, then="s.end()\nprint(tm.close())").replace(
         "import resource, sys",
         "import resource, sys\nfrom timemachine.client.recording import recording\nrecording.MOST_IN_MEMORY = 20_000",
@@ -104,7 +104,7 @@ def test_what_was_lost_is_told_before_the_end_of_the_session_and_what_fits_is_ke
     assert list(served.spool.iterdir()) == []
 
 
-def test_a_file_that_takes_nothing_does_not_stay(served: Served) -> None:
+def test_an_empty_spool_file_is_removed(served: Served) -> None:
     served.gate.shut()
     program = """
 import resource
@@ -133,13 +133,13 @@ main()
 
 
 def sent_again(served: Served, *, limit: int = -1) -> tuple[int, str, str]:
-    """Send what is left, where no file may grow beyond the limit: how the command ends, and what it says."""
+    """Send the remaining recordings with a file size limit; the exit code and the output of the command."""
     process = served.run(SENT_AGAIN.format(limit=limit))
     out, err = process.communicate()
     return process.returncode, out, err
 
 
-def test_what_is_refused_again_stays_where_it_was_also_on_a_full_disk(served: Served) -> None:
+def test_actions_refused_again_stay_in_place_on_a_full_disk(served: Served) -> None:
     with served.machine() as tm, tm.session("Ended", key="ended") as s:
         s.record("user", 0)
     late = {"id": "1", "kind": "message", "role": "user", "output": "0" * 1000}
@@ -152,22 +152,22 @@ def test_what_is_refused_again_stays_where_it_was_also_on_a_full_disk(served: Se
         assert (action, "has ended" in why) == (late, True)
 
 
-def test_a_session_is_not_ended_before_what_was_refused_has_room(served: Served) -> None:
+def test_a_session_is_not_ended_before_its_refused_actions_are_stored(served: Served) -> None:
     unfit, *fit = ({"id": each, "kind": "message", "output": each} for each in ("i" * 3_000, "1", "2"))
     recorded_before(served.spool, "waits", line_of(fit[0]), line_of(unfit), line_of(fit[1]), END)
     code, out, err = sent_again(served, limit=1_000)
     assert (code, out[:9], "Free some space" in err) == (1, "2 actions", True)
     assert len(served.spooled()) == 4
-    assert arrived(served, "waits") == ["1", "2"]
+    assert delivered(served, "waits") == ["1", "2"]
     assert Session.objects.get(key="waits").status == "recording"
     assert sent_again(served)[0] == 1
     ((_, action),) = served.refused()
     assert action["id"] == unfit["id"]
-    assert (served.spooled(), arrived(served, "waits")) == ([], ["1", "2"])
+    assert (served.spooled(), delivered(served, "waits")) == ([], ["1", "2"])
     assert Session.objects.get(key="waits").status == "ended"
 
 
-def test_a_session_that_goes_on_in_memory_is_not_ended_before_what_its_file_had_refused_has_a_place(
+def test_a_session_continued_in_memory_is_not_ended_before_its_refused_actions_are_stored(
     served: Served,
 ) -> None:
     program = """
@@ -189,7 +189,7 @@ print(tm.close())
     out, err = served.run(program).communicate()
     assert out == "recording\nFalse\n"
     assert "Free some space" in err
-    assert arrived(served, "full") == ["0", "1"]
+    assert delivered(served, "full") == ["0", "1"]
     assert Session.objects.get(key="full").status == "ended"
     ((why, action),) = served.refused()
     assert (action["name"], "1,000" in why) == ("unfit", True)

@@ -1,4 +1,4 @@
-"""A recording in a ZIP is read without a server, and what is not to be opened is not."""
+"""Loading a recording from a ZIP works without a server and opens nothing unsafe."""
 
 import io
 import json
@@ -34,21 +34,21 @@ SNAPSHOTS = [
 
 
 class Agent:
-    """Somebody who goes on."""
+    """An agent that resumes."""
 
     messages: list[Any]
     system_prompt = ""
 
 
 class Runs:
-    """What a pickle would do."""
+    """A pickle that would run code."""
 
     def __reduce__(self) -> Any:
         return (pytest.fail, ("session.pkl was opened",))
 
 
 def packed(**members: bytes) -> bytes:
-    """An archive; `__` in a name stands for its dot."""
+    """An archive; `__` in a name stands for a dot."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
@@ -60,7 +60,7 @@ def lines(events: list[Any]) -> bytes:
     return b"\n".join(json.dumps(each).encode() for each in events) + b"\n"
 
 
-def test_events_are_had_by_layer_and_an_agent_goes_on_from_a_snapshot(tmp_path: Path) -> None:
+def test_events_are_read_by_layer_and_an_agent_resumes_from_a_snapshot(tmp_path: Path) -> None:
     data = packed(
         events__jsonl=lines(EVENTS) + b"{broken\n[]\n",
         snapshots__json=json.dumps(SNAPSHOTS).encode(),
@@ -83,7 +83,7 @@ def test_events_are_had_by_layer_and_an_agent_goes_on_from_a_snapshot(tmp_path: 
             found.resume_from_snapshot(number)
 
 
-def test_a_snapshot_with_an_id_is_named_by_it() -> None:
+def test_a_snapshot_is_found_by_its_id() -> None:
     data = packed(
         events__jsonl=b"",
         snapshots__json=b'{"snapshots": [{"id": 7, "messages": [1]}, {"id": 0, "messages": []}]}',
@@ -106,25 +106,25 @@ def test_a_snapshot_with_an_id_is_named_by_it() -> None:
         (packed(events__jsonl=b"", snapshots__json=b"{half"), "not JSON"),
     ],
 )
-def test_what_is_no_recording_or_not_safe_is_refused(data: bytes, says: str) -> None:
+def test_an_invalid_or_unsafe_archive_is_refused(data: bytes, says: str) -> None:
     with pytest.raises(NotUnderstood, match=says):
         load_session(data)
 
 
-def test_what_unpacks_to_many_times_its_size_is_refused() -> None:
+def test_a_decompression_bomb_is_refused() -> None:
     with pytest.raises(NotUnderstood, match="times its size"):
         load_session(packed(events__jsonl=b"0" * 300_000_000))
 
 
 @pytest.mark.parametrize(("content", "says"), [("", "is empty"), ('{"a": 1}', "is not a ZIP archive")])
-def test_a_file_that_is_none_is_named(tmp_path: Path, content: str, says: str) -> None:
+def test_a_path_that_is_not_a_file_is_named(tmp_path: Path, content: str, says: str) -> None:
     file = tmp_path / "run.zip"
     file.write_text(content)
     with pytest.raises(NotUnderstood, match=f"^{file} {says}"):
         load_session(file)
 
 
-def test_what_was_recorded_and_exported_is_loaded(served: Served, tmp_path: Path) -> None:
+def test_an_exported_recording_is_loaded(served: Served, tmp_path: Path) -> None:
     tm = served.machine()
     with tm.session("Exported", key="exported") as s:
         s.event("file.open", {"path": "/x"}, layer="sys")

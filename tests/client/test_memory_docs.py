@@ -1,4 +1,4 @@
-"""Every recipe of docs/memory.md runs, in its order, against a real server, and does what it says."""
+"""Every recipe of docs/memory.md runs in order against a real server and does what it says."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ RECIPE = re.compile(r"^## (.+?)$|```python\n(.*?)```", re.DOTALL | re.MULTILINE)
 
 @pytest.fixture
 def recipes(served: Served, worker: None, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """The recipes by their titles, with a server that the environment names."""
+    """The recipes by title, with the server in the environment."""
     for name, text in {"URL": served.gate.url, "API_KEY": served.key, "SPOOL": str(served.spool)}.items():
         monkeypatch.setenv(f"TIMEMACHINE_{name}", text)
     found, title = [], ""
@@ -26,7 +26,7 @@ def recipes(served: Served, worker: None, monkeypatch: pytest.MonkeyPatch) -> li
     return found
 
 
-def test_the_recipes_run_in_their_order(
+def test_the_recipes_run_in_order(
     recipes: list[tuple[str, str]], served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said: dict[str, str] = {}

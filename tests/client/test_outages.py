@@ -1,4 +1,4 @@
-"""What was recorded arrives once and in its order, whatever becomes of the server, the network or the process meanwhile."""
+"""Recorded actions are delivered once and in order through outages of the server, the network or the process."""
 
 import json
 import os
@@ -46,7 +46,7 @@ time.sleep(60)
     fates=st.lists(st.sampled_from(["passes", "no request", "no answer"]), max_size=12),
     shut=st.sets(st.integers(0, 4)),
 )
-def test_any_outages_leave_the_sequence_as_it_was_recorded(
+def test_outages_do_not_change_the_recorded_sequence(
     served: Served, batches: list[int], fates: list[Fate], shut: set[int]
 ) -> None:
     tm = served.machine(patience=20.0)
@@ -69,7 +69,7 @@ def test_any_outages_leave_the_sequence_as_it_was_recorded(
     assert Session.objects.get(key=s.key).status == "ended"
 
 
-def test_a_server_that_is_taken_away_and_brought_back_misses_nothing(served: Served) -> None:
+def test_a_server_that_comes_back_after_outages_misses_nothing(served: Served) -> None:
     tm = served.machine()
     stop = threading.Event()
 
@@ -93,7 +93,7 @@ def test_a_server_that_is_taken_away_and_brought_back_misses_nothing(served: Ser
     assert served.outputs("going") == list(range(1_000))
 
 
-def test_what_a_killed_process_recorded_is_delivered_by_the_next(served: Served) -> None:
+def test_the_recordings_of_a_killed_process_are_delivered_by_the_next_one(served: Served) -> None:
     served.gate.shut()
     process = served.run(RECORDING)
     assert process.stdout is not None
@@ -102,7 +102,7 @@ def test_what_a_killed_process_recorded_is_delivered_by_the_next(served: Served)
     process.communicate()
     (wal,) = served.spool.glob("*-wal")
     with wal.open("ab") as file:
-        file.write(b"\0" * 1_000)  # the machine died while it wrote this
+        file.write(b"\0" * 1_000)  # the machine crashed while writing this
     served.gate.open()
     with served.machine().session("Next", key="next") as s:
         s.record("user", "x")
@@ -112,7 +112,7 @@ def test_what_a_killed_process_recorded_is_delivered_by_the_next(served: Served)
     wait_until(lambda: served.spooled() == [])
 
 
-def test_a_spool_in_use_is_left_to_its_process(served: Served) -> None:
+def test_a_spool_in_use_is_not_taken_over(served: Served) -> None:
     served.gate.shut()
     process = served.run(RECORDING)
     assert process.stdout is not None
@@ -126,13 +126,13 @@ def test_a_spool_in_use_is_left_to_its_process(served: Served) -> None:
     taken.close()
 
 
-def test_a_process_that_ends_delivers_what_it_recorded(served: Served) -> None:
+def test_a_process_delivers_its_recordings_at_exit(served: Served) -> None:
     program = "from timemachine.client import TimeMachine\ns = TimeMachine().session('Ends', key='ends')\nfor n in range(50): s.record('user', n)"
     assert served.run(program).communicate() == ("", "")
     assert served.outputs("ends") == list(range(50))
 
 
-def test_a_process_waits_for_no_server_that_is_away(served: Served) -> None:
+def test_a_process_does_not_wait_for_an_unreachable_server_at_exit(served: Served) -> None:
     served.gate.shut()
     program = "from timemachine.client import TimeMachine\nwith TimeMachine(patience=86_400).session('Ends', key='ends') as s:\n  for n in range(50): s.record('user', n)"
     out, err = served.run(program).communicate()
@@ -186,12 +186,12 @@ def test_a_child_process_records_into_the_session_of_its_parent(served: Served) 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_children_of_multiprocessing_deliver_before_they_end(served: Served) -> None:
+def test_multiprocessing_children_deliver_before_they_exit(served: Served) -> None:
     assert served.run(POOL).communicate() == ("", "")
     assert sorted(served.outputs("pool")) == [0, 1, 2, 3]
 
 
-def test_a_refusal_keeps_what_was_recorded_and_says_so_once(
+def test_a_refusal_keeps_the_recorded_actions_and_is_logged_once(
     served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(delivery, "_LASTING_PAUSE", 0.05)
@@ -211,7 +211,7 @@ def test_a_refusal_keeps_what_was_recorded_and_says_so_once(
     assert served.outputs("refused") == ["x"]
 
 
-def test_one_action_that_cannot_be_taken_is_set_aside_and_the_others_arrive(
+def test_a_refused_action_is_set_aside_and_the_others_are_delivered(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with served.machine().session("Unfit", key="unfit") as s:
@@ -231,7 +231,7 @@ def test_one_action_that_cannot_be_taken_is_set_aside_and_the_others_arrive(
     assert "refused" in caplog.text
 
 
-def test_what_is_recorded_into_a_session_that_somebody_ended_is_set_aside_and_said_once(
+def test_actions_for_an_ended_session_are_set_aside_and_logged_once(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     tm = served.machine(patience=0.5)
@@ -250,7 +250,7 @@ def test_what_is_recorded_into_a_session_that_somebody_ended_is_set_aside_and_sa
     wait_until(lambda: served.spooled() == [])
 
 
-def test_what_was_delivered_before_a_crash_is_not_there_twice(served: Served) -> None:
+def test_actions_delivered_before_a_crash_are_not_duplicated(served: Served) -> None:
     served.gate.shut()
     tm = served.machine()
     s = tm.session("Twice", key="twice")
@@ -268,7 +268,7 @@ def test_what_was_delivered_before_a_crash_is_not_there_twice(served: Served) ->
     wait_until(lambda: served.spooled() == [])
 
 
-def test_a_folder_that_cannot_be_written_costs_no_record(served: Served, tmp_path: Path) -> None:
+def test_an_unwritable_folder_loses_no_action(served: Served, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     with served.machine(spool=blocked).session("Memory", key="memory") as s:
@@ -276,12 +276,12 @@ def test_a_folder_that_cannot_be_written_costs_no_record(served: Served, tmp_pat
     assert served.outputs("memory") == ["x"]
 
 
-def test_recording_imports_neither_django_nor_an_http_client_on_the_way() -> None:
+def test_recording_imports_neither_django_nor_an_http_client() -> None:
     program = "import sys; from timemachine.client import TimeMachine; sys.exit(sum(name in sys.modules for name in ('django', 'httpx')))"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_no_secret_of_an_environment_comes_as_far_as_the_disk(served: Served) -> None:
+def test_secrets_of_an_environment_are_not_written_to_disk(served: Served) -> None:
     served.gate.shut()
     tm = served.machine(patience=0.2)
     with tm.session("Secrets", key="secrets") as s:
@@ -293,7 +293,7 @@ def test_no_secret_of_an_environment_comes_as_far_as_the_disk(served: Served) ->
         assert path.stat().st_mode & 0o077 == 0
 
 
-def test_what_waits_because_of_its_key_says_so_and_what_is_refused_again_keeps_its_file_and_reason(
+def test_a_recording_with_an_invalid_key_waits_and_one_refused_again_keeps_its_reason(
     served: Served,
 ) -> None:
     wrong = TimeMachine(served.gate.url, "tmk_wrong", spool=served.spool, patience=0.5)

@@ -1,4 +1,4 @@
-"""What a program reads and has done through `TimeMachine`: replays with their answers side by side, comparisons, going on from a checkpoint."""
+"""Reading and acting through `TimeMachine`: replays with both answers, comparisons, and resuming from a checkpoint."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from timemachine.recording.sessions.models import Session
 QUESTION = "How long are invoices kept?"
 
 
-def asked(tm: TimeMachine, key: str) -> None:
+def recorded_ask(tm: TimeMachine, key: str) -> None:
     """A session with one ask."""
     with tm.session("Asked", key=key, collection="handbook", agent="desk") as s:
         s.put("Invoices are kept for ten years. Letters are kept for six years.", title="Retention")
@@ -20,7 +20,7 @@ def asked(tm: TimeMachine, key: str) -> None:
 
 def test_an_audit_replay_shows_both_answers_of_each_ask(served: Served, worker: None) -> None:
     tm = served.machine()
-    asked(tm, "audited")
+    recorded_ask(tm, "audited")
     looks: list[str] = []
     result = tm.replay("audited", audit=True, reason="look", use_model="local:extractive-1").wait(
         lambda found: looks.append(found["status"])
@@ -37,9 +37,9 @@ def test_an_audit_replay_shows_both_answers_of_each_ask(served: Served, worker: 
     assert result.summary
 
 
-def test_a_replay_in_the_words_of_memory_files(served: Served, worker: None) -> None:
+def test_a_replay_in_the_vocabulary_of_memory_files(served: Served, worker: None) -> None:
     tm = served.machine()
-    asked(tm, "memory")
+    recorded_ask(tm, "memory")
     found = tm.session_replay("memory", audit=True, use_model="local:extractive-3", diff=True)
     (ask,) = [each for each in found["results"] if each["action_type"] == "ask"]
     assert (found["session_id"], found["status"]) == (str(Session.objects.get(key="memory").id), "done")
@@ -54,7 +54,7 @@ def test_a_replay_in_the_words_of_memory_files(served: Served, worker: None) -> 
     assert plain["match_rate"] == 1.0
 
 
-def test_a_session_that_is_begun_and_ended_by_name(served: Served) -> None:
+def test_a_session_is_started_and_ended_by_name(served: Served) -> None:
     tm = served.machine()
     with pytest.raises(NotFound, match="session_start"):
         tm.session_end()
@@ -89,7 +89,7 @@ def test_sessions_are_listed_and_compared(served: Served) -> None:
     assert s.url == f"{served.gate.url}/sessions/s2/"
 
 
-def test_an_agent_goes_on_from_a_checkpoint_in_a_session_of_its_own(served: Served) -> None:
+def test_an_agent_resumes_from_a_checkpoint_in_a_new_session(served: Served) -> None:
     tm = served.machine()
     state = {"messages": [{"role": "user", "content": "hi"}], "model": "openai:gpt-4o", "mood": "good"}
     with tm.session("Long", key="long", agent="desk") as s:
@@ -110,7 +110,7 @@ def test_an_agent_goes_on_from_a_checkpoint_in_a_session_of_its_own(served: Serv
         tm.resume("long", "nowhere")
 
 
-def test_what_is_not_delivered_yet_is_replayed_too(served: Served, worker: None) -> None:
+def test_undelivered_actions_are_replayed_too(served: Served, worker: None) -> None:
     tm = served.machine()
     with tm.session("Open", key="open", end=False, collection="handbook") as s:
         s.put("Some text.")
@@ -121,7 +121,7 @@ def test_what_is_not_delivered_yet_is_replayed_too(served: Served, worker: None)
     assert under_way.wait().status in {"done", "cancelled"}
 
 
-def test_what_was_just_recorded_is_told_again_whole_or_in_part(served: Served) -> None:
+def test_a_transcript_contains_all_or_chosen_turns_just_recorded(served: Served) -> None:
     with served.machine() as tm, tm.session("Story", key="story") as session:
         session.record("user", "It fails.", "error")
         session.record("agent", "I guess.", "hypothesis")
@@ -142,7 +142,7 @@ def test_what_was_just_recorded_is_told_again_whole_or_in_part(served: Served) -
         assert tm.transcript(session, role="user, assistant")["turns"]["kept"] == 3
 
 
-def test_what_matters_is_said_proposed_and_compressed(served: Served) -> None:
+def test_significance_is_set_proposed_and_used_for_compression(served: Served) -> None:
     with served.machine() as tm:
         with tm.session("Story", key="story") as session:
             session.record("user", "It fails.", "error")

@@ -1,4 +1,4 @@
-"""What earlier sessions say, asked by a program through `TimeMachine`."""
+"""Recalling earlier sessions through `TimeMachine`."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tests.memory.search.recorded import index
 from timemachine.client.errors import ClientError
 
 
-def test_a_conversation_begins_with_what_was_said_before(served: Served) -> None:
+def test_a_conversation_starts_with_context_from_earlier_sessions(served: Served) -> None:
     tm = served.machine()
     with tm.session("Pool", key="pool", agent="ada") as s:
         s.record("user", "The deploy fails: the connection pool is exhausted.", "error")
@@ -36,7 +36,7 @@ def test_a_conversation_begins_with_what_was_said_before(served: Served) -> None
     assert tm.context_for("Guten Tag", mode="text").text == ""
 
 
-def test_a_date_that_a_first_message_plans_for_hides_nothing(served: Served) -> None:
+def test_a_future_date_in_a_first_message_does_not_filter_the_results(served: Served) -> None:
     tm = served.machine()
     with tm.session("Pool", key="pool") as s:
         s.record("user", "The connection pool is exhausted.", "error")
@@ -52,7 +52,7 @@ def test_a_date_that_a_first_message_plans_for_hides_nothing(served: Served) -> 
     assert not tm.context_for("Zeppelins as two years ago?", mode="text").times_left_out
 
 
-def test_questions_are_asked_of_all_sessions_or_some(served: Served) -> None:
+def test_all_or_some_sessions_are_searched(served: Served) -> None:
     tm = served.machine()
     for agent in ("ada", "grace"):
         with tm.session(f"Of {agent}", key=agent, agent=agent) as s:
@@ -70,7 +70,7 @@ def test_questions_are_asked_of_all_sessions_or_some(served: Served) -> None:
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_a_number_that_json_cannot_say_is_refused_by_its_name(served: Served, number: float) -> None:
+def test_a_number_without_a_json_form_is_refused_by_name(served: Served, number: float) -> None:
     tm = served.machine()
     with tm.session("Pool", key="pool") as s:
         s.record("user", "The connection pool is exhausted.")
@@ -83,7 +83,7 @@ def test_a_number_that_json_cannot_say_is_refused_by_its_name(served: Served, nu
         assert why.value.code == "not_finite"
 
 
-def test_what_json_cannot_say_is_not_sent(served: Served) -> None:
+def test_values_without_a_json_form_are_not_sent(served: Served) -> None:
     tm = served.machine()
     itself: list[Any] = []
     itself.append(itself)
@@ -93,7 +93,7 @@ def test_what_json_cannot_say_is_not_sent(served: Served) -> None:
         assert why.value.code == code
 
 
-def test_a_session_without_its_step_is_like_nothing_and_refused(served: Served) -> None:
+def test_a_similarity_query_for_a_session_needs_a_step(served: Served) -> None:
     tm = served.machine()
     with tm.session("Orders", key="orders-tuesday") as s:
         s.record("user", "TypeError: the cart is undefined", "error")

@@ -1,4 +1,4 @@
-"""What an agent records through `TimeMachine` stands in its session: all of it, in its order, once, and as it was."""
+"""Recording through `TimeMachine`: actions are stored completely, in order, once and unchanged."""
 
 import asyncio
 import dataclasses
@@ -16,7 +16,7 @@ from timemachine.core.payloads.queries import value
 from timemachine.recording.sessions.models import Session
 
 
-def test_what_is_recorded_stands_in_the_session(served: Served) -> None:
+def test_recorded_actions_are_in_the_session(served: Served) -> None:
     tm = served.machine()
     with tm.session("Invoices", agent="desk", key="first", user="ann", tags=["a"], metadata={"n": 1}) as s:
         s.record("user", "How long are invoices kept?")
@@ -46,7 +46,7 @@ def test_what_is_recorded_stands_in_the_session(served: Served) -> None:
     wait_until(lambda: served.spooled() == [])
 
 
-def test_calls_keep_what_they_took_and_gave_and_how_long_it_was(served: Served) -> None:
+def test_calls_record_input_output_and_duration(served: Served) -> None:
     tm = served.machine()
     messages = [{"role": "user", "content": "hi"}]
     with tm.session("Calls", key="calls") as s, s.llm_call("openai:gpt-4o", messages) as call:
@@ -77,7 +77,7 @@ def test_calls_keep_what_they_took_and_gave_and_how_long_it_was(served: Served) 
     assert model.duration_ms >= tool.duration_ms
 
 
-def test_functions_record_their_calls_and_stay_what_they_are(served: Served) -> None:
+def test_decorated_functions_record_their_calls_and_behave_unchanged(served: Served) -> None:
     tm = served.machine()
     s = tm.session("Functions", key="functions")
 
@@ -130,7 +130,7 @@ def test_functions_record_their_calls_and_stay_what_they_are(served: Served) -> 
     assert "missing" in (found[5][5] or "")
 
 
-def test_a_tool_is_named_by_its_place_or_by_its_word(served: Served) -> None:
+def test_a_tool_is_named_by_position_or_keyword(served: Served) -> None:
     with served.machine().session("Named", key="named") as s:
         with s.tool_call("search", {"q": 1}):
             pass
@@ -154,7 +154,7 @@ def test_a_tool_is_named_by_its_place_or_by_its_word(served: Served) -> None:
     ]
 
 
-def test_an_error_of_the_agent_is_recorded_and_goes_on_as_it_was(served: Served) -> None:
+def test_an_error_of_the_agent_is_recorded_and_reraised_unchanged(served: Served) -> None:
     tm = served.machine()
     error = KeyError("x")
     with pytest.raises(KeyError) as raised, tm.session("Fails", key="fails") as s, s.tool_call("t"):
@@ -165,7 +165,7 @@ def test_an_error_of_the_agent_is_recorded_and_goes_on_as_it_was(served: Served)
     assert Session.objects.get(key="fails").status == "ended"
 
 
-def test_what_is_changed_later_changes_no_record(served: Served) -> None:
+def test_a_later_change_of_a_value_does_not_change_its_record(served: Served) -> None:
     tm = served.machine()
     messages = [{"role": "user", "content": "one"}]
     with tm.session("Snapshot", key="snapshot") as s:
@@ -186,7 +186,7 @@ class Point:
     at: Any
 
 
-def test_values_without_a_form_in_json_are_written_in_another(served: Served) -> None:
+def test_values_without_a_json_form_are_recorded_in_another_form(served: Served) -> None:
     deep: Any = "bottom"
     for _ in range(200):
         deep = [deep]
@@ -206,7 +206,7 @@ def test_values_without_a_form_in_json_are_written_in_another(served: Served) ->
     assert "lock" in third
 
 
-def test_a_word_that_is_none_of_the_vocabulary_is_kept_as_a_tag(
+def test_a_value_outside_the_vocabulary_is_recorded_as_a_tag(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with served.machine().session("Words", key="words") as s:
@@ -219,7 +219,7 @@ def test_a_word_that_is_none_of_the_vocabulary_is_kept_as_a_tag(
     assert len([each for each in caplog.records if "narrator" in each.message]) == 1
 
 
-def test_put_find_and_ask_come_after_what_was_recorded_before(served: Served) -> None:
+def test_put_find_and_ask_follow_the_actions_recorded_before(served: Served) -> None:
     tm = served.machine()
     with tm.session("Order", key="order", collection="handbook") as s:
         s.record("user", "one")
@@ -233,7 +233,7 @@ def test_put_find_and_ask_come_after_what_was_recorded_before(served: Served) ->
     assert "ask" in kinds[5:]
 
 
-def test_a_session_of_a_program_that_awaits(served: Served) -> None:
+def test_an_asynchronous_program_records_a_session(served: Served) -> None:
     async def talk(number: int) -> None:
         async with served.machine().session("Async", key=f"async-{number}", collection="c") as s:
             s.record("user", number)
@@ -253,7 +253,7 @@ def test_a_session_of_a_program_that_awaits(served: Served) -> None:
         assert kinds == ["message", "tool_call", "put", "find"]
 
 
-def test_a_checkpoint_is_set_every_so_many_actions(served: Served) -> None:
+def test_automatic_checkpoints_are_set_every_n_actions(served: Served) -> None:
     said: list[str] = []
 
     def state() -> dict[str, Any]:
@@ -275,7 +275,7 @@ def test_a_checkpoint_is_set_every_so_many_actions(served: Served) -> None:
     }
 
 
-def test_a_state_function_that_fails_takes_nothing_with_it(served: Served) -> None:
+def test_a_failing_state_function_loses_no_action(served: Served) -> None:
     def state() -> dict[str, Any]:
         raise RuntimeError("no state")
 
@@ -287,7 +287,7 @@ def test_a_state_function_that_fails_takes_nothing_with_it(served: Served) -> No
         s.record("agent", 1)
 
 
-def test_a_function_that_asks_a_model_is_recorded_with_what_its_answer_says_of_it(served: Served) -> None:
+def test_a_model_call_is_recorded_with_the_model_and_usage_of_its_answer(served: Served) -> None:
     messages = [{"role": "user", "content": "Why?"}]
     with served.machine().session("Decorated", key="decorated") as s:
 

@@ -1,4 +1,4 @@
-"""What an agent records through `TimeMachine` arrives in its session, also from several threads, and whatever is wrong does not reach the agent."""
+"""Delivery through `TimeMachine`: works from several threads, and failures never reach the agent."""
 
 import datetime as dt
 import logging
@@ -35,7 +35,7 @@ def test_eight_threads_record_into_one_session(served: Served) -> None:
         assert [number for each, number in found if each == thread] == list(range(20))
 
 
-def test_a_session_that_is_left_open_is_added_to_by_its_key(served: Served) -> None:
+def test_an_open_session_is_continued_by_its_key(served: Served) -> None:
     for number in range(2):
         with served.machine().session("Days", key="days", end=False) as s:
             s.record("user", number)
@@ -43,7 +43,7 @@ def test_a_session_that_is_left_open_is_added_to_by_its_key(served: Served) -> N
     assert Session.objects.get(key="days").status == "recording"
 
 
-def test_strict_raises_what_is_only_logged_else(served: Served) -> None:
+def test_strict_mode_raises_what_is_otherwise_only_logged(served: Served) -> None:
     strict = served.machine(strict=True, patience=0.3)
     with pytest.raises(NotRecorded, match="invalid"):
         strict.session("x", key="no key!")
@@ -68,7 +68,7 @@ def test_strict_raises_what_is_only_logged_else(served: Served) -> None:
     strict.close()
 
 
-def test_an_agent_never_hears_of_a_server_that_is_away(
+def test_an_agent_never_notices_an_unreachable_server(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     served.gate.shut()
@@ -89,7 +89,7 @@ def test_an_agent_never_hears_of_a_server_that_is_away(
     wait_until(lambda: served.spooled() == [])
 
 
-def test_without_any_server_what_is_recorded_waits(
+def test_without_a_server_recorded_actions_wait(
     served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv("TIMEMACHINE_URL", raising=False)
@@ -103,7 +103,7 @@ def test_without_any_server_what_is_recorded_waits(
     assert served.outputs("nowhere") == ["x"]
 
 
-def test_whatever_is_said_of_a_session_it_records_and_keeps_no_other_waiting(served: Served) -> None:
+def test_invalid_session_details_neither_stop_recording_nor_block_other_sessions(served: Served) -> None:
     tm = served.machine()
     odd: list[dict[str, Any]] = [
         {"metadata": {"a": float("nan"), "at": dt.datetime(2026, 11, 1, tzinfo=dt.UTC), "id": UUID(int=1)}},
@@ -125,7 +125,7 @@ def test_whatever_is_said_of_a_session_it_records_and_keeps_no_other_waiting(ser
     wait_until(lambda: served.spooled() == [])
 
 
-def test_a_session_that_cannot_be_sent_keeps_no_other_waiting(served: Served) -> None:
+def test_a_session_that_cannot_be_sent_does_not_block_the_others(served: Served) -> None:
     session = {"name": "Old", "key": "old", "metadata": {"a": float("nan")}}
     recorded_before(served.spool, "old", line_of({"id": "1", "kind": "event", "name": "a"}), session=session)
     tm = served.machine(patience=0.5)

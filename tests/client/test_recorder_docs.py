@@ -1,4 +1,4 @@
-"""Every example of docs/recorder.md runs, in its order, against a real server."""
+"""Every example of docs/recorder.md runs in order against a real server."""
 
 import os
 import re
@@ -15,19 +15,19 @@ DOCUMENT = Path(__file__).parents[2] / "docs/recorder.md"
 
 
 def blocks(language: str) -> list[str]:
-    """The document's blocks of a language."""
+    """The code blocks of the document in this language."""
     return re.findall(rf"```{language}\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
 
 
 @pytest.fixture
 def named(served: Served, worker: None, monkeypatch: pytest.MonkeyPatch) -> Served:
-    """The server as the environment names it, and somebody who works on replays."""
+    """The server in the environment, and a replay worker."""
     for name, text in {"URL": served.gate.url, "API_KEY": served.key, "SPOOL": str(served.spool)}.items():
         monkeypatch.setenv(f"TIMEMACHINE_{name}", text)
     return served
 
 
-def test_the_python_examples_run_in_their_order(named: Served, tmp_path: Path) -> None:
+def test_the_python_examples_run_in_order(named: Served, tmp_path: Path) -> None:
     names: dict[str, object] = {"path": tmp_path}
     for block in blocks("python"):
         exec(compile(block, str(DOCUMENT), "exec"), names)

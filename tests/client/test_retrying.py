@@ -1,4 +1,4 @@
-"""A server that has too much to do is asked again when it said, where asking twice is the same as once."""
+"""An overloaded server is asked again after the time it gives, where a repeated request has no further effect."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -35,14 +35,14 @@ def connection(url: str, longest_wait: float = 5.0) -> Connection:
     return Connection(Server(url=url, key="tmk_a_b"), longest_wait=longest_wait)
 
 
-def test_reading_is_repeated_until_the_server_has_time(tmp_path: Path) -> None:
+def test_reads_are_retried_until_the_server_is_free(tmp_path: Path) -> None:
     with other_server(playing(iter([429, 429, 200, 429, 200]))) as url, connection(url) as client:
         assert client.get("/api/sessions") == {"a": 1}
         client.download("/api/evidence", tmp_path / "bundle")
     assert (tmp_path / "bundle").read_bytes() == b'{"a": 1}'
 
 
-def test_sending_is_repeated_only_with_a_key_that_makes_it_one() -> None:
+def test_writes_are_retried_only_with_an_idempotency_key() -> None:
     answers = playing(iter([429, 200, 429]), refusal=OTHER)
     with other_server(answers) as url, connection(url) as client:
         assert client.post("/api/sessions/a/actions", {}, idempotency_key="k") == {"a": 1}
@@ -51,12 +51,12 @@ def test_sending_is_repeated_only_with_a_key_that_makes_it_one() -> None:
     assert (refused.value.status, refused.value.retry_after) == (429, 0)
 
 
-def test_what_the_server_did_not_begin_is_sent_again_whatever_it_is() -> None:
+def test_any_request_that_the_server_did_not_start_is_retried() -> None:
     with other_server(playing(iter([429, 429, 200]))) as url, connection(url) as client:
         assert client.post("/api/sessions/a/actions", {"kind": "event"}) == {"a": 1}
 
 
-def test_nobody_waits_longer_than_was_said() -> None:
+def test_a_wait_beyond_the_limit_raises_the_refusal() -> None:
     with (
         other_server(playing(iter([429]), "9")) as url,
         connection(url) as client,
@@ -66,7 +66,7 @@ def test_nobody_waits_longer_than_was_said() -> None:
     assert refused.value.retry_after == 9
 
 
-def test_a_busy_server_that_says_no_time_is_given_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_server_without_retry_after_is_retried_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr("timemachine.client.waiting.time.sleep", waited.append)
     with other_server(playing(iter([429, 200]), "soon")) as url, connection(url) as client:
@@ -74,7 +74,7 @@ def test_a_busy_server_that_says_no_time_is_given_a_second(monkeypatch: pytest.M
     assert 1 <= waited[0] <= 1.2
 
 
-def test_another_refusal_is_not_repeated() -> None:
+def test_other_refusals_are_not_retried() -> None:
     with other_server(playing(iter([404]))) as url, connection(url) as client, pytest.raises(Refused):
         client.get("/api/sessions")
 
@@ -93,5 +93,5 @@ def test_another_refusal_is_not_repeated() -> None:
         (None, None),
     ],
 )
-def test_retry_after_is_read_as_seconds_or_as_a_date(written: str | None, seconds: float | None) -> None:
+def test_retry_after_is_read_as_seconds_or_a_date(written: str | None, seconds: float | None) -> None:
     assert seconds_of(written, datetime(2026, 11, 23, 4, tzinfo=UTC)) == seconds

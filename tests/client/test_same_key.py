@@ -1,4 +1,4 @@
-"""The key of a session that has ended names no second one: what is recorded under it again stands in a new session, and somebody hears of it."""
+"""Reusing the key of an ended session: later actions go to a new session, and this is reported."""
 
 import os
 
@@ -9,7 +9,7 @@ from timemachine.client.errors import NotRecorded
 from timemachine.recording.sessions.models import Session
 
 
-def test_a_key_that_is_used_again_after_its_end_gives_a_new_session(
+def test_reusing_the_key_of_an_ended_session_starts_a_new_session(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     for said in ("first", "second", "third"):
@@ -27,7 +27,7 @@ def test_a_key_that_is_used_again_after_its_end_gives_a_new_session(
     assert served.refused() == []
 
 
-def test_what_a_closed_machine_goes_on_with_stands_in_the_same_session(served: Served) -> None:
+def test_recording_after_a_close_continues_in_the_same_session(served: Served) -> None:
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine()
@@ -39,7 +39,7 @@ def test_what_a_closed_machine_goes_on_with_stands_in_the_same_session(served: S
     assert Session.objects.count() == 2
 
 
-def test_whoever_takes_over_a_spool_finds_the_session_that_it_went_on_in(served: Served) -> None:
+def test_a_process_taking_over_a_spool_finds_the_session_it_continued_in(served: Served) -> None:
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine(patience=0.2)
@@ -56,7 +56,7 @@ def test_whoever_takes_over_a_spool_finds_the_session_that_it_went_on_in(served:
     assert Session.objects.get(key=again.key).status == "ended"
 
 
-def test_strict_sets_aside_what_comes_for_a_session_that_has_ended_and_raises(served: Served) -> None:
+def test_strict_mode_sets_aside_actions_for_an_ended_session_and_raises(served: Served) -> None:
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine(strict=True)
@@ -73,7 +73,7 @@ def test_strict_sets_aside_what_comes_for_a_session_that_has_ended_and_raises(se
     assert Session.objects.count() == 1
 
 
-def test_what_waits_after_a_close_arrives_before_what_is_recorded_then(served: Served) -> None:
+def test_actions_waiting_after_a_close_are_delivered_before_later_ones(served: Served) -> None:
     served.gate.shut()
     tm = served.machine(patience=0.1)
     s = tm.session("Closed", key="closed", end=False)
@@ -86,20 +86,20 @@ def test_what_waits_after_a_close_arrives_before_what_is_recorded_then(served: S
     assert served.outputs("closed") == [0, 1, 2, 3, 4]
 
 
-def test_spools_are_taken_over_in_the_order_in_which_they_were_begun(served: Served) -> None:
+def test_spools_are_taken_over_in_the_order_of_their_start(served: Served) -> None:
     served.gate.shut()
     tm = served.machine(patience=0.05)
     s = tm.session("Closed", key="closed", end=False)
     for number in range(6):
         s.record("user", number)
         tm.close()
-    os.utime(min(served.spool.iterdir()))  # the oldest is the last that was written
+    os.utime(min(served.spool.iterdir()))  # the oldest was written last
     served.gate.open()
     assert served.machine().deliver_spooled()
     assert served.outputs("closed") == list(range(6))
 
 
-def test_a_child_and_whoever_comes_later_go_on_in_the_same_session(served: Served) -> None:
+def test_a_child_and_a_later_process_continue_in_the_same_session(served: Served) -> None:
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     program = """
@@ -119,7 +119,7 @@ print(os.waitpid(child, 0)[1], tm.close())
     assert (served.spooled(), served.refused()) == ([], [])
 
 
-def test_the_next_process_finds_the_session_that_a_later_spool_belongs_to(served: Served) -> None:
+def test_the_next_process_finds_the_session_of_a_later_spool(served: Served) -> None:
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine(patience=0.5)

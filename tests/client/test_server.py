@@ -1,4 +1,4 @@
-"""Which server is talked to, and who gets this machine's key."""
+"""Finding the server, and who gets the key of this machine."""
 
 from pathlib import Path
 
@@ -21,40 +21,40 @@ def start_a_server(url: str = "http://127.0.0.1:8000/") -> None:
     write_private(local_key_file(), "tmk_here_secret\n")
 
 
-def test_without_a_server_it_says_how_to_start_one() -> None:
+def test_without_a_server_the_error_explains_how_to_start_one() -> None:
     with pytest.raises(NoServer, match="make up"):
         find_server({})
 
 
-def test_the_server_of_this_machine_is_found_with_this_machines_key() -> None:
+def test_the_local_server_is_found_with_the_local_key() -> None:
     start_a_server()
     found = find_server({})
     assert (found.url, found.key) == ("http://127.0.0.1:8000", "tmk_here_secret")
 
 
-def test_half_a_note_is_no_server(home: Path) -> None:
+def test_an_incomplete_server_note_is_ignored(home: Path) -> None:
     (home / "server.json").write_text('{"url": "http')
     with pytest.raises(NoServer):
         find_server({})
 
 
-def test_a_server_elsewhere_never_gets_this_machines_key() -> None:
+def test_a_remote_server_never_gets_the_local_key() -> None:
     start_a_server()
     assert find_server({"TIMEMACHINE_URL": "https://example.org/"}).key is None
 
 
-def test_this_machines_server_gets_its_key_also_when_it_is_named() -> None:
+def test_the_local_server_gets_its_key_even_if_named_explicitly() -> None:
     start_a_server()
     assert find_server({"TIMEMACHINE_URL": "http://127.0.0.1:8000/"}).key == "tmk_here_secret"
 
 
-def test_what_the_environment_names_comes_first() -> None:
+def test_the_environment_takes_precedence() -> None:
     start_a_server()
     found = find_server({"TIMEMACHINE_URL": " http://box:9000/tm/ ", "TIMEMACHINE_API_KEY": " tmk_a_b\n"})
     assert (found.url, found.key) == ("http://box:9000/tm", "tmk_a_b")
 
 
-def test_a_server_whose_key_file_cannot_be_read_has_no_key() -> None:
+def test_a_server_with_an_unreadable_key_file_has_no_key() -> None:
     start_a_server()
     local_key_file().write_bytes(b"\xff\xfe")
     assert find_server({}).key is None
@@ -74,13 +74,13 @@ def test_a_server_whose_key_file_cannot_be_read_has_no_key() -> None:
         "http://b/#x",
     ],
 )
-def test_an_address_that_is_none_is_refused_by_what_it_is(address: str) -> None:
+def test_an_invalid_address_is_refused_with_the_reason(address: str) -> None:
     with pytest.raises(NoServer, match="TIMEMACHINE_URL"):
         find_server({"TIMEMACHINE_URL": address})
 
 
 @pytest.mark.parametrize("key", ["tmk_ä", "tmk a", "tmk_a\r\nX-Evil: 1"])
-def test_a_key_that_no_header_can_carry_is_refused_without_repeating_it(key: str) -> None:
+def test_a_key_invalid_in_a_header_is_refused_without_repeating_it(key: str) -> None:
     with pytest.raises(NoServer, match="TIMEMACHINE_API_KEY") as refused:
         find_server({"TIMEMACHINE_URL": "http://box", "TIMEMACHINE_API_KEY": key})
     assert key not in refused.value.message
@@ -90,5 +90,5 @@ def test_a_key_that_no_header_can_carry_is_refused_without_repeating_it(key: str
     ("url", "near"),
     [("http://127.0.0.1:8000", True), ("http://[::1]:1", True), ("https://example.org", False)],
 )
-def test_it_is_known_whether_a_server_is_on_this_machine(url: str, near: bool) -> None:
+def test_local_addresses_are_recognised(url: str, near: bool) -> None:
     assert find_server({"TIMEMACHINE_URL": url}).is_local is near

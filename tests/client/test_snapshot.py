@@ -1,4 +1,4 @@
-"""A value is kept as it was: any JSON comes back equal, and anything at all becomes JSON."""
+"""Snapshots of values: any JSON is stored unchanged, and anything else becomes JSON."""
 
 import json
 from typing import Any
@@ -31,39 +31,39 @@ ODD = st.recursive(
 )
 
 
-def kept(value: Any) -> Any:
+def snapshot_of(value: Any) -> Any:
     return written(thawed(frozen(value)))
 
 
 @given(PLAIN)
-def test_json_comes_back_equal(value: Any) -> None:
-    assert kept(value) == value
+def test_json_values_round_trip(value: Any) -> None:
+    assert snapshot_of(value) == value
 
 
 @given(ODD)
-def test_anything_becomes_json_and_stays_what_it_became(value: Any) -> None:
-    once = kept(value)
+def test_any_value_becomes_json_that_does_not_change(value: Any) -> None:
+    once = snapshot_of(value)
     assert json.loads(json.dumps(once, allow_nan=False)) == once
-    assert kept(once) == once
+    assert snapshot_of(once) == once
 
 
-def test_what_holds_itself_or_is_deep_ends_somewhere() -> None:
+def test_cyclic_and_deep_values_are_cut_off() -> None:
     itself: list[Any] = []
     itself.append(itself)
     deep: Any = 1
     for _ in range(100_000):
         deep = [deep]
     for value in (itself, deep, {"a": itself}):
-        json.dumps(kept({"output": value}))
-    assert kept([1] * 3) == [1, 1, 1]
-    level: Any = kept(itself)
+        json.dumps(snapshot_of({"output": value}))
+    assert snapshot_of([1] * 3) == [1, 1, 1]
+    level: Any = snapshot_of(itself)
     for _ in range(DEEPEST):
         level = level[0] if isinstance(level, list) else level
     assert isinstance(level, str)
 
 
 class Hostile:
-    """An object that answers every question with an error."""
+    """An object that raises at every attribute access."""
 
     def __getattribute__(self, name: str) -> Any:
         raise RuntimeError(name)
@@ -72,5 +72,5 @@ class Hostile:
         raise RuntimeError
 
 
-def test_an_object_that_only_raises_is_kept_by_its_type_and_takes_nothing_with_it() -> None:
-    assert kept({"a": Hostile(), "b": 1})["b"] == 1
+def test_an_object_that_always_raises_is_recorded_by_its_type() -> None:
+    assert snapshot_of({"a": Hostile(), "b": 1})["b"] == 1

@@ -1,4 +1,4 @@
-"""A spool is its owner's while that runs, and what no process can use does not stay."""
+"""A spool belongs to its process while that runs, and unusable spools are removed."""
 
 import os
 import sqlite3
@@ -23,11 +23,11 @@ def no_spool() -> Spool:
 
 
 def rows(recording: Recording) -> list[bytes]:
-    """The lines that wait."""
+    """The waiting lines."""
     return [line for _, line in recording.waiting(most=1_000, most_bytes=1_000)]
 
 
-def test_a_spool_is_nobody_elses_until_its_process_lets_go_of_it(tmp_path: Path) -> None:
+def test_a_spool_cannot_be_taken_over_before_its_process_releases_it(tmp_path: Path) -> None:
     spool = Spool.begin(tmp_path)
     number = spool.add(None, HEADER, [(1, b"1"), (2, b"2")])
     assert Spool.take_over(spool.path) is None
@@ -64,7 +64,7 @@ if os.fork():
     assert waiting(tmp_path) == [b"1", b"2"]
 
 
-def test_a_spool_whose_process_was_killed_before_it_had_tables_goes(tmp_path: Path) -> None:
+def test_a_spool_without_tables_from_a_killed_process_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "a.spool"
     path.touch()
     assert Spool.take_over(path) is None
@@ -74,7 +74,7 @@ def test_a_spool_whose_process_was_killed_before_it_had_tables_goes(tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_spool_of_another_version_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_spool_of_another_version_is_not_changed(tmp_path: Path) -> None:
     path = recorded_before(tmp_path, "k", b"1")
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 2")
@@ -85,7 +85,7 @@ def test_a_spool_of_another_version_stays_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"something else\n" * 100, b"SQLite format 3\0" + b"\xff" * 8_000])
-def test_a_damaged_spool_is_set_aside_and_that_is_logged_once(
+def test_a_damaged_spool_is_set_aside_and_logged_once(
     tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = recorded_before(tmp_path, "k", b"1")
@@ -95,9 +95,7 @@ def test_a_damaged_spool_is_set_aside_and_that_is_logged_once(
     assert caplog.text.count("is damaged") == 1
 
 
-def test_a_spool_that_is_damaged_in_use_gives_way_to_another(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_spool_damaged_in_use_is_replaced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     begun = [Spool.begin(tmp_path)]
 
     def current() -> Spool:
@@ -124,7 +122,7 @@ def test_a_spool_that_is_damaged_in_use_gives_way_to_another(
     begun[1].close()
 
 
-def test_memory_is_full_of_what_waits_and_not_of_what_has_arrived(
+def test_only_waiting_lines_count_towards_the_memory_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recordings, "MOST_IN_MEMORY", 90)
@@ -141,7 +139,7 @@ def test_memory_is_full_of_what_waits_and_not_of_what_has_arrived(
     assert rows(recording) == []
 
 
-def test_what_is_delivered_does_not_wait_wherever_it_was(tmp_path: Path) -> None:
+def test_a_delivered_line_no_longer_waits(tmp_path: Path) -> None:
     spool = Spool.begin(tmp_path)
     for recording in (Recording(HEADER, tmp_path, no_spool), Recording(HEADER, tmp_path, lambda: spool)):
         recording.append([b"1"])
@@ -154,7 +152,7 @@ def test_what_is_delivered_does_not_wait_wherever_it_was(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_refused_last_does_not_wait(tmp_path: Path) -> None:
+def test_a_refused_last_line_does_not_wait(tmp_path: Path) -> None:
     spool = Spool.begin(tmp_path)
     number = spool.add(None, HEADER, [(1, b"1"), (2, b"{}")])
     spool.settle(number, (), {2: "no"})
@@ -168,7 +166,7 @@ def test_what_was_refused_last_does_not_wait(tmp_path: Path) -> None:
     assert spool.path.exists()
 
 
-def test_what_was_delivered_after_a_long_outage_takes_no_room(tmp_path: Path) -> None:
+def test_lines_delivered_after_a_long_outage_take_no_space(tmp_path: Path) -> None:
     spool = Spool.begin(tmp_path)
     recording = Recording(HEADER, tmp_path, lambda: spool)
     recording.append([b"x" * 1_000_000] * 30)

@@ -1,4 +1,4 @@
-"""Training pairs and forgetting, by a program through `TimeMachine`."""
+"""Training pairs and forgetting through `TimeMachine`."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.client.conftest import Served
 from timemachine.client.errors import Refused
 
 
-def test_what_was_solved_comes_pair_by_pair_and_as_a_file(served: Served, tmp_path: Path) -> None:
+def test_training_pairs_are_read_one_by_one_and_as_a_file(served: Served, tmp_path: Path) -> None:
     tm = served.machine()
     with tm.session("Bug", key="bug", tags=["support"]) as s:
         s.record("user", "It is red,\u2028 says zoe@example.org.", "error")
@@ -28,7 +28,7 @@ def test_what_was_solved_comes_pair_by_pair_and_as_a_file(served: Served, tmp_pa
         list(tm.training_pairs(shares="1,2,3"))
 
 
-def test_a_turn_a_session_and_sessions_together_are_forgotten(served: Served, worker: None) -> None:
+def test_a_turn_a_session_and_several_sessions_can_be_forgotten(served: Served, worker: None) -> None:
     tm = served.machine()
     for key in ("one", "two", "three"):
         with tm.session("Bug", key=key, agent="ada") as s:

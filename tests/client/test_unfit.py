@@ -1,4 +1,4 @@
-"""A call is recorded whatever came with it: what is known is taken, the rest is kept as it was given, and nothing costs the call."""
+"""Calls with unknown or invalid details are still recorded: valid fields are used, the rest is stored as given."""
 
 import dataclasses
 import datetime as dt
@@ -18,14 +18,14 @@ from timemachine.recording.timeline.schemas.requests import ActionIn, UsageIn
 
 
 class PromptDetails(BaseModel):
-    """As a library of OpenAI has it."""
+    """Usage details as in the OpenAI library."""
 
     cached_tokens: int
     audio_tokens: int | None = None
 
 
 class ChatUsage(BaseModel):
-    """As a library of OpenAI has it."""
+    """Usage as in the OpenAI library."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -35,14 +35,14 @@ class ChatUsage(BaseModel):
 
 @dataclasses.dataclass
 class DataUsage:
-    """Tokens in a dataclass."""
+    """Token counts in a dataclass."""
 
     input_tokens: int
     output_tokens: int
 
 
 class Plain:
-    """Tokens in an object of no special kind."""
+    """Token counts in a plain object."""
 
     def __init__(self) -> None:
         self.prompt_token_count = 7
@@ -98,7 +98,7 @@ USAGES: list[tuple[Any, tuple[int | None, int | None, int | None], Any]] = [
 ]
 
 
-def test_the_usage_of_any_library_is_read_and_kept_as_it_was(served: Served) -> None:
+def test_the_usage_of_any_library_is_read_and_stored_unchanged(served: Served) -> None:
     with served.machine().session("Usage", key="usage") as s:
         for given, _, _ in USAGES:
             with s.llm_call("openai:gpt-4o", "hi") as call:
@@ -117,7 +117,7 @@ def test_the_usage_of_any_library_is_read_and_kept_as_it_was(served: Served) -> 
     assert served.refused() == []
 
 
-def test_fields_that_there_are_not_and_values_that_do_not_fit_cost_no_action(
+def test_unknown_fields_and_invalid_values_lose_no_action(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with served.machine().session("Odd", key="odd") as s:
@@ -154,7 +154,7 @@ def test_fields_that_there_are_not_and_values_that_do_not_fit_cost_no_action(
     assert served.refused() == []
 
 
-def test_an_error_counts_whatever_it_holds(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_of_any_form_counts_as_an_error(served: Served, caplog: pytest.LogCaptureFixture) -> None:
     errors: list[Any] = [
         {},
         {"type": None},
@@ -196,7 +196,7 @@ def test_an_error_counts_whatever_it_holds(served: Served, caplog: pytest.LogCap
     assert caplog.text.count("`error` of an action") == 1
 
 
-def test_each_field_that_cannot_have_its_value_is_logged_once_by_its_name(
+def test_each_field_with_an_invalid_value_is_logged_once_by_name(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     odd: dict[str, Any] = {"kind": "zzz", "importance": 5, "tags": 5, "model": 5, "usage": "a lot", "duration_ms": math.nan,
@@ -219,7 +219,7 @@ def test_each_field_that_cannot_have_its_value_is_logged_once_by_its_name(
     assert "actions." not in caplog.text
 
 
-def test_many_unfit_actions_go_together(served: Served) -> None:
+def test_many_actions_with_invalid_values_are_delivered(served: Served) -> None:
     with served.machine().session("Many", key="many") as s:
         for number in range(300):
             s.record("agent", number, iteration="x")
@@ -235,13 +235,13 @@ AT = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
     [AT, AT.isoformat(), "2026-01-02T03:04:05Z", AT.timestamp(), int(AT.timestamp()), int(AT.timestamp()) * 10**9,
      AT.astimezone(dt.timezone(dt.timedelta(hours=5))), AT.astimezone().replace(tzinfo=None)],
 )  # fmt: skip
-def test_a_start_is_a_moment_its_text_or_seconds(served: Served, given: Any) -> None:
+def test_a_start_time_is_a_datetime_a_text_or_seconds(served: Served, given: Any) -> None:
     with served.machine().session("Times", key="times") as s:
         s.record("user", "x", started_at=given)
     assert [each.started_at for each in served.actions("times")] == [AT]
 
 
-def test_a_start_that_is_no_moment_is_said_and_kept_beside(
+def test_an_invalid_start_time_is_logged_and_stored_separately(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     odd = ["soon", int(AT.timestamp() * 1000), True, [1], 10**21, 10**27, 10**28]
@@ -258,7 +258,7 @@ def test_a_start_that_is_no_moment_is_said_and_kept_beside(
         s.record("user", "x", started_at="soon")
 
 
-def test_strict_refuses_a_field_that_there_is_not(served: Served) -> None:
+def test_strict_mode_refuses_an_unknown_field(served: Served) -> None:
     with (
         served.machine(strict=True).session("Strict") as s,
         pytest.raises(NotRecorded, match="no field temper"),
@@ -266,12 +266,12 @@ def test_strict_refuses_a_field_that_there_is_not(served: Served) -> None:
         s.record("user", "x", temper=1)
 
 
-def test_the_recorder_knows_the_fields_that_the_api_has() -> None:
+def test_the_recorder_knows_the_fields_of_the_api() -> None:
     assert set(ActionIn.model_fields) == fitting.FIELDS
     assert set(UsageIn.model_fields) == usage.TOKENS
 
 
-def test_a_usage_whose_own_code_fails_is_kept_as_what_it_says(served: Served) -> None:
+def test_a_usage_object_that_raises_is_recorded_by_its_text(served: Served) -> None:
     class Failing:
         def model_dump(self) -> None:
             raise RuntimeError
@@ -285,7 +285,7 @@ def test_a_usage_whose_own_code_fails_is_kept_as_what_it_says(served: Served) ->
     assert (served.actions("failing")[0].parameters or {})["as_given"] == {"usage": "<failing>"}
 
 
-def test_other_words_for_a_role_are_those_of_the_server() -> None:
+def test_role_synonyms_match_those_of_the_server() -> None:
     from timemachine.recording.sessions.pure.vocabulary import SAME_ROLE
 
     assert fitting.SAME_ROLE == SAME_ROLE

@@ -1,4 +1,4 @@
-"""Waiting for a replay: every look is told, and a server that is away for a moment is waited for."""
+"""Waiting for a replay: every poll is reported, and a server that is briefly unreachable is waited for."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from timemachine.client.server import Server
 
 
 def playing(statuses: Iterator[str]) -> Any:
-    """A server whose replay is in one status after another; `away` breaks the connection off."""
+    """A server whose replay goes through these statuses; `away` breaks the connection off."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         status = next(statuses)
@@ -27,7 +27,7 @@ def playing(statuses: Iterator[str]) -> Any:
     return answer
 
 
-def test_every_look_is_told_until_the_replay_is_over() -> None:
+def test_every_poll_is_reported_until_the_replay_has_finished() -> None:
     looks: list[str] = []
     with (
         other_server(playing(iter(["queued", "running", "done"]))) as url,
@@ -38,7 +38,7 @@ def test_every_look_is_told_until_the_replay_is_over() -> None:
 
 
 @pytest.mark.parametrize("end", ["done", "failed", "cancelled"])
-def test_a_server_that_is_started_again_meanwhile_is_waited_for(end: str) -> None:
+def test_a_restarting_server_is_waited_for(end: str) -> None:
     with (
         other_server(playing(iter(["running", "away", "away", end]))) as url,
         Client(Server(url=url, key="tmk_a_b")) as client,
@@ -46,7 +46,7 @@ def test_a_server_that_is_started_again_meanwhile_is_waited_for(end: str) -> Non
         assert client.replays.wait("r")["status"] == end
 
 
-def test_a_server_that_stays_away_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_stays_unreachable_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "_GRACE", 0.1)
     with (
         other_server(playing(iter(["running"] + ["away"] * 99))) as url,
@@ -56,7 +56,7 @@ def test_a_server_that_stays_away_is_given_up(monkeypatch: pytest.MonkeyPatch) -
         client.replays.wait("r")
 
 
-def test_a_replay_that_was_erased_meanwhile_is_not_waited_for() -> None:
+def test_a_replay_erased_meanwhile_is_not_waited_for() -> None:
     body = b'{"code": "replay_not_found", "message": "There is none.", "facts": {}}'
     with (
         other_server(answering(404, body)) as url,

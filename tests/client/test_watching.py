@@ -1,4 +1,4 @@
-"""With `capture={"sys"}` a session holds the files that were opened and the requests that were made while it was open, and no others."""
+"""`capture={"sys"}` records the files opened and the requests made while the session is open, and no others."""
 
 import asyncio
 import importlib
@@ -61,7 +61,7 @@ def test_files_and_requests_are_recorded_while_the_session_is_open(served: Serve
     assert system_events._listeners == []
 
 
-def test_a_file_that_is_not_there_and_a_program_that_does_not_start_do_not_read_as_done(
+def test_a_missing_file_and_a_program_that_does_not_start_are_recorded_as_failed(
     served: Served, tmp_path: Path
 ) -> None:
     with served.machine().session("Watched", key="watched", capture={"sys"}):
@@ -79,7 +79,7 @@ async def awaited(url: str) -> None:
         await client.post(url)
 
 
-def test_what_becomes_of_files_and_which_programs_run_is_recorded(served: Served, tmp_path: Path) -> None:
+def test_file_operations_and_started_programs_are_recorded(served: Served, tmp_path: Path) -> None:
     code, other = tmp_path / "tool.py", tmp_path / "other.py"
     with served.machine().session("Watched", key="watched", capture={"sys"}) as s:
         code.write_text("x = 1\n")
@@ -113,7 +113,7 @@ def test_what_becomes_of_files_and_which_programs_run_is_recorded(served: Served
     ]
 
 
-def test_requests_of_aiohttp_are_recorded(served: Served) -> None:
+def test_aiohttp_requests_are_recorded(served: Served) -> None:
     aiohttp = pytest.importorskip("aiohttp")
 
     async def requests(url: str) -> None:
@@ -144,7 +144,7 @@ def test_requests_of_aiohttp_are_recorded(served: Served) -> None:
         ("http://[half", "an invalid URL"),
     ],
 )
-def test_an_address_is_told_without_its_secrets(url: str, shown: str) -> None:
+def test_an_address_is_recorded_without_its_secrets(url: str, shown: str) -> None:
     assert command_words.redacted_url(url) == shown
 
 
@@ -181,7 +181,7 @@ def test_a_command_is_recorded_without_its_secrets(
     assert value(ran.output)["arguments"] == ["/nowhere/" + shown[0], *shown[1:]]
 
 
-def test_the_log_of_the_agent_names_its_own_requests_and_none_of_the_recorder(
+def test_the_httpx_log_shows_the_requests_of_the_agent_and_not_of_the_recorder(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "httpx")

@@ -1,4 +1,4 @@
-"""What a program does wrong or in its own way at the ends of a session is recorded as what it is, and said where it costs something."""
+"""Unusual ends of sessions: exits, reused ids and missing states are recorded correctly and reported."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from timemachine.recording.sessions.models import Session
 
 
 @pytest.mark.parametrize("way_out", ["sys.exit(0)", "sys.exit()"])
-def test_a_program_that_leaves_and_says_that_all_is_well_is_no_error(served: Served, way_out: str) -> None:
+def test_a_program_that_exits_with_success_is_not_an_error(served: Served, way_out: str) -> None:
     program = (
         "import sys\nfrom timemachine.client import TimeMachine\n"
         "with TimeMachine().session('Leaves', key='leaves') as s:\n"
@@ -20,7 +20,7 @@ def test_a_program_that_leaves_and_says_that_all_is_well_is_no_error(served: Ser
     assert [(each.kind, each.error_type) for each in served.actions("leaves")] == [("tool_call", None)]
 
 
-def test_a_program_that_leaves_with_a_code_is_one(served: Served) -> None:
+def test_a_program_that_exits_with_a_failure_code_is_an_error(served: Served) -> None:
     program = "import sys\nfrom timemachine.client import TimeMachine\nwith TimeMachine().session('Leaves', key='leaves'): sys.exit(3)"
     process = served.run(program)
     assert "SystemExit" not in process.communicate()[1]
@@ -28,7 +28,7 @@ def test_a_program_that_leaves_with_a_code_is_one(served: Served) -> None:
     assert [each.error_type for each in served.actions("leaves")] == ["SystemExit"]
 
 
-def test_another_action_of_an_id_that_is_taken_is_set_aside_and_said(
+def test_a_different_action_with_a_used_id_is_set_aside_and_logged(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with served.machine().session("Ids", key="ids") as s:
@@ -44,7 +44,7 @@ def test_another_action_of_an_id_that_is_taken_is_set_aside_and_said(
     assert "another action with this id" in caplog.text
 
 
-def test_automatic_checkpoints_without_a_state_are_complained_of(
+def test_automatic_checkpoints_without_a_state_cause_a_warning(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with served.machine().session("No state", checkpoint_every=2) as s:

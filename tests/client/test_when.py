@@ -1,4 +1,4 @@
-"""A session began and ended when it happened, however late the server hears of it."""
+"""Session times: a session starts and ends when it happened, however late it is delivered."""
 
 import json
 import time
@@ -10,7 +10,7 @@ from timemachine.client import TimeMachine
 from timemachine.recording.sessions.models import Session
 
 
-def test_a_session_that_is_delivered_later_began_and_ended_when_it_did(served: Served) -> None:
+def test_a_session_delivered_late_keeps_its_start_and_end_times(served: Served) -> None:
     served.gate.shut()
     tm = served.machine(patience=0.1)
     before = datetime.now(UTC)
@@ -27,7 +27,7 @@ def test_a_session_that_is_delivered_later_began_and_ended_when_it_did(served: S
     assert night.created_at > after
 
 
-def test_a_session_that_another_machine_began_by_a_clock_that_is_ahead_is_ended_all_the_same(
+def test_a_session_started_by_a_clock_that_is_ahead_can_still_be_ended(
     served: Served,
 ) -> None:
     tm = served.machine()
@@ -39,7 +39,7 @@ def test_a_session_that_another_machine_began_by_a_clock_that_is_ahead_is_ended_
     assert Session.objects.get(key="shared").status == "ended"
 
 
-def test_a_server_that_does_not_know_when_a_session_began_gets_it_without_that(served: Served) -> None:
+def test_the_start_time_is_omitted_for_a_server_that_does_not_know_the_field(served: Served) -> None:
     asked = []
 
     def older(request: Request) -> None:

@@ -163,7 +163,7 @@ def test_columns_are_aligned_whatever_the_width_of_the_characters() -> None:
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), min_size=1))
-def test_a_table_has_one_line_per_row_without_trailing_padding(
+def test_a_table_has_one_line_per_row_without_control_characters(
     rows: list[tuple[str, str]],
 ) -> None:
     lines = list(table(["a", "b"], rows))
