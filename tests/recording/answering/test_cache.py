@@ -1,4 +1,4 @@
-"""The answer cache: what it answers, what it never keeps, and that nothing of it outlives what was erased."""
+"""The answer cache: what it returns, what it never stores, and that no entry outlives what was erased."""
 
 import threading
 from collections.abc import Generator
@@ -75,7 +75,7 @@ def document(session: Session, sequence: int) -> dict[str, Any]:
     ).model_dump()
 
 
-def test_the_same_question_over_the_same_passages_is_answered_from_the_cache(
+def test_a_repeated_question_with_the_same_passages_is_answered_from_the_cache(
     project: Project, stub: StubModelServer
 ) -> None:
     collection = collection_of(project)
@@ -105,7 +105,9 @@ def test_the_same_question_over_the_same_passages_is_answered_from_the_cache(
     ]
 
 
-def test_what_was_asked_outside_a_session_says_so(project: Project, stub: StubModelServer) -> None:
+def test_an_answer_cached_outside_a_session_has_no_origin_step(
+    project: Project, stub: StubModelServer
+) -> None:
     collection = collection_of(project)
     asked(collection)
     origin = asked(collection, session_of(collection)).answered.cached_from
@@ -114,7 +116,7 @@ def test_what_was_asked_outside_a_session_says_so(project: Project, stub: StubMo
     assert len(stub.calls()) == 1
 
 
-def test_a_session_adds_up_its_savings_and_counts_the_unknown_ones(
+def test_a_session_adds_up_known_savings_and_counts_unknown_ones(
     project: Project, stub: StubModelServer
 ) -> None:
     collection, model = collection_of(project), "openai:no-such-model"
@@ -144,7 +146,7 @@ def test_a_session_adds_up_its_savings_and_counts_the_unknown_ones(
     ],
     ids=lambda script: f"{script.mode} {script.answer!r}",
 )
-def test_what_is_no_whole_answer_is_not_kept(project: Project, stub: StubModelServer, script: Script) -> None:
+def test_an_incomplete_answer_is_not_cached(project: Project, stub: StubModelServer, script: Script) -> None:
     stub.script(script)
     collection = collection_of(project)
     answers = [asked(collection).answered for _ in range(2)]
@@ -153,7 +155,7 @@ def test_what_is_no_whole_answer_is_not_kept(project: Project, stub: StubModelSe
     assert not CachedAnswer.objects.exists()
 
 
-def test_a_failure_is_not_kept(project: Project, stub: StubModelServer) -> None:
+def test_a_failure_is_not_cached(project: Project, stub: StubModelServer) -> None:
     stub.script(Script(mode="error", status=400, times=1, answer="Ten years."))
     collection = collection_of(project)
     with pytest.raises(ModelFailed):
@@ -162,7 +164,7 @@ def test_a_failure_is_not_kept(project: Project, stub: StubModelServer) -> None:
     assert asked(collection).answered.cached
 
 
-def test_another_question_passage_parameter_or_project_is_another_ask(
+def test_another_question_passage_parameter_or_project_is_a_cache_miss(
     project: Project, other_project: Project, stub: StubModelServer
 ) -> None:
     collection, stranger = collection_of(project), collection_of(other_project)
@@ -182,9 +184,7 @@ def test_another_question_passage_parameter_or_project_is_another_ask(
     assert [each.answered.cached for each in others] == [False] * 5
 
 
-def test_another_collection_with_the_same_passage_may_use_it_and_names_its_own_frame(
-    project: Project, stub: StubModelServer
-) -> None:
+def test_a_hit_from_another_collection_cites_its_own_frame(project: Project, stub: StubModelServer) -> None:
     stub.script(Script(answer="Invoices are kept for ten years."))
     here = collection_of(project)
     there = get_or_create_collection(project, "other", by="test")
@@ -202,7 +202,7 @@ def test_another_collection_with_the_same_passage_may_use_it_and_names_its_own_f
     assert done.answered.grounding["sentences"][0]["frame"] == 1
 
 
-def test_no_cache_asks_again_and_its_answer_replaces_the_earlier_one(
+def test_no_cache_asks_the_model_and_replaces_the_cached_answer(
     project: Project, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="First.", times=1))
@@ -217,7 +217,7 @@ def test_no_cache_asks_again_and_its_answer_replaces_the_earlier_one(
     assert CachedAnswer.objects.count() == 1
 
 
-def test_switched_off_it_is_neither_read_nor_written(project: Project, stub: StubModelServer) -> None:
+def test_a_disabled_cache_is_neither_read_nor_written(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
     asked(collection)
     answer_cache.switch(project, on=False, by="ada@example.org")
@@ -229,7 +229,7 @@ def test_switched_off_it_is_neither_read_nor_written(project: Project, stub: Stu
     assert asked(collection).answered.cached
 
 
-def test_two_at_once_waste_at_most_one_call(
+def test_two_concurrent_asks_waste_at_most_one_call(
     project: Project, stub: StubModelServer, transactional_db: None
 ) -> None:
     stub.script(Script(answer="Ten years.", mode="slow", seconds=0.3))
@@ -252,7 +252,7 @@ def test_two_at_once_waste_at_most_one_call(
     assert asked(collection).answered.cached
 
 
-def test_replays_neither_read_nor_write_it(project: Project, stub: StubModelServer) -> None:
+def test_replays_neither_read_nor_write_the_cache(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
     session = session_of(collection)
     asked(collection, session)
@@ -263,7 +263,7 @@ def test_replays_neither_read_nor_write_it(project: Project, stub: StubModelServ
     assert CachedAnswer.objects.get().used_at == kept.used_at
 
 
-def test_a_replay_of_a_cached_answer_is_estimated_by_the_tokens_of_the_first(
+def test_a_replay_of_a_cached_answer_is_estimated_by_its_original_tokens(
     project: Project, stub: StubModelServer
 ) -> None:
     collection = collection_of(project)
@@ -276,9 +276,7 @@ def test_a_replay_of_a_cached_answer_is_estimated_by_the_tokens_of_the_first(
     assert costs[0].cost_usd == costs[1].cost_usd == pytest.approx(cost)
 
 
-def test_erasing_the_session_that_asked_takes_the_kept_answer_along(
-    project: Project, stub: StubModelServer
-) -> None:
+def test_erasing_the_asking_session_erases_the_cached_answer(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
     first, second = session_of(collection), session_of(collection)
     asked(collection, first)
@@ -289,7 +287,7 @@ def test_erasing_the_session_that_asked_takes_the_kept_answer_along(
     assert not asked(collection, second).answered.cached
 
 
-def test_erasing_a_collection_leaves_no_answer_from_its_passages(
+def test_erasing_a_collection_erases_cached_answers_from_its_passages(
     project: Project, stub: StubModelServer
 ) -> None:
     kept, erased = collection_of(project, "kept"), get_or_create_collection(project, "erased", by="test")
@@ -301,14 +299,14 @@ def test_erasing_a_collection_leaves_no_answer_from_its_passages(
     assert not CachedAnswer.objects.exists()
 
 
-def test_an_answer_that_was_tampered_with_is_not_used(project: Project, stub: StubModelServer) -> None:
+def test_a_cached_answer_that_was_tampered_with_is_not_used(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
     asked(collection)
     CachedAnswer.objects.update(text="Twelve years.")
     assert not asked(collection).answered.cached
 
 
-def test_what_is_too_old_is_not_used_and_taken_out(
+def test_an_expired_answer_is_not_used_and_is_removed(
     project: Project, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.ANSWER_CACHE_MAX_AGE_DAYS = 2
@@ -322,7 +320,7 @@ def test_what_is_too_old_is_not_used_and_taken_out(
     assert answer_cache.trim() == 0
 
 
-def test_what_was_used_longest_ago_is_taken_out_first_of_each_project_alone(
+def test_the_least_recently_used_answer_of_each_project_is_evicted_first(
     project: Project, other_project: Project, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.ANSWER_CACHE_MAX_MB = 1
@@ -341,16 +339,14 @@ def test_what_was_used_longest_ago_is_taken_out_first_of_each_project_alone(
     assert asked(stranger, question="One?").answered.cached
 
 
-def test_a_limit_of_nothing_keeps_nothing(
-    project: Project, stub: StubModelServer, settings: Settings
-) -> None:
+def test_a_limit_of_zero_caches_nothing(project: Project, stub: StubModelServer, settings: Settings) -> None:
     settings.ANSWER_CACHE_MAX_MB = 0
     collection = collection_of(project)
     assert not any(asked(collection).answered.cached for _ in range(2))
     assert not answer_cache.status_of(project).on
 
 
-def test_emptying_takes_out_this_projects_answers_alone(
+def test_emptying_the_cache_removes_only_the_answers_of_the_project(
     project: Project, other_project: Project, stub: StubModelServer
 ) -> None:
     collection, stranger = collection_of(project), collection_of(other_project)
@@ -362,7 +358,7 @@ def test_emptying_takes_out_this_projects_answers_alone(
     assert asked(stranger).answered.cached
 
 
-def test_the_local_model_is_kept_like_any_other(project: Project) -> None:
+def test_answers_of_the_local_model_are_cached_like_any_other(project: Project) -> None:
     collection = collection_of(project)
     asked(collection, model="local:extractive")
     again = asked(collection, model="local:extractive").answered
@@ -372,7 +368,7 @@ def test_the_local_model_is_kept_like_any_other(project: Project) -> None:
     assert again.cached_from["at"] <= (written(now()) or "")
 
 
-def test_who_listens_gets_the_whole_kept_answer_at_once(project: Project, stub: StubModelServer) -> None:
+def test_a_cached_answer_is_streamed_in_one_piece(project: Project, stub: StubModelServer) -> None:
     stub.script(Script(answer="Invoices are kept for ten years."))
     collection = collection_of(project)
     asked(collection)
@@ -382,7 +378,7 @@ def test_who_listens_gets_the_whole_kept_answer_at_once(project: Project, stub: 
     assert heard == ["Invoices are kept for ten years."]
 
 
-def test_the_sweeper_keeps_it_in_bounds(project: Project, settings: Settings) -> None:
+def test_the_sweeper_keeps_the_cache_within_its_limits(project: Project, settings: Settings) -> None:
     asked(collection_of(project), model="local:extractive")
     settings.ANSWER_CACHE_MAX_MB = 0
     assert trim_answer_cache.name in queue.conf.beat_schedule

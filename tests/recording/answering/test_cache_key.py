@@ -64,21 +64,21 @@ def test_each_part_changes_the_key(part: str, value: Any) -> None:
     assert cache_key(replace(ASK, **{part: value})) != cache_key(ASK)
 
 
-def test_every_part_is_in_the_table() -> None:
+def test_every_part_of_the_key_is_tested() -> None:
     assert {part for part, _ in OTHERS} == set(SameAsk.__slots__)
 
 
-def test_a_whole_temperature_is_the_same_as_its_float() -> None:
+def test_an_integer_temperature_equals_its_float() -> None:
     assert cache_key(replace(ASK, temperature=1)) == cache_key(replace(ASK, temperature=1.0))
 
 
 @given(asks)
-def test_the_question_counts_in_its_normal_form(ask: SameAsk) -> None:
+def test_the_question_is_unicode_normalized(ask: SameAsk) -> None:
     taken_apart = replace(ask, question=unicodedata.normalize("NFD", ask.question))
     assert cache_key(taken_apart) == cache_key(ask)
 
 
 @given(asks, asks)
-def test_two_asks_have_one_key_only_where_they_are_the_same(one: SameAsk, other: SameAsk) -> None:
+def test_two_asks_have_the_same_key_only_if_they_are_equal(one: SameAsk, other: SameAsk) -> None:
     normal = [replace(ask, question=unicodedata.normalize("NFC", ask.question)) for ask in (one, other)]
     assert (cache_key(one) == cache_key(other)) == (normal[0] == normal[1])

@@ -1,4 +1,4 @@
-"""What a failed ask cost: nothing where nothing was sent or the model is free, unknown where it may have been billed."""
+"""Costs of failed asks: zero if nothing was sent or the model is free, unknown if the call may have been billed."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -42,7 +42,7 @@ def session(project: Project) -> Session:
 
 
 def failed_ask(session: Session, model: str) -> Action:
-    """The record of an ask that failed."""
+    """The recorded action of a failed ask."""
     collection = session.collection
     assert collection is not None
     with pytest.raises(TimeMachineError):
@@ -50,7 +50,7 @@ def failed_ask(session: Session, model: str) -> Action:
     return Action.objects.get(session=session, kind="ask")
 
 
-def test_a_call_of_a_server_that_was_not_reached_cost_nothing(
+def test_a_call_to_an_unreachable_server_cost_nothing(
     session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", NOWHERE)
@@ -74,7 +74,7 @@ def test_a_failed_call_of_a_free_model_cost_nothing(session: Session, stub: Stub
     assert failed.prices["source"] == "local"
 
 
-def test_a_free_model_that_the_operator_set_a_price_for_is_not_free(
+def test_a_free_model_with_an_operator_price_is_not_free(
     session: Session, stub: StubModelServer, settings: Settings, tmp_path: Path
 ) -> None:
     file = tmp_path / "prices.toml"
@@ -85,7 +85,7 @@ def test_a_free_model_that_the_operator_set_a_price_for_is_not_free(
     assert (failed.cost_usd, failed.has_unknown_cost) == (None, True)
 
 
-def test_an_ask_that_was_cancelled_before_anything_was_sent_cost_nothing(
+def test_an_ask_cancelled_before_anything_was_sent_cost_nothing(
     session: Session, stub: StubModelServer
 ) -> None:
     listening = Listening()
@@ -108,7 +108,7 @@ def test_an_ask_that_was_cancelled_before_anything_was_sent_cost_nothing(
 
 
 @pytest.mark.parametrize("mode", ["closed", "500", "garbage"])
-def test_what_may_have_been_billed_has_an_unknown_cost(
+def test_a_call_that_may_have_been_billed_has_an_unknown_cost(
     session: Session, stub: StubModelServer, mode: str
 ) -> None:
     stub.script(Script(mode=mode, answer=ANSWER))  # type: ignore[arg-type]  # one of its modes
@@ -116,7 +116,7 @@ def test_what_may_have_been_billed_has_an_unknown_cost(
     assert (failed.cost_usd, failed.has_unknown_cost) == (None, True)
 
 
-def test_a_server_that_answered_before_it_was_out_of_reach_may_have_billed(
+def test_a_server_that_answered_before_becoming_unreachable_may_have_billed(
     session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with StubModelServer() as dying:
@@ -128,7 +128,7 @@ def test_a_server_that_answered_before_it_was_out_of_reach_may_have_billed(
     assert (failed.error_type, failed.cost_usd) == ("model_unreachable", None)
 
 
-def test_a_replay_that_reached_nobody_made_no_calls_and_a_free_one_cost_nothing(
+def test_a_replay_without_a_reachable_server_made_no_calls(
     project: Project, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = recorded_session(project, questions=["How long?"])

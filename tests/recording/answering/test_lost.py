@@ -1,4 +1,4 @@
-"""Asks whose process died: each becomes a failed step, once, and nothing of it stays behind."""
+"""Asks whose process died: each becomes a failed step once and leaves nothing behind."""
 
 from datetime import timedelta
 
@@ -47,19 +47,19 @@ def test_a_lost_ask_becomes_a_failed_step_once(project: Project, session: Sessio
     assert AskUnderWay.objects.count() == 0
 
 
-def test_an_ask_that_lives_is_left_alone(project: Project, session: Session) -> None:
+def test_a_running_ask_is_not_touched(project: Project, session: Session) -> None:
     ask(project, session, silent=timedelta(seconds=5))
     assert record_lost() == 0
     assert asks_of(project).count() == 1
 
 
-def test_what_has_nowhere_to_be_recorded_is_only_forgotten(project: Project) -> None:
+def test_a_lost_ask_without_a_session_is_only_removed(project: Project) -> None:
     ask(project, None)
     assert record_lost() == 1
     assert (Action.objects.count(), AskUnderWay.objects.count()) == (0, 0)
 
 
-def test_a_session_that_has_ended_still_gets_what_began_before(project: Project, session: Session) -> None:
+def test_a_lost_ask_is_recorded_even_if_its_session_has_ended(project: Project, session: Session) -> None:
     ask(project, session)
     end_session(session.id)
     assert record_lost() == 1
@@ -76,7 +76,7 @@ def test_a_lost_ask_counts_as_a_call_of_unknown_price(project: Project, session:
     assert (session.unknown_cost_calls, summary_of(session).unknown_cost_calls) == (1, 1)
 
 
-def test_one_that_cannot_be_recorded_stops_no_other(
+def test_a_lost_ask_that_cannot_be_recorded_does_not_block_the_others(
     project: Project, session: Session, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.MAX_ACTION_BYTES = 200

@@ -13,7 +13,7 @@ from timemachine.recording.answering.pure.prompt import (
 )
 
 
-def test_a_prompt_holds_the_numbered_passages_and_then_the_question() -> None:
+def test_a_prompt_contains_the_numbered_passages_and_then_the_question() -> None:
     prompt = render(
         "How long?", [Passage(title="Retention", text="Ten years."), Passage(title="", text="Two.")]
     )
@@ -30,11 +30,11 @@ def test_a_passage_cannot_close_its_own_fence() -> None:
     assert prompt.messages[1].content.count("\n</passage>") == 1
 
 
-def test_another_system_prompt_takes_the_place_of_the_template_s() -> None:
+def test_a_given_system_prompt_replaces_that_of_the_template() -> None:
     assert render("?", [], system_prompt="Be brief.").messages[0].content == "Be brief."
 
 
-def test_a_template_that_there_is_not_is_refused() -> None:
+def test_an_unknown_template_is_refused() -> None:
     with pytest.raises(InvalidInput, match="has no"):
         render("?", [], template="ask/9")
 
@@ -52,14 +52,14 @@ def test_a_template_that_there_is_not_is_refused() -> None:
         ("{question} {passages}" + "x" * 100_000, "characters"),
     ],
 )
-def test_a_text_that_is_no_template_is_refused_with_what_it_lacks(template: str, says: str) -> None:
+def test_an_invalid_template_is_refused_with_what_it_lacks(template: str, says: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         render("?", [], template=template)
     assert says in refused.value.message
     assert refused.value.code == "not_a_template"
 
 
-def test_a_text_is_filled_where_it_says_so_and_nothing_in_what_fills_it_is_read() -> None:
+def test_placeholders_in_inserted_texts_are_not_expanded() -> None:
     passages = [Passage(title="", text="{question}")]
     prompt = render("{passages}?", passages, template="Q: {question} {{really}}\n{passages}\nQ: {question}")
     fenced = '<passage number="1">\n{question}\n</passage>'
@@ -79,7 +79,7 @@ PARTS = st.lists(st.builds(Passage, title=st.text(), text=st.text()), max_size=3
 
 
 @given(st.text(), PARTS, st.none() | st.text(), PLACES)
-def test_the_length_of_a_prompt_is_known_by_those_of_its_parts(
+def test_the_length_of_a_prompt_follows_from_its_parts(
     question: str, passages: list[Passage], system_prompt: str | None, template: str
 ) -> None:
     rendered = render(question, passages, system_prompt=system_prompt, template=template)

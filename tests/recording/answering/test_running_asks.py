@@ -1,4 +1,4 @@
-"""Asks under way: what they come to when their session, their sweeper or their database turns against them."""
+"""Running asks whose session, sweeper or database interferes."""
 
 from collections.abc import Callable, Generator
 from datetime import timedelta
@@ -50,7 +50,7 @@ def session(project: Project) -> Session:
 def asked(
     session: Session, *, meanwhile: Callable[[], object], on_text: Callable[[str], None] | None = None
 ) -> AskDone:
-    """An ask during which something else happens, before the model is called."""
+    """An ask with an interruption before the model is called."""
     assert session.collection is not None
 
     def found(_: FindResult) -> None:
@@ -73,13 +73,13 @@ def steps(session: Session) -> list[tuple[str, str | None]]:
     return [(each.kind, each.error_type) for each in found]
 
 
-def taken_as_lost() -> None:
-    """The sweeper takes the living ask for a lost one."""
+def treat_as_lost() -> None:
+    """The sweeper treats the running ask as lost."""
     AskUnderWay.objects.update(seen_at=now() - SILENT_FOR * 2)
     assert record_lost() == 1
 
 
-def test_a_paid_answer_is_recorded_though_its_session_was_ended_meanwhile(
+def test_a_paid_answer_is_recorded_even_if_its_session_ended_meanwhile(
     session: Session, stub: StubModelServer
 ) -> None:
     done = asked(session, meanwhile=lambda: end_session(session.id))
@@ -88,7 +88,7 @@ def test_a_paid_answer_is_recorded_though_its_session_was_ended_meanwhile(
     assert len(stub.calls()) == 1
 
 
-def test_what_was_asked_for_an_erased_session_says_that_it_may_have_been_billed(
+def test_an_ask_of_an_erased_session_warns_that_it_may_have_been_billed(
     session: Session, stub: StubModelServer
 ) -> None:
     with pytest.raises(NotFound, match="may have been billed") as refused:
@@ -98,7 +98,7 @@ def test_what_was_asked_for_an_erased_session_says_that_it_may_have_been_billed(
     assert not Action.objects.exists()
 
 
-def test_the_providers_own_error_is_told_though_nothing_can_be_recorded(
+def test_the_provider_error_is_reported_even_if_it_cannot_be_recorded(
     session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(mode="error", status=401))
@@ -107,7 +107,7 @@ def test_the_providers_own_error_is_told_though_nothing_can_be_recorded(
     assert "sequence" not in failed.value.facts
 
 
-def test_a_failure_is_recorded_though_its_session_was_ended_meanwhile(
+def test_a_failure_is_recorded_even_if_its_session_ended_meanwhile(
     session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(mode="error", status=401))
@@ -117,11 +117,9 @@ def test_a_failure_is_recorded_though_its_session_was_ended_meanwhile(
     assert steps(session) == [("ask", "model_failed"), ("find", None)]
 
 
-def test_an_ask_is_recorded_as_answered_or_as_lost_and_never_as_both(
-    session: Session, stub: StubModelServer
-) -> None:
+def test_an_ask_is_recorded_either_as_answered_or_as_lost(session: Session, stub: StubModelServer) -> None:
     with pytest.raises(Conflict, match="recorded as lost"):
-        asked(session, meanwhile=taken_as_lost)
+        asked(session, meanwhile=treat_as_lost)
     assert steps(session) == [("ask", "ask_lost")]
     assert asked(session, meanwhile=lambda: None).sequence == 2
     assert record_lost() == 0
@@ -145,7 +143,7 @@ def test_a_question_that_cannot_be_asked_leaves_no_row(project: Project, questio
     assert AskUnderWay.objects.count() == 0
 
 
-def test_a_database_that_was_away_costs_an_ask_neither_its_life_nor_its_end(
+def test_an_ask_survives_a_database_outage_and_is_still_ended(
     transactional_db: None,
     project: Project,
     monkeypatch: pytest.MonkeyPatch,
@@ -166,7 +164,7 @@ def test_a_database_that_was_away_costs_an_ask_neither_its_life_nor_its_end(
         wait_until(lambda: mine.cancellation.requested)
 
 
-def test_what_the_database_did_not_take_is_left_to_the_sweeper(
+def test_an_ask_that_could_not_be_recorded_is_left_to_the_sweeper(
     transactional_db: None, session: Session
 ) -> None:
     with (
@@ -175,11 +173,11 @@ def test_what_the_database_did_not_take_is_left_to_the_sweeper(
         connection.cursor() as cursor,
     ):
         cursor.execute("SELECT 1 / 0")
-    taken_as_lost()
+    treat_as_lost()
     assert steps(session) == [("ask", "ask_lost")]
 
 
-def test_a_fault_of_ours_in_a_stream_is_in_the_log_as_it_says(
+def test_an_internal_error_in_a_stream_is_logged(
     transactional_db: None, project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
     def make(_: AskObserver) -> AskDone:

@@ -1,4 +1,4 @@
-"""Write and read sample files of the formats that are imported."""
+"""Write and read sample files in the imported formats."""
 
 import io
 import json
@@ -15,22 +15,22 @@ def lines(*records: Any) -> bytes:
 
 
 def read(data: bytes, format_name: str | None = None, filename: str | None = None) -> ParsedFile:
-    """The sessions of a file in the given format, or in the one that is detected."""
+    """The sessions of a file in the given or the detected format."""
     return FORMATS[choose_format(format_name, data, filename)].read(data)
 
 
 def document(value: Any) -> bytes:
-    """A file that is one JSON document."""
+    """A file with a single JSON document."""
     return json.dumps(value, indent=1).encode()
 
 
 def codex_line(kind: str, second: int = 0, /, **payload: Any) -> dict[str, Any]:
-    """A line of Codex."""
+    """A Codex line."""
     return {"timestamp": f"2026-03-01T10:00:{second:02}.000Z", "type": kind, "payload": payload}
 
 
 def archive(members: dict[str, Any]) -> bytes:
-    """A ZIP archive of these members: bytes as they are, all else as JSON."""
+    """A ZIP archive of these members: bytes are stored unchanged, all else as JSON."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as made:
         for name, value in members.items():

@@ -1,4 +1,4 @@
-"""Files of every format, written by us after what the formats' makers publish or what real files look like."""
+"""Sample files of every format, written after the format's documentation or after real files."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lines of Codex as actions."""
+"""Codex lines as actions."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def test_a_rollout_becomes_calls_with_their_items_under_them() -> None:
     assert found[1].tags == ("meta",)
 
 
-def test_a_rollout_is_named_by_what_was_asked_and_says_where_it_goes_on_from() -> None:
+def test_a_rollout_is_named_after_the_request_and_knows_its_fork_origin() -> None:
     found = session(*CODEX_RECORDS)
     assert (found.key, found.name, found.agent, found.forked_from) == ("c1", "Mend it", "codex", "c0")
     assert found.metadata["cwd"] == "/app"
@@ -76,7 +76,7 @@ def test_a_rollout_is_named_by_what_was_asked_and_says_where_it_goes_on_from() -
     assert session(codex_line("compacted", message="x")).name.startswith("codex-")
 
 
-def test_tokens_that_come_after_their_items_belong_to_them() -> None:
+def test_token_counts_belong_to_the_items_before_them() -> None:
     found = actions(
         codex_line("turn_context", model="o3"),
         message("assistant", "one"),
@@ -95,7 +95,7 @@ def test_tokens_that_come_after_their_items_belong_to_them() -> None:
     assert (found[-1].kind, found[-1].name) == ("event", "token_count")
 
 
-def test_what_no_call_took_is_an_event() -> None:
+def test_a_line_that_belongs_to_no_call_is_an_event() -> None:
     found = actions(codex_line("turn_context", model="x"), tokens(**TOKENS))
     assert [(each.kind, each.name) for each in found] == [("event", "turn_context"), ("event", "token_count")]
 
@@ -105,7 +105,7 @@ def test_what_no_call_took_is_an_event() -> None:
     [("azure", "gpt-5", "azure:gpt-5"), (None, "gpt-5", "openai:gpt-5"), (None, "gpt-oss:20b", "gpt-oss:20b"),
      (None, "llama3", "llama3"), (None, None, None)],
 )  # fmt: skip
-def test_a_model_has_its_provider_where_that_is_known(provider: Any, model: Any, expected: Any) -> None:
+def test_a_model_has_its_provider_if_known(provider: Any, model: Any, expected: Any) -> None:
     meta = codex_line("session_meta", id="c", model_provider=provider)
     found = actions(meta, codex_line("turn_context", model=model), message("assistant", "x"))
     assert [each.model for each in found if each.kind == "llm_call"] == [expected]
@@ -126,12 +126,12 @@ def test_a_model_has_its_provider_where_that_is_known(provider: Any, model: Any,
         (None, None, (None, None)),
     ],
 )
-def test_a_result_says_how_long_it_took_and_what_failed(output: Any, took: Any, error: Any) -> None:
+def test_a_result_has_its_duration_and_error(output: Any, took: Any, error: Any) -> None:
     (found,) = actions(item("function_call_output", call_id="k", output=output))
     assert (found.duration_ms, (found.error_type, found.error_message)) == (took, error)
 
 
-def test_every_item_and_event_becomes_something() -> None:
+def test_every_item_and_event_becomes_an_action() -> None:
     found = actions(
         item("web_search_call", id="w1", action={"query": "x"}),
         item("message", role="developer", content="Be short."),
@@ -160,7 +160,7 @@ def test_every_item_and_event_becomes_something() -> None:
     assert [each.error_message for each in found if each.error_type] == ["The model is overloaded."]
 
 
-def test_lines_of_another_kind_are_skipped_with_their_reason() -> None:
+def test_lines_of_other_kinds_are_skipped_with_a_reason() -> None:
     report = (
         FORMATS["codex"]
         .read(lines(CODEX_RECORDS[0], {"type": "session_meta"}, {"payload": {}}) + b"{half")
@@ -176,7 +176,7 @@ def test_lines_of_another_kind_are_skipped_with_their_reason() -> None:
 
 
 @pytest.mark.django_db
-def test_a_rollout_that_has_grown_adds_what_is_new_and_hangs_on_the_one_it_was_forked_from(
+def test_a_grown_rollout_adds_its_new_actions_and_keeps_its_fork_parent(
     project: Project,
 ) -> None:
     import_file(project, lines(codex_line("session_meta", id="c0")), by="test")
@@ -192,7 +192,7 @@ def test_a_rollout_that_has_grown_adds_what_is_new_and_hangs_on_the_one_it_was_f
 
 
 @pytest.mark.django_db
-def test_a_fork_of_a_session_that_is_not_here_hangs_on_none(project: Project) -> None:
+def test_a_fork_of_an_unknown_session_has_no_parent(project: Project) -> None:
     done = import_file(project, lines(*CODEX_RECORDS), by="test")
     assert [each.session.parent for each in done.sessions] == [None]
     odd = lines(codex_line("session_meta", id="odd", forked_from_id="not a key " * 30))
@@ -203,9 +203,7 @@ def test_a_fork_of_a_session_that_is_not_here_hangs_on_none(project: Project) ->
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("how", ["imported", "recorded"])
-def test_a_fork_that_comes_before_its_parent_hangs_on_it_once_that_is_here(
-    project: Project, how: str
-) -> None:
+def test_a_fork_imported_before_its_parent_is_linked_later(project: Project, how: str) -> None:
     other = Project.objects.create(name="Other")
     elsewhere = import_file(other, lines(*CODEX_RECORDS), by="test").sessions[0].session
     fork = import_file(project, lines(*CODEX_RECORDS), by="test").sessions[0].session

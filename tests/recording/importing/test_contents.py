@@ -1,4 +1,4 @@
-"""Files that lie on a disk and in parts: read as if they were in memory, and let go of."""
+"""File contents on disk and in parts: read like contents in memory, and released."""
 
 import pytest
 from django.db import InternalError, ProgrammingError, transaction
@@ -16,7 +16,7 @@ from timemachine.recording.importing.worker import IN_MEMORY, hand_in, received,
 from timemachine.recording.sessions.models import Action
 
 
-def test_a_file_on_a_disk_reads_as_one_in_memory() -> None:
+def test_a_file_on_disk_reads_like_one_in_memory() -> None:
     parts = [b"a\n", b"x" * IN_MEMORY, b"\nb\n", b"c"]
     with received(parts) as there:
         assert not isinstance(there, bytes)
@@ -25,7 +25,7 @@ def test_a_file_on_a_disk_reads_as_one_in_memory() -> None:
         assert list(raw_lines(there)) == list(raw_lines(b"".join(parts)))
 
 
-def test_a_large_file_on_a_disk_is_recognised_or_refused_by_what_it_begins_with() -> None:
+def test_a_large_file_on_disk_is_recognised_by_its_beginning() -> None:
     with received([lines(*CODEX_RECORDS), b"\n", b" " * IN_MEMORY]) as there:
         assert choose_format(None, there) == "codex"
     with received([b" " * (IN_MEMORY + 1)]) as there, pytest.raises(InvalidInput, match="megabyte is blank"):
@@ -33,7 +33,7 @@ def test_a_large_file_on_a_disk_is_recognised_or_refused_by_what_it_begins_with(
 
 
 @pytest.mark.django_db
-def test_the_parts_of_a_file_go_with_the_end_of_its_import(
+def test_the_parts_of_a_file_are_deleted_at_the_end_of_its_import(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "PART_BYTES", 100)

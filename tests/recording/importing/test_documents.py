@@ -1,4 +1,4 @@
-"""SWE-agent, tau-bench, Who&When and chats: what their records become."""
+"""SWE-agent, tau-bench, Who&When and chats: how their records are imported."""
 
 import copy
 from typing import Any
@@ -53,7 +53,7 @@ def test_a_step_of_swe_agent_is_a_thought_a_call_and_a_result() -> None:
     ]
 
 
-def test_a_run_of_swe_agent_that_failed_says_so_and_its_instance_is_its_name() -> None:
+def test_a_failed_swe_agent_run_has_an_error_and_is_named_after_its_instance() -> None:
     run = copy.deepcopy(SWE_AGENT) | {
         "replay_config": '{"problem_statement": {"id": "x__y-1"}, "agent": {"model": {"name": "gpt-x"}}}'
     }
@@ -66,7 +66,7 @@ def test_a_run_of_swe_agent_that_failed_says_so_and_its_instance_is_its_name() -
     )
 
 
-def test_history_that_tells_no_step_stands_for_itself() -> None:
+def test_the_history_is_imported_if_the_trajectory_has_no_steps() -> None:
     run = copy.deepcopy(SWE_AGENT) | {"trajectory": [{"action": "other", "observation": "x"}, 7]}
     result = read("swe_agent", run)
     (found,) = result.sessions
@@ -101,12 +101,12 @@ def test_each_run_of_tau_bench_is_a_session() -> None:
     }  # fmt: skip
 
 
-def test_a_run_of_tau_bench_that_stands_there_twice_is_two_sessions() -> None:
+def test_a_duplicate_tau_bench_run_becomes_two_sessions() -> None:
     one, two = read("tau_bench", [TAU_BENCH[0], TAU_BENCH[0]]).sessions
     assert two.key == f"{one.key}.2"
 
 
-def test_records_that_are_no_runs_are_skipped() -> None:
+def test_records_that_are_not_runs_are_skipped() -> None:
     report = read("tau_bench", [{"task_id": 1}, 7, {"traj": [7]}]).report
     assert [each.reason for each in report.skipped] == [
         "It has no `traj`, the messages of a run.",
@@ -131,7 +131,7 @@ def test_the_labelled_mistake_is_tagged() -> None:
 
 
 @pytest.mark.parametrize("step", ["first", 99, None, True])
-def test_a_label_that_names_no_message_is_said(step: Any) -> None:
+def test_a_label_for_a_missing_message_is_reported(step: Any) -> None:
     report = read("who_and_when", WHO_AND_WHEN | {"mistake_step": step, "system_prompt": "You count."}).report
     assert report.notes[0].startswith("The labelled mistake is not a message")
 
@@ -143,7 +143,7 @@ def test_a_failure_without_a_history_is_refused() -> None:
     assert (len(report.skipped), report.notes) == (1, [])
 
 
-def test_each_line_of_chats_is_a_session() -> None:
+def test_each_line_of_a_chat_file_is_a_session() -> None:
     result = FORMATS["openai_chat"].read(
         lines({"messages": CHAT}, {"messages": CHAT[:2], "model": "m"}, {"no": 1})
     )
@@ -155,7 +155,7 @@ def test_each_line_of_chats_is_a_session() -> None:
         FORMATS["openai_chat"].read(lines({"no": 1}))
 
 
-def test_what_an_assistant_writes_is_kept_part_by_part() -> None:
+def test_each_part_of_an_assistant_message_is_imported() -> None:
     chat = [
         {"role": "assistant", "reasoning_content": "Hm", "content": "Hi", "refusal": "No", "name": "bot"},
         {"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}},
@@ -192,6 +192,6 @@ def test_what_an_assistant_writes_is_kept_part_by_part() -> None:
         (b'{"a": NaN}', "NaN is not JSON"),
     ],
 )
-def test_a_document_that_cannot_be_read_is_refused_with_the_place(data: bytes, found: str) -> None:
+def test_an_unreadable_document_is_refused_with_the_location(data: bytes, found: str) -> None:
     with pytest.raises(InvalidInput, match=found):
         FORMATS["who_and_when"].read(data)

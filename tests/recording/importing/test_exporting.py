@@ -1,4 +1,4 @@
-"""What is exported and imported again is the same session; an export is of one moment, and takes no more memory for a longer one."""
+"""Exporting and importing again gives the same session; an export is consistent and takes constant memory."""
 
 import json
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ from timemachine.recording.timeline.schemas.actions import with_everything
 pytestmark = pytest.mark.django_db
 
 
-def told(session: Session) -> list[dict[str, Any]]:
-    """Everything that stands in the rows of a session's actions, but when they came and which rows they are."""
+def action_rows(session: Session) -> list[dict[str, Any]]:
+    """All row values of a session's actions, except row ids and times of recording."""
     found = []
     for action in with_everything(Action.objects.filter(session=session).order_by("sequence")):
         payloads = [getattr(action, name) for name in ("input", "output", "source")]
@@ -53,8 +53,8 @@ def told(session: Session) -> list[dict[str, Any]]:
     return found
 
 
-def about(session: Session) -> dict[str, Any]:
-    """What stands in a session's own row, but who made it when, and where."""
+def session_row(session: Session) -> dict[str, Any]:
+    """The row values of a session, except who created it, when and where."""
     left = {"id", "project_id", "collection_id", "parent_id", "created_at", "created_by", "imported_as", "last_action_at", "_state"}  # fmt: skip
     return {name: value for name, value in session.__dict__.items() if name not in left}
 
@@ -79,7 +79,7 @@ def recorded(project: Project, some: Sequence[ActionDraft], **fields: Any) -> Se
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(drafts, max_size=5), objects, st.lists(texts, max_size=2), words)
-def test_what_is_exported_and_imported_is_the_same_session(
+def test_an_exported_and_imported_session_is_the_same(
     project: Project,
     some: list[ActionDraft],
     metadata: dict[str, Any] | None,
@@ -92,20 +92,20 @@ def test_what_is_exported_and_imported_is_the_same_session(
     data = exported(first)
     second = imported(elsewhere, data)
     second.refresh_from_db()
-    assert told(second) == told(first)
-    assert about(second) == about(first)
+    assert action_rows(second) == action_rows(first)
+    assert session_row(second) == session_row(first)
     again = exported(second).split(b"\n")
     assert [without_moment(line) for line in again[1:]] == [
         without_moment(line) for line in data.split(b"\n")[1:]
     ]
-    assert import_file(elsewhere, data, by="test").sessions[0].already_there == len(told(first))
+    assert import_file(elsewhere, data, by="test").sessions[0].already_there == len(action_rows(first))
 
 
 def without_moment(line: bytes) -> Any:
     return {**json.loads(line), "recorded_at": None} if line else None
 
 
-def test_an_export_made_while_it_was_recorded_has_no_end_until_one_that_tells_it(project: Project) -> None:
+def test_a_session_exported_while_recording_has_no_end_until_a_later_export(project: Project) -> None:
     session = start_session(
         project, name="n", key="k", by="test", started_at=parse_time("2026-11-20T09:00:00Z")
     )
@@ -117,7 +117,7 @@ def test_an_export_made_while_it_was_recorded_has_no_end_until_one_that_tells_it
     assert imported(elsewhere, exported(session)).ended_at == ended.ended_at
 
 
-def test_what_came_from_a_file_without_times_has_none_here_and_in_its_export(project: Project) -> None:
+def test_a_session_imported_without_times_is_exported_without_times(project: Project) -> None:
     chat = b'{"messages": [{"role": "user", "content": "Hi"}]}'
     session = imported(project, chat)
     assert (session.is_undated, session.began_at, session.ended_at) == (True, None, None)
@@ -127,17 +127,17 @@ def test_what_came_from_a_file_without_times_has_none_here_and_in_its_export(pro
     assert (there.is_undated, there.status) == (True, "ended")
 
 
-def test_after_erasing_it_a_session_can_be_imported_with_its_key(project: Project) -> None:
+def test_an_erased_session_can_be_imported_again_with_its_key(project: Project) -> None:
     session = recorded_session(project)
-    data, before, key = exported(session), told(session), session.key
+    data, before, key = exported(session), action_rows(session), session.key
     with pytest.raises(Conflict, match="was recorded here"):
         imported(project, data)
     erase_session(session)
     back = imported(project, data)
-    assert (back.key, told(back), back.imported_as) == (key, before, "timemachine")
+    assert (back.key, action_rows(back), back.imported_as) == (key, before, "timemachine")
 
 
-def test_a_branch_goes_on_from_the_step_that_it_left(project: Project) -> None:
+def test_a_branch_keeps_its_parent_step(project: Project) -> None:
     parent = recorded_session(project)
     branch = recorded(project, [ActionDraft(kind="event")], parent=(parent, 2))
     data = exported(branch)
@@ -146,7 +146,7 @@ def test_a_branch_goes_on_from_the_step_that_it_left(project: Project) -> None:
     assert (back.parent_id, back.parent_sequence) == (parent.id, 2)
 
 
-def test_a_branch_of_a_deleted_session_comes_back_as_that_and_is_tied_when_its_parent_comes_again(
+def test_a_branch_of_a_deleted_session_is_relinked_when_its_parent_is_imported(
     project: Project,
 ) -> None:
     parent = recorded_session(project)
@@ -155,8 +155,8 @@ def test_a_branch_of_a_deleted_session_comes_back_as_that_and_is_tied_when_its_p
     session_deletion.erase_session(parent, by="test")
     branch.refresh_from_db()
     data, erased = exported(branch), branch.parent_erased
-    told = json.loads(data.splitlines()[0])["parent"]
-    assert told == {"key": None, "sequence": 2, "deleted": str(erased)}
+    exported_parent = json.loads(data.splitlines()[0])["parent"]
+    assert exported_parent == {"key": None, "sequence": 2, "deleted": str(erased)}
     erase_session(branch)
     back = imported(project, data)
     assert (back.has_lost_parent, back.parent_sequence, back.parent_erased) == (True, 2, erased)
@@ -166,7 +166,7 @@ def test_a_branch_of_a_deleted_session_comes_back_as_that_and_is_tied_when_its_p
     assert (back.parent, back.parent_sequence, back.parent_erased) == (again, 2, None)
 
 
-def test_of_a_deleted_parent_whose_id_was_not_kept_the_step_comes_back(project: Project) -> None:
+def test_a_branch_keeps_the_step_of_a_deleted_parent_with_an_unknown_id(project: Project) -> None:
     parent = recorded_session(project)
     branch = recorded(project, [ActionDraft(kind="event")], parent=(parent, 2))
     erase_session(parent)
@@ -178,16 +178,14 @@ def test_of_a_deleted_parent_whose_id_was_not_kept_the_step_comes_back(project: 
     assert (back.has_lost_parent, back.parent_sequence, back.parent_erased) == (True, 2, None)
 
 
-def test_a_parent_that_is_not_here_yet_is_named_in_an_export(
-    project: Project, other_project: Project
-) -> None:
+def test_an_export_names_a_parent_that_is_not_imported_yet(project: Project, other_project: Project) -> None:
     branch = start_session(project, name="Branch", by="test", parent=("not-here", 4))
     back = imported(other_project, exported(end_session(branch.id)))
     assert (back.parent, back.parent_key, back.parent_sequence) == (None, "not-here", 4)
 
 
 @pytest.mark.parametrize("name", ["otlp_json", "atif", "zip"])
-def test_the_same_session_in_another_format_does_not_tell_its_steps_twice(
+def test_importing_a_session_in_another_format_does_not_duplicate_its_steps(
     project: Project, other_project: Project, name: str
 ) -> None:
     session = recorded_session(project)
@@ -198,7 +196,7 @@ def test_the_same_session_in_another_format_does_not_tell_its_steps_twice(
     assert copy.last_sequence == session.last_sequence
 
 
-def test_an_export_while_it_records_says_where_it_ends_and_a_later_one_adds_what_is_new(
+def test_a_later_export_of_a_recording_session_adds_its_new_steps(
     project: Project, other_project: Project
 ) -> None:
     session = start_session(project, name="Live", by="test")
@@ -251,7 +249,7 @@ def test_another_session_with_the_same_key_is_refused(project: Project) -> None:
         (lambda found: found[1].update(duration_ms=10**400), "line 2: `action.duration_ms`"),
     ],
 )
-def test_a_file_that_is_not_whole_is_refused_with_its_line(change: Any, said: str) -> None:
+def test_an_incomplete_file_is_refused_with_the_line(change: Any, said: str) -> None:
     found = json.loads(json.dumps(OURS))
     change(found)
     with pytest.raises(InvalidInput) as refused:
@@ -259,14 +257,14 @@ def test_a_file_that_is_not_whole_is_refused_with_its_line(change: Any, said: st
     assert said in refused.value.message
 
 
-def test_an_unknown_format_is_refused_with_those_there_are(project: Project) -> None:
+def test_an_unknown_format_is_refused_with_the_known_ones(project: Project) -> None:
     with pytest.raises(InvalidInput, match="timemachine") as refused:
         export_session(recorded_session(project), "word")
     assert refused.value.facts["known"] == list(EXPORTS)
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_a_session_that_is_erased_meanwhile_gives_no_file_that_looks_whole(
+def test_a_session_erased_during_the_export_gives_no_complete_looking_file(
     project: Project, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exporting, "AT_ONCE", 10)
@@ -280,7 +278,7 @@ def test_a_session_that_is_erased_meanwhile_gives_no_file_that_looks_whole(
         some.extend(file.parts)
     data = b"".join(some)
     assert data.endswith(CUT_OFF)
-    if name == "otlp_json":  # each line of that is whole by itself
+    if name == "otlp_json":  # each line of that is complete in itself
         assert len(import_file(project, data, by="test").report.skipped) == 1
         return
     with pytest.raises(InvalidInput):
@@ -296,7 +294,7 @@ def test_large_steps_are_read_one_by_one(project: Project, monkeypatch: pytest.M
     assert sum('"tm_action"."label"' in each["sql"] for each in queries) == 3
 
 
-def test_questions_to_the_database_grow_with_batches_and_not_with_actions(
+def test_the_number_of_queries_grows_with_batches_and_not_with_actions(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exporting, "AT_ONCE", 20)

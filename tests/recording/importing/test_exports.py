@@ -1,4 +1,4 @@
-"""Exports in other formats, read back by the importers of these formats: the same steps, as far as the format can say them."""
+"""Exports in other formats contain the same steps when they are imported, as far as the format allows."""
 
 import json
 import zipfile
@@ -57,7 +57,7 @@ def read_back(data: bytes, name: str) -> tuple[ParsedFile, Counter[str]]:
 
 
 def actions_in(data: bytes) -> list[dict[str, Any]]:
-    """The actions that stand whole in an export in OTLP."""
+    """The complete actions in an OTLP export."""
     spans = [
         span
         for line in data.splitlines()
@@ -71,7 +71,7 @@ def ours(data: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in data.splitlines()[1:]]
 
 
-def test_every_format_but_our_own_has_an_importer_too() -> None:
+def test_every_export_format_except_zip_can_be_imported() -> None:
     assert next(iter(EXPORTS)) == "timemachine"
     assert set(EXPORTS) - {"zip"} <= set(FORMATS)
 
@@ -97,7 +97,7 @@ def test_finds_and_asks_are_read_back_from_spans(project: Project) -> None:
     assert (became["find"], became["llm_call"]) == (before["find"], before["ask"])
 
 
-def test_spans_keep_the_ids_that_they_came_with(project: Project) -> None:
+def test_spans_keep_their_original_ids(project: Project) -> None:
     came = import_file(project, SAMPLES["otlp_json"][0], by="test").sessions[0].session
     ids = set(Action.objects.filter(session=came).values_list("client_id", flat=True))
     found, _ = read_back(exported(came, "otlp_json"), "otlp_json")
@@ -114,7 +114,7 @@ def test_a_parent_in_another_trace_is_a_link(project: Project) -> None:
     assert span["links"] == [{"traceId": "a" * 32, "spanId": "b" * 16}]
 
 
-def test_a_zip_of_what_repeats_itself_is_read_back(project: Project) -> None:
+def test_a_zip_of_repetitive_content_is_read_back(project: Project) -> None:
     said = "word " * 1_400_000
     session = recorded(project, [ActionDraft(kind="message", role="agent", output=said)])
     data = exported(session, "zip")
@@ -123,7 +123,7 @@ def test_a_zip_of_what_repeats_itself_is_read_back(project: Project) -> None:
     read_back(data, "devduck")
 
 
-def test_a_zip_is_read_back_with_its_checkpoints_and_is_the_same_each_time(project: Project) -> None:
+def test_a_zip_is_reproducible_and_read_back_with_its_checkpoints(project: Project) -> None:
     session = recorded(project, TALK, key="talk")
     data = exported(session, "zip")
     assert data == exported(session, "zip")
@@ -163,7 +163,7 @@ def test_a_trajectory_is_read_back_with_its_calls_and_results(project: Project) 
     assert [each["source_call_id"] for each in call["observation"]["results"]] == ["t2", "t1"]
 
 
-def test_asks_bring_their_tokens_and_cost_into_a_trajectory(project: Project) -> None:
+def test_a_trajectory_includes_the_tokens_and_cost_of_asks(project: Project) -> None:
     session = recorded_session(project)
     document = json.loads(exported(session, "atif"))
     asks = [step for step in document["steps"] if step.get("llm_call_count") == 1]

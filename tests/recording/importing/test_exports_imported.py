@@ -1,4 +1,4 @@
-"""What other formats' exports bring back when they are imported: errors, costs, roles and agents, and no time that nobody recorded."""
+"""Imported exports of other formats: errors, costs, roles and agents are restored, and no times are invented."""
 
 import json
 from decimal import Decimal
@@ -27,18 +27,18 @@ def back(project: Project, format_name: str, *some: ActionDraft, **fields: Any) 
 
 
 @pytest.mark.parametrize("cost", ["0", "0.25"])
-def test_costs_and_what_the_cache_saved_go_through_spans(project: Project, cost: str) -> None:
+def test_costs_and_cache_savings_survive_spans(project: Project, cost: str) -> None:
     call = ActionDraft(**CALL, cost_usd=Decimal(cost), cached=True, saved_usd=Decimal("0.5"))
     (found,) = back(project, "otlp_json", call)
     assert (found.cost_usd, found.cached, found.saved_usd) == (Decimal(cost), True, Decimal("0.5"))
 
 
-def test_a_cost_that_is_unknown_is_none_and_what_was_not_cached_says_so(project: Project) -> None:
+def test_an_unknown_cost_and_an_uncached_answer_survive_spans(project: Project) -> None:
     (found,) = back(project, "otlp_json", ActionDraft(**CALL, cached=False))
     assert (found.cost_usd, found.cached, found.saved_usd) == (None, False, None)
 
 
-def test_a_time_that_a_span_had_to_have_is_none_again(project: Project) -> None:
+def test_a_placeholder_time_of_a_span_is_not_imported(project: Project) -> None:
     some = [
         ActionDraft(kind="event", started_at=AT, name="instant"),
         ActionDraft(kind="event", started_at=AT, duration_ms=0, name="zero"),
@@ -52,7 +52,7 @@ FAILED: dict[str, Any] = {"error_type": "timeout", "error_message": "It took too
 
 
 @pytest.mark.parametrize("format_name", ["atif", "zip"])
-def test_errors_go_through(project: Project, format_name: str) -> None:
+def test_errors_survive_an_export(project: Project, format_name: str) -> None:
     some = [
         ActionDraft(**CALL, **FAILED),
         ActionDraft(
@@ -74,13 +74,13 @@ def test_errors_go_through(project: Project, format_name: str) -> None:
 
 @pytest.mark.parametrize("format_name", ["atif", "zip"])
 @pytest.mark.parametrize("role", [None, "tool", "user", "system", "agent"])
-def test_a_message_comes_back_as_whose_it_was(project: Project, format_name: str, role: str | None) -> None:
+def test_a_message_keeps_its_role(project: Project, format_name: str, role: str | None) -> None:
     found = back(project, format_name, ActionDraft(kind="message", role=role, output="Hi"))
     assert [each.role for each in found if each.kind == "message"] == [role]
 
 
 @pytest.mark.parametrize("agent", [None, "mender"])
-def test_a_zip_of_ours_keeps_its_agents(project: Project, agent: str | None) -> None:
+def test_a_zip_in_our_format_keeps_its_agents(project: Project, agent: str | None) -> None:
     some = [
         ActionDraft(kind="event", agent="helper"),
         ActionDraft(kind="checkpoint", name="c"),
@@ -92,15 +92,13 @@ def test_a_zip_of_ours_keeps_its_agents(project: Project, agent: str | None) -> 
 
 
 @pytest.mark.parametrize("agent", [None, "unknown", "mender"])
-def test_a_trajectory_of_ours_brings_no_agent_back_that_was_not_recorded(
-    project: Project, agent: str | None
-) -> None:
+def test_a_trajectory_in_our_format_adds_no_agent(project: Project, agent: str | None) -> None:
     found = read(exported(recorded(project, [ActionDraft(**CALL)], agent=agent), "atif")).sessions[0]
     assert (found.agent, {each.agent for each in found.actions}) == (agent, {agent})
     assert "agent_version" not in found.metadata
 
 
-def test_a_call_without_tool_or_id_comes_back_without_and_each_keeps_its_own_error(project: Project) -> None:
+def test_calls_without_a_tool_or_an_id_keep_their_own_errors(project: Project) -> None:
     calls = [
         ActionDraft(kind="tool_call", role="agent", tool="bash"),
         ActionDraft(kind="tool_call", role="agent", call_id="t1", error_type="only"),
@@ -114,7 +112,7 @@ def test_a_call_without_tool_or_id_comes_back_without_and_each_keeps_its_own_err
     ]
 
 
-def test_a_trajectory_tells_no_total_of_cost_where_one_is_unknown(project: Project) -> None:
+def test_a_trajectory_has_no_total_cost_if_one_cost_is_unknown(project: Project) -> None:
     known, unknown = ActionDraft(**CALL, cost_usd=Decimal("0.5")), ActionDraft(**CALL)
     for some, total, extra in (
         ([known, known], 1.0, {}),

@@ -1,4 +1,4 @@
-"""What an import keeps, and what it answers where another one is at work."""
+"""What an import stores, and concurrent imports of the same file."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -18,7 +18,7 @@ from timemachine.recording.timeline.schemas.actions import ActionOut, with_every
 pytestmark = pytest.mark.django_db
 
 
-def test_no_secret_of_the_environment_of_an_imported_checkpoint_is_kept(project: Project) -> None:
+def test_secrets_in_the_environment_of_an_imported_checkpoint_are_not_stored(project: Project) -> None:
     key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
     snapshot: Any = {
         "id": "x",
@@ -33,7 +33,7 @@ def test_no_secret_of_the_environment_of_an_imported_checkpoint_is_kept(project:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_file_several_times_at_once_is_one_session_and_one_answer(project: Project) -> None:
+def test_concurrent_imports_of_a_file_give_one_session_and_one_answer(project: Project) -> None:
     file = lines(*CODEX_RECORDS)
     meeting = Barrier(4)
 
@@ -49,7 +49,7 @@ def test_the_same_file_several_times_at_once_is_one_session_and_one_answer(proje
     assert Action.objects.count() == done[0].actions
 
 
-def test_what_a_session_of_a_file_is_called_is_cut_to_the_limit_and_the_report_says_so(
+def test_an_overlong_imported_session_name_is_shortened_and_reported(
     project: Project,
 ) -> None:
     head = OURS[0] | {"name": "n" * 2_000, "tags": ["t" * 1_001]}

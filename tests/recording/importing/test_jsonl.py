@@ -17,33 +17,33 @@ def test_each_line_is_read_with_its_number_and_the_hash_of_its_text() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b" \r\n\t\n", b"\xef\xbb\xbf\n"])
-def test_blank_lines_are_passed_over(data: bytes) -> None:
+def test_blank_lines_are_skipped(data: bytes) -> None:
     assert list(lines_of(data)) == []
 
 
-def test_blank_lines_keep_their_number() -> None:
+def test_blank_lines_count_towards_line_numbers() -> None:
     assert [line.number for line in lines_of(b'\n{"a":1}\n\n{"a":2}') if isinstance(line, Line)] == [2, 4]
 
 
 @pytest.mark.parametrize("data", [b'\xef\xbb\xbf{"a":1}\r\n{"a":2}\r\n', b'{"a":1}\n\xef\xbb\xbf{"a":2}'])
-def test_byte_order_marks_and_windows_line_ends_change_nothing(data: bytes) -> None:
+def test_byte_order_marks_and_windows_line_endings_change_nothing(data: bytes) -> None:
     assert list(lines_of(data)) == list(lines_of(b'{"a":1}\n{"a":2}\n'))
 
 
-def test_a_line_separator_inside_a_text_ends_no_line() -> None:
+def test_a_line_separator_inside_a_text_does_not_end_the_line() -> None:
     record = {"a": "one\u2028two\x85three\x0cfour"}
 
     assert [line.record for line in lines_of(_plain(record)) if isinstance(line, Line)] == [record]
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800", "a\udfffb", "\U0001f600"])
-def test_every_text_that_json_can_hold_is_kept(text: str) -> None:
+def test_every_json_text_is_preserved(text: str) -> None:
     found = list(lines_of(json.dumps({"a": text}).encode()))
 
     assert [line.record for line in found if isinstance(line, Line)] == [{"a": text}]
 
 
-def test_a_line_of_five_megabytes_is_read_whole() -> None:
+def test_a_line_of_five_megabytes_is_read_completely() -> None:
     record = {"a": "x" * 5_000_000}
 
     assert [line.record for line in lines_of(_plain(record)) if isinstance(line, Line)] == [record]
@@ -67,7 +67,7 @@ def test_a_line_of_five_megabytes_is_read_whole() -> None:
         (b"null", "It is JSON but not an object."),
     ],
 )
-def test_a_bad_line_is_skipped_with_its_reason_and_the_next_one_is_read(line: bytes, reason: str) -> None:
+def test_a_bad_line_is_skipped_with_a_reason_and_the_next_one_is_read(line: bytes, reason: str) -> None:
     skipped, read = lines_of(line + b'\n{"a":1}')
 
     assert skipped == LineSkipped(line=1, reason=reason)

@@ -1,4 +1,4 @@
-"""Laws that hold for every format and any file given as one of it."""
+"""Properties of every format and any file read in it."""
 
 import copy
 import json
@@ -24,7 +24,7 @@ ODD: list[Any] = [
 
 
 def spots(value: Any) -> list[tuple[Any, Any]]:
-    """Every place inside a document: its holder and the name or number by which it is held."""
+    """Every position inside a document: its container and the key or index in it."""
     found = []
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in list(inside):
@@ -34,7 +34,7 @@ def spots(value: Any) -> list[tuple[Any, Any]]:
 
 
 def values_of(data: bytes) -> list[Any] | None:
-    """The documents of a file of JSON lines, or the one of a JSON file; None where it is neither."""
+    """The documents of a JSON lines file, or the single document of a JSON file; None for anything else."""
     try:
         return [json.loads(data)]
     except ValueError:
@@ -53,16 +53,16 @@ TEXTS = [
 
 
 def lines_kept(result: ParsedFile) -> int:
-    """How many records stand in the sources."""
+    """The number of records in the sources."""
     sources = [a.source for session in result.sessions for a in session.actions if a.source is not None]
     return sum(len(source) if isinstance(source, list) else 1 for source in sources)
 
 
 def adds_up(result: ParsedFile) -> None:
-    """Every record is held by one action or skipped, and all that is made can be recorded."""
+    """Every record is in one action or skipped, and everything produced can be recorded."""
     report = result.report
     numbered = [session for session in result.sessions if session.numbered]
-    if not numbered:  # in ours a line is an action, and has the source that was recorded with it
+    if not numbered:  # in our own format a line is an action, with the source that was recorded with it
         assert lines_kept(result) + len(report.skipped) == report.lines
     assert sum(report.became.values()) == sum(len(session.actions) for session in result.sessions)
     assert all(each.reason.endswith(".") and each.line >= 1 for each in report.skipped)
@@ -81,7 +81,7 @@ def adds_up(result: ParsedFile) -> None:
 
 
 def read_or_reason(name: str, data: bytes) -> ParsedFile | InvalidInput:
-    """What a format makes of the bytes; nothing but a refusal may be raised."""
+    """The result of reading the bytes in a format; only a refusal may be raised."""
     try:
         return FORMATS[name].read(data)
     except InvalidInput as why:
@@ -89,7 +89,7 @@ def read_or_reason(name: str, data: bytes) -> ParsedFile | InvalidInput:
 
 
 def is_fine(outcome: ParsedFile | InvalidInput) -> None:
-    """Either it adds up, or it was refused for the file."""
+    """Either it adds up, or the file was refused."""
     if isinstance(outcome, InvalidInput):
         assert outcome.code in {"unknown_format", "unsafe_archive"}
     else:
@@ -99,7 +99,7 @@ def is_fine(outcome: ParsedFile | InvalidInput) -> None:
 @pytest.mark.parametrize(
     ("name", "number"), [(name, number) for name, each in SAMPLES.items() for number in range(len(each))]
 )
-def test_a_sample_adds_up_and_makes_the_same_sessions_again(name: str, number: int) -> None:
+def test_a_sample_adds_up_and_gives_the_same_sessions_each_time(name: str, number: int) -> None:
     data = SAMPLES[name][number]
     first = read_or_reason(name, data)
     if isinstance(first, InvalidInput):
@@ -111,7 +111,7 @@ def test_a_sample_adds_up_and_makes_the_same_sessions_again(name: str, number: i
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_a_file_with_odd_values_anywhere_is_read_or_refused(data: st.DataObject) -> None:
+def test_a_file_with_odd_values_at_any_position_is_read_or_refused(data: st.DataObject) -> None:
     name, values = data.draw(st.sampled_from(TEXTS))
     changed = copy.deepcopy(values)
     for _ in range(data.draw(st.integers(1, 4))):
@@ -134,7 +134,7 @@ def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(st.data())
-def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes_or_refused(data: st.DataObject) -> None:
+def test_a_truncated_file_is_read_as_far_as_possible_or_refused(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(NAMES))
     whole = data.draw(st.sampled_from(SAMPLES[name]))
     cut = whole[: data.draw(st.integers(0, len(whole)))]

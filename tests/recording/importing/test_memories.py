@@ -1,4 +1,4 @@
-"""memvid, devduck, AgentOS and Dakera: what their records become."""
+"""memvid, devduck, AgentOS and Dakera: how their records are imported."""
 
 import json
 from decimal import Decimal
@@ -22,14 +22,14 @@ def read(name: str, value: Any) -> ParsedFile:
     return FORMATS[name].read(value if isinstance(value, bytes) else document(value))
 
 
-def told(actions: tuple[ActionDraft, ...]) -> list[tuple[str, str | None]]:
+def outline(actions: tuple[ActionDraft, ...]) -> list[tuple[str, str | None]]:
     return [(each.kind, each.tool or each.name) for each in actions]
 
 
 def test_a_session_of_memvid_has_its_finds_asks_and_checkpoints() -> None:
     result = read("memvid", MEMVID)
     (session,) = result.sessions
-    assert told(session.actions) == [
+    assert outline(session.actions) == [
         ("put", None),
         ("find", None),
         ("ask", None),
@@ -54,14 +54,14 @@ def test_a_session_of_memvid_has_its_finds_asks_and_checkpoints() -> None:
     ]
 
 
-def test_what_is_no_action_of_memvid_is_skipped() -> None:
+def test_records_that_are_not_memvid_actions_are_skipped() -> None:
     result = read("memvid", MEMVID | {"actions": [7, {"action_type": {"Find": 7}}], "checkpoints": [8, {}]})
     assert len(result.report.skipped) == 3
     with pytest.raises(InvalidInput, match="it has no `actions`"):
         read("memvid", {"session_id": "x"})
 
 
-def test_a_recording_of_devduck_is_read_and_its_pickle_never_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_devduck_recording_is_read_without_opening_its_pickle(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     reading = Archive.read
 
@@ -95,7 +95,7 @@ def test_a_recording_of_devduck_is_read_and_its_pickle_never_opened(monkeypatch:
     assert [each.reason[:10] for each in result.report.skipped] == ["It is cut "]
 
 
-def test_a_recording_of_devduck_needs_events_and_nothing_else() -> None:
+def test_a_devduck_recording_needs_only_events() -> None:
     event = {"type": "tool.result", "data": {"error": "gone"}}
     result = read("devduck", archive({"d/events.jsonl": lines(event), "d/snapshots.json": [7, {"id": "x"}]}))
     (session,) = result.sessions
@@ -119,7 +119,7 @@ def test_a_recording_of_devduck_needs_events_and_nothing_else() -> None:
     st.sampled_from(ODD),
     st.sampled_from(ODD),
 )
-def test_a_recording_of_devduck_with_odd_values_is_read_or_refused(
+def test_a_devduck_recording_with_odd_values_is_read_or_refused(
     events: Any, snapshots: Any, metadata: Any
 ) -> None:
     members = {"events.jsonl": lines(*events), "snapshots.json": snapshots, "metadata.json": metadata}
@@ -130,9 +130,9 @@ def _bytes(value: Any) -> bytes:
     return value if isinstance(value, bytes) else json.dumps(value).encode()
 
 
-def test_entries_of_agentos_stand_in_the_order_of_their_numbers() -> None:
+def test_agentos_entries_are_ordered_by_number() -> None:
     one, two = read("agentos", lines(*AGENTOS)).sessions
-    assert told(one.actions) == [
+    assert outline(one.actions) == [
         ("llm_call", None),
         ("tool_call", "find_user"),
         ("tool_result", "find_user"),
@@ -153,7 +153,7 @@ def test_entries_of_agentos_stand_in_the_order_of_their_numbers() -> None:
         read("agentos", [{"sessionId": "x"}])
 
 
-def test_memories_of_dakera_stand_in_the_order_of_their_sequence_and_say_what_mattered() -> None:
+def test_dakera_memories_are_ordered_by_sequence_and_keep_their_importance() -> None:
     result = read("dakera", DAKERA)
     one, two = result.sessions
     assert [

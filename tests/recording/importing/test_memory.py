@@ -1,4 +1,4 @@
-"""A small file cannot take all the memory there is: lines, records and values have a limit that names itself."""
+"""Small files cannot exhaust memory: lines, records and values have limits with clear errors."""
 
 import io
 import json
@@ -19,17 +19,17 @@ def low(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["claude_code", "codex", "openai_chat", "langsmith", "timemachine"])
-def test_more_lines_than_a_report_can_name_are_refused(name: str) -> None:
+def test_more_lines_than_a_report_can_list_are_refused(name: str) -> None:
     with pytest.raises(TooLarge, match="has 4 lines or records; the maximum is 3"):
         FORMATS[name].read(lines({}, {}, {}, {}))
 
 
-def test_more_records_than_a_report_can_name_are_refused() -> None:
+def test_more_records_than_a_report_can_list_are_refused() -> None:
     with pytest.raises(TooLarge, match="has 4 lines or records"):
         FORMATS["langsmith"].read(b"[1, 2, 3, 4]")
 
 
-def test_more_values_than_memory_has_room_for_are_refused_in_one_document_and_in_all_of_an_archive() -> None:
+def test_more_values_than_fit_in_memory_are_refused_in_a_document_and_in_an_archive() -> None:
     with pytest.raises(TooLarge, match="JSON values; the maximum is 20"):
         FORMATS["swe_agent"].read(b"[[],[],[],[],[],[],[],[],[],[],[]" + b"," * 9)
     packed = io.BytesIO()

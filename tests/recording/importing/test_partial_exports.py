@@ -1,4 +1,4 @@
-"""An export of a session of which fields were erased, and of one that others write to meanwhile."""
+"""Exports of sessions with erased fields, and of sessions written to meanwhile."""
 
 import json
 import zipfile
@@ -13,7 +13,7 @@ import pytest
 from tests.builders import QUESTIONS, recorded_session
 from tests.governance.deletion.erasure.canary import BIRDS, CANARY, EVERY_FIELD, erased, full_action
 from tests.recording.importing.sample_files import read
-from tests.recording.importing.test_exporting import about, exported, imported, recorded, told
+from tests.recording.importing.test_exporting import action_rows, exported, imported, recorded, session_row
 from tests.recording.importing.test_exports import TALK, actions_in, ours
 from tests.threads import in_a_thread
 from timemachine.core.accounts.models import Project
@@ -28,7 +28,7 @@ MARK = "[erased: field]"
 
 
 def text_in(data: bytes) -> str:
-    """All that stands in an export, unpacked."""
+    """The complete text of an unpacked export."""
     if not data.startswith(b"PK"):
         return data.decode()
     with zipfile.ZipFile(BytesIO(data)) as archive:
@@ -36,7 +36,7 @@ def text_in(data: bytes) -> str:
 
 
 def whole_actions(data: bytes, name: str) -> list[dict[str, Any]]:
-    """The actions that an export holds whole, in their order."""
+    """The complete actions in an export, in order."""
     if name == "timemachine":
         return ours(data)
     if name == "otlp_json":
@@ -50,28 +50,28 @@ def whole_actions(data: bytes, name: str) -> list[dict[str, Any]]:
 
 
 def last_in(data: bytes, name: str) -> int:
-    """The last sequence, as the export itself says it."""
+    """The last sequence stated in the export."""
     if name == "timemachine":
-        told = json.loads(data.split(b"\n")[0])
+        metadata = json.loads(data.split(b"\n")[0])
     elif name == "otlp_json":
         resource = json.loads(data.splitlines()[-1])["resourceSpans"][0]["resource"]
         pairs = {each["key"]: each["value"]["stringValue"] for each in resource["attributes"]}
-        told = json.loads(pairs["timemachine.session"])
+        metadata = json.loads(pairs["timemachine.session"])
     elif name == "atif":
-        told = json.loads(data)["extra"]["timemachine"]
+        metadata = json.loads(data)["extra"]["timemachine"]
     else:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            told = json.loads(archive.read("metadata.json"))
-    return int(told["through"])
+            metadata = json.loads(archive.read("metadata.json"))
+    return int(metadata["through"])
 
 
 def seen(action: dict[str, Any]) -> dict[str, Any]:
-    """What is told of an action, without the form in which a column keeps that something is not recorded."""
+    """An action as the API shows it, without the database form of unrecorded values."""
     return {name: value for name, value in action.items() if name != "kept"}
 
 
 def talk_with_a_secret(project: Project) -> Session:
-    """Every kind of step, one each of which says the secret in what went in or came out."""
+    """One step of every kind, each with the secret in its input or output."""
     more = [
         ActionDraft(kind="message", role="user", output=SECRET),
         ActionDraft(kind="tool_call", tool="safe", call_id="s1", input={"say": SECRET}),
@@ -83,12 +83,12 @@ def talk_with_a_secret(project: Project) -> Session:
 
 
 def elsewhere(data: bytes, name: str) -> Session:
-    """The session of an export, imported into a project of its own."""
+    """The session of an export, imported into another project."""
     return imported(Project.objects.create(name=name), data)
 
 
 @pytest.mark.django_db
-def test_what_was_erased_is_in_no_export_which_says_where_it_was_and_is_imported_again(
+def test_erased_text_is_marked_in_exports_which_can_be_imported_again(
     project: Project,
 ) -> None:
     session = talk_with_a_secret(project)
@@ -107,7 +107,7 @@ def test_what_was_erased_is_in_no_export_which_says_where_it_was_and_is_imported
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("chosen", [{"profile": BIRDS}, {"fields": EVERY_FIELD}], ids=["profile", "fields"])
-def test_whatever_is_left_of_a_session_can_be_exported_and_imported(
+def test_a_partly_erased_session_can_be_exported_and_imported(
     project: Project, chosen: dict[str, Any]
 ) -> None:
     session = recorded(
@@ -122,25 +122,25 @@ def test_whatever_is_left_of_a_session_can_be_exported_and_imported(
         copy = elsewhere(data, name)
         copy.refresh_from_db()
         if name == "timemachine":
-            assert [seen(each) for each in told(copy)] == [seen(each) for each in told(session)]
-            assert about(copy) == about(session)
+            assert [seen(each) for each in action_rows(copy)] == [seen(each) for each in action_rows(session)]
+            assert session_row(copy) == session_row(session)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["retrieval.hits[*].text", "retrieval.hits"])
-def test_finds_whose_passages_were_erased_are_exported_and_imported(project: Project, path: str) -> None:
+def test_finds_with_erased_passages_are_exported_and_imported(project: Project, path: str) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     erased(session, fields=[path])
     for name in EXPORTS:
         copy = elsewhere(exported(session, name), name)
         assert copy.last_sequence, name
         if name == "timemachine":
-            assert told(copy) == told(session)
+            assert action_rows(copy) == action_rows(session)
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["timemachine", "zip"])
-def test_an_export_is_of_one_moment_though_another_connection_writes(
+def test_an_export_is_consistent_while_another_connection_writes(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exporting, "AT_ONCE", 20)

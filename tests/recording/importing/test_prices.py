@@ -1,4 +1,4 @@
-"""What imported calls cost: by the prices of the day on which they were made."""
+"""Costs of imported calls, by the prices on the day of the call."""
 
 import json
 from decimal import Decimal
@@ -23,7 +23,7 @@ def call(uuid: str, model: str, usage: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_imported_calls_are_priced_by_their_day_and_an_unknown_model_is_counted(project: Project) -> None:
+def test_imported_calls_are_priced_by_day_and_unknown_models_are_counted(project: Project) -> None:
     cached = {"ephemeral_5m_input_tokens": 1_000, "ephemeral_1h_input_tokens": 3_000}
     spent = {"input_tokens": 100, "output_tokens": 50, "cache_creation_input_tokens": 4_000}
     lines = [

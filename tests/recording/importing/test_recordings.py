@@ -1,4 +1,4 @@
-"""Files that somebody else recorded: each becomes sessions without a loss, and the counts agree with counts made on their own.
+"""Files recorded by other people: each is imported without loss, and the counts match independent counts.
 
 The counts here are made from the raw files by loops that know nothing of the importers.
 """
@@ -39,7 +39,7 @@ def files(recordings: Path, folder: str = "*") -> list[Path]:
 
 @cache
 def parsed(path: Path) -> ParsedFile:
-    """What the importer makes of a file."""
+    """The result of the importer for a file."""
     return read(path.read_bytes())
 
 
@@ -115,23 +115,21 @@ COUNTED = {
 }
 
 
-def test_every_recording_is_recognised_and_nothing_of_it_is_lost(recordings: Path) -> None:
+def test_every_recording_is_recognised_and_imported_without_loss(recordings: Path) -> None:
     for path in files(recordings):
         assert detect_format(path.read_bytes(), path.name) == FORMAT_OF[path.parent.name]
         assert parsed(path).report.skipped == []
 
 
 @pytest.mark.parametrize("folder", COUNTED)
-def test_the_counts_of_each_kind_agree_with_the_raw_file(recordings: Path, folder: str) -> None:
+def test_the_counts_of_each_kind_match_the_raw_file(recordings: Path, folder: str) -> None:
     for path in files(recordings, folder):
         became = parsed(path).report.became
         assert became == {kind: n for kind, n in COUNTED[folder](path).items() if n}, path.name
 
 
 @pytest.mark.django_db
-def test_all_recordings_are_imported_once_and_all_of_each_is_recorded(
-    recordings: Path, project: Project
-) -> None:
+def test_all_recordings_are_imported_once_and_completely(recordings: Path, project: Project) -> None:
     for path in files(recordings):
         first = import_file(project, path.read_bytes(), by="test", filename=path.name)
         assert all(each.already_there == 0 for each in first.sessions)
@@ -153,7 +151,7 @@ def the_session(path: Path) -> SessionDraft:
     return session
 
 
-def test_codex_calls_have_the_tokens_of_their_turn_and_every_result_its_call(recordings: Path) -> None:
+def test_codex_calls_have_the_tokens_of_their_turn_and_results_have_their_call(recordings: Path) -> None:
     for path in files(recordings, "codex"):
         told = [
             line["payload"]["info"]
@@ -182,7 +180,7 @@ def test_codex_calls_have_the_tokens_of_their_turn_and_every_result_its_call(rec
         assert note.startswith(f"{repeated} event_msg lines")
 
 
-def test_swe_agent_steps_have_their_time_and_the_run_its_tokens_and_cost(recordings: Path) -> None:
+def test_swe_agent_steps_have_times_and_the_run_has_tokens_and_cost(recordings: Path) -> None:
     for path in files(recordings, "swe_agent"):
         whole = json.loads(path.read_text(encoding="utf-8"))
         actions = the_session(path).actions
@@ -222,7 +220,7 @@ def test_the_labelled_mistake_is_the_significant_step(recordings: Path) -> None:
 
 
 def values_in(value: Any) -> Counter[str]:
-    """Every text, number and flag in it, wherever it stands."""
+    """All texts, numbers and flags in it, at any depth."""
     if isinstance(value, dict):
         return sum((values_in(each) for each in value.values()), Counter())
     if isinstance(value, list | tuple):
@@ -237,9 +235,7 @@ def raw_values(path: Path) -> Counter[str]:
 
 
 @pytest.mark.parametrize("folder", FORMAT_OF)
-def test_every_value_of_a_file_stands_in_the_source_of_a_step_as_often_as_in_the_file(
-    recordings: Path, folder: str
-) -> None:
+def test_every_value_is_in_step_sources_as_often_as_in_the_file(recordings: Path, folder: str) -> None:
     for path in files(recordings, folder):
         sessions = parsed(path).sessions
         kept = values_in([action.source for session in sessions for action in session.actions])
@@ -274,7 +270,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("folder", SAID)
-def test_every_text_that_was_said_stands_in_the_input_or_output_of_a_step_as_often(
+def test_every_message_text_is_in_step_inputs_or_outputs_as_often_as_in_the_file(
     recordings: Path, folder: str
 ) -> None:
     for path in files(recordings, folder):

@@ -1,4 +1,4 @@
-"""Which format a file is in."""
+"""Detecting the format of a file."""
 
 import json
 import tracemalloc
@@ -28,7 +28,7 @@ def zipped(*members: tuple[str, bytes]) -> bytes:
 CLAUDE = b'{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Hello"}}\n'
 
 
-def test_every_format_is_registered_under_its_own_name() -> None:
+def test_every_format_is_registered_under_its_name() -> None:
     assert "claude_code" in FORMATS
     assert all(name == each.name for name, each in FORMATS.items())
     assert len({each.title for each in FORMATS.values()}) == len(FORMATS)
@@ -60,7 +60,7 @@ def test_a_claude_code_session_is_recognised_by_its_lines(data: bytes) -> None:
         b"[]\n" * 100 + CLAUDE,
     ],
 )
-def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: bytes) -> None:
+def test_a_file_that_is_not_a_transcript_is_refused_with_what_was_expected(data: bytes) -> None:
     with pytest.raises(InvalidInput, match=r"Known formats: .*claude_code, codex") as refusal:
         read(data, None, "notes.txt")
 
@@ -84,12 +84,12 @@ def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: by
         (zipped(("notes.txt", b"x")), "Known formats: .*claude_code"),
     ],
 )
-def test_what_cannot_be_read_at_all_is_refused_with_why(data: bytes, why: str) -> None:
+def test_an_unreadable_file_is_refused_with_the_reason(data: bytes, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         detect_format(data, "it")
 
 
-def test_a_file_without_a_name_is_refused_as_this_file() -> None:
+def test_a_file_without_a_name_is_called_this_file_in_a_refusal() -> None:
     with pytest.raises(InvalidInput, match=r"^This file is not a transcript"):
         detect_format(b"")
 
@@ -115,12 +115,12 @@ def test_every_format_has_samples() -> None:
 @pytest.mark.parametrize(
     ("name", "number"), [(name, number) for name, each in SAMPLES.items() for number in range(len(each))]
 )
-def test_a_file_is_recognised_by_its_own_format_and_no_other(name: str, number: int) -> None:
+def test_a_file_is_recognised_only_by_its_own_format(name: str, number: int) -> None:
     opening = opening_of(SAMPLES[name][number])
     assert [each.name for each in FORMATS.values() if each.recognises(opening)] == [name]
 
 
-def test_a_file_that_two_formats_know_is_not_guessed_at() -> None:
+def test_an_ambiguous_file_is_refused() -> None:
     both = SAMPLES["codex"][0] + SAMPLES["claude_code"][0]
     with pytest.raises(
         InvalidInput, match=r"more than one format. Choose one of: claude_code, codex\."
@@ -129,13 +129,13 @@ def test_a_file_that_two_formats_know_is_not_guessed_at() -> None:
     assert refusal.value.facts == {"known": ["claude_code", "codex"]}
 
 
-def test_a_format_that_is_named_wrongly_is_refused_with_the_right_one() -> None:
+def test_a_wrongly_named_format_is_refused_with_the_right_one() -> None:
     with pytest.raises(InvalidInput, match="Leave the format out, or use claude_code") as refusal:
         choose_format("codex", CLAUDE, "talk.jsonl")
     assert refusal.value.code == "unknown_format"
 
 
-def test_recognising_looks_at_the_beginning_of_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_beginning_of_a_large_file_is_used_to_recognise_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reader.LOOKED_AT == 1024 * 1024
     monkeypatch.setattr(reader, "LOOKED_AT", LOOKED_AT)
     long = b'{"history":[],"trajectory":[' + b'{"action":"ls","thought":"' + b"x" * 3_000 + b'"},'

@@ -1,4 +1,4 @@
-"""The account of an import."""
+"""The report of an import."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of
 
 
-def test_a_report_is_answered_as_lines_became_and_skipped() -> None:
+def test_a_report_lists_lines_imported_actions_and_skipped_lines() -> None:
     report = ImportReportOut(
         lines=3,
         became={"message": 2},
@@ -68,5 +68,5 @@ def test_an_id_that_cannot_be_a_key_is_named_by_its_hash(recorded: str) -> None:
         (" \n ", ""),
     ],
 )
-def test_a_name_is_shortened_after_a_whole_word(text: str, expected: str) -> None:
+def test_a_name_is_shortened_at_a_word_boundary(text: str, expected: str) -> None:
     assert shortened(text, limit=12) == expected

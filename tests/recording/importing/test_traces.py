@@ -1,4 +1,4 @@
-"""ATIF, LangSmith, Langfuse and Inspect: what their records become."""
+"""ATIF, LangSmith, Langfuse and Inspect: how their records are imported."""
 
 import copy
 from datetime import UTC, datetime
@@ -33,13 +33,13 @@ def read(name: str, value: Any) -> ParsedFile:
     return FORMATS[name].read(value if isinstance(value, bytes) else document(value))
 
 
-def told(actions: tuple[ActionDraft, ...]) -> list[tuple[str, str | None, str | None]]:
+def outline(actions: tuple[ActionDraft, ...]) -> list[tuple[str, str | None, str | None]]:
     return [(each.kind, each.role, each.tool or each.name) for each in actions]
 
 
-def test_a_step_of_atif_is_a_call_of_the_model_with_its_parts_under_it() -> None:
+def test_an_atif_step_is_a_model_call_with_its_parts_as_children() -> None:
     main, sub = read("atif", ATIF).sessions
-    assert told(main.actions) == [
+    assert outline(main.actions) == [
         ("message", "system", None),
         ("message", "user", None),
         ("llm_call", "agent", None),
@@ -63,19 +63,19 @@ def test_a_step_of_atif_is_a_call_of_the_model_with_its_parts_under_it() -> None
     assert sub.actions[-1].cost_usd == Decimal("0.001")
 
 
-def test_what_is_no_step_and_no_trajectory_is_skipped() -> None:
+def test_records_that_are_neither_steps_nor_trajectories_are_skipped() -> None:
     empty = {"step_id": 2, "source": "agent", "llm_call_count": 0}
     result = read("atif", {"schema_version": "ATIF-v1.7", "steps": [7, empty], "subagent_trajectories": [8]})
     assert [each.reason for each in result.report.skipped] == [
         "It is not a step, because it is not an object.",
         "It is not a trajectory, because it is not an object.",
     ]
-    assert told(result.sessions[0].actions)[0] == ("message", "agent", None)
+    assert outline(result.sessions[0].actions)[0] == ("message", "agent", None)
     with pytest.raises(InvalidInput, match="it has no `steps`"):
         read("atif", {"schema_version": "ATIF-v1.7"})
 
 
-def test_two_trajectories_of_one_session_do_not_hide_each_others_steps() -> None:
+def test_two_trajectories_of_one_session_keep_all_their_steps() -> None:
     step = {"step_id": 1, "source": "user", "message": "one"}
     first = read("atif", {"session_id": "s", "steps": [step]}).sessions[0]
     second = read("atif", {"session_id": "s", "steps": [step | {"message": "two"}]}).sessions[0]
@@ -83,9 +83,9 @@ def test_two_trajectories_of_one_session_do_not_hide_each_others_steps() -> None
     assert first.actions[0].id != second.actions[0].id
 
 
-def test_runs_of_langsmith_stand_in_the_order_of_their_times_under_their_parents() -> None:
+def test_langsmith_runs_are_ordered_by_time_under_their_parents() -> None:
     (session,) = read("langsmith", lines(*LANGSMITH)).sessions
-    assert told(session.actions) == [
+    assert outline(session.actions) == [
         ("event", "agent", "answer"),
         ("find", "agent", "search"),
         ("llm_call", "agent", "ChatModel"),
@@ -111,7 +111,7 @@ def test_runs_of_langsmith_stand_in_the_order_of_their_times_under_their_parents
     assert top.tags == ("chain",)
 
 
-def test_cached_tokens_of_a_run_are_counted_as_cached() -> None:
+def test_cached_tokens_of_a_langsmith_run_are_counted_as_cached() -> None:
     details = {
         "input_token_details": {"cache_read": 90_000, "cache_creation": 5},
         "output_token_details": {"reasoning": 7},
@@ -129,7 +129,7 @@ def test_cached_tokens_of_a_run_are_counted_as_cached() -> None:
     )
 
 
-def test_runs_without_a_thread_are_a_session_for_each_trace_and_others_are_skipped() -> None:
+def test_langsmith_runs_without_a_thread_become_a_session_per_trace() -> None:
     bare = [
         {"id": "a", "trace_id": "x", "run_type": "llm", "outputs": {"usage_metadata": {"input_tokens": 3}}},
         {"id": "b", "trace_id": "y", "run_type": "tool", "parent_run_id": "b"},
@@ -146,9 +146,9 @@ def test_runs_without_a_thread_are_a_session_for_each_trace_and_others_are_skipp
         read("langsmith", [{"id": 1}])
 
 
-def test_a_trace_of_langfuse_is_a_tree_with_its_scores() -> None:
+def test_a_langfuse_trace_is_a_tree_with_its_scores() -> None:
     (session,) = read("langfuse", LANGFUSE_TRACE).sessions
-    assert told(session.actions) == [
+    assert outline(session.actions) == [
         ("event", "agent", "chat"),
         ("event", "agent", "flow"),
         ("find", "agent", "search"),
@@ -169,7 +169,7 @@ def test_a_trace_of_langfuse_is_a_tree_with_its_scores() -> None:
     assert (tool.output, result.output) == (None, 8)
 
 
-def test_a_session_of_langfuse_is_one_session_with_all_its_traces() -> None:
+def test_a_langfuse_session_is_one_session_with_all_its_traces() -> None:
     (session,) = read("langfuse", LANGFUSE_SESSION).sessions
     assert session.key == "ls2"
     assert [(each.name, each.kind) for each in session.actions] == [
@@ -179,7 +179,7 @@ def test_a_session_of_langfuse_is_one_session_with_all_its_traces() -> None:
     ]
 
 
-def test_what_is_no_trace_is_skipped_and_older_figures_are_read() -> None:
+def test_records_that_are_not_traces_are_skipped_and_older_usage_fields_are_read() -> None:
     older = {
         "id": "t",
         "projectId": "p",
@@ -207,10 +207,10 @@ def test_what_is_no_trace_is_skipped_and_older_figures_are_read() -> None:
         read("langfuse", [{"id": "x"}])
 
 
-def test_a_sample_of_inspect_is_a_session_and_its_messages_are_told_once() -> None:
+def test_an_inspect_sample_is_a_session_without_duplicate_messages() -> None:
     result = read("inspect", INSPECT)
     one, two = result.sessions
-    assert told(one.actions) == [
+    assert outline(one.actions) == [
         ("message", "user", None),
         ("event", "system", "sample_init"),
         ("llm_call", "agent", None),
@@ -237,7 +237,7 @@ def test_a_sample_of_inspect_is_a_session_and_its_messages_are_told_once() -> No
     ]
 
 
-def test_the_archive_of_inspect_makes_the_same_sessions_as_the_document() -> None:
+def test_an_inspect_archive_gives_the_same_sessions_as_the_document() -> None:
     archived = read("inspect", INSPECT_EVAL)
     assert archived.sessions == read("inspect", INSPECT).sessions
     assert archived.report.notes[0].startswith("The archive's summaries")
@@ -246,7 +246,7 @@ def test_the_archive_of_inspect_makes_the_same_sessions_as_the_document() -> Non
     assert bare.sessions[0].key.startswith("inspect-")
 
 
-def test_attachments_of_inspect_are_set_in_where_they_were_said() -> None:
+def test_inspect_attachments_are_inserted_where_they_are_referenced() -> None:
     long = "The whole manual. " * 50
     sample = {
         "id": 1,
@@ -281,14 +281,14 @@ def test_attachments_of_inspect_are_set_in_where_they_were_said() -> None:
     ]
 
 
-def test_an_attachment_is_not_set_in_without_end() -> None:
+def test_recursive_attachments_are_not_inserted_endlessly() -> None:
     attached = Attachments(most=25)
     attached.use({"a": "0123456789"})
     assert attached.resolve(["attachment://a"] * 3) == ["0123456789", "0123456789", "attachment://a"]
     assert "1 reference to attachments: each was not replaced" in attached.notes()[1]
 
 
-def test_attachments_make_no_message_too_large_to_be_recorded() -> None:
+def test_attachments_do_not_make_a_message_too_large_to_be_recorded() -> None:
     attached = Attachments(most_in_one=15)
     attached.use({"a": "0123456789", "b": "01234"})
     for _ in range(2):
@@ -296,7 +296,7 @@ def test_attachments_make_no_message_too_large_to_be_recorded() -> None:
         assert whole == {"a": "0123456789", "again": "attachment://a", "b": "01234"}
 
 
-def test_what_failed_in_inspect_says_so() -> None:
+def test_inspect_failures_have_an_error() -> None:
     sample = copy.deepcopy(INSPECT_SAMPLE)
     sample["events"][1]["error"] = "overloaded"
     sample["events"][2]["error"] = {"type": "timeout", "message": "too slow"}
@@ -317,7 +317,7 @@ def test_what_failed_in_inspect_says_so() -> None:
             read("inspect", nothing)
 
 
-def test_a_sample_without_figures_has_no_tokens() -> None:
+def test_an_inspect_sample_without_usage_has_no_tokens() -> None:
     sample = {"id": 1, "epoch": 1, "messages": [], "model_usage": {"m": 7, "n": {}}}
     (session,) = read("inspect", INSPECT_HEAD | {"samples": [sample]}).sessions
     assert session.actions[0].usage is None
@@ -326,7 +326,7 @@ def test_a_sample_without_figures_has_no_tokens() -> None:
     assert session.actions[0].usage == Usage(output_tokens=3)
 
 
-def test_records_without_an_id_do_not_hide_each_other_in_two_files_of_one_session() -> None:
+def test_records_without_an_id_in_two_files_of_one_session_are_all_kept() -> None:
     def langfuse(name: str) -> str | None:
         trace = {"sessionId": "s", "observations": [{"name": name}], "scores": [{"name": name}]}
         return ",".join(str(each.id) for each in read("langfuse", trace).sessions[0].actions[1:])
@@ -344,11 +344,11 @@ def test_records_without_an_id_do_not_hide_each_other_in_two_files_of_one_sessio
         assert ids("one") != ids("two")
 
 
-def test_spans_of_a_file_are_the_session_that_one_of_them_names() -> None:
+def test_spans_of_a_file_belong_to_the_session_that_one_of_them_names() -> None:
     (session,) = read("otlp_json", lines(OTLP_CHILD, OTLP_ROOT)).sessions
     assert (session.key, session.name, session.agent, session.user) == ("talk", "span 1", "desk", "ann")
     assert session.metadata == {"service": "desk"}
-    assert told(session.actions) == [
+    assert outline(session.actions) == [
         ("event", None, "span 1"),
         ("llm_call", "agent", "span 2"),
         ("event", None, "span 9"),
@@ -358,12 +358,12 @@ def test_spans_of_a_file_are_the_session_that_one_of_them_names() -> None:
     assert call.output == "Hello"
 
 
-def test_spans_that_name_no_session_are_the_one_of_their_trace() -> None:
+def test_spans_that_name_no_session_become_a_session_per_trace() -> None:
     (session,) = read("otlp_json", otlp(otlp_span(2, 1))).sessions
     assert (session.key, session.name) == (f"{1:032x}", "desk")
 
 
-def test_a_span_that_stands_there_twice_is_one_and_one_with_other_words_stands_beside_it() -> None:
+def test_a_duplicate_span_is_imported_once_and_a_changed_one_separately() -> None:
     found = read("otlp_json", lines(OTLP_CHILD, OTLP_CHILD, otlp(otlp_span(9, 7, input__value="other"))))
     (session,) = found.sessions
     assert [each.name for each in session.actions] == [
@@ -377,7 +377,7 @@ def test_a_span_that_stands_there_twice_is_one_and_one_with_other_words_stands_b
     ]
 
 
-def test_a_span_that_cannot_be_recorded_is_skipped_with_its_reason() -> None:
+def test_a_span_that_cannot_be_recorded_is_skipped_with_a_reason() -> None:
     long = otlp_span(3) | {"attributes": [{"key": "agent.name", "value": {"stringValue": "x" * 1001}}]}
     found = read(
         "otlp_json", lines({"other": 1}, otlp(otlp_span(2), long, otlp_span(4) | {"spanId": "x"}), 7)

@@ -1,4 +1,4 @@
-"""A session of a file without times: what was sealed of it stays."""
+"""Sessions imported without times: what was sealed does not change."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def imported(project: Project, *documents: dict[str, Any]) -> ImportDone:
     return import_file(project, b"\n".join(json.dumps(each).encode() for each in documents), by="test")
 
 
-def test_what_was_sealed_stays_when_a_later_file_tells_the_times(project: Project, tmp_path: Path) -> None:
+def test_a_sealed_session_is_unchanged_when_a_later_file_has_times(project: Project, tmp_path: Path) -> None:
     (first,) = imported(project, ABOUT, STEP).sessions
     assert checked(first.session) == []
     again = imported(project, ABOUT | TIMES, STEP)
@@ -38,7 +38,7 @@ def test_what_was_sealed_stays_when_a_later_file_tells_the_times(project: Projec
     assert tm_verify.verify(str(tmp_path / "x.zip")).problems == []
 
 
-def test_an_import_says_nothing_of_times_where_none_came_later(project: Project) -> None:
+def test_an_import_without_later_times_has_no_note_about_them(project: Project) -> None:
     assert imported(project, ABOUT, STEP).report.notes == []
     assert imported(project, ABOUT, STEP).report.notes == []
     dated = ABOUT | TIMES | {"key": "dated"}

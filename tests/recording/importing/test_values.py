@@ -1,4 +1,4 @@
-"""Values out of records that anybody may have written."""
+"""Values from records that anyone may have written."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,7 +17,7 @@ WHEN = datetime(2026, 3, 1, 10, tzinfo=UTC)
     [(1.5, Decimal("1.5")), ("0.25", Decimal("0.25")), (0, Decimal(0)), (True, None), (None, None), (-1, None),
      ("much", None), (float("inf"), None), (10**7, None), pytest.param(10**5000, None, id="5000 digits"), (1e-17, Decimal(0))],
 )  # fmt: skip
-def test_money_is_an_amount_that_can_be_kept(value: Any, expected: Decimal | None) -> None:
+def test_money_is_an_amount_that_can_be_stored(value: Any, expected: Decimal | None) -> None:
     assert values.dollars(value) == expected
 
 
@@ -27,7 +27,7 @@ def test_money_is_an_amount_that_can_be_kept(value: Any, expected: Decimal | Non
      ("2026-03-01T10:00:00", False, None), ("2026-03-01T10:00:00", True, WHEN), ("yesterday", True, None),
      ("0001-01-01T00:00:00Z", False, None), (7, True, None), ("0001-01-01T00:00:00+23:59", True, None)],
 )  # fmt: skip
-def test_a_time_is_one_with_an_offset_or_of_a_format_that_writes_none(
+def test_a_time_needs_an_offset_unless_its_format_never_writes_one(
     value: Any, missing: bool, expected: datetime | None
 ) -> None:
     assert values.moment(value, offset_missing=missing) == expected
@@ -38,7 +38,7 @@ def test_a_time_is_one_with_an_offset_or_of_a_format_that_writes_none(
     [(1_772_359_200, 1, WHEN), (1_772_359_200_000, 0.001, WHEN), (None, 1, None), (10**30, 1, None), (-(10**11), 1, None),
      (float("nan"), 1, None)],
 )  # fmt: skip
-def test_a_time_as_a_number_is_counted_from_1970(value: Any, each: float, expected: datetime | None) -> None:
+def test_a_numeric_time_is_counted_from_1970(value: Any, each: float, expected: datetime | None) -> None:
     assert values.moment_after_1970(value, seconds_each=each) == expected
 
 
@@ -46,11 +46,11 @@ def test_a_time_as_a_number_is_counted_from_1970(value: Any, each: float, expect
     ("value", "expected"),
     [(7, 7.0), (1.5, 1.5), (True, None), ("7", None), pytest.param(10**400, None, id="400 digits")],
 )
-def test_a_number_is_one_that_a_double_holds(value: Any, expected: float | None) -> None:
+def test_a_number_must_fit_in_a_double(value: Any, expected: float | None) -> None:
     assert values.number(value) == expected
 
 
-def test_a_duration_is_neither_negative_nor_longer_than_anybody_waits() -> None:
+def test_a_duration_is_neither_negative_nor_implausibly_long() -> None:
     assert values.milliseconds(0.25, of_one=1000) == 250
     assert values.milliseconds(-1) is None
     assert values.milliseconds(1e300) is None
@@ -61,7 +61,7 @@ def test_a_duration_is_neither_negative_nor_longer_than_anybody_waits() -> None:
     assert values.milliseconds_between(WHEN, None) is None
 
 
-def test_json_within_a_text_is_read_and_any_other_text_stays() -> None:
+def test_json_within_a_text_is_parsed_and_any_other_text_is_unchanged() -> None:
     assert values.parsed_json(' {"a": 1}') == {"a": 1}
     assert values.parsed_json("[1, 2]") == [1, 2]
     assert values.parsed_json("{broken") == "{broken"
@@ -69,7 +69,7 @@ def test_json_within_a_text_is_read_and_any_other_text_stays() -> None:
     assert values.parsed_json(7) == 7
 
 
-def test_texts_and_counts_are_looked_for_under_several_names() -> None:
+def test_texts_and_counts_are_found_under_several_names() -> None:
     record = {"a": "", "b": 3, "c": "x", "d": "y" * 1001, "e": True, "f": 7}
     assert values.text_at(record, "a", "b", "c") == "x"
     assert values.text_at(["c"], "c") is None
@@ -82,6 +82,6 @@ def test_texts_and_counts_are_looked_for_under_several_names() -> None:
     assert values.list_at(None, "a") == []
 
 
-def test_a_usage_of_which_nothing_was_recorded_is_none() -> None:
+def test_a_usage_without_recorded_values_is_none() -> None:
     assert values.usage_of({"in": 3}, read=["in"], written=["out"]) == Usage(input_tokens=3)
     assert values.usage_of({"in": -3}, read=["in"], written=["out"]) is None

@@ -1,4 +1,4 @@
-"""Large files: a worker imports them, all of each or none, whoever dies on the way; no file is kept when it is over."""
+"""Large files: a worker imports each completely or not at all, even if workers die, and no file is kept afterwards."""
 
 from datetime import timedelta
 from typing import Any
@@ -27,11 +27,11 @@ FILE = lines(*CODEX_RECORDS)
 
 
 def lost(found: FileImport) -> None:
-    """The worker is gone and its lease has run out."""
+    """The worker died and its lease has expired."""
     FileImport.objects.filter(id=found.id).update(lease_until=now() - timedelta(seconds=1))
 
 
-def test_a_worker_imports_a_file_and_lets_go_of_it(project: Project) -> None:
+def test_a_worker_imports_a_file_and_deletes_it(project: Project) -> None:
     found = hand_in(project, FILE, by="Ada", filename="rollout.jsonl")
     assert (found.status, found.format, found.total, Session.objects.count()) == ("waiting", "codex", None, 0)
     work(found.id)
@@ -47,7 +47,7 @@ def test_a_worker_imports_a_file_and_lets_go_of_it(project: Project) -> None:
     assert Action.objects.count() == 11
 
 
-def test_how_far_it_is_is_told_of_all_its_actions(project: Project) -> None:
+def test_progress_covers_all_actions_of_a_file(project: Project) -> None:
     heard: list[tuple[int, int | None]] = []
 
     class Heard(Progress):
@@ -61,7 +61,7 @@ def test_how_far_it_is_is_told_of_all_its_actions(project: Project) -> None:
     assert sorted(set(heard[1:])) == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
 
 
-def test_a_session_that_was_erased_since_is_told_without_a_name(project: Project) -> None:
+def test_an_erased_imported_session_is_listed_without_a_name(project: Project) -> None:
     found = hand_in(project, FILE, by="Ada")
     work(found.id)
     found.refresh_from_db()
@@ -70,13 +70,13 @@ def test_a_session_that_was_erased_since_is_told_without_a_name(project: Project
     assert (told.session, told.actions) == (None, 3)
 
 
-def test_a_file_that_no_format_knows_is_refused_when_it_is_handed_in(project: Project) -> None:
+def test_a_file_in_an_unknown_format_is_refused_at_upload(project: Project) -> None:
     with pytest.raises(InvalidInput, match="not a transcript"):
         hand_in(project, b"notes", by="Ada", filename="notes.txt")
     assert not FileImport.objects.exists()
 
 
-def test_a_file_that_turns_out_to_be_broken_fails_with_the_reason(project: Project) -> None:
+def test_a_file_that_turns_out_to_be_invalid_fails_with_the_reason(project: Project) -> None:
     found = hand_in(project, b'{"trajectory": [], "history": [', by="Ada", format_name="swe_agent")
     work(found.id)
     found.refresh_from_db()
@@ -85,7 +85,7 @@ def test_a_file_that_turns_out_to_be_broken_fails_with_the_reason(project: Proje
     assert sessions_of(found, 10) == []
 
 
-def test_a_worker_that_dies_leaves_nothing_and_the_next_one_begins_anew(
+def test_a_dead_worker_leaves_nothing_and_the_next_one_starts_over(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = hand_in(project, FILE, by="Ada")
@@ -98,7 +98,7 @@ def test_a_worker_that_dies_leaves_nothing_and_the_next_one_begins_anew(
     with pytest.raises(KeyboardInterrupt):
         work(found.id)
     assert not Session.objects.exists()
-    work(found.id)  # somebody has it still
+    work(found.id)  # someone still has it
     assert not Session.objects.exists()
     monkeypatch.setattr(worker, "_end", real)
     lost(found)
@@ -107,7 +107,7 @@ def test_a_worker_that_dies_leaves_nothing_and_the_next_one_begins_anew(
     assert (found.status, found.attempts, Action.objects.count()) == ("done", 2, 11)
 
 
-def test_a_worker_whose_lease_another_took_writes_nothing(
+def test_a_worker_that_lost_its_lease_writes_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = hand_in(project, FILE, by="Ada")
@@ -117,7 +117,7 @@ def test_a_worker_whose_lease_another_took_writes_nothing(
     assert (found.status, Session.objects.count()) == ("running", 0)
 
 
-def test_a_database_that_refuses_is_tried_again_and_the_third_worker_lost_ends_it(
+def test_database_errors_are_retried_and_the_third_lost_worker_ends_the_import(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = hand_in(project, FILE, by="Ada")
@@ -136,7 +136,7 @@ def test_a_database_that_refuses_is_tried_again_and_the_third_worker_lost_ends_i
     assert found.error_message == "The database rejected the sessions: deadlock detected."
 
 
-def test_the_third_worker_lost_without_a_word_is_said(project: Project) -> None:
+def test_a_third_lost_worker_is_reported(project: Project) -> None:
     found = hand_in(project, FILE, by="Ada")
     FileImport.objects.filter(id=found.id).update(attempts=MOST_ATTEMPTS)
     work(found.id)
@@ -144,7 +144,7 @@ def test_the_third_worker_lost_without_a_word_is_said(project: Project) -> None:
     assert (found.status, found.error_code) == ("failed", "worker_lost")
 
 
-def test_what_nobody_is_at_is_enqueued_again(project: Project) -> None:
+def test_an_import_without_a_worker_is_enqueued_again(project: Project) -> None:
     found = hand_in(project, FILE, by="Ada")
     assert overdue(run_import) == []
     assert overdue(run_import, at_start=True) == [found.id]
@@ -154,7 +154,7 @@ def test_what_nobody_is_at_is_enqueued_again(project: Project) -> None:
     assert overdue(run_import, at_start=True) == []
 
 
-def test_a_file_cannot_be_kept_when_it_is_over(project: Project) -> None:
+def test_the_database_refuses_a_finished_import_that_keeps_its_file(project: Project) -> None:
     found = hand_in(project, FILE, by="Ada")
     with pytest.raises(IntegrityError, match="file_import_keeps_no_file_when_over"), transaction.atomic():
         FileImport.objects.filter(id=found.id).update(finished_at=now())

@@ -1,4 +1,4 @@
-"""One sample of each format of traces: LangSmith, Langfuse, Inspect and OTLP."""
+"""One sample of each trace format: LangSmith, Langfuse, Inspect and OTLP."""
 
 from typing import Any
 
@@ -259,7 +259,7 @@ INSPECT_EVAL = archive(
 
 
 def otlp_span(number: int, parent: int = 0, /, **attributes: str) -> dict[str, Any]:
-    """A span of trace 1, as OTLP's JSON has it."""
+    """A span of trace 1 in OTLP JSON."""
     return {
         "traceId": f"{1:032x}",
         "spanId": f"{number:016x}",
@@ -275,7 +275,7 @@ def otlp_span(number: int, parent: int = 0, /, **attributes: str) -> dict[str, A
 
 
 def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
-    """A request that holds these spans."""
+    """A request with these spans."""
     resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "desk"}}]}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {}, "spans": list(spans)}]}]}
 

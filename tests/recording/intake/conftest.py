@@ -1,4 +1,4 @@
-"""Fixtures that the tests of intakes share."""
+"""Shared fixtures for tests of intakes."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from timemachine.knowledge.models import Collection
 
 @pytest.fixture(scope="module", autouse=True)
 def programs_measured_elsewhere() -> Iterator[None]:
-    """Readers of files have tests of their own."""
+    """File readers have tests of their own."""
     with programs_unmeasured():
         yield
 

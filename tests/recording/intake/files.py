@@ -1,4 +1,4 @@
-"""Files that tests hand in."""
+"""Files that tests upload."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\
 
 
 def guide(words: str = GUIDE, **more: Any) -> HandedIn:
-    """The guide as it is handed in, or with other words."""
+    """The guide as uploaded, or with another text."""
     return HandedIn(name="guide.md", data=words.encode(), **more)
 
 
 def long_text(paragraphs: int) -> HandedIn:
-    """A text of so many passages."""
+    """A text with this many passages."""
     words = "\n\n".join(
         f"Paragraph {number}. " + "It says a thing or two. " * 40 for number in range(paragraphs)
     )
@@ -26,15 +26,15 @@ NOTES = long_text(3).data.decode()
 
 
 def notes(words: str = NOTES, **more: Any) -> HandedIn:
-    """Three passages of plain text, which is read without starting a process, or other words."""
+    """Plain text with three passages, which is read without starting a process, or another text."""
     return HandedIn(name="notes.txt", data=words.encode(), **more)
 
 
 def now_put(collection: Collection, file: HandedIn, **more: Any) -> FilePut:
-    """A file put at once by Ada."""
+    """A file put directly by Ada."""
     return put_at_once(collection, prepare(file), by="Ada", **more)
 
 
 def current(collection: Collection) -> list[Frame]:
-    """The frames of the collection that are valid now, in their order."""
+    """The current frames of the collection, in order."""
     return list(Frame.objects.filter(collection=collection, valid_until=None).order_by("number"))

@@ -1,4 +1,4 @@
-"""What a file leaves in a collection: passages with their places, and the history of its versions."""
+"""Putting a file into a collection: passages with their locations, and the history of versions."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action
 
 
-def test_every_passage_of_a_file_stands_in_its_source_where_it_says(handbook: Collection) -> None:
+def test_every_passage_is_at_its_stated_location_in_the_source(handbook: Collection) -> None:
     done = now_put(handbook, guide())
     assert [each.frame.title for each in done.puts] == ["Guide", "Guide › Install", "Guide › Remove"]
     source = Source.objects.get()
@@ -34,14 +34,14 @@ def test_every_passage_of_a_file_stands_in_its_source_where_it_says(handbook: Co
         assert (frame.source, frame.uri, frame.put_by) == (source, "guide.md", "Ada")
 
 
-def test_the_same_file_again_adds_nothing(handbook: Collection) -> None:
+def test_putting_the_same_file_again_adds_nothing(handbook: Collection) -> None:
     now_put(handbook, guide())
     again = now_put(handbook, guide())
     assert (again.new, again.ended) == (0, 0)
     assert (Frame.objects.count(), Source.objects.count()) == (3, 1)
 
 
-def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: Collection) -> None:
+def test_a_newer_version_ends_missing_passages_only_if_requested(handbook: Collection) -> None:
     put_frames(handbook, [NewFrame(text="Another file's.", uri="other.md")], by="test")
     now_put(handbook, guide())
     newer = GUIDE.replace("twice", "once").replace("## Remove\n\nDelete the folder.\n", "")
@@ -64,13 +64,13 @@ def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: C
     assert {later_state(each) for each in ended} == {"deleted"}
 
 
-def test_what_a_putting_came_to_is_never_rewritten(handbook: Collection) -> None:
+def test_the_result_of_a_put_is_append_only(handbook: Collection) -> None:
     now_put(handbook, guide())
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         SourcePut.objects.update(new=99)
 
 
-def test_a_page_that_is_read_otherwise_than_before_is_another_text(handbook: Collection) -> None:
+def test_a_page_that_is_read_differently_than_before_is_a_new_source(handbook: Collection) -> None:
     page = HandedIn(name="p.html", data=b"<nav>Home</nav><p>A longer text")
     now_put(handbook, page)
     prepared = prepare(page)
@@ -80,7 +80,7 @@ def test_a_page_that_is_read_otherwise_than_before_is_another_text(handbook: Col
     assert [each.left_out for each in Source.objects.order_by("id")] == [["navigation"], []]
 
 
-def test_a_newer_file_owns_the_passages_that_it_kept(handbook: Collection) -> None:
+def test_a_newer_file_owns_the_unchanged_passages(handbook: Collection) -> None:
     put_frames(
         handbook,
         [NewFrame(text="## Remove\n\nDelete the folder.", title="Guide › Remove", uri="guide.md")],
@@ -106,14 +106,14 @@ def test_the_files_of_a_collection_are_counted_without_a_join_over_all_of_them(h
     assert " GROUP BY " not in str(sources_of(handbook).query).partition('FROM "tm_source" ')[2]
 
 
-def test_where_a_passage_stands_never_changes(handbook: Collection) -> None:
+def test_the_location_of_a_passage_never_changes(handbook: Collection) -> None:
     now_put(handbook, guide())
     for statement in ("UPDATE tm_source_passage SET start = 0", "DELETE FROM tm_source_passage"):
         with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement)
 
 
-def test_a_pdf_says_on_which_page_a_passage_stands(handbook: Collection) -> None:
+def test_a_pdf_passage_has_its_page_number(handbook: Collection) -> None:
     file = HandedIn(
         name="p.pdf", data=pdf([["First page."], ["Second page."]]), title="Paper", uri="urn:paper"
     )
@@ -124,7 +124,7 @@ def test_a_pdf_says_on_which_page_a_passage_stands(handbook: Collection) -> None
     ]
 
 
-def test_a_session_records_every_passage_with_its_place(project: Project, handbook: Collection) -> None:
+def test_a_session_records_every_passage_with_its_location(project: Project, handbook: Collection) -> None:
     session = start_session(project, name="s", by="test", collection=handbook)
     done = now_put(handbook, guide(), session=session)
     assert done.sequences == [1, 2, 3]
@@ -135,7 +135,7 @@ def test_a_session_records_every_passage_with_its_place(project: Project, handbo
     assert output["source"]["uri"] == "guide.md"
 
 
-def test_lines_that_are_no_passages_refuse_the_whole_file(handbook: Collection) -> None:
+def test_a_file_with_invalid_lines_is_refused(handbook: Collection) -> None:
     lines = b'{"text": "one"}\nnonsense\n{"title": ""}\n' + b'{"text": "%s"}' % (b"x" * (LARGEST_FRAME + 1))
     with pytest.raises(InvalidInput) as refused:
         prepare(HandedIn(name="a.jsonl", data=lines))
@@ -154,7 +154,7 @@ def test_a_frame_cannot_change_its_source(handbook: Collection) -> None:
             cursor.execute(statement)
 
 
-def test_a_place_without_a_source_is_refused(handbook: Collection) -> None:
+def test_a_location_without_a_source_is_refused(handbook: Collection) -> None:
     now_put(handbook, guide())
     frame = current(handbook)[0]
     for places in ({"source_end": None}, {"source_start": -1}, {"source_end": 0}):
@@ -166,7 +166,7 @@ def test_a_place_without_a_source_is_refused(handbook: Collection) -> None:
             copy.save(force_insert=True)
 
 
-def test_erasing_a_collection_takes_its_files_along(project: Project, handbook: Collection) -> None:
+def test_erasing_a_collection_erases_its_files(project: Project, handbook: Collection) -> None:
     now_put(handbook, guide())
     hand_in(handbook, long_text(3), by="Ada")
     assert erase_collection(handbook) == 3
@@ -174,7 +174,7 @@ def test_erasing_a_collection_takes_its_files_along(project: Project, handbook: 
     assert Payload.objects.filter(project=project).count() == 0
 
 
-def test_a_replacement_names_what_it_ended_and_what_of_it_had_been_edited_by_hand(
+def test_a_replacement_lists_the_passages_it_ended_and_the_manually_edited_ones(
     handbook: Collection,
 ) -> None:
     first = now_put(handbook, guide())
@@ -196,7 +196,7 @@ def test_a_replacement_names_what_it_ended_and_what_of_it_had_been_edited_by_han
     ]
 
 
-def test_an_edit_that_was_taken_back_and_one_in_a_newer_file_are_beside_nothing(handbook: Collection) -> None:
+def test_a_reverted_edit_and_one_included_in_a_newer_file_are_not_listed(handbook: Collection) -> None:
     now_put(handbook, guide())
     before = text(current(handbook)[1].payload)
     by_hand = NewFrame(

@@ -1,4 +1,4 @@
-"""Files on their way into a collection: put once, in their order, whoever dies on the way."""
+"""Intakes processed by workers: each file is put once and in order, even if workers die."""
 
 from datetime import timedelta
 from typing import Any
@@ -28,11 +28,11 @@ from timemachine.text.pure.documents.document import LARGEST_FILE
 
 
 def lost(intake: Intake) -> None:
-    """The worker is gone and its lease has run out."""
+    """The worker died and its lease has expired."""
     Intake.objects.filter(id=intake.id).update(lease_until=now() - timedelta(seconds=1))
 
 
-def test_a_worker_notes_what_a_file_came_to(handbook: Collection) -> None:
+def test_a_worker_records_the_result_of_a_file(handbook: Collection) -> None:
     work(hand_in(handbook, notes(), by="Ada").id)
     work(hand_in(handbook, notes(NOTES.replace("Paragraph 1.", "Paragraph I."), replace=True), by="Bea").id)
     first, second = SourcePut.objects.order_by("id")
@@ -40,7 +40,7 @@ def test_a_worker_notes_what_a_file_came_to(handbook: Collection) -> None:
     assert (second.new, second.kept, second.ended, second.put_by) == (1, 2, 1, "Bea")
 
 
-def test_an_intake_is_put_in_batches_and_says_how_far_it_is(
+def test_an_intake_is_put_in_batches_with_progress(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "BATCH", 4)
@@ -54,7 +54,7 @@ def test_an_intake_is_put_in_batches_and_says_how_far_it_is(
     assert Frame.objects.count() == 9
 
 
-def test_a_worker_killed_half_way_is_followed_by_one_that_goes_on(
+def test_another_worker_continues_after_one_was_killed_halfway(
     project: Project, handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "BATCH", 4)
@@ -130,7 +130,7 @@ def refused_by_the_database(*_: Any) -> None:
         cursor.execute("SELECT 1 / 0")
 
 
-def test_a_file_that_the_database_does_not_take_is_tried_again_and_says_why(
+def test_a_file_refused_by_the_database_is_retried_and_gives_the_reason(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     intake = hand_in(handbook, notes(), by="Ada")
@@ -147,7 +147,7 @@ def test_a_file_that_the_database_does_not_take_is_tried_again_and_says_why(
     )
 
 
-def test_what_the_database_did_not_take_at_first_is_forgotten_once_it_does(
+def test_an_earlier_database_error_is_cleared_on_success(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     intake = hand_in(handbook, notes(), by="Ada")
@@ -170,7 +170,7 @@ def test_what_the_database_did_not_take_at_first_is_forgotten_once_it_does(
         ("a.txt", b"\xff", "not_text"),
     ],
 )
-def test_a_file_that_cannot_be_put_says_why_and_puts_nothing(
+def test_a_file_that_cannot_be_put_gives_the_reason_and_puts_nothing(
     handbook: Collection, name: str, data: bytes, code: str
 ) -> None:
     intake = hand_in(handbook, HandedIn(name=name, data=data), by="Ada")
@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_put_says_why_and_puts_nothing(
     assert [each["line"] for each in intake.skipped] == ([2] if code == "bad_lines" else [])
 
 
-def test_what_no_worker_could_put_is_not_taken_in(project: Project, handbook: Collection) -> None:
+def test_a_file_that_no_worker_could_put_is_refused_at_upload(project: Project, handbook: Collection) -> None:
     with pytest.raises(InvalidInput):
         hand_in(handbook, HandedIn(name="a.txt", data=b""), by="Ada")
     with pytest.raises(TooLarge):
@@ -193,7 +193,7 @@ def test_what_no_worker_could_put_is_not_taken_in(project: Project, handbook: Co
     assert Intake.objects.count() == 0
 
 
-def test_an_intake_whose_session_ends_or_goes_stops_there(project: Project, handbook: Collection) -> None:
+def test_an_intake_fails_when_its_session_ends_or_is_deleted(project: Project, handbook: Collection) -> None:
     session = start_session(project, name="s", by="test", collection=handbook)
     intake, other = (hand_in(handbook, notes(), by="Ada", session=session) for _ in range(2))
     end_session(session.id)
@@ -205,7 +205,7 @@ def test_an_intake_whose_session_ends_or_goes_stops_there(project: Project, hand
     assert Frame.objects.count() == 0
 
 
-def test_the_newer_of_two_files_of_one_uri_has_the_last_word(handbook: Collection) -> None:
+def test_the_newer_of_two_files_with_one_uri_wins(handbook: Collection) -> None:
     newer = NOTES.replace("Paragraph 1.", "Paragraph I.")
     old = hand_in(handbook, notes(replace=True, title="Notes"), by="Ada")
     named_otherwise = HandedIn(
@@ -226,7 +226,7 @@ def test_the_newer_of_two_files_of_one_uri_has_the_last_word(handbook: Collectio
     assert {passage.text for passage in prepare(notes(newer)).frames} == texts
 
 
-def test_a_file_that_was_begun_is_finished_before_another_of_its_uri(
+def test_a_started_file_is_finished_before_another_with_its_uri(
     handbook: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (hand_in(handbook, notes(replace=True), by="Ada") for _ in range(2))
@@ -239,7 +239,7 @@ def test_a_file_that_was_begun_is_finished_before_another_of_its_uri(
     assert set(Intake.objects.values_list("status", flat=True)) == {"done"}
 
 
-def test_a_file_is_not_put_at_once_over_an_earlier_one_on_its_way(handbook: Collection) -> None:
+def test_a_file_is_not_put_directly_while_an_earlier_one_is_waiting(handbook: Collection) -> None:
     intake = hand_in(handbook, notes(replace=True), by="Ada")
     with pytest.raises(Conflict) as refused:
         now_put(handbook, notes("Newer.", replace=True))
@@ -255,13 +255,13 @@ def test_long_passages_make_small_batches(handbook: Collection, monkeypatch: pyt
     assert [len(worker._batch(frames, place)) for place in range(3)] == [1, 1, 1]
 
 
-def test_a_worker_that_starts_takes_up_what_waits(handbook: Collection) -> None:
+def test_a_starting_worker_takes_up_waiting_intakes(handbook: Collection) -> None:
     intake = hand_in(handbook, notes(), by="Ada")
     assert overdue(run_intake) == [], "it was enqueued just now"
     assert overdue(run_intake, at_start=True) == [intake.id]
 
 
-def test_a_file_that_a_worker_put_names_what_it_ended_too(handbook: Collection) -> None:
+def test_a_file_put_by_a_worker_lists_the_passages_it_ended(handbook: Collection) -> None:
     now_put(handbook, notes())
     intake = hand_in(handbook, notes(NOTES.partition("\n\n")[0], replace=True), by="Ada")
     work(intake.id)
@@ -270,7 +270,7 @@ def test_a_file_that_a_worker_put_names_what_it_ended_too(handbook: Collection) 
     assert ended_by(hand_in(handbook, notes(), by="Ada")) == []
 
 
-def test_a_file_that_a_worker_put_names_what_was_edited_and_has_its_old_text_again(
+def test_a_file_put_by_a_worker_lists_edited_passages_that_return_to_their_old_text(
     handbook: Collection,
 ) -> None:
     now_put(handbook, guide())

@@ -1,4 +1,4 @@
-"""Appending: whole, in order, once, and never changed."""
+"""Appending actions: complete, ordered, once and immutable."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ def hits(*texts: str) -> RetrievalDraft:
     return RetrievalDraft(hits=tuple(HitDraft(rank=n, text=text) for n, text in enumerate(texts, 1)))
 
 
-def test_actions_are_numbered_from_one_in_the_order_they_came(session: Session) -> None:
+def test_actions_are_numbered_from_one_in_order_of_arrival(session: Session) -> None:
     assert append(session.id, [message("a"), message("b")]) == [1, 2]
     assert append(session.id, [message("c")]) == [3]
     assert [a.input and value(a.input) for a in Action.objects.order_by("sequence")] == ["a", "b", "c"]
@@ -53,7 +53,7 @@ def test_actions_are_numbered_from_one_in_the_order_they_came(session: Session) 
         False,
     ],
 )
-def test_any_payload_comes_back_exactly(session: Session, payload: object) -> None:
+def test_any_payload_is_returned_exactly(session: Session, payload: object) -> None:
     append(
         session.id, [ActionDraft(kind="event", input=payload, output=payload, name="n\x00m", tags=("t\x00",))]
     )
@@ -65,13 +65,13 @@ def test_any_payload_comes_back_exactly(session: Session, payload: object) -> No
     assert (action.name, action.tags) == ("n\x00m", ["t\x00"])
 
 
-def test_five_megabytes_are_kept_whole(session: Session) -> None:
+def test_a_payload_of_five_megabytes_is_stored_completely(session: Session) -> None:
     long = "ä€" * (1024 * 1024)
     append(session.id, [message(long)])
     assert value(action_of(session, 1).input) == long
 
 
-def test_an_action_over_the_limit_is_refused_and_nothing_is_kept(session: Session) -> None:
+def test_an_action_over_the_limit_is_refused_and_nothing_is_stored(session: Session) -> None:
     with pytest.raises(TooLarge, match="8,388,608"):
         append(session.id, [message("a"), message("x" * (8 * 1024 * 1024 + 1))])
     assert not Action.objects.exists()
@@ -91,7 +91,7 @@ def test_nothing_is_shared_between_projects(project: Project, other_project: Pro
     assert Payload.objects.filter(sha256=text_sha256("the same bytes")).count() == 2
 
 
-def test_the_same_client_id_again_is_the_same_action(session: Session) -> None:
+def test_a_repeated_client_id_is_the_same_action(session: Session) -> None:
     assert append(session.id, [message("a", id="one"), message("b", id="two")]) == [1, 2]
     assert append(
         session.id, [message("b", id="two"), message("c", id="three"), message("c", id="three")]
@@ -99,7 +99,7 @@ def test_the_same_client_id_again_is_the_same_action(session: Session) -> None:
     assert Action.objects.count() == 3
 
 
-def test_the_same_idempotency_key_again_gets_the_same_answer(session: Session) -> None:
+def test_a_repeated_idempotency_key_gets_the_same_answer(session: Session) -> None:
     first = append(session.id, [message("a")], idempotency_key="k", request_sha256="1")
     assert append(session.id, [message("a")], idempotency_key="k", request_sha256="1") == first
     with pytest.raises(Conflict, match="another request"):
@@ -107,7 +107,7 @@ def test_the_same_idempotency_key_again_gets_the_same_answer(session: Session) -
     assert Action.objects.count() == 1
 
 
-def test_a_checkpoint_that_is_appended_keeps_no_secret_of_its_environment(session: Session) -> None:
+def test_an_appended_checkpoint_stores_no_secret_of_its_environment(session: Session) -> None:
     state = {
         "environment": {"OPENAI_API_KEY": "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789", "HOME": "/home"},
         "mood": "good",
@@ -125,7 +125,7 @@ def test_a_checkpoint_that_is_appended_keeps_no_secret_of_its_environment(sessio
     )
 
 
-def test_what_an_ended_session_has_may_be_sent_again(session: Session) -> None:
+def test_actions_of_an_ended_session_can_be_sent_again(session: Session) -> None:
     drafts = [ActionDraft(kind="message", id=str(number), output=number) for number in range(3)]
     assert append(session.id, drafts) == [1, 2, 3]
     end_session(session.id)
@@ -135,7 +135,7 @@ def test_what_an_ended_session_has_may_be_sent_again(session: Session) -> None:
     assert session.actions.count() == 3
 
 
-def test_an_ended_session_takes_nothing_more_and_ends_once(session: Session) -> None:
+def test_an_ended_session_accepts_nothing_more_and_ends_once(session: Session) -> None:
     ended = end_session(session.id)
     assert end_session(session.id).ended_at == ended.ended_at
     with pytest.raises(Conflict, match="has ended"):
@@ -162,7 +162,7 @@ def test_the_counters_add_up_and_an_unknown_price_is_counted_as_unknown(session:
     assert (session.cost_usd, session.unknown_cost_calls) == (Decimal("0.25"), 1)
 
 
-def test_tokens_that_no_action_recorded_are_not_zero(session: Session) -> None:
+def test_unrecorded_tokens_are_unknown_and_not_zero(session: Session) -> None:
     append(session.id, [ActionDraft(kind="event"), ActionDraft(kind="ask", model="local:extractive-1")])
     session.refresh_from_db()
     assert (session.input_tokens, session.output_tokens) == (None, None)
@@ -207,28 +207,26 @@ def test_tokens_that_no_action_recorded_are_not_zero(session: Session) -> None:
         ),
     ],
 )
-def test_an_action_that_cannot_be_is_refused_by_the_name_of_its_part(
-    session: Session, draft: ActionDraft, says: str
-) -> None:
+def test_an_invalid_action_is_refused_by_field(session: Session, draft: ActionDraft, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         append(session.id, [message("fine"), draft])
     assert not Action.objects.exists()
 
 
 @pytest.mark.parametrize("key", ["", "has space", "ü", "a/b", "x" * 201])
-def test_a_key_of_the_wrong_form_is_refused(project: Project, key: str) -> None:
+def test_a_malformed_key_is_refused(project: Project, key: str) -> None:
     with pytest.raises(InvalidInput, match="is not valid"):
         start_session(project, name="s", by="test", key=key)
 
 
-def test_a_taken_key_is_a_conflict_in_its_project_only(project: Project, other_project: Project) -> None:
+def test_a_taken_key_is_a_conflict_only_in_its_project(project: Project, other_project: Project) -> None:
     start_session(project, name="s", by="test", key="run-1")
     start_session(other_project, name="s", by="test", key="run-1")
     with pytest.raises(Conflict, match="run-1"):
         start_session(project, name="s", by="test", key="run-1")
 
 
-def test_a_session_is_found_by_uuid_and_key_and_only_in_its_project(
+def test_a_session_is_found_by_uuid_and_key_only_in_its_project(
     session: Session, other_project: Project
 ) -> None:
     assert session_of(session.project, str(session.id)) == session
@@ -252,7 +250,7 @@ def test_the_database_refuses_to_change_what_was_recorded(
         cursor.execute(statement.format(table))
 
 
-def test_erasing_lets_rows_be_deleted_but_never_changed(session: Session) -> None:
+def test_erasing_may_delete_rows_but_never_change_them(session: Session) -> None:
     append(session.id, [message("a")])
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
@@ -260,7 +258,7 @@ def test_erasing_lets_rows_be_deleted_but_never_changed(session: Session) -> Non
             cursor.execute("UPDATE tm_action SET name = 'other'")
 
 
-def test_erasing_a_session_removes_all_of_it_and_nothing_of_another(
+def test_erasing_a_session_removes_it_completely_and_nothing_of_another(
     project: Project, session: Session
 ) -> None:
     other = start_session(project, name="stays", by="test")
@@ -282,7 +280,7 @@ def test_erasing_a_session_removes_all_of_it_and_nothing_of_another(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_writers_leave_no_gap_and_no_duplicate() -> None:
+def test_concurrent_writers_leave_no_gap_and_no_duplicate() -> None:
     session = start_session(Project.objects.create(name="p"), name="s", by="test")
 
     def write(writer: int) -> list[int]:
@@ -299,7 +297,7 @@ def test_many_writers_leave_no_gap_and_no_duplicate() -> None:
     assert list(Action.objects.order_by("sequence").values_list("sequence", flat=True)) == list(range(1, 161))
 
 
-def test_a_session_that_is_open_for_days_takes_more(project: Project) -> None:
+def test_a_session_open_for_weeks_accepts_more_actions(project: Project) -> None:
     begun = datetime(2026, 1, 1, tzinfo=UTC)
     session = start_session(project, name="Long", by="test", started_at=begun)
     assert append(session.id, [message("first", started_at=begun)]) == [1]
@@ -308,9 +306,7 @@ def test_a_session_that_is_open_for_days_takes_more(project: Project) -> None:
     assert (session.status, session.started_at, session.last_sequence) == ("recording", begun, 2)
 
 
-def test_a_session_that_is_given_no_key_gets_one_that_is_free(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_without_a_key_gets_a_free_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter(["00000001", "00000001", "00000002"])
     monkeypatch.setattr("secrets.token_hex", lambda _: next(drawn))
     keys = [start_session(project, name="n", by="test").key for _ in range(2)]

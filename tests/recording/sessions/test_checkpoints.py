@@ -1,4 +1,4 @@
-"""A checkpoint gives back exactly what it was given, but for secrets of the environment."""
+"""A checkpoint returns its state exactly, except for secrets of the environment."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def run(api: Program) -> str:
     return "run"
 
 
-def test_resuming_gives_back_the_state(api: Program, run: str) -> None:
+def test_resuming_returns_the_state(api: Program, run: str) -> None:
     found = api.post(f"/sessions/{run}/resume", {"checkpoint": "first"}).json()
     session = api.get(f"/sessions/{run}").json()["id"]
     assert found.pop("checkpoint")["sequence"] == 1
@@ -45,7 +45,7 @@ def test_resuming_gives_back_the_state(api: Program, run: str) -> None:
 
 
 @pytest.mark.parametrize(("checkpoint", "sequence"), [(None, 3), ("last", 3), ("2", 2), (1, 1), ("first", 1)])
-def test_a_checkpoint_is_named_by_its_name_its_step_or_not_at_all(
+def test_a_checkpoint_is_chosen_by_name_by_step_or_by_default(
     api: Program, run: str, checkpoint: Any, sequence: int
 ) -> None:
     found = api.post(f"/sessions/{run}/resume", {"checkpoint": checkpoint}).json()
@@ -53,14 +53,14 @@ def test_a_checkpoint_is_named_by_its_name_its_step_or_not_at_all(
     assert found["system_prompt"] == (STATE["system_prompt"] if sequence == 1 else None)
 
 
-def test_a_session_that_goes_on_is_a_branch_of_the_checkpoint(api: Program, run: str) -> None:
+def test_a_resumed_session_is_a_branch_of_the_checkpoint(api: Program, run: str) -> None:
     parent = api.post(f"/sessions/{run}/resume").json()["parent"]
     made = api.post("/sessions", {"name": "Once more", "parent": parent})
     assert made.status_code == 201
     assert made.json()["parent"]["sequence"] == 3
 
 
-def test_what_is_not_there_is_not_found(api: Program, stranger: Program, run: str) -> None:
+def test_an_unknown_checkpoint_is_not_found(api: Program, stranger: Program, run: str) -> None:
     assert (
         api.post(f"/sessions/{run}/resume", {"checkpoint": "never"}).json()["code"] == "checkpoint_not_found"
     )

@@ -1,4 +1,4 @@
-"""The line by which a row names an action."""
+"""The one-line label of an action in a row."""
 
 import pytest
 
@@ -22,11 +22,11 @@ from timemachine.recording.sessions.pure.label import LONGEST, LONGEST_QUESTION,
         ),
     ],
 )
-def test_a_failed_question_is_named_before_its_error(draft: ActionDraft, line: str) -> None:
+def test_the_label_of_a_failed_ask_shows_the_question_before_the_error(draft: ActionDraft, line: str) -> None:
     assert label(draft) == line
 
 
-def test_a_long_question_leaves_room_for_why_it_failed() -> None:
+def test_a_long_question_leaves_room_for_the_error() -> None:
     line = label(ActionDraft(kind="ask", input="why " * 200, error_message="It timed out."))
     assert line.endswith("… · It timed out.")
     assert len(line) <= LONGEST_QUESTION + len(" · It timed out.") <= LONGEST

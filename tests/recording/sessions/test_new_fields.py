@@ -1,4 +1,4 @@
-"""A new field of a step is decided on wherever the fields are listed by name: it is sealed, exported and imported."""
+"""A new field of a step is handled wherever fields are listed by name: seals, exports and imports."""
 
 from dataclasses import fields
 
@@ -13,7 +13,7 @@ NOT_SEALED = {
     "session_id": "the header of the record names the session",
     "label": "it is computed from the sealed fields",
 }
-READ_IN_A_WAY_OF_THEIR_OWN = {
+READ_SEPARATELY = {
     "tags",
     "started_at",
     "input",
@@ -28,12 +28,12 @@ READ_IN_A_WAY_OF_THEIR_OWN = {
 }
 
 
-def test_every_column_of_a_step_is_sealed_or_said_not_to_be() -> None:
+def test_every_column_of_a_step_is_sealed_or_listed_as_not_sealed() -> None:
     sealed = {
         f"{name}_id" if name in PAYLOADS else name for name in (each.split("__")[0] for each in _COLUMNS)
     }
     assert {each.attname for each in Action._meta.concrete_fields} == sealed | set(NOT_SEALED)
 
 
-def test_every_field_that_can_be_recorded_is_read_from_our_own_export() -> None:
-    assert {each.name for each in fields(ActionDraft)} == set(_ACTION) | READ_IN_A_WAY_OF_THEIR_OWN
+def test_every_recordable_field_is_read_from_our_own_export() -> None:
+    assert {each.name for each in fields(ActionDraft)} == set(_ACTION) | READ_SEPARATELY

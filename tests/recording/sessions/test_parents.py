@@ -1,4 +1,4 @@
-"""A session that goes on from another is tied to it, whichever of the two comes first, and never in a circle."""
+"""Parent sessions: a branch is linked to its parent whichever is created first, and never in a cycle."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,13 +14,13 @@ from timemachine.recording.sessions.models import Session
 
 
 def begun(project: Project, key: str, parent: str | None = None) -> Session:
-    """A session; a parent is named by its key, as an import does."""
+    """A session; its parent is given by key, as an import does."""
     return start_session(
         project, name=key, key=key, by="test", parent=None if parent is None else (parent, 3)
     )
 
 
-def somebody_waits() -> bool:
+def is_lock_awaited() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
         return bool(cursor.fetchone()[0])
@@ -28,7 +28,7 @@ def somebody_waits() -> bool:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("length", [2, 3, 5])
-def test_sessions_that_name_each_other_in_a_circle_leave_it_open(project: Project, length: int) -> None:
+def test_sessions_that_name_each_other_as_parents_form_no_cycle(project: Project, length: int) -> None:
     for number in range(length):
         begun(project, f"s{number}", f"s{(number + 1) % length}")
     found = Session.objects.order_by("key")
@@ -40,7 +40,7 @@ def test_sessions_that_name_each_other_in_a_circle_leave_it_open(project: Projec
 
 
 @pytest.mark.django_db
-def test_a_parent_that_is_here_already_may_be_named_by_its_key(project: Project) -> None:
+def test_an_existing_parent_may_be_given_by_key(project: Project) -> None:
     parent = begun(project, "first")
     branch = begun(project, "second", "first")
     assert (branch.parent_id, branch.parent_key, branch.parent_sequence) == (parent.id, None, 3)
@@ -48,13 +48,13 @@ def test_a_parent_that_is_here_already_may_be_named_by_its_key(project: Project)
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("first", ["parent", "branch"])
-def test_a_branch_and_its_parent_that_begin_at_the_same_moment_are_tied(project: Project, first: str) -> None:
+def test_a_branch_and_its_parent_created_concurrently_are_linked(project: Project, first: str) -> None:
     both: list[tuple[str, str | None]] = [("parent", None), ("branch", "parent")]
     one, other = both if first == "parent" else reversed(both)
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             begun(project, *one)
             second = in_a_thread(pool, lambda: begun(project, *other))
-            wait_until(somebody_waits)
+            wait_until(is_lock_awaited)
         second.result()
     assert Session.objects.get(key="branch").parent == Session.objects.get(key="parent")

@@ -1,4 +1,4 @@
-"""A recorded call is priced by the name of its model, with its provider or without it."""
+"""A recorded call is priced by its model name, with or without the provider."""
 
 from decimal import Decimal
 
@@ -31,19 +31,19 @@ def cost_of(model: str) -> Decimal | None:
         ("mistral", "mistral-large"),
     ],
 )
-def test_a_bare_name_costs_what_the_one_with_its_provider_does(provider: str, model: str) -> None:
+def test_a_bare_model_name_costs_the_same_as_with_its_provider(provider: str, model: str) -> None:
     assert cost_of(model) == cost_of(f"{provider}:{model}") is not None
 
 
-def test_a_model_that_several_serve_needs_its_provider() -> None:
+def test_a_model_served_by_several_providers_needs_its_provider() -> None:
     assert cost_of("groq:llama-3.3-70b") is not None
     assert cost_of("llama-3.3-70b") is None
 
 
-def test_claude_is_another_word_for_anthropic() -> None:
+def test_claude_is_an_alias_of_anthropic() -> None:
     assert cost_of("claude:claude-3-haiku") == cost_of("anthropic:claude-3-haiku")
 
 
-def test_what_names_nothing_that_is_known_has_no_price() -> None:
+def test_an_unknown_model_has_no_price() -> None:
     assert cost_of("openai") is None
     assert cost_of("nobody:nothing") is None

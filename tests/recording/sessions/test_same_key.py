@@ -1,4 +1,4 @@
-"""An action that comes again under its id is the same one, unless it says something else."""
+"""A repeated action id is the same action unless its content differs."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drafts)
-def test_whatever_was_recorded_is_the_same_when_it_comes_again(project: Project, draft: ActionDraft) -> None:
+def test_any_recorded_action_is_the_same_when_repeated(project: Project, draft: ActionDraft) -> None:
     session = start_session(project, name="Again", by="test")
     append(session.id, [draft])
     assert changed_places(session, [draft], {0: 1}) == []
@@ -60,20 +60,20 @@ SAID = ActionDraft(
         {"retrieval": replace(FOUND, hits=(HitDraft(rank=1, text="x", score=0.6),))},
     ],
 )
-def test_whatever_is_said_otherwise_makes_it_another(project: Project, change: dict[str, Any]) -> None:
+def test_any_differing_field_makes_it_another_action(project: Project, change: dict[str, Any]) -> None:
     session = start_session(project, name="Again", by="test")
     append(session.id, [SAID])
     assert changed_places(session, [SAID, replace(SAID, **change)], {0: 1, 1: 1}) == [1]
 
 
-def test_the_same_that_was_recorded_at_another_time_is_no_difference(project: Project) -> None:
+def test_another_recording_time_is_not_a_difference(project: Project) -> None:
     session = start_session(project, name="Again", by="test")
     append(session.id, [SAID])
     later = replace(SAID, started_at=datetime(2026, 11, 23, tzinfo=UTC), duration_ms=1.0)
     assert changed_places(session, [later], {0: 1}) == []
 
 
-def test_what_was_priced_here_is_no_difference(project: Project) -> None:
+def test_a_price_computed_by_the_server_is_not_a_difference(project: Project) -> None:
     session = start_session(project, name="Again", by="test")
     call = ActionDraft(kind="llm_call", id="a", model="openai:gpt-4o")
     append(session.id, [replace(call, cost_usd=Decimal("0.5"), prices={"input": "1"})])

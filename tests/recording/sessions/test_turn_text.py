@@ -1,4 +1,4 @@
-"""A recorded step as words and as messages of a chat: a table of cases."""
+"""A recorded step as text and as chat messages: a table of cases."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -85,7 +85,7 @@ def test_a_step_is_text_and_chat_messages(
     assert [(each["role"], each["content"]) for each in messages_of(found)] == messages
 
 
-def test_what_was_deleted_says_when_to_whoever_may_read_it() -> None:
+def test_a_deleted_turn_shows_when_it_was_deleted() -> None:
     deleted = Deleted(at=datetime(2026, 11, 23, 17, 5, tzinfo=UTC), by="ada", reason="a name")
     assert deleted.moment == "deleted 2026-11-23 17:05 UTC"
     assert deleted.as_json() == {"at": "2026-11-23T17:05:00Z", "by": "ada", "reason": "a name"}

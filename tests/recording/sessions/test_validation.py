@@ -1,4 +1,4 @@
-"""What cannot be recorded is refused by the name of its part."""
+"""What cannot be recorded is refused by field."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,14 +14,14 @@ from timemachine.recording.sessions.pure.validation import (
 )
 
 
-def test_an_id_may_have_as_many_bytes_as_an_index_holds_and_no_more() -> None:
+def test_an_id_may_have_at_most_as_many_bytes_as_an_index_holds() -> None:
     check_id("id", "ü" * (LONGEST_ID_BYTES // 2))
     with pytest.raises(InvalidInput, match=r"`call_id` has 2,002 bytes .* the maximum is 2,000\.") as refused:
         check_id("call_id", "ü" * (LONGEST_ID_BYTES // 2 + 1))
     assert refused.value.facts["field"] == "call_id"
 
 
-def test_a_session_ends_at_the_earliest_when_it_began() -> None:
+def test_a_session_cannot_end_before_it_started() -> None:
     began = datetime(2026, 11, 23, 9, tzinfo=UTC)
     check_end(began, began)
     check_end(began, None)
@@ -30,7 +30,7 @@ def test_a_session_ends_at_the_earliest_when_it_began() -> None:
     assert refused.value.facts["field"] == "ended_at"
 
 
-def test_parents_that_go_in_a_circle_are_refused_and_a_tree_is_not() -> None:
+def test_a_parent_cycle_is_refused_and_a_tree_is_not() -> None:
     def step(name: str | None, parent: str | int | None) -> ActionDraft:
         return ActionDraft(kind="event", id=name, parent=parent)
 

@@ -1,4 +1,4 @@
-"""Sessions with steps, recorded through the front door of recording."""
+"""Sessions with steps, recorded through the public interface."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

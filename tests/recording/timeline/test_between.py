@@ -1,4 +1,4 @@
-"""What changed between two steps: it is what the states at both say, and costs the same wherever they stand."""
+"""Changes between two steps: the difference of the states at both, at the same cost anywhere in the session."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -23,7 +23,7 @@ MOST_QUERIES = 10
 
 
 def drafts(number: int) -> list[ActionDraft]:
-    """Messages, finds and priced calls by turns, every seventh failed; each find brings a frame of its own."""
+    """Messages, finds and priced calls in turn, every seventh failed; each find returns a frame of its own."""
     return [draft(n) for n in range(1, number + 1)]
 
 
@@ -64,7 +64,7 @@ def test_the_totals_at_both_ends_are_those_of_the_states(record: Record, first: 
     assert (found.first, found.last) == (first, last)
 
 
-def test_the_latest_messages_and_first_uses_are_listed_and_all_are_counted(record: Record) -> None:
+def test_the_latest_messages_and_first_uses_are_listed_and_all_counted(record: Record) -> None:
     session = record(drafts(250))
     found = changed(session, 30, 240)
     assert found.message_count == len([n for n in range(31, 241) if n % 3 == 0])
@@ -77,12 +77,12 @@ def test_the_latest_messages_and_first_uses_are_listed_and_all_are_counted(recor
     assert found.collection is None
 
 
-def test_a_frame_that_was_used_before_is_not_used_for_the_first_time(record: Record) -> None:
+def test_a_frame_used_before_is_not_a_first_use(record: Record) -> None:
     session = record([draft(1), draft(1), draft(4)])
     assert [each.frame for each in changed(session, 1, 3).frames_used] == [4]
 
 
-def test_reading_what_changed_asks_as_much_at_any_step_and_any_distance(record: Record) -> None:
+def test_the_number_of_queries_depends_on_neither_step_nor_distance(record: Record) -> None:
     session = record(drafts(1_500))
     counts = []
     for first, last in ((3, 6), (1, 1_400), (1_350, 1_400)):
@@ -94,7 +94,7 @@ def test_reading_what_changed_asks_as_much_at_any_step_and_any_distance(record: 
 
 
 @pytest.fixture
-def told(project: Project) -> Session:
+def with_puts(project: Project) -> Session:
     """A find, two puts of which the second changes nothing, a new version and an end, and another find."""
     collection = get_or_create_collection(project, "handbook", by="test")
     put_frames(collection, [NewFrame(title="First", text="The first text.")], by="test")
@@ -111,8 +111,8 @@ def told(project: Project) -> Session:
     return session
 
 
-def test_what_came_into_the_collection_and_left_it_is_told(told: Session) -> None:
-    found = changed(told, 1, 4).collection
+def test_frames_added_to_and_removed_from_the_collection_are_listed(with_puts: Session) -> None:
+    found = changed(with_puts, 1, 4).collection
     assert found is not None
     assert (found.came, found.renewed, found.left) == (1, 1, 1)
     assert [(each.number, each.version) for each in found.arrived] == [(1, 2), (1, 1)]
@@ -120,17 +120,17 @@ def test_what_came_into_the_collection_and_left_it_is_told(told: Session) -> Non
     assert not found.more
 
 
-def test_a_put_changed_the_collection_by_what_it_put_and_by_nothing_where_it_stood_already(
-    told: Session,
+def test_a_put_of_an_existing_passage_does_not_change_the_collection(
+    with_puts: Session,
 ) -> None:
-    by_put, by_second = changed(told, 1, 2).collection, changed(told, 2, 3).collection
+    by_put, by_second = changed(with_puts, 1, 2).collection, changed(with_puts, 2, 3).collection
     assert by_put is not None
     assert by_second is not None
     assert [each.title for each in by_put.arrived] == ["Second"]
     assert (by_second.came, by_second.renewed, by_second.left) == (0, 0, 0)
 
 
-def test_a_put_of_another_program_says_nothing_of_a_frame(project: Project, told: Session) -> None:
+def test_a_put_recorded_by_another_program_adds_no_frame(project: Project, with_puts: Session) -> None:
     odd = [
         "text",
         {"collection": "handbook"},
@@ -142,6 +142,6 @@ def test_a_put_of_another_program_says_nothing_of_a_frame(project: Project, told
         ["a"],
         None,
     ]
-    append(told.id, [ActionDraft(kind="put", input="i", output=each) for each in odd])
+    append(with_puts.id, [ActionDraft(kind="put", input="i", output=each) for each in odd])
     for sequence in range(5, 5 + len(odd)):
-        assert changed(told, 4, sequence).last == sequence
+        assert changed(with_puts, 4, sequence).last == sequence

@@ -1,4 +1,4 @@
-"""Totals by value: what they add up to, in which order they stand, and the filter that leads to each."""
+"""Totals by value: their sums, their order, and the filter for each row."""
 
 from decimal import Decimal
 
@@ -23,14 +23,14 @@ PARTS = st.lists(st.tuples(st.none() | st.sampled_from("abc"), SUMS))
 
 
 @given(PARTS)
-def test_the_rows_add_up_to_the_whole_and_none_is_told_twice(parts: list[tuple[str | None, Sums]]) -> None:
+def test_the_rows_add_up_to_the_total_and_are_distinct(parts: list[tuple[str | None, Sums]]) -> None:
     found = bottom_up("tool", parts)
     assert summed(line.sums for line in found.lines) == found.whole == summed(sums for _, sums in parts)
     values = [line.value for line in found.lines]
     assert len(values) == len(set(values)) == len({value for value, _ in parts})
 
 
-def test_the_longest_comes_first_and_what_recorded_no_time_last() -> None:
+def test_the_longest_row_comes_first_and_rows_without_time_last() -> None:
     parts = [
         ("untimed", Sums(steps=9)),
         (None, Sums(steps=9)),
@@ -51,12 +51,12 @@ def test_the_longest_comes_first_and_what_recorded_no_time_last() -> None:
     assert (found.whole.took_ms, found.lines[-1].sums.took_ms) == (50, None)
 
 
-def test_of_no_time_at_all_nothing_is_a_share() -> None:
+def test_without_any_time_there_are_no_shares() -> None:
     found = bottom_up("kind", [("ask", Sums(steps=1, timed=1))])
     assert (found.lines[0].share, found.whole.took_ms) == (None, 0)
 
 
-def test_what_was_not_recorded_is_none_and_costs_add_up() -> None:
+def test_unrecorded_values_are_none_and_costs_add_up() -> None:
     parts = [
         Sums(cost_usd=Decimal("0.1"), unknown_cost_calls=1),
         Sums(cost_usd=Decimal("0.2"), output_tokens=3),
@@ -80,7 +80,7 @@ def test_what_was_not_recorded_is_none_and_costs_add_up() -> None:
         ("", "tool", "x" * 501, None),
     ],
 )
-def test_a_row_leads_to_its_steps_where_a_filter_can_say_which(
+def test_a_row_links_to_its_steps_if_a_filter_can_select_them(
     written: str, by: str, value: str | None, narrow: str | None
 ) -> None:
     found = narrowed(parse(written), by, value)

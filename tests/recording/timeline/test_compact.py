@@ -1,4 +1,4 @@
-"""What stands together in the compact view: calls with their results, and repeats in a row, within a hundred steps."""
+"""Grouping in the compact view: calls with their results, and repeats in a row, within a hundred steps."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-def test_every_step_is_in_one_row_and_rows_stand_in_the_order_of_their_first(steps: list[Row]) -> None:
+def test_every_step_is_in_one_row_and_rows_are_ordered_by_first_step(steps: list[Row]) -> None:
     found = bundles(steps)
     assert sorted(step.sequence for bundle in found for step in bundle.steps) == [
         step.sequence for step in steps
@@ -54,7 +54,7 @@ def test_every_step_is_in_one_row_and_rows_stand_in_the_order_of_their_first(ste
 
 
 @given(STEPS, st.integers(0, 3))
-def test_what_stands_together_does_not_depend_on_what_else_is_looked_at(steps: list[Row], at: int) -> None:
+def test_grouping_does_not_depend_on_the_window(steps: list[Row], at: int) -> None:
     within = [step for step in steps if hundred(step.sequence) >= at]
     assert bundles(within) == [each for each in bundles(steps) if hundred(each.head.sequence) >= at]
 
@@ -68,32 +68,32 @@ def test_what_stands_together_does_not_depend_on_what_else_is_looked_at(steps: l
         ({"call_id": "c", "client_id": "i"}, {"call_id": "other", "parent_id_given": "i"}),
     ],
 )
-def test_a_result_stands_with_its_call_wherever_it_comes(
+def test_a_result_is_grouped_with_its_call_wherever_it_comes(
     given: dict[str, Any], wanted: dict[str, Any]
 ) -> None:
     assert rows(call(1, **given), message(2), result(3, **wanted)) == [[1, 3], [2]]
 
 
 @pytest.mark.parametrize("about", [{}, {"call_id": "x"}, {"parent_sequence": 2}, {"parent_id_given": "c"}])
-def test_a_result_of_no_call_stands_by_itself(about: dict[str, Any]) -> None:
+def test_a_result_without_a_call_has_its_own_row(about: dict[str, Any]) -> None:
     assert rows(call(1, call_id="c"), message(2), result(3, **about)) == [[1], [2], [3]]
 
 
-def test_repeats_of_a_tool_stand_together_with_their_results_and_others_do_not() -> None:
+def test_repeats_of_a_tool_are_grouped_with_their_results() -> None:
     steps = [call(1, call_id="a"), call(2, call_id="b"), result(3, call_id="b"), result(4, call_id="a")]
     (found,) = bundles(steps)
     assert [[step.sequence for step in unit] for unit in found.units] == [[1, 4], [2, 3]]
     assert rows(*steps, call(5, "write"), call(6)) == [[1, 2, 3, 4], [5], [6]]
 
 
-def test_without_a_tool_repeats_have_the_same_label() -> None:
+def test_steps_without_a_tool_are_repeats_if_they_have_the_same_label() -> None:
     assert rows(*(message(n, label="ping") for n in (1, 2)), message(3, label="pong")) == [
         [1, 2],
         [3],
     ]
 
 
-def test_what_failed_is_not_hidden_among_what_did_not() -> None:
+def test_failed_steps_are_not_grouped_with_successful_ones() -> None:
     steps = [
         call(1),
         call(2, call_id="b"),
@@ -105,7 +105,7 @@ def test_what_failed_is_not_hidden_among_what_did_not() -> None:
     assert [bundle.failed for bundle in bundles(steps)] == [False, True, False, True]
 
 
-def test_a_run_over_the_end_of_a_hundred_is_two_rows() -> None:
+def test_a_run_across_a_hundred_boundary_is_two_rows() -> None:
     assert rows(*(message(n) for n in range(99, 103))) == [[99, 100], [101, 102]]
     assert rows(call(100, call_id="c"), result(101, call_id="c")) == [[100], [101]]
 
@@ -114,7 +114,7 @@ def test_a_run_over_the_end_of_a_hundred_is_two_rows() -> None:
     ("call_took", "result_took", "took"),
     [(5.0, 3.0, 5.0), (None, 3.0, 3.0), (5.0, None, 5.0), (None, None, None)],
 )
-def test_a_row_took_what_its_calls_recorded_else_their_results(
+def test_the_duration_of_a_row_is_that_of_its_calls_or_else_of_their_results(
     call_took: float | None, result_took: float | None, took: float | None
 ) -> None:
     (found,) = bundles(

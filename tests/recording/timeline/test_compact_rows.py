@@ -1,4 +1,4 @@
-"""Windows of the compact view: the same rows from wherever they are looked at, and all of them in the end."""
+"""Windows of the compact view: the same rows from every position, and every row in some window."""
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
@@ -58,7 +58,7 @@ def test_forwards_and_backwards_the_rows_are_the_same(session: Session, written:
     assert forwards(session, view) == backwards(session, view)
 
 
-def test_the_rows_stand_for_every_step_once(session: Session) -> None:
+def test_the_rows_represent_every_step_once(session: Session) -> None:
     found = compact_window(session, 150, View())
     steps = [
         each.sequence
@@ -73,7 +73,7 @@ def test_the_rows_stand_for_every_step_once(session: Session) -> None:
     assert (found.window.earlier, found.window.later) == (None, heads(found)[-1])
 
 
-def test_any_row_can_be_gone_on_from(session: Session) -> None:
+def test_paging_continues_from_any_row(session: Session) -> None:
     view = View(unfolded=frozenset({12}))
     every = forwards(session, view)
     assert [number for number in every if 12 < number < 16] == [13, 14, 15]
@@ -86,13 +86,13 @@ def test_any_row_can_be_gone_on_from(session: Session) -> None:
         assert bool(heads(after)) == (row != every[-1])
 
 
-def test_between_two_rows_it_goes_on_at_the_next(session: Session) -> None:
+def test_paging_from_a_step_inside_a_row_continues_at_the_next_row(session: Session) -> None:
     assert heads(compact_after(session, 15, View()))[0] == 21
     assert heads(compact_before(session, 15, View()))[-1] == 12
     assert heads(compact_after(session, 430, View())) == []
 
 
-def test_what_stands_with_the_selected_step_is_shown_one_by_one(session: Session) -> None:
+def test_the_group_of_the_selected_step_is_shown_step_by_step(session: Session) -> None:
     rows = compact_window(session, 15, View(), selected=15).window.rows
     opened = [place for place in rows if 12 <= place.step.sequence <= 20]
     assert [place.step.sequence for place in opened] == list(range(12, 21))
@@ -102,7 +102,7 @@ def test_what_stands_with_the_selected_step_is_shown_one_by_one(session: Session
     assert 13 not in [place.step.sequence for place in closed]
 
 
-def test_a_window_is_two_questions_and_more_rows_are_one(
+def test_a_window_takes_two_queries_and_more_rows_take_one(
     session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(2):

@@ -1,4 +1,4 @@
-"""The course of a session: its steps over its time, from single steps where they are few and from kept counts where they are many."""
+"""The activity graph of a session: steps over time, from single steps in short sessions and from stored counts in long ones."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +17,7 @@ def at(second: float, error: str | None = None) -> ActionDraft:
     return ActionDraft(kind="event", started_at=START + timedelta(seconds=second), error_type=error)
 
 
-def test_every_step_of_a_short_session_stands_where_its_time_is(record: Record) -> None:
+def test_every_step_of_a_short_session_is_placed_by_its_time(record: Record) -> None:
     session = record([at(0), at(1), at(99, "E"), at(100)])
     course = activity_of([session])[session.id]
     assert course.over_time
@@ -25,7 +25,7 @@ def test_every_step_of_a_short_session_stands_where_its_time_is(record: Record) 
     assert [column for column, failed in enumerate(course.failed) if failed] == [39]
 
 
-def test_a_step_without_a_time_stands_with_the_one_before_it(record: Record) -> None:
+def test_a_step_without_a_time_is_placed_with_the_one_before_it(record: Record) -> None:
     untimed = ActionDraft(kind="event")
     session = record([untimed, at(0), at(40), untimed, at(80)])
     course = activity_of([session])[session.id]
@@ -33,7 +33,7 @@ def test_a_step_without_a_time_stands_with_the_one_before_it(record: Record) -> 
 
 
 @pytest.mark.parametrize("steps", [1, 12, 40])
-def test_without_times_a_short_session_shows_each_step_in_its_order(record: Record, steps: int) -> None:
+def test_a_short_session_without_times_shows_each_step_in_order(record: Record, steps: int) -> None:
     session = record([ActionDraft(kind="event")] * steps)
     course = activity_of([session])[session.id]
     assert not course.over_time
@@ -41,13 +41,13 @@ def test_without_times_a_short_session_shows_each_step_in_its_order(record: Reco
     assert course.steps[0] == 1
 
 
-def test_one_moment_is_no_stretch_of_time(record: Record) -> None:
+def test_steps_at_a_single_moment_are_not_drawn_over_time(record: Record) -> None:
     session = record([at(5), at(5)])
     assert not activity_of([session])[session.id].over_time
 
 
 @pytest.mark.parametrize("timed", [True, False])
-def test_a_long_session_is_drawn_from_what_is_kept(record: Record, timed: bool) -> None:
+def test_a_long_session_is_drawn_from_stored_counts(record: Record, timed: bool) -> None:
     steps = MOST_READ * 2
     session = record(
         [at(n, "E" if n == 350 else None) if timed else ActionDraft(kind="event") for n in range(steps)]

@@ -66,7 +66,7 @@ def document(session: Session, sequence: int = 1) -> dict[str, Any]:
     ).model_dump()
 
 
-def test_a_bare_action_has_every_field_and_no_value_that_was_not_recorded(record: Record) -> None:
+def test_a_minimal_action_has_every_field_and_only_recorded_values(record: Record) -> None:
     found = document(record([ActionDraft(kind="event")]))
     assert list(found) == FIELDS
     assert {name: value for name, value in found.items() if value is not None} == {
@@ -76,7 +76,7 @@ def test_a_bare_action_has_every_field_and_no_value_that_was_not_recorded(record
     }
 
 
-def test_what_was_sent_comes_back(record: Record) -> None:
+def test_a_recorded_action_is_returned_as_sent(record: Record) -> None:
     hit = HitDraft(
         rank=1,
         score=0.5,
@@ -150,7 +150,7 @@ def test_a_parent_given_by_its_sequence_stays_a_number(record: Record) -> None:
     )
 
 
-def test_half_an_error_is_half_an_error(record: Record) -> None:
+def test_an_error_may_have_a_message_without_a_type(record: Record) -> None:
     found = document(record([ActionDraft(kind="event", error_message="m")]))
     assert found["error"] == {"type": None, "message": "m"}
 

@@ -1,4 +1,4 @@
-"""The scrollbar of a timeline: as long as its list, and every step where it stands."""
+"""The scrollbar of a timeline: as long as the list, with every step at its position."""
 
 import pytest
 
@@ -31,18 +31,18 @@ def drafts(number: int) -> list[ActionDraft]:
         "-tool:x step:7-9",
     ],
 )
-def test_a_list_is_as_long_as_what_its_filter_shows(record: Record, written: str) -> None:
+def test_a_list_is_as_long_as_its_filtered_steps(record: Record, written: str) -> None:
     session = record(drafts(370))
     shown = parse(written)
     assert scale_of(session, shown).total == matches(session, shown)
 
 
-def test_every_step_of_a_plain_session_stands_where_its_number_says(record: Record) -> None:
+def test_every_step_of_a_flat_session_is_at_the_position_of_its_number(record: Record) -> None:
     scale = scale_of(record(drafts(250)), parse(""))
     assert [scale.before(step) for step in (1, 2, 100, 101, 201)] == [0, 1, 99, 100, 200]
 
 
-def test_what_is_folded_away_makes_the_list_no_longer(record: Record) -> None:
+def test_folded_steps_do_not_make_the_list_longer(record: Record) -> None:
     session = record(
         [ActionDraft(kind="ask", id="q"), *(ActionDraft(kind="find", parent="q") for _ in range(5))]
     )

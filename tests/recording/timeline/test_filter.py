@@ -86,12 +86,12 @@ filters = st.builds(
         ('""', EVERYTHING),
     ],
 )
-def test_a_filter_is_read_as_it_is_written(written: str, found: Filter) -> None:
+def test_a_filter_is_parsed(written: str, found: Filter) -> None:
     assert parse(written) == found
 
 
 @given(filters)
-def test_a_written_filter_reads_as_itself(one: Filter) -> None:
+def test_a_formatted_filter_parses_to_the_same_filter(one: Filter) -> None:
     assert parse(str(one)) == one
 
 
@@ -101,7 +101,7 @@ def test_toggling_a_kind_twice_changes_nothing(one: Filter, kind: str) -> None:
     assert (kind in one.toggled(kind).kinds) != (kind in one.kinds)
 
 
-def test_asking_again_for_the_same_status_asks_for_any() -> None:
+def test_choosing_the_same_status_twice_removes_it() -> None:
     assert EVERYTHING.with_status("error").status == "error"
     assert EVERYTHING.with_status("error").with_status("error") == EVERYTHING
 
@@ -121,7 +121,7 @@ def test_asking_again_for_the_same_status_asks_for_any() -> None:
         ("kind:zzzzzz", "Known: put, find, ask,"),
     ],
 )
-def test_an_unknown_filter_says_what_may_be_meant(written: str, advice: str) -> None:
+def test_an_unknown_filter_suggests_a_similar_one(written: str, advice: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse(written)
     assert advice in refused.value.message
@@ -145,7 +145,7 @@ def test_an_unknown_filter_says_what_may_be_meant(written: str, advice: str) -> 
         (" ".join(f"tag:t{n}" for n in range(MOST_TERMS + 1)), "A filter can have at most 50 terms"),
     ],
 )
-def test_a_term_that_cannot_be_read_says_how_it_is_written(written: str, advice: str) -> None:
+def test_an_invalid_term_is_refused_with_the_correct_syntax(written: str, advice: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse(written)
     assert advice in refused.value.message
@@ -153,7 +153,7 @@ def test_a_term_that_cannot_be_read_says_how_it_is_written(written: str, advice:
     assert refused.value.code == "unknown_filter"
 
 
-def test_a_filter_says_whether_it_leaves_steps_out_and_whether_they_are_counted() -> None:
+def test_a_filter_knows_whether_it_hides_steps_and_whether_counts_are_stored() -> None:
     assert not EVERYTHING
     within = parse("step:5-9")
     assert within
@@ -165,7 +165,7 @@ def test_a_filter_says_whether_it_leaves_steps_out_and_whether_they_are_counted(
     assert parse("tool:x step:3").within(None) == parse("tool:x")
 
 
-def test_a_very_long_unknown_filter_is_cut_in_the_message() -> None:
+def test_a_very_long_unknown_filter_is_shortened_in_the_message() -> None:
     with pytest.raises(InvalidInput) as refused:
         parse("x" * 5000 + ":1")
     assert len(refused.value.message) < 400

@@ -1,4 +1,4 @@
-"""What a filter shows of a session."""
+"""The steps of a session that a filter shows."""
 
 from decimal import Decimal
 
@@ -89,7 +89,7 @@ def session(record: Record) -> Session:
         ("a\\", []),
     ],
 )
-def test_a_filter_shows_the_steps_that_fulfil_all_of_it(
+def test_a_filter_shows_the_steps_that_match_all_its_terms(
     session: Session, written: str, shown: list[int]
 ) -> None:
     found = Action.objects.filter(matching(parse(written)), session=session).order_by("sequence")

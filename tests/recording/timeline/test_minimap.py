@@ -1,4 +1,4 @@
-"""The picture of a session counts every step of it once."""
+"""The minimap of a session counts every step once."""
 
 from collections import Counter
 
@@ -25,7 +25,7 @@ def test_every_kind_has_a_lane() -> None:
     assert set(LANE_OF) == set(KINDS)
 
 
-def test_a_session_without_steps_has_no_picture(record: Record) -> None:
+def test_a_session_without_steps_has_no_minimap(record: Record) -> None:
     assert minimap(record([])) is None
 
 
@@ -49,7 +49,7 @@ def test_the_lanes_and_errors_count_every_step_once(
     )
 
 
-def test_a_stretch_is_drawn_alone_and_never_beyond_the_session(record: Record) -> None:
+def test_a_range_is_drawn_alone_and_never_beyond_the_session(record: Record) -> None:
     session = record(drafts(50))
     part = minimap(session, StepRange(first=41, last=900))
     assert part is not None
@@ -60,7 +60,7 @@ def test_a_stretch_is_drawn_alone_and_never_beyond_the_session(record: Record) -
     )
 
 
-def test_a_long_stretch_takes_whole_hundreds(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_range_is_rounded_to_full_hundreds(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "MOST_READ", 100)
     part = minimap(record(drafts(450)), StepRange(first=150, last=420))
     assert part is not None

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
-def test_the_totals_at_a_step_count_it_and_nothing_after_it(record: Record) -> None:
+def test_the_totals_at_a_step_include_it_and_nothing_after_it(record: Record) -> None:
     def call(n: int, cost: str | None) -> ActionDraft:
         return ActionDraft(
             kind="llm_call",
@@ -54,7 +54,7 @@ def test_at_the_last_step_the_totals_are_those_of_the_session(record: Record) ->
     assert session.unknown_cost_calls == 2  # the failed ask, and the call whose model was not recorded
 
 
-def test_where_no_tokens_were_recorded_the_totals_have_none(record: Record) -> None:
+def test_without_recorded_tokens_the_totals_have_none(record: Record) -> None:
     totals = state_at(record([ActionDraft(kind="event"), ActionDraft(kind="ask", model="a:m")]), 2).totals
     assert (totals.input_tokens, totals.output_tokens, totals.tokens) == (None, None, None)
     assert totals.unknown_cost_calls == 1
@@ -77,14 +77,14 @@ def test_messages_so_far_are_in_order_and_an_ask_is_a_question_and_its_answer(re
     assert state.message_count == 2
 
 
-def test_only_the_latest_messages_are_given_and_all_are_counted(record: Record) -> None:
+def test_only_the_latest_messages_are_listed_and_all_are_counted(record: Record) -> None:
     session = record([ActionDraft(kind="message", output=f"message {n}") for n in range(1, 9)])
     state = state_at(session, 8, most_messages=3)
     assert [said.text.text for said in state.messages] == ["message 6", "message 7", "message 8"]
     assert state.message_count == 8
 
 
-def test_a_system_prompt_is_said_and_what_the_system_notes_is_not(record: Record) -> None:
+def test_a_system_prompt_is_a_message_and_system_notes_are_not(record: Record) -> None:
     session = record(
         [
             ActionDraft(kind="message", role="system", layer="sys", output="You are brief."),
@@ -100,12 +100,14 @@ def test_a_system_prompt_is_said_and_what_the_system_notes_is_not(record: Record
     assert ([said.text.text for said in found.messages], found.message_count) == (["You are brief."], 1)
 
 
-def test_a_message_without_a_text_is_counted_and_not_made_up(record: Record) -> None:
+def test_a_message_without_text_is_counted_and_has_no_text(record: Record) -> None:
     state = state_at(record([ActionDraft(kind="message", role="user")]), 1)
     assert (state.messages, state.message_count) == ([], 1)
 
 
-def test_frames_are_those_that_existed_then_and_those_used_so_far(record: Record, project: Project) -> None:
+def test_frames_that_existed_at_a_step_and_frames_used_so_far_are_known(
+    record: Record, project: Project
+) -> None:
     collection = get_or_create_collection(project, "handbook", by="test")
     first = put_frames(collection, [NewFrame(title="one", text="first passage")], by="test")[0].frame
     put_frames(collection, [NewFrame(title="two", text="second passage")], by="test")
@@ -125,7 +127,7 @@ def test_frames_are_those_that_existed_then_and_those_used_so_far(record: Record
     ]
 
 
-def test_without_a_collection_it_is_not_known_how_many_frames_existed(record: Record) -> None:
+def test_without_a_collection_the_number_of_frames_is_unknown(record: Record) -> None:
     state = state_at(record([ActionDraft(kind="event", started_at=START)]), 1)
     assert state.frames_existed is None
     assert state.as_of == START

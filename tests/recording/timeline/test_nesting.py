@@ -19,26 +19,26 @@ def seen(places: list[Place]) -> list[tuple[int, int]]:
     return [(place.step.sequence, place.depth) for place in places if not place.hidden]
 
 
-def test_the_find_inside_an_ask_is_folded_under_it() -> None:
+def test_the_find_inside_an_ask_is_folded() -> None:
     steps = [step(1, kind="ask", client_id="a"), under(2, "a", "find"), step(3)]
     places = nest(steps)
     assert seen(places) == [(1, 0), (3, 0)]
     assert (places[0].folds, places[0].inside, places[0].unfolded) == (True, 1, False)
 
 
-def test_an_unfolded_ask_shows_what_is_inside() -> None:
+def test_an_unfolded_ask_shows_its_children() -> None:
     steps = [step(1, kind="ask"), under(2, 1, "find")]
     assert seen(nest(steps, {1})) == [(1, 0), (2, 1)]
 
 
-def test_the_selected_step_is_never_folded_away() -> None:
+def test_the_selected_step_is_never_hidden_by_a_fold() -> None:
     steps = [step(1, kind="ask"), under(2, 1, "find"), under(3, 2), step(4)]
     places = nest(steps, selected=3)
     assert seen(places) == [(1, 0), (2, 1), (3, 2), (4, 0)]
     assert places[0].unfolded
 
 
-def test_what_a_model_call_made_is_shown_under_it() -> None:
+def test_the_children_of_a_model_call_are_shown_under_it() -> None:
     steps = [
         step(1, kind="llm_call", client_id="l"),
         under(2, "l", "tool_call", "t"),
@@ -49,7 +49,7 @@ def test_what_a_model_call_made_is_shown_under_it() -> None:
     assert not any(place.folds for place in places)
 
 
-def test_results_of_two_calls_stand_beside_them() -> None:
+def test_results_have_the_same_depth_as_their_calls() -> None:
     steps = [
         step(1, kind="llm_call"),
         under(2, 1, "tool_call"),
@@ -60,19 +60,19 @@ def test_results_of_two_calls_stand_beside_them() -> None:
     assert seen(nest(steps)) == [(1, 0), (2, 1), (3, 1), (4, 1), (5, 1)]
 
 
-def test_a_child_after_something_else_stands_at_the_margin() -> None:
+def test_a_child_separated_from_its_parent_is_not_indented() -> None:
     steps = [step(1, kind="ask"), step(2), under(3, 1, "find")]
     assert seen(nest(steps)) == [(1, 0), (2, 0), (3, 0)]
 
 
-def test_what_comes_directly_before_its_parent_is_set_in() -> None:
+def test_a_child_directly_before_its_parent_is_indented() -> None:
     steps = [under(1, "late"), step(2, client_id="late")]
     places = nest(steps)
     assert seen(places) == [(1, 1), (2, 0)]
     assert [(place.above, place.below, place.inside) for place in places] == [((), (2,), 0), ((), (), 0)]
 
 
-def test_blocks_that_are_recorded_when_they_are_over_stand_behind_all_that_is_in_them() -> None:
+def test_blocks_recorded_at_their_end_come_after_everything_inside_them() -> None:
     steps = [
         step(1),
         under(2, "inner", "tool_call", "t"),
@@ -90,23 +90,23 @@ def test_blocks_that_are_recorded_when_they_are_over_stand_behind_all_that_is_in
     ]  # fmt: skip
 
 
-def test_what_something_else_parts_from_its_later_parent_stands_at_the_margin() -> None:
+def test_a_child_separated_from_its_later_parent_is_not_indented() -> None:
     steps = [under(1, "late"), step(2), step(3, client_id="late")]
     assert seen(nest(steps)) == [(1, 0), (2, 0), (3, 0)]
     far = [*(under(n, "late") for n in range(1, REACH + 3)), step(REACH + 3, client_id="late")]
     assert [place.depth for place in nest(far)] == [0, 0, *[1] * REACH, 0]
 
 
-def test_no_fold_hides_what_came_before_it() -> None:
+def test_a_fold_does_not_hide_steps_before_it() -> None:
     steps = [under(1, "a", "find"), step(2, kind="ask", client_id="a")]
     assert seen(nest(steps)) == [(1, 0), (2, 0)]
 
 
-def test_a_step_that_names_itself_as_its_parent_stands_at_the_margin() -> None:
+def test_a_step_that_is_its_own_parent_is_not_indented() -> None:
     assert seen(nest([under(1, 1), under(2, "b", client_id="b")])) == [(1, 0), (2, 0)]
 
 
-def test_nothing_nests_beyond_reach() -> None:
+def test_steps_beyond_the_reach_of_a_parent_are_not_nested() -> None:
     steps = [step(1, kind="ask"), *(under(n, 1) for n in range(2, REACH + 4))]
     depths = {place.step.sequence: place.depth for place in nest(steps, {1})}
     assert depths[REACH + 1] == 1
@@ -135,13 +135,13 @@ def sessions(draw: st.DrawFn) -> list[Row]:
 
 @settings(max_examples=25)
 @given(sessions())
-def test_the_order_is_always_that_of_the_sequence_and_nothing_is_lost(steps: list[Row]) -> None:
+def test_steps_are_always_in_sequence_order_and_complete(steps: list[Row]) -> None:
     assert [place.step for place in nest(steps)] == steps
 
 
 @settings(max_examples=25)
 @given(sessions(), st.sets(st.integers(1, 30)))
-def test_what_is_under_a_step_directly_follows_it(steps: list[Row], unfolded: set[int]) -> None:
+def test_the_children_of_a_step_directly_follow_it(steps: list[Row], unfolded: set[int]) -> None:
     places = nest(steps, unfolded)
     for index, place in enumerate(places):
         following = places[index + 1 : index + 1 + place.inside]
@@ -151,7 +151,7 @@ def test_what_is_under_a_step_directly_follows_it(steps: list[Row], unfolded: se
 
 @settings(max_examples=25)
 @given(sessions())
-def test_between_a_step_and_what_it_is_inside_of_all_is_inside(steps: list[Row]) -> None:
+def test_every_step_between_a_child_and_its_later_parent_is_inside_the_parent(steps: list[Row]) -> None:
     places = nest(steps)
     for place in places:
         for outer in place.below:
@@ -162,7 +162,7 @@ def test_between_a_step_and_what_it_is_inside_of_all_is_inside(steps: list[Row])
 
 @settings(max_examples=25)
 @given(sessions(), st.integers(1, 30))
-def test_exactly_what_is_inside_a_closed_fold_is_hidden(steps: list[Row], selected: int) -> None:
+def test_exactly_the_steps_inside_a_closed_fold_are_hidden(steps: list[Row], selected: int) -> None:
     places = nest(steps, selected=selected)
     closed = {place.step.sequence for place in places if place.folds and not place.unfolded}
     for place in places:

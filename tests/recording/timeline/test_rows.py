@@ -33,7 +33,7 @@ def events(count: int) -> list[ActionDraft]:
 
 
 def asks(count: int) -> list[ActionDraft]:
-    """Asks, each with its find: steps 1 and 2, 3 and 4, …"""
+    """Asks with their finds: steps 1 and 2, 3 and 4, …"""
     return [
         draft
         for n in range(count)
@@ -48,19 +48,19 @@ def sequences(found: Window) -> list[int]:
     return [place.step.sequence for place in found.rows]
 
 
-def test_a_window_is_what_stands_before_and_from_the_step_on(record: Record) -> None:
+def test_a_window_has_steps_before_and_after_its_center(record: Record) -> None:
     found = window(record(events(30)), around=15, side=5)
     assert sequences(found) == list(range(10, 20))
     assert (found.earlier, found.later) == (10, 19)
 
 
-def test_a_window_that_holds_everything_leads_nowhere(record: Record) -> None:
+def test_a_window_with_all_steps_has_no_further_pages(record: Record) -> None:
     found = window(record(events(7)), around=3)
     assert sequences(found) == list(range(1, 8))
     assert (found.earlier, found.later) == (None, None)
 
 
-def test_windows_follow_each_other_without_a_gap_or_a_repetition(record: Record) -> None:
+def test_consecutive_windows_have_neither_gaps_nor_repetitions(record: Record) -> None:
     session = record(events(950))
     middle = window(session, around=470)
     seen = sequences(middle)
@@ -75,7 +75,7 @@ def test_windows_follow_each_other_without_a_gap_or_a_repetition(record: Record)
     assert seen == list(range(1, 951))
 
 
-def test_windows_follow_each_other_over_folds_too(record: Record) -> None:
+def test_consecutive_windows_with_folds_have_no_gaps(record: Record) -> None:
     session = record(asks(250))
     found = window(session, around=1, side=33)
     seen, later = sequences(found), found.later
@@ -85,7 +85,7 @@ def test_windows_follow_each_other_over_folds_too(record: Record) -> None:
     assert seen == list(range(1, 501, 2))
 
 
-def test_an_open_fold_and_the_fold_around_the_selected_step_show_what_is_inside(record: Record) -> None:
+def test_open_folds_and_the_fold_of_the_selected_step_show_their_children(record: Record) -> None:
     session = record(asks(4))
     assert sequences(window(session, around=1)) == [1, 3, 5, 7]
     assert sequences(window(session, around=1, view=View(unfolded=frozenset({3})))) == [1, 3, 4, 5, 7]
@@ -93,7 +93,7 @@ def test_an_open_fold_and_the_fold_around_the_selected_step_show_what_is_inside(
     assert sequences(window(session, around=1, selected=8)) == [1, 3, 5, 7, 8]
 
 
-def test_a_filter_shows_its_steps_flat(record: Record) -> None:
+def test_filtered_steps_are_shown_flat(record: Record) -> None:
     session = record(asks(4))
     finds = View(shown=parse("kind:find"))
     assert sequences(window(session, around=4, view=finds)) == [2, 4, 6, 8]
@@ -121,7 +121,7 @@ def test_a_session_without_steps_has_an_empty_window(record: Record) -> None:
     assert (sequences(found), found.earlier, found.later) == ([], None, None)
 
 
-def test_the_first_match_and_the_counts_are_those_of_the_session_only(record: Record) -> None:
+def test_the_first_match_and_the_counts_cover_only_the_session(record: Record) -> None:
     record(asks(3), key="other")
     session = record([*events(2), *asks(1)])
     assert first_match(session, parse("kind:find")) == 4
@@ -131,7 +131,7 @@ def test_the_first_match_and_the_counts_are_those_of_the_session_only(record: Re
     assert matches(session, parse("")) == 4
 
 
-def test_a_window_takes_one_query_wherever_it_is_and_two_with_a_filter(
+def test_a_window_takes_one_query_at_any_step_and_two_with_a_filter(
     record: Record, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     session = record(asks(600))
@@ -144,8 +144,8 @@ def test_a_window_takes_one_query_wherever_it_is_and_two_with_a_filter(
         window(session, 600, View(shown=parse("kind:find")))
 
 
-def test_a_window_reads_no_more_than_its_steps_however_the_database_goes_about_it(record: Record) -> None:
-    """Before it has counted a new table it chooses to read all steps and to sort them."""
+def test_a_window_reads_only_its_steps_whatever_the_query_plan(record: Record) -> None:
+    """Until a new table is analysed, the database plans to read and sort all steps."""
     session = record(events(2_000))
     with CaptureQueriesContext(connection) as asked:
         window(session, around=1_000)
@@ -157,19 +157,19 @@ def test_a_window_reads_no_more_than_its_steps_however_the_database_goes_about_i
 
 
 def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A plan and all that is below it."""
+    """A plan and all its descendants."""
     yield plan
     for each in plan.get("Plans", ()):
         yield from nodes(each)
 
 
-def test_before_a_step_that_there_is_not_yet_stand_the_last_ones(record: Record) -> None:
+def test_the_last_steps_come_before_a_future_step(record: Record) -> None:
     session = record(events(300))
     assert sequences(rows_before(session, 10**15))[-1] == 300
     assert sequences(rows_after(session, -5))[0] == 1
 
 
-def test_what_is_new_begins_with_the_last_row_that_it_may_be_inside(record: Record) -> None:
+def test_new_rows_start_with_the_last_row_that_may_contain_them(record: Record) -> None:
     session = record(events(5) + asks(1)[:1])
     append(session.id, [*asks(1)[1:], *events(1)])
     found = rows_since(session, 6)
@@ -179,12 +179,12 @@ def test_what_is_new_begins_with_the_last_row_that_it_may_be_inside(record: Reco
     assert sequences(rows_since(session, 6, selected=7)) == [6, 7, 8]
 
 
-def test_of_very_much_that_is_new_the_rest_is_for_later(record: Record) -> None:
+def test_many_new_rows_are_returned_in_pages(record: Record) -> None:
     found = rows_since(record(events(400)), 0)
     assert (sequences(found)[0], sequences(found)[-1], found.later) == (1, 50, 50)
 
 
-def test_what_is_new_under_a_filter_is_what_it_shows(record: Record) -> None:
+def test_new_rows_under_a_filter_match_the_filter(record: Record) -> None:
     session = record(asks(4))
     only = parse("kind:find")
     assert sequences(rows_since(session, 4, View(shown=only))) == [4, 6, 8]

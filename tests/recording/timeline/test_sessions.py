@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
-def test_pages_follow_each_other_newest_first_without_a_gap(record: Record, project: Project) -> None:
+def test_pages_are_newest_first_without_a_gap(record: Record, project: Project) -> None:
     # three at a time start at the same moment, so that the moment alone does not order them
     made = [record([], key=f"s{n}", started_at=START + timedelta(minutes=n // 3)) for n in range(20)]
     seen, after = [], None
@@ -32,7 +32,7 @@ def test_pages_follow_each_other_newest_first_without_a_gap(record: Record, proj
     ]
 
 
-def test_nobody_sees_the_sessions_of_another_project(record: Record, other_project: Project) -> None:
+def test_sessions_of_another_project_are_not_visible(record: Record, other_project: Project) -> None:
     record([], name="Ours")
     assert list(sessions_page(other_project, SessionQuery()).sessions) == []
 
@@ -66,12 +66,12 @@ def test_filters_narrow_the_list(project: Project, wanted: SessionQuery, found: 
 
 @pytest.mark.parametrize("name", ["status", "kind"])
 @pytest.mark.parametrize("value", ["nonsense", "\x00"])
-def test_a_status_or_a_kind_that_there_is_not_is_refused(project: Project, name: str, value: str) -> None:
+def test_an_unknown_status_or_kind_is_refused(project: Project, name: str, value: str) -> None:
     with pytest.raises(InvalidInput, match=f"`{name}` cannot be"):
         sessions_page(project, SessionQuery(**{name: value}))  # type: ignore[arg-type]
 
 
-def test_of_several_filters_all_hold(project: Project) -> None:
+def test_several_filters_are_combined_with_and(project: Project) -> None:
     asked = {
         "named": "run 1",
         "agent": "ada",
@@ -126,7 +126,7 @@ def test_of_several_filters_all_hold(project: Project) -> None:
         (SessionQuery(since="2026-11-21T01:00:00+01:00"), {3}),
     ],
 )
-def test_a_span_of_days_is_whole_days(
+def test_a_range_of_days_includes_full_days(
     record: Record, project: Project, wanted: SessionQuery, found: set[int]
 ) -> None:
     day = datetime(2026, 11, 20, tzinfo=UTC)
@@ -142,13 +142,13 @@ def test_a_span_of_days_is_whole_days(
 
 
 @pytest.mark.parametrize("after", ["x", "!!", "MjAyNg==", "é", "MjAyNi0xMS0yMFQwOTowMDowMCswMDowMCB4"])
-def test_a_place_that_this_list_did_not_give_out_is_refused(project: Project, after: str) -> None:
+def test_a_cursor_that_the_list_never_returned_is_refused(project: Project, after: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         sessions_page(project, SessionQuery(), after)
     assert refused.value.code == "unknown_after"
 
 
-def test_a_page_is_one_query(
+def test_a_page_takes_one_query(
     record: Record, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for n in range(9):

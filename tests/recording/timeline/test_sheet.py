@@ -1,4 +1,4 @@
-"""Sheets of a session: pages of steps by keyset, as a table and as documents."""
+"""Sheets of a session: keyset pages of steps, as a table and as documents."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ def session(record: Record) -> Session:
 
 
 @pytest.mark.parametrize("written", ["", "status:error", "step:7-33", "kind:ask"])
-def test_pages_follow_each_other_in_both_directions_until_the_end(session: Session, written: str) -> None:
+def test_pages_continue_in_both_directions_to_the_end(session: Session, written: str) -> None:
     shown = parse(written)
     whole = list(sheet(session, shown, Place(near=1), 100).sequences)
     there: list[int] = []
@@ -65,14 +65,14 @@ def test_pages_follow_each_other_in_both_directions_until_the_end(session: Sessi
         ("step:1-3", 40, 0, 1, None, None),
     ],
 )
-def test_a_sheet_is_opened_at_a_step_with_some_in_front_of_it(
+def test_a_sheet_opens_at_a_step_with_some_steps_before_it(
     session: Session, written: str, near: int, lead: int, first: int, earlier: int | None, later: int | None
 ) -> None:
     found = sheet(session, parse(written), Place(near=near, lead=lead), 7)
     assert (found.sequences[0], found.earlier, found.later) == (first, earlier, later)
 
 
-def test_a_sheet_is_three_questions(
+def test_a_sheet_takes_three_queries(
     session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(3):
@@ -88,7 +88,7 @@ def test_a_sheet_is_three_questions(
         assert not raw_steps(session, [], as_given)
 
 
-def test_a_row_says_what_was_recorded_and_nothing_else(record: Record) -> None:
+def test_a_row_shows_only_recorded_values(record: Record) -> None:
     session = record(
         [
             ActionDraft(kind="event"),
@@ -114,7 +114,7 @@ def test_a_row_says_what_was_recorded_and_nothing_else(record: Record) -> None:
     assert (failed.cost_usd, failed.unknown_cost, failed.failed) == (Decimal("0.5"), False, True)
 
 
-def test_a_bar_lies_where_its_step_lay_in_the_time_of_all(record: Record) -> None:
+def test_a_bar_is_placed_by_the_time_of_its_step(record: Record) -> None:
     began = [None, NOON, NOON + timedelta(seconds=5), NOON + timedelta(seconds=10)]
     took = [1_000, 2_000, None, 10_000]
     drafts = [
@@ -137,7 +137,7 @@ def test_a_bar_lies_where_its_step_lay_in_the_time_of_all(record: Record) -> Non
     assert span_of(rows[:1]) is None
 
 
-def test_a_document_is_that_of_the_contract_where_it_is_short(record: Record) -> None:
+def test_a_short_document_is_the_api_document(record: Record) -> None:
     hit = HitDraft(rank=1, text="The text.", frame=3)
     session = record(
         [
@@ -153,7 +153,7 @@ def test_a_document_is_that_of_the_contract_where_it_is_short(record: Record) ->
     assert [(each.cut, each.payloads) for each in found] == [(False, []), (False, [])]
 
 
-def test_of_long_payloads_it_has_the_beginning_and_says_where_the_whole_is(record: Record) -> None:
+def test_long_payloads_are_truncated_with_a_link_to_the_full_value(record: Record) -> None:
     long = "ä" * 10_000
     hit = HitDraft(rank=1, text=long + "!", frame=3)
     session = record(

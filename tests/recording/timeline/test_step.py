@@ -17,7 +17,7 @@ def action(session: Session, sequence: int) -> Action:
     return Action.objects.get(session=session, sequence=sequence)
 
 
-def test_a_step_comes_with_what_was_frozen_in_order_of_rank(record: Record) -> None:
+def test_a_step_has_its_frozen_hits_in_rank_order(record: Record) -> None:
     hits = tuple(HitDraft(rank=rank, title=f"hit {rank}", text=f"passage {rank}") for rank in (1, 2, 3))
     session = record(
         [ActionDraft(kind="find", input="Why?", retrieval=RetrievalDraft(mode="hybrid", hits=hits))]
@@ -33,7 +33,7 @@ def test_a_step_comes_with_what_was_frozen_in_order_of_rank(record: Record) -> N
     assert found.output is None
 
 
-def test_a_hit_without_a_text_says_so(record: Record) -> None:
+def test_a_hit_without_a_text_is_marked(record: Record) -> None:
     retrieval = RetrievalDraft(hits=(HitDraft(rank=1, sha256="0" * 64),))
     session = record([ActionDraft(kind="find", retrieval=retrieval)])
     (passage,) = step(session, 1).passages
@@ -45,13 +45,13 @@ def test_a_hit_without_a_text_says_so(record: Record) -> None:
     [
         ("abcdef", 4, "abcd", True),
         ("abcd", 4, "abcd", False),
-        ("aé🕰", 4, "aé", True),  # the cut falls inside the four bytes of the clock
+        ("aé🕰", 4, "aé", True),  # the cut is inside the four bytes of the clock
         ("a\x00\ud800b", 99, "a\x00\ud800b", False),
         ("ab\ud800", 4, "ab", True),
         ([1, 2], 99, "[1,2]", False),
     ],
 )
-def test_a_payload_is_cut_between_characters_and_kept_as_it_was(
+def test_a_payload_is_cut_between_characters_and_stored_unchanged(
     record: Record, output: object, first_bytes: int, text: str, cut: bool
 ) -> None:
     session = record([ActionDraft(kind="event", output=output)])
@@ -60,7 +60,7 @@ def test_a_payload_is_cut_between_characters_and_kept_as_it_was(
     assert (head.text, head.cut) == (text, cut)
 
 
-def test_a_parent_is_named_by_its_id_or_its_sequence_even_when_it_came_later(record: Record) -> None:
+def test_a_parent_is_found_by_id_or_sequence_even_if_it_came_later(record: Record) -> None:
     session = record(
         [
             ActionDraft(kind="event", parent="late"),
@@ -75,7 +75,7 @@ def test_a_parent_is_named_by_its_id_or_its_sequence_even_when_it_came_later(rec
     assert [row.sequence for row in relatives(session, action(session, 2))[1]] == [1, 3]
 
 
-def test_two_steps_that_name_each_other_are_both(record: Record) -> None:
+def test_two_steps_may_be_each_others_parents(record: Record) -> None:
     session = record(
         [ActionDraft(kind="event", id="a", parent="b"), ActionDraft(kind="event", id="b", parent="a")]
     )
@@ -84,7 +84,7 @@ def test_two_steps_that_name_each_other_are_both(record: Record) -> None:
     assert (above.sequence, inside) == (2, [])
 
 
-def test_the_steps_beside_a_step_are_those_of_the_filter_and_of_its_kind(record: Record) -> None:
+def test_the_neighbours_of_a_step_follow_the_filter_and_its_kind(record: Record) -> None:
     kinds = ["ask", "event", "ask", "find", "event", "ask"]
     session = record([ActionDraft(kind=kind) for kind in kinds])
     beside = neighbours(session, action(session, 3))
@@ -96,7 +96,7 @@ def test_the_steps_beside_a_step_are_those_of_the_filter_and_of_its_kind(record:
     assert (last.next, last.next_same_kind) == (None, None)
 
 
-def test_the_steps_beside_a_step_are_also_the_failed_ones_and_the_checkpoints(record: Record) -> None:
+def test_the_neighbours_of_a_step_include_failed_steps_and_checkpoints(record: Record) -> None:
     failed = ActionDraft(kind="event", error_type="Odd")
     point, plain = ActionDraft(kind="checkpoint"), ActionDraft(kind="event")
     session = record([failed, point, plain, plain, failed, point])
@@ -113,16 +113,16 @@ def test_any_number_leads_to_the_nearest_step(record: Record, wanted: int, found
     assert nearest(session, wanted) == found
 
 
-def test_a_session_without_steps_has_no_nearest(record: Record) -> None:
+def test_a_session_without_steps_has_no_nearest_step(record: Record) -> None:
     assert nearest(record([]), 1) is None
 
 
-def test_a_step_that_is_not_there_is_not_found(record: Record) -> None:
+def test_an_unknown_step_is_not_found(record: Record) -> None:
     with pytest.raises(NotFound, match="It has steps 1 to 1"):
         step(record([ActionDraft(kind="event")]), 2)
 
 
-def test_a_step_takes_four_queries_however_much_it_holds(
+def test_a_step_takes_four_queries_whatever_its_size(
     record: Record, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     hits = tuple(HitDraft(rank=rank, text=f"passage {rank}") for rank in range(1, 60))

@@ -1,4 +1,4 @@
-"""What is suggested for a filter: values that the session really has, with how many steps have them."""
+"""Filter suggestions: values that occur in the session, with their number of steps."""
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
@@ -51,12 +51,12 @@ def test_fields_and_then_values_are_suggested(
     assert [(each.words, each.number) for each in suggestions(session, text, len(text))] == expected
 
 
-def test_a_suggestion_says_what_the_filter_becomes(session: Session) -> None:
+def test_a_suggestion_has_the_resulting_filter(session: Session) -> None:
     (one,) = suggestions(session, "kind:event tool:tw", 18)
     assert (one.filter, one.at) == ('kind:event tool:"two words" ', 28)
 
 
-def test_few_are_suggested_and_at_most_one_query_is_asked(
+def test_suggestions_are_few_and_take_at_most_one_query(
     record: Record, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     session = record([ActionDraft(kind="tool_call", tool=f"tool {n}", tags=(f"tag {n}",)) for n in range(40)])
@@ -65,7 +65,7 @@ def test_few_are_suggested_and_at_most_one_query_is_asked(
             assert len(suggestions(session, text, len(text))) <= MOST
 
 
-def test_tags_of_a_long_session_are_those_of_its_latest_steps(
+def test_the_tags_suggested_in_a_long_session_are_from_its_latest_steps(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LATEST", 1)

@@ -1,4 +1,4 @@
-"""What some steps of a session add up to: the kept counts say what counting anew would say, and each row what its filter shows."""
+"""Totals of the steps of a session: stored counts match a recount, and each row matches its filter."""
 
 from dataclasses import asdict
 from decimal import Decimal
@@ -40,7 +40,7 @@ def drafts() -> list[ActionDraft]:
     ]
 
 
-def told(sums: Sums) -> dict[str, Any]:
+def figures(sums: Sums) -> dict[str, Any]:
     return asdict(sums) | {"duration_ms": pytest.approx(sums.duration_ms)}
 
 
@@ -59,22 +59,22 @@ def told(sums: Sums) -> dict[str, Any]:
         "-kind:message -model:acme:large",
     ],
 )
-def test_the_kept_counts_say_what_the_steps_say(
+def test_stored_counts_match_the_steps(
     record: Record, monkeypatch: pytest.MonkeyPatch, by: str, written: str
 ) -> None:
     session = record(drafts(), agent="coder")
     kept = totals_by(session, by, parse(written))
     monkeypatch.setattr(totals, "_has_counts", lambda _: False)
     anew = totals_by(session, by, parse(written))
-    assert [(line.value, told(line.sums)) for line in kept.lines] == [
-        (line.value, told(line.sums)) for line in anew.lines
+    assert [(line.value, figures(line.sums)) for line in kept.lines] == [
+        (line.value, figures(line.sums)) for line in anew.lines
     ]
     assert kept.whole.steps == matches(session, parse(written))
 
 
 @pytest.mark.parametrize("by", GROUPS)
 @pytest.mark.parametrize("written", ["", "status:error", "step:2-5", "null", "tool:read"])
-def test_every_row_leads_to_a_filter_that_shows_its_steps(record: Record, by: str, written: str) -> None:
+def test_every_row_links_to_a_filter_that_shows_its_steps(record: Record, by: str, written: str) -> None:
     session = record(drafts())
     found = totals_by(session, by, parse(written))
     assert found.whole.steps == matches(session, parse(written))
@@ -106,7 +106,7 @@ def test_the_totals_of_a_session_by_model(record: Record) -> None:
 
 
 @pytest.mark.parametrize("written", ["", "tool:read", "status:ok step:1-900 took:>1"])
-def test_it_is_one_question_of_any_session(
+def test_totals_take_one_query_for_any_session(
     record: Record, django_assert_num_queries: DjangoAssertNumQueries, written: str
 ) -> None:
     session = record(drafts() * 150)
@@ -114,11 +114,11 @@ def test_it_is_one_question_of_any_session(
         totals_by(session, "tool", parse(written))
 
 
-def test_a_session_without_steps_adds_up_to_nothing(record: Record) -> None:
+def test_the_totals_of_a_session_without_steps_are_empty(record: Record) -> None:
     found = totals_by(record([]), "kind")
     assert (found.lines, found.whole) == ((), Sums())
 
 
-def test_another_grouping_is_refused_in_words(record: Record) -> None:
+def test_an_unknown_grouping_is_refused_with_a_clear_message(record: Record) -> None:
     with pytest.raises(InvalidInput, match="Use one of: kind, tool, model, agent"):
         totals_by(record([]), "day")

@@ -1,4 +1,4 @@
-"""What is typed where the caret stands in a filter, and the filter with a suggestion in its place."""
+"""The term at the caret of a filter, and the filter after a suggestion is inserted."""
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,7 @@ from timemachine.recording.timeline.pure.filter_completion import HINTS, fields_
         ('tag:"a, b', "tag", "a, b"),
     ],
 )
-def test_the_piece_at_the_end_is_what_is_typed(text: str, field: str | None, words: str) -> None:
+def test_the_term_at_the_end_is_the_typed_one(text: str, field: str | None, words: str) -> None:
     found = typed(text, len(text))
     assert (found.field, found.words) == (field, words)
 
@@ -41,7 +41,7 @@ def test_the_piece_at_the_end_is_what_is_typed(text: str, field: str | None, wor
         ("kind:ask s", 10, "status", ("kind:ask status:", 16)),
     ],
 )
-def test_a_field_takes_the_place_of_the_piece(
+def test_a_suggested_field_replaces_the_typed_term(
     text: str, at: int, name: str, expected: tuple[str, int]
 ) -> None:
     assert typed(text, at).with_field(name) == expected
@@ -57,26 +57,26 @@ def test_a_field_takes_the_place_of_the_piece(
         ("tag:x", 5, 'say "hi"', (r'tag:"say \"hi\"" ', 17)),
     ],
 )
-def test_a_value_takes_the_place_of_the_piece_and_is_quoted_where_it_must_be(
+def test_a_suggested_value_replaces_the_typed_term_and_is_quoted_if_needed(
     text: str, at: int, value: str, expected: tuple[str, int]
 ) -> None:
     assert typed(text, at).with_value(value) == expected
 
 
 @given(st.text(min_size=1))
-def test_any_value_is_read_as_itself(value: str) -> None:
+def test_any_suggested_value_parses_to_itself(value: str) -> None:
     (term,) = parse(typed("tool:", 5).with_value(value)[0]).terms
     assert term == Named(field="tool", values=(value,))
 
 
 @given(st.text(alphabet='ab:",\\ -'), st.integers(-2, 30))
-def test_whatever_is_typed_has_a_piece_around_the_caret(text: str, at: int) -> None:
+def test_any_text_has_a_term_at_the_caret(text: str, at: int) -> None:
     found = typed(text, at)
     assert 0 <= found.first <= found.last <= len(text)
     assert found.first <= min(max(at, 0), len(text)) or found.words == ""
 
 
-def test_fields_that_begin_so_come_first() -> None:
+def test_fields_with_the_typed_prefix_come_first() -> None:
     assert list(fields_like("to")) == ["tool", "took", "tokens"]
     assert next(fields_like("o")) == "tool"
     assert list(fields_like("")) == list(HINTS)

@@ -1,4 +1,4 @@
-"""Fixtures that the tests of notes share."""
+"""Shared fixtures for tests of notes."""
 
 from tests.api.conftest import api, stranger
 

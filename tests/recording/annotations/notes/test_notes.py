@@ -1,4 +1,4 @@
-"""Notes over HTTP: pinned to steps, listed in their order, deleted by whom they belong to; the record never changes."""
+"""Notes over HTTP: pinned to steps, listed in order, deletable by their owners; the recording never changes."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ def pinned(api: Program, sequence: int, text: str = "Here it went wrong.") -> di
     return found
 
 
-def test_a_note_is_pinned_to_a_step_and_the_record_stays(api: Program, session: Session) -> None:
+def test_pinning_a_note_does_not_change_the_recording(api: Program, session: Session) -> None:
     before = list(Action.objects.order_by("id").values()), Session.objects.values().get()
     made = pinned(api, 2)
     assert made["url"].endswith(f"/sessions/{session.id}/notes/{made['id']}/")
@@ -47,7 +47,7 @@ def test_a_note_is_pinned_to_a_step_and_the_record_stays(api: Program, session: 
     "text",
     [HOSTILE, "\x00", "\ud800\uffff", "\u202eabc", " a\r\n b ", "é" * LONGEST_TEXT, "\x00" * LONGEST_TEXT],
 )
-def test_any_text_is_given_back_as_it_was(api: Program, session: Session, text: str) -> None:
+def test_any_text_is_returned_unchanged(api: Program, session: Session, text: str) -> None:
     assert session
     assert pinned(api, 1, text)["text"] == text
     assert api.get(NOTES).json()["items"][0]["text"] == text
@@ -61,7 +61,7 @@ def test_any_text_is_given_back_as_it_was(api: Program, session: Session, text: 
         ("x" * (LONGEST_TEXT + 1), "has 2,001 characters; the maximum is 2,000"),
     ],
 )
-def test_a_text_that_can_be_no_note_is_refused_with_its_field(
+def test_an_invalid_note_text_is_refused_with_its_field(
     api: Program, session: Session, text: str, words: str
 ) -> None:
     assert session
@@ -72,15 +72,13 @@ def test_a_text_that_can_be_no_note_is_refused_with_its_field(
 
 
 @pytest.mark.parametrize("sequence", [6, 2**61])
-def test_a_step_that_is_not_there_has_no_notes(api: Program, session: Session, sequence: int) -> None:
+def test_a_note_on_an_unknown_step_is_not_found(api: Program, session: Session, sequence: int) -> None:
     assert session
     answer = api.post(NOTES, {"sequence": sequence, "text": "x"})
     assert (answer.status_code, answer.json()["code"]) == (404, "step_not_found")
 
 
-def test_notes_are_listed_by_their_steps_page_by_page_also_from_one_that_was_deleted(
-    api: Program, session: Session
-) -> None:
+def test_notes_are_paginated_by_step_even_after_a_deleted_note(api: Program, session: Session) -> None:
     assert session
     for sequence in (4, 2, 5, 2, 1):
         pinned(api, sequence)
@@ -94,12 +92,12 @@ def test_notes_are_listed_by_their_steps_page_by_page_also_from_one_that_was_del
 
 
 @pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 201}, {"after": "x"}, {"after": "WyJ4Il0"}])
-def test_a_page_that_cannot_be_is_refused(api: Program, session: Session, query: dict[str, str]) -> None:
+def test_an_invalid_page_is_refused(api: Program, session: Session, query: dict[str, str]) -> None:
     assert session
     assert api.get(NOTES, **query).status_code == 422
 
 
-def test_a_place_of_another_session_is_not_known(api: Program, project: Project, session: Session) -> None:
+def test_a_cursor_of_another_session_is_refused(api: Program, project: Project, session: Session) -> None:
     recorded(project, example_actions(), key="t")
     for text in "ab":
         api.post("/sessions/t/notes", {"sequence": 1, "text": text})
@@ -109,9 +107,7 @@ def test_a_place_of_another_session_is_not_known(api: Program, project: Project,
     assert session
 
 
-def test_a_deleted_note_is_in_no_list_and_says_who_deleted_it_and_when(
-    api: Program, session: Session
-) -> None:
+def test_a_deleted_note_is_no_longer_listed_and_has_no_text(api: Program, session: Session) -> None:
     made = pinned(api, 2, "A secret by mistake.")
     gone = api.delete(f"{NOTES}/{made['id']}").json()
     assert (gone["deleted"], gone["deleted_by"]) == (made["id"], "key test")
@@ -163,7 +159,7 @@ def test_a_note_is_only_found_in_its_own_session(api: Program, project: Project,
     assert session
 
 
-def test_erasing_a_session_takes_its_notes_along(api: Program, session: Session) -> None:
+def test_erasing_a_session_erases_its_notes(api: Program, session: Session) -> None:
     deleted = pinned(api, 1)["id"]
     api.delete(f"{NOTES}/{deleted}")
     pinned(api, 2)
@@ -171,7 +167,7 @@ def test_erasing_a_session_takes_its_notes_along(api: Program, session: Session)
     assert Note.objects.count() == 0
 
 
-def test_the_same_note_sent_twice_is_one_and_another_text_is_another(session: Session) -> None:
+def test_a_repeated_note_is_stored_once_and_a_different_text_is_a_new_note(session: Session) -> None:
     note_id = uuid7()
     first = commands.add(session, 1, "a", by="x", note_id=note_id)
     assert commands.add(session, 1, "a", by="x", note_id=note_id) == first
@@ -180,7 +176,7 @@ def test_the_same_note_sent_twice_is_one_and_another_text_is_another(session: Se
     assert [note.text for note in notes_of(session)] == ["a", "b"]
 
 
-def test_a_step_holds_a_hundred_notes(
+def test_a_step_may_have_at_most_a_hundred_notes(
     session: Session, monkeypatch: pytest.MonkeyPatch, api: Program
 ) -> None:
     monkeypatch.setattr(commands, "MOST_AT_A_STEP", 2)
@@ -192,7 +188,7 @@ def test_a_step_holds_a_hundred_notes(
     assert session
 
 
-def test_steps_with_notes_are_counted_and_named_once_by_one_query_each(session: Session) -> None:
+def test_note_counts_and_noted_steps_take_one_query_each(session: Session) -> None:
     for sequence in (4, 2, 4, 5):
         commands.add(session, sequence, "x", by="x")
     commands.delete(commands.add(session, 1, "x", by="x"), by="x", administers=False)
@@ -205,7 +201,7 @@ def test_steps_with_notes_are_counted_and_named_once_by_one_query_each(session: 
     assert len(asked) == 3
 
 
-def test_a_list_of_many_notes_asks_as_often_as_one_of_few(api: Program, session: Session) -> None:
+def test_a_list_of_notes_takes_the_same_queries_for_any_number(api: Program, session: Session) -> None:
     pinned(api, 1)
     with CaptureQueriesContext(connection) as few:
         api.get(NOTES)
@@ -226,7 +222,7 @@ def test_a_list_of_many_notes_asks_as_often_as_one_of_few(api: Program, session:
         {"deleted_by": "x", "deleted_at": "2026-01-01T00:00:00Z"},
     ],
 )
-def test_the_database_refuses_what_cannot_be(session: Session, wrong: dict[str, object]) -> None:
+def test_the_database_refuses_invalid_rows(session: Session, wrong: dict[str, object]) -> None:
     row = {
         "project_id": session.project_id,
         "session": session,
@@ -238,7 +234,7 @@ def test_the_database_refuses_what_cannot_be(session: Session, wrong: dict[str, 
         Note.objects.create(**row | wrong)
 
 
-def test_an_unknown_field_is_refused_by_its_name(api: Program, session: Session) -> None:
+def test_an_unknown_field_is_refused_by_name(api: Program, session: Session) -> None:
     assert session
     answer = api.post(NOTES, {"sequence": 1, "text": "x", "colour": "red"})
     assert answer.status_code == 422

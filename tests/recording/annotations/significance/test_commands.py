@@ -1,4 +1,4 @@
-"""How much steps matter, changed beside the record: through the API, the timeline's filter, and what is told again."""
+"""Changing the significance of steps without changing the recording: the API, timeline filters and transcripts."""
 
 from typing import Any
 
@@ -47,7 +47,9 @@ def filtered(session: Session, text: str) -> list[int]:
     return list(found.values_list("sequence", flat=True))
 
 
-def test_a_change_is_in_force_and_the_record_and_its_seal_stay(api: Program, story: Session) -> None:
+def test_a_change_takes_effect_and_leaves_the_recording_and_its_seal_unchanged(
+    api: Program, story: Session
+) -> None:
     seals.seal_session(story.id)
     before = list(Action.objects.order_by("id").values()), list(SealedRecord.objects.values())
     found = weigh(api, 2, significance="decision")
@@ -58,7 +60,9 @@ def test_a_change_is_in_force_and_the_record_and_its_seal_stay(api: Program, sto
     assert (list(Action.objects.order_by("id").values()), list(SealedRecord.objects.values())) == before
 
 
-def test_what_is_in_force_is_what_is_filtered_told_and_shown(api: Program, story: Session) -> None:
+def test_the_changed_significance_is_used_in_filters_transcripts_and_pages(
+    api: Program, story: Session
+) -> None:
     weigh(api, 2, significance="decision")
     weigh(api, 4, significance="normal")
     listed = api.get("/sessions/story/actions", significance="decision").json()["items"]
@@ -76,7 +80,7 @@ def test_what_is_in_force_is_what_is_filtered_told_and_shown(api: Program, story
     assert shown == ["error", "decision", "hypothesis", "normal"]
 
 
-def test_going_back_to_the_record_is_kept_in_the_history(api: Program, story: Session) -> None:
+def test_a_reset_to_the_recorded_value_is_in_the_history(api: Program, story: Session) -> None:
     weigh(api, 3, significance="breakthrough")
     weigh(api, 3, importance=0.1)
     assert weigh(api, 3, significance=None)["importance"] == 0.1
@@ -93,7 +97,7 @@ def test_going_back_to_the_record_is_kept_in_the_history(api: Program, story: Se
     assert {(each["sequence"], each["by"], each["proposal"]) for each in history} == {(3, "key test", None)}
 
 
-def test_what_is_in_force_already_is_no_change(api: Program, story: Session) -> None:
+def test_setting_the_current_value_is_not_a_change(api: Program, story: Session) -> None:
     assert story
     weigh(api, 2, significance="decision")
     weigh(api, 2, significance="decision")
@@ -101,7 +105,7 @@ def test_what_is_in_force_already_is_no_change(api: Program, story: Session) -> 
     assert len(api.get("/sessions/story/weights").json()["items"]) == 1
 
 
-def test_the_history_is_read_page_by_page(api: Program, story: Session) -> None:
+def test_the_history_is_paginated(api: Program, story: Session) -> None:
     assert story
     for number in range(5):
         weigh(api, 2, importance=number / 10)
@@ -121,7 +125,7 @@ def test_the_history_is_read_page_by_page(api: Program, story: Session) -> None:
         (9, {"significance": "error"}, 404),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(
+def test_an_invalid_change_is_refused_and_changes_nothing(
     api: Program, story: Session, sequence: int, sent: dict[str, Any], status: int
 ) -> None:
     assert story
@@ -129,7 +133,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
     assert not SignificanceOverride.objects.exists()
 
 
-def test_another_project_finds_nothing_and_who_only_reads_changes_nothing(
+def test_other_projects_and_read_only_keys_cannot_change_significance(
     api: Program, stranger: Program, story: Session, project: Project
 ) -> None:
     assert api
@@ -147,7 +151,7 @@ def test_another_project_finds_nothing_and_who_only_reads_changes_nothing(
     )
 
 
-def test_a_session_that_is_erased_takes_what_was_said_of_it(api: Program, story: Session) -> None:
+def test_erasing_a_session_erases_its_significance_changes(api: Program, story: Session) -> None:
     assert story
     weigh(api, 2, significance="decision")
     assert api.delete("/sessions/story").status_code == 200
@@ -162,7 +166,7 @@ def importance(
     *,
     compressed: bool,
 ) -> float | None:
-    """What `tm_importance` is to say, written a second time."""
+    """The expected result of `tm_importance`, implemented a second time."""
     now = said_significance or significance
     if said is not None:
         return said
@@ -173,7 +177,7 @@ def importance(
     return given if given is not None else DEFAULT_IMPORTANCE.get(significance or "")
 
 
-def test_the_importance_in_force_follows_the_vocabulary(api: Program, project: Project) -> None:
+def test_the_effective_importance_follows_the_vocabulary(api: Program, project: Project) -> None:
     words, numbers = (None, *SIGNIFICANCES), (None, 0.1, 0.99)
     cases = [(a, b, c, d) for a in numbers for b in words for c in numbers for d in words]
     record(
@@ -202,7 +206,7 @@ def proposals(api: Program) -> list[tuple[int, str, str]]:
     return [(each["sequence"], each["rule"], each["significance"]) for each in found["items"]]
 
 
-def test_proposals_are_made_for_steps_without_a_word_and_taken_or_refused(api: Program) -> None:
+def test_proposals_for_unrated_steps_are_accepted_or_declined(api: Program) -> None:
     record(
         api,
         "story",
@@ -238,7 +242,7 @@ def test_proposals_are_made_for_steps_without_a_word_and_taken_or_refused(api: P
     assert "There is no suggestion for step 4 by the rule 'decision'" in never.json()["message"]
 
 
-def test_the_result_of_a_tool_that_begins_with_error_has_failed(api: Program) -> None:
+def test_a_tool_result_that_starts_with_error_counts_as_failed(api: Program) -> None:
     record(
         api,
         "story",
@@ -251,14 +255,14 @@ def test_the_result_of_a_tool_that_begins_with_error_has_failed(api: Program) ->
     assert (found["read"], found["recorded"], found["next"]) == (3, 3, None)
 
 
-def test_a_turn_that_was_deleted_matters_no_more(api: Program, story: Session) -> None:
+def test_the_significance_of_a_deleted_turn_cannot_be_changed(api: Program, story: Session) -> None:
     assert story
     assert api.delete_for("/sessions/story/actions/2", {"reason": "asked for"}).status_code in {200, 202}
     answer = api.patch("/sessions/story/actions/2", {"significance": "decision"})
     assert (answer.status_code, answer.json()["code"]) == (409, "turn_deleted")
 
 
-def test_many_calls_of_many_tools_are_read_in_time(api: Program) -> None:
+def test_proposals_for_many_calls_are_computed_in_time(api: Program) -> None:
     made = (
         {
             "kind": "tool_call",

@@ -1,4 +1,4 @@
-"""Lines as Claude Code writes them, and the actions that they become."""
+"""Lines as Claude Code writes them, and the actions they become."""
 
 import json
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ def line(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def user(content: Any, uuid: str = "u1", **fields: Any) -> dict[str, Any]:
-    """A line of the user."""
+    """A user line."""
     return line("user", uuid=uuid, message={"role": "user", "content": content}, **fields)
 
 
 def answer(
     *content: Any, uuid: str = "a1", message: Mapping[str, Any] | None = None, **fields: Any
 ) -> dict[str, Any]:
-    """A line of an answer, by default of the model claude-x."""
+    """A line of an answer, by default from the model claude-x."""
     whole = {
         "id": "m1",
         "role": "assistant",
@@ -37,7 +37,7 @@ def answer(
 
 
 def text(words: str) -> dict[str, str]:
-    """A block of text."""
+    """A text block."""
     return {"type": "text", "text": words}
 
 
@@ -47,7 +47,7 @@ def result(content: Any, call_id: str = "t1", **fields: Any) -> dict[str, Any]:
 
 
 def actions_of(*records: dict[str, Any]) -> tuple[ActionDraft, ...]:
-    """The actions that a file of these lines becomes."""
+    """The actions that a file with these lines becomes."""
     (session,) = (
         FORMATS["claude_code"].read(b"\n".join(json.dumps(record).encode() for record in records)).sessions
     )

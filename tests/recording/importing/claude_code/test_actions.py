@@ -1,4 +1,4 @@
-"""Claude Code lines as actions: what people wrote, what is tagged, when it was and how it is named."""
+"""Claude Code lines as actions: user messages, tags, times and names."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +9,7 @@ from tests.recording.importing.claude_code.lines import IMAGE, WHEN, actions_of,
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
-def test_what_a_person_wrote_is_a_message_of_the_user() -> None:
+def test_text_written_by_a_person_is_a_user_message() -> None:
     record = user("Why does it fail?", timestamp=WHEN, parentUuid=None)
 
     assert actions_of(record) == (
@@ -26,7 +26,7 @@ def test_what_a_person_wrote_is_a_message_of_the_user() -> None:
     )
 
 
-def test_each_block_of_a_user_line_is_an_action_and_the_first_holds_the_line() -> None:
+def test_each_block_of_a_user_line_is_an_action_and_the_first_has_the_line_as_source() -> None:
     record = user(
         [text("Look"), IMAGE, {"type": "document", "source": {}}, {"type": "new"}, "bare", {"type": "text"}]
     )
@@ -60,13 +60,13 @@ def test_each_block_of_a_user_line_is_an_action_and_the_first_holds_the_line() -
         (user("Explore", isSidechain=True), ("sidechain",)),
     ],
 )
-def test_lines_that_no_person_wrote_are_tagged(record: dict[str, Any], tags: tuple[str, ...]) -> None:
+def test_user_lines_not_written_by_a_person_are_tagged(record: dict[str, Any], tags: tuple[str, ...]) -> None:
     (found,) = actions_of(record)
 
     assert (found.kind, found.role, found.tags) == ("message", "user", tags)
 
 
-def test_the_work_of_a_sidechain_belongs_to_another_agent() -> None:
+def test_sidechain_lines_belong_to_another_agent() -> None:
     found = actions_of(
         user("main"),
         user("side", "u2", isSidechain=True),
@@ -123,13 +123,11 @@ def test_every_other_line_is_an_event_named_by_its_type(record: dict[str, Any], 
         (line("system", timestamp=1_772_359_200), None),
     ],
 )
-def test_an_action_has_the_time_of_its_line_and_none_where_it_has_no_time(
-    record: dict[str, Any], time: datetime | None
-) -> None:
+def test_an_action_has_the_time_of_its_line_if_any(record: dict[str, Any], time: datetime | None) -> None:
     assert actions_of(record)[0].started_at == time
 
 
-def test_ids_are_unique_where_lines_repeat_their_uuid() -> None:
+def test_ids_are_unique_even_if_lines_repeat_their_uuid() -> None:
     found = actions_of(
         user("a"), user("b"), user("c", "u1~2"), user("d"), user([text("e")]), user([text("f")])
     )

@@ -1,4 +1,4 @@
-"""Claude Code answers as model calls: their blocks, their usage, and the answers that no model gave."""
+"""Claude Code answers as model calls: blocks, usage, and synthetic answers."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -60,7 +60,7 @@ def test_an_answer_over_several_lines_is_one_model_call_with_a_child_for_each_bl
         ("bare", "event", "unknown", ()),
     ],
 )
-def test_a_block_without_a_readable_text_is_kept_whole(
+def test_a_block_without_readable_text_is_stored_unchanged(
     block: Any, kind: str, name: str, tags: tuple[str, ...]
 ) -> None:
     _, found = actions_of(answer(block))
@@ -75,7 +75,7 @@ def test_a_block_without_a_readable_text_is_kept_whole(
     assert found.output == block
 
 
-def test_an_answer_whose_content_is_a_text_has_one_text_block() -> None:
+def test_an_answer_with_plain_text_content_has_one_text_block() -> None:
     call, said = actions_of(answer(message={"content": "Hello"}))
 
     assert call.output == {"content": [text("Hello")], "stop_reason": None}
@@ -89,7 +89,7 @@ def test_an_answer_without_blocks_has_no_children(content: Any) -> None:
     assert call.output == {"content": [], "stop_reason": None}
 
 
-def test_a_block_that_is_written_again_on_a_later_line_of_its_answer_counts_once() -> None:
+def test_a_block_repeated_on_a_later_line_of_its_answer_counts_once() -> None:
     first, anew = answer(text("One"), text("One")), answer(text("One"), CALL, uuid="a2")
 
     call, *children = actions_of(first, anew, first)
@@ -99,7 +99,7 @@ def test_a_block_that_is_written_again_on_a_later_line_of_its_answer_counts_once
     assert [each.id for each in children] == ["a1/1", "a1/2", "a2/2"]
 
 
-def test_lines_between_the_lines_of_an_answer_stay_where_they_are() -> None:
+def test_lines_between_the_lines_of_an_answer_keep_their_position() -> None:
     found = actions_of(
         answer(text("a")),
         user([result("r", "t0")]),
@@ -110,7 +110,7 @@ def test_lines_between_the_lines_of_an_answer_stay_where_they_are() -> None:
     assert [each.id for each in found] == ["a1", "a1/1", "u1/1", "a2/1", "b1"]
 
 
-def test_answers_without_a_message_id_are_calls_of_their_own() -> None:
+def test_answers_without_a_message_id_are_separate_calls() -> None:
     found = actions_of(answer(message={"id": None}), answer(uuid="a2", message={"id": None}))
 
     assert [(each.kind, each.id) for each in found] == [("llm_call", "a1"), ("llm_call", "a2")]
@@ -177,7 +177,7 @@ def test_usage_is_taken_from_the_most_complete_line_and_counts_cached_tokens_as_
         (None, None),
     ],
 )
-def test_what_was_cached_for_an_hour_is_kept_with_the_call(
+def test_tokens_cached_for_an_hour_are_recorded_with_the_call(
     cache_creation: dict[str, Any] | None, parameters: dict[str, int] | None
 ) -> None:
     spent = recorded(output_tokens=1, cache_creation_input_tokens=10, cache_creation=cache_creation)
@@ -213,7 +213,7 @@ def test_what_was_cached_for_an_hour_is_kept_with_the_call(
         (answer(isApiErrorMessage=True), "anthropic:claude-x", ("api_error", None)),
     ],
 )
-def test_a_synthetic_answer_has_no_model_and_says_what_failed(
+def test_a_synthetic_answer_has_no_model_and_records_the_error(
     record: dict[str, Any], model: str | None, error: tuple[str | None, str | None]
 ) -> None:
     call = actions_of(record)[0]

@@ -26,7 +26,7 @@ def name_of(*records: dict[str, Any]) -> str:
     return session.name
 
 
-def test_lines_are_grouped_by_session_in_the_order_in_which_sessions_appear() -> None:
+def test_lines_are_grouped_by_session_in_order_of_appearance() -> None:
     result = FORMATS["claude_code"].read(
         file_of(
             user("old one", sessionId="old"),
@@ -41,7 +41,7 @@ def test_lines_are_grouped_by_session_in_the_order_in_which_sessions_appear() ->
     ]
 
 
-def test_lines_of_another_kind_that_have_a_list_for_a_type_are_told_apart() -> None:
+def test_lines_whose_type_is_not_a_text_are_skipped() -> None:
     schema = {"type": ["string", "null"], "uuid": "u", "message": {"role": "user"}}
     nested = {"type": {"const": "user"}, "sessionId": "s1"}
     assert not recognises(opening_of(file_of(schema, nested)))
@@ -50,7 +50,7 @@ def test_lines_of_another_kind_that_have_a_list_for_a_type_are_told_apart() -> N
     assert [each.line for each in result.report.skipped] == [1, 3]
 
 
-def test_a_line_without_a_session_goes_where_it_points_to_else_where_it_stands() -> None:
+def test_a_line_without_a_session_joins_its_parent_or_else_the_current_session() -> None:
     result = FORMATS["claude_code"].read(
         file_of(
             {"type": "summary", "summary": "points nowhere", "leafUuid": "gone"},
@@ -68,7 +68,7 @@ def test_a_line_without_a_session_goes_where_it_points_to_else_where_it_stands()
     }
 
 
-def test_the_other_spelling_of_the_session_id_is_read_too() -> None:
+def test_both_spellings_of_the_session_id_are_read() -> None:
     (session,) = (
         FORMATS["claude_code"]
         .read(file_of({"type": "system", "subtype": "init", "session_id": "s9"}))
@@ -79,7 +79,7 @@ def test_the_other_spelling_of_the_session_id_is_read_too() -> None:
     assert session.actions[0].output == {"subtype": "init"}
 
 
-def test_a_file_without_any_session_id_keeps_its_key_when_it_grows() -> None:
+def test_a_growing_file_without_a_session_id_keeps_its_key() -> None:
     lines = [{"type": "user", "message": {"content": text}} for text in ("one", "two")]
     (short,), (grown,) = (
         FORMATS["claude_code"].read(file_of(lines[0])).sessions,
@@ -96,7 +96,7 @@ def test_a_session_id_that_cannot_be_a_key_is_named_by_its_hash() -> None:
     assert session.key.startswith("claude_code-")
 
 
-def test_the_latest_summary_of_this_session_is_its_name() -> None:
+def test_the_latest_summary_names_the_session() -> None:
     assert (
         name_of(
             {"type": "summary", "summary": "Of another session", "leafUuid": "gone"},
@@ -109,13 +109,13 @@ def test_the_latest_summary_of_this_session_is_its_name() -> None:
     )
 
 
-def test_a_summary_of_an_unknown_line_is_the_name_where_there_is_no_other() -> None:
+def test_a_summary_of_an_unknown_line_names_the_session_if_there_is_no_other() -> None:
     summary = {"type": "summary", "summary": "Mend the parser", "leafUuid": "gone"}
 
     assert name_of(summary, user("please look", uuid="u1")) == "Mend the parser"
 
 
-def test_the_first_words_of_a_person_are_the_name_where_there_is_no_summary() -> None:
+def test_without_a_summary_the_first_user_message_names_the_session() -> None:
     long = "please move the button to the right of the search field and give it a clear label"
 
     assert (
@@ -133,15 +133,15 @@ def test_the_first_words_of_a_person_are_the_name_where_there_is_no_summary() ->
     )
 
 
-def test_the_first_words_to_a_sidechain_are_the_name_where_no_person_wrote() -> None:
+def test_without_a_user_message_the_first_sidechain_prompt_names_the_session() -> None:
     assert name_of(user("Explore the folder", isSidechain=True)) == "Explore the folder"
 
 
-def test_the_key_is_the_name_where_nobody_said_anything() -> None:
+def test_without_any_message_the_key_is_the_name() -> None:
     assert name_of({"type": "system", "sessionId": "s1", "content": "Started"}) == "s1"
 
 
-def test_a_session_runs_from_its_earliest_to_its_latest_time() -> None:
+def test_a_session_lasts_from_its_earliest_to_its_latest_time() -> None:
     (session,) = (
         FORMATS["claude_code"]
         .read(
@@ -164,7 +164,7 @@ def test_a_session_without_times_has_none() -> None:
     assert (session.started_at, session.ended_at) == (None, None)
 
 
-def test_what_the_lines_say_of_their_place_is_metadata_and_a_list_where_it_changed() -> None:
+def test_the_location_of_lines_is_metadata_and_a_list_if_it_changed() -> None:
     (session,) = (
         FORMATS["claude_code"]
         .read(
@@ -181,7 +181,7 @@ def test_what_the_lines_say_of_their_place_is_metadata_and_a_list_where_it_chang
     assert (session.agent, session.user, session.tags) == ("claude-code", None, ())
 
 
-def test_a_line_that_was_cut_off_is_reported_and_the_rest_is_read() -> None:
+def test_a_truncated_line_is_reported_and_the_rest_is_read() -> None:
     whole = file_of(user("one"), user("two"), {"no": "type"}, {"type": 3}, ["list"])
     result = FORMATS["claude_code"].read(whole + b"\n" + file_of(user("three"))[:12])
 
@@ -208,7 +208,7 @@ def test_a_line_that_was_cut_off_is_reported_and_the_rest_is_read() -> None:
         (b'{"text":"a frame"}', "line 1: It has no `type`"),
     ],
 )
-def test_a_file_without_a_usable_line_is_refused_with_what_was_found(data: bytes, found: str) -> None:
+def test_a_file_without_a_usable_line_is_refused_with_its_contents(data: bytes, found: str) -> None:
     with pytest.raises(InvalidInput, match="Expected a Claude Code session") as refusal:
         FORMATS["claude_code"].read(data)
 

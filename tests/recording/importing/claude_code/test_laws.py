@@ -1,4 +1,4 @@
-"""Laws that hold for any file given as a Claude Code session."""
+"""Properties of any file read as a Claude Code session."""
 
 import json
 from typing import Any
@@ -58,14 +58,14 @@ def read_or_refuse(data: bytes) -> ParsedFile | None:
 
 
 def lines_kept(result: ParsedFile) -> list[dict[str, Any]]:
-    """The lines in the sources, each as often as an action has it."""
+    """The lines stored in sources, each as often as actions contain it."""
     sources = [action.source for session in result.sessions for action in session.actions if action.source]
     return [line for source in sources for line in (source if isinstance(source, list) else [source])]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(WRITTEN, max_size=5))
-def test_every_line_is_held_by_one_action_or_skipped_with_its_reason(written: list[bytes]) -> None:
+def test_every_line_is_in_one_action_or_skipped_with_a_reason(written: list[bytes]) -> None:
     data = b"\n".join(written)
     result = read_or_refuse(data)
     if result is None:
@@ -84,7 +84,7 @@ def test_every_line_is_held_by_one_action_or_skipped_with_its_reason(written: li
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(LINE, min_size=1, max_size=5))
-def test_every_object_with_a_type_is_kept_whole(records: list[dict[str, Any]]) -> None:
+def test_every_object_with_a_type_is_stored_unchanged(records: list[dict[str, Any]]) -> None:
     result = read_or_refuse(b"\n".join(json.dumps(record).encode() for record in records))
     expected = [record for record in records if isinstance(record["type"], str)]
 
@@ -115,7 +115,7 @@ def test_sessions_and_ids_are_unique_and_parents_are_actions_of_the_session(
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(LINE, min_size=1, max_size=4), st.data())
-def test_a_file_that_was_cut_off_keeps_all_its_whole_lines(
+def test_a_truncated_file_keeps_all_its_complete_lines(
     records: list[dict[str, Any]], data: st.DataObject
 ) -> None:
     whole = b"\n".join(json.dumps(record).encode() for record in records)
@@ -131,6 +131,6 @@ def test_a_file_that_was_cut_off_keeps_all_its_whole_lines(
 
 @settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=60))
-def test_any_bytes_are_recognised_or_not(data: bytes) -> None:
+def test_recognition_accepts_any_bytes(data: bytes) -> None:
     assert recognises(opening_of(data)) in {True, False}
     read_or_refuse(data)

@@ -1,4 +1,4 @@
-"""Two sessions of Claude Code that somebody else recorded."""
+"""Two Claude Code sessions recorded by other people."""
 
 import json
 from collections import Counter
@@ -56,7 +56,7 @@ def test_every_line_is_accounted_for_and_nothing_is_skipped(recordings: Path, na
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_actions_and_their_tokens_have_the_counted_numbers(recordings: Path, name: str) -> None:
+def test_actions_and_tokens_match_the_counts(recordings: Path, name: str) -> None:
     actions = the_session(recordings / "claude_code" / name).actions
     found = Counter(word_for(action) for action in actions)
     found["failed tool_result"] = sum(action.error_type == "tool_error" for action in actions)
@@ -75,7 +75,7 @@ def blocks_of(line: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def blocks_in_order(path: Path) -> list[tuple[str, Any]]:
-    """What was said, called and returned, block by block, read from the file on its own."""
+    """The said, called and returned blocks, read directly from the file."""
     return [
         (f"{line['type']} {block['type']}", block.get("text") or block.get("input") or block.get("content"))
         for line in raw_lines(path)
@@ -84,7 +84,7 @@ def blocks_in_order(path: Path) -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_texts_calls_and_results_stand_in_the_order_of_the_file(recordings: Path, name: str) -> None:
+def test_texts_calls_and_results_are_in_file_order(recordings: Path, name: str) -> None:
     path = recordings / "claude_code" / name
     words = {"tool_call": "assistant tool_use", "tool_result": "user tool_result"}
     said = {"agent": "assistant text", "user": "user text"}
@@ -119,7 +119,7 @@ def test_each_model_call_has_the_last_usage_of_its_message_and_a_known_model(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_result_stands_under_the_call_it_answers(recordings: Path, name: str) -> None:
+def test_every_result_is_a_child_of_its_call(recordings: Path, name: str) -> None:
     actions = the_session(recordings / "claude_code" / name).actions
     calls = {action.id: action for action in actions if action.kind == "tool_call"}
     results = [action for action in actions if action.kind == "tool_result"]
@@ -130,7 +130,7 @@ def test_every_result_stands_under_the_call_it_answers(recordings: Path, name: s
     assert all(calls[str(result.parent)].tool == result.tool for result in results)
 
 
-def test_the_session_is_named_by_the_first_words_of_a_person(recordings: Path) -> None:
+def test_the_first_user_message_names_the_session(recordings: Path) -> None:
     session = the_session(recordings / "claude_code" / "session_b.jsonl")
     words = next(
         line

@@ -1,4 +1,4 @@
-"""Claude Code tool results under their calls."""
+"""Claude Code tool results as children of their calls."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.recording.importing.claude_code.lines import CALL, IMAGE, actions_of,
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
-def test_a_result_stands_under_its_call_with_the_tool_and_the_line() -> None:
+def test_a_result_is_a_child_of_its_call_with_tool_and_source_line() -> None:
     record = user([result("content of a.py")], toolUseResult={"file": {"numLines": 1}})
 
     found = actions_of(answer(CALL), record)[-1]
@@ -36,7 +36,7 @@ def test_a_result_stands_under_its_call_with_the_tool_and_the_line() -> None:
         (result(None, is_error=True), None),
     ],
 )
-def test_a_result_that_is_an_error_says_so(block: dict[str, Any], message: str | None) -> None:
+def test_an_error_result_has_an_error(block: dict[str, Any], message: str | None) -> None:
     (found,) = actions_of(user([block]))
 
     assert (found.error_type, found.error_message) == ("tool_error", message)
@@ -44,13 +44,13 @@ def test_a_result_that_is_an_error_says_so(block: dict[str, Any], message: str |
 
 
 @pytest.mark.parametrize("flag", [False, None, "true"])
-def test_a_result_that_is_no_error_has_none(flag: Any) -> None:
+def test_a_successful_result_has_no_error(flag: Any) -> None:
     (found,) = actions_of(user([result([IMAGE], is_error=flag)]))
 
     assert (found.error_type, found.error_message, found.output) == (None, None, [IMAGE])
 
 
-def test_a_result_whose_call_is_not_in_the_session_has_no_parent() -> None:
+def test_a_result_without_its_call_has_no_parent() -> None:
     found = actions_of(answer(CALL), user([result("r", "t9"), result("r", call_id="")]))
 
     assert [(each.call_id, each.parent, each.tool) for each in found[-2:]] == [
@@ -59,13 +59,13 @@ def test_a_result_whose_call_is_not_in_the_session_has_no_parent() -> None:
     ]
 
 
-def test_a_result_without_an_id_is_not_put_under_a_call_without_one() -> None:
+def test_a_result_without_an_id_is_not_attached_to_a_call_without_one() -> None:
     found = actions_of(answer({"type": "tool_use", "name": "Read"}), user([{"type": "tool_result"}]))
 
     assert (found[-1].parent, found[-1].tool, found[-1].output) == (None, None, None)
 
 
-def test_a_result_that_comes_before_its_call_stands_under_the_first_one() -> None:
+def test_a_result_before_its_call_is_attached_to_the_first_call() -> None:
     found = actions_of(
         user([result("early")]),
         answer(CALL),
@@ -75,7 +75,7 @@ def test_a_result_that_comes_before_its_call_stands_under_the_first_one() -> Non
     assert (found[0].parent, found[0].tool) == ("a1/1", "Read")
 
 
-def test_each_result_of_a_call_id_that_is_used_twice_stands_under_the_call_before_it() -> None:
+def test_a_result_of_a_reused_call_id_is_attached_to_the_preceding_call() -> None:
     found = actions_of(
         answer(CALL),
         user([result("one")]),

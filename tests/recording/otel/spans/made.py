@@ -1,4 +1,4 @@
-"""Spans that tests make."""
+"""Sample spans."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Both encodings of OTLP give the same spans; what cannot be read costs one span, or the request, and says why."""
+"""Both OTLP encodings give the same spans; unreadable input is refused per span or per request, with a reason."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ def request(*spans: ProtobufSpan) -> ExportTraceServiceRequest:
 
 
 def as_json(made: ExportTraceServiceRequest) -> bytes:
-    """The JSON form of OTLP: the one of protobuf, but for its ids, which are hex."""
+    """OTLP JSON: the JSON form of protobuf, except that ids are hex."""
     document = MessageToDict(made, use_integers_for_enums=True)
     for group in document.get("resourceSpans", []):
         for scoped in group.get("scopeSpans", []):
@@ -119,7 +119,7 @@ def test_both_encodings_give_the_same_span() -> None:
         ({"end_time_unix_nano": 2**63}, "Its times must be before the year 2262."),
     ],
 )
-def test_a_span_without_a_place_is_refused_alone(changed: dict[str, Any], reason: str) -> None:
+def test_a_span_without_valid_ids_is_refused_alone(changed: dict[str, Any], reason: str) -> None:
     facts: dict[str, Any] = {"trace_id": TRACE, "span_id": ID}
     made = request(ProtobufSpan(**facts | changed), ProtobufSpan(**facts))
     for found in (list(from_protobuf(made.SerializeToString())), list(from_json(as_json(made)))):
@@ -137,16 +137,14 @@ def test_a_span_without_a_place_is_refused_alone(changed: dict[str, Any], reason
         ({"span_id": b"\x01"}, "Span 2 of the request"),
     ],
 )
-def test_a_span_that_is_refused_is_told_by_its_id_its_name_or_its_place(
-    refused: dict[str, Any], told: str
-) -> None:
+def test_a_refused_span_is_identified_by_id_name_or_position(refused: dict[str, Any], told: str) -> None:
     made = request(ProtobufSpan(trace_id=TRACE, span_id=ID), ProtobufSpan(**refused))
     for _, found in (from_protobuf(made.SerializeToString()), from_json(as_json(made))):
         assert isinstance(found, Refused)
         assert found.span == told
 
 
-def test_a_refused_span_with_half_a_character_in_its_name_is_told_so_that_it_can_be_sent() -> None:
+def test_a_refused_span_with_a_lone_surrogate_in_its_name_is_reported_in_valid_utf_8() -> None:
     body = b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "a\\ud800", "spanId": "\\ud800", "kind": 1}]}]}]}'
     [refused] = from_json(body)
     assert isinstance(refused, Refused)
@@ -164,7 +162,7 @@ def test_a_refused_span_with_half_a_character_in_its_name_is_told_so_that_it_can
         {"attributes": [{"key": "a", "value": {"boolValue": "false"}}]},
     ],
 )
-def test_a_json_span_that_cannot_be_read_is_refused_alone(span: dict[str, Any]) -> None:
+def test_an_unreadable_json_span_is_refused_alone(span: dict[str, Any]) -> None:
     good = {"traceId": TRACE.hex(), "spanId": ID.hex()}
     body = {"resourceSpans": [{"scopeSpans": [{"spans": [good | span, good]}]}]}
     refused, found = from_json(json.dumps(body).encode())
@@ -173,7 +171,7 @@ def test_a_json_span_that_cannot_be_read_is_refused_alone(span: dict[str, Any]) 
     assert isinstance(found, Span)
 
 
-def test_attributes_nested_too_deep_cost_the_request() -> None:
+def test_attributes_nested_too_deeply_refuse_the_request() -> None:
     value: dict[str, Any] = {"intValue": 1}
     for _ in range(20):
         value = {"arrayValue": {"values": [value]}}
@@ -183,7 +181,7 @@ def test_attributes_nested_too_deep_cost_the_request() -> None:
         list(from_json(json.dumps(body).encode()))
 
 
-def test_what_a_later_version_may_send_is_passed_over() -> None:
+def test_unknown_fields_of_later_versions_are_ignored() -> None:
     good = {
         "traceId": TRACE.hex(),
         "spanId": ID.hex(),
@@ -209,7 +207,7 @@ def test_what_a_later_version_may_send_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"resourceSpans": 7}', b"\xff"])
-def test_a_json_body_that_is_none_is_refused(body: bytes) -> None:
+def test_an_invalid_json_body_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidInput):
         list(from_json(body))
 
@@ -220,7 +218,7 @@ def test_an_empty_request_has_no_spans() -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_spans_or_invalid_input(body: bytes) -> None:
+def test_any_bytes_are_decoded_or_refused(body: bytes) -> None:
     for read in (from_protobuf, from_json):
         with suppress(InvalidInput):
             assert all(isinstance(each, Span | Refused) for each in read(body))

@@ -1,4 +1,4 @@
-"""What each convention's spans of agents, tools and finds become."""
+"""Agent, tool and retrieval spans of each convention as actions."""
 
 import json
 from contextlib import suppress
@@ -39,14 +39,14 @@ from timemachine.recording.sessions.pure.validation import check_action
         ({"mlflow.spanType": "TOOL"}, "tool_call", "tool"),
     ],
 )
-def test_a_span_is_what_its_convention_calls_it(
+def test_the_kind_of_a_span_follows_its_convention(
     attributes: dict[str, Any], kind: str, layer: str | None
 ) -> None:
     found = draft_of(span(attributes))
     assert (found.kind, found.layer) == (kind, layer)
 
 
-def test_every_span_keeps_its_place_its_times_and_all_that_was_sent() -> None:
+def test_every_span_keeps_its_parent_its_times_and_its_source() -> None:
     sent = span(
         {"anything": [1, "two"]},
         events=(SpanEvent(name="seen", at=BEGAN, attributes={"a": 1}),),
@@ -71,7 +71,7 @@ def test_every_span_keeps_its_place_its_times_and_all_that_was_sent() -> None:
     }
 
 
-def test_what_a_span_does_not_say_is_not_recorded() -> None:
+def test_values_missing_from_a_span_are_not_recorded() -> None:
     found = draft_of(span(began=0, ended=0, parent=None, name=""))
     told = (
         found.started_at,
@@ -92,7 +92,7 @@ def test_what_a_span_does_not_say_is_not_recorded() -> None:
     )
 
 
-def test_the_sums_that_an_agent_says_of_its_calls_are_not_counted_again() -> None:
+def test_totals_in_an_agent_span_are_not_counted_again() -> None:
     sums = {"gen_ai.request.model": "gpt-4o", "gen_ai.usage.input_tokens": 100, "gen_ai.usage.cost": 1.0}
     found = draft_of(span({"gen_ai.operation.name": "invoke_agent", **sums}))
     assert (found.usage, found.cost_usd, found.model) == (None, None, None)
@@ -120,7 +120,7 @@ def test_a_tool_with_its_arguments_and_its_result() -> None:
     assert draft_of(span({"openinference.span.kind": "TOOL"}, name="look")).tool == "look"
 
 
-def test_what_failed_says_how() -> None:
+def test_a_failed_span_has_its_error() -> None:
     raised = SpanEvent(
         name="exception",
         at=1,
@@ -155,7 +155,7 @@ def test_what_failed_says_how() -> None:
         },
     ],
 )
-def test_documents_that_were_found_are_hits(attributes: dict[str, Any]) -> None:
+def test_retrieved_documents_are_hits(attributes: dict[str, Any]) -> None:
     found = draft_of(span(attributes)).retrieval
     assert found is not None
     assert found.hits == (
@@ -164,7 +164,7 @@ def test_documents_that_were_found_are_hits(attributes: dict[str, Any]) -> None:
     )
 
 
-def test_a_find_without_documents_has_how_many_it_asked_for_or_nothing() -> None:
+def test_a_find_without_documents_has_only_its_limit_if_any() -> None:
     asked = {
         "gen_ai.operation.name": "retrieval",
         "gen_ai.request.top_k": 4.0,
@@ -196,11 +196,11 @@ def test_a_find_without_documents_has_how_many_it_asked_for_or_nothing() -> None
         (None, None),
     ],
 )
-def test_json_in_a_text_is_read_where_it_is_json(said: Any, read: Any) -> None:
+def test_json_in_a_text_is_parsed_if_valid(said: Any, read: Any) -> None:
     assert parsed_json(said) == read
 
 
-def test_the_first_name_with_the_right_kind_of_value_counts() -> None:
+def test_the_first_attribute_with_a_valid_value_is_used() -> None:
     attributes = Attributes(
         {"a": "", "b": True, "c": 1.5, "d": 3, "e": -1, "f.0": "x", "f.0.g": "y", "h.i": 1}
     )
@@ -242,8 +242,8 @@ KINDS = st.sampled_from(["chat", "retrieval", "execute_tool", "RETRIEVER", "LLM"
 
 
 @given(st.dictionaries(NAMES, VALUES | KINDS, max_size=8))
-def test_no_attributes_keep_a_span_from_becoming_an_action(attributes: dict[str, Any]) -> None:
+def test_a_span_with_any_attributes_becomes_an_action(attributes: dict[str, Any]) -> None:
     found = draft_of(span(attributes))
-    with suppress(InvalidInput):  # a number of tokens beyond all measure is refused by name
+    with suppress(InvalidInput):  # an implausibly large number of tokens is refused by name
         check_action(found)
     json.dumps([found.input, found.output, found.parameters, found.source], allow_nan=False)

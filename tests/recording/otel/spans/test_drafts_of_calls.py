@@ -1,4 +1,4 @@
-"""What each convention's spans of model calls become."""
+"""Model call spans of each convention as actions."""
 
 import json
 from decimal import Decimal
@@ -12,7 +12,7 @@ from timemachine.recording.otel.pure.span import SpanEvent
 from timemachine.recording.sessions.pure.draft import Usage
 
 
-def test_a_call_by_the_conventions_of_opentelemetry() -> None:
+def test_a_call_in_the_opentelemetry_convention() -> None:
     asked = [{"role": "user", "parts": [{"type": "text", "content": "Why?"}]}]
     found = draft_of(
         span(
@@ -52,7 +52,7 @@ def test_a_call_by_the_conventions_of_opentelemetry() -> None:
     assert (found.input, found.output, found.agent) == (asked, "So.", "desk")
 
 
-def test_a_call_whose_messages_are_events_of_its_span() -> None:
+def test_a_call_with_messages_as_span_events() -> None:
     events = (
         SpanEvent(name="gen_ai.system.message", at=1, attributes={"content": "Be brief."}),
         SpanEvent(
@@ -66,7 +66,7 @@ def test_a_call_whose_messages_are_events_of_its_span() -> None:
     assert found.output == [{"role": "assistant", "index": 0, "message": '{"content": "So."}'}]
 
 
-def test_a_call_whose_messages_are_details_of_one_event() -> None:
+def test_a_call_with_messages_in_one_event() -> None:
     details = {
         "gen_ai.input.messages": '[{"role": "user"}]',
         "gen_ai.output.messages": '[{"role": "assistant"}]',
@@ -76,7 +76,7 @@ def test_a_call_whose_messages_are_details_of_one_event() -> None:
     assert (found.input, found.output) == ([{"role": "user"}], [{"role": "assistant"}])
 
 
-def test_a_call_by_openinference() -> None:
+def test_a_call_in_the_openinference_convention() -> None:
     found = draft_of(
         span(
             {
@@ -113,7 +113,7 @@ def test_a_call_by_openinference() -> None:
     assert found.tags == ("a", "b")
 
 
-def test_a_call_by_openllmetry_and_one_by_langfuse() -> None:
+def test_calls_in_the_openllmetry_and_langfuse_conventions() -> None:
     found = draft_of(
         span(
             {
@@ -151,5 +151,5 @@ def test_a_call_by_openllmetry_and_one_by_langfuse() -> None:
 
 
 @pytest.mark.parametrize("cost", [-1, 1e300, "much", True])
-def test_a_cost_that_is_none_is_not_recorded(cost: Any) -> None:
+def test_an_invalid_cost_is_not_recorded(cost: Any) -> None:
     assert draft_of(span({"gen_ai.operation.name": "chat", "gen_ai.usage.cost": cost})).cost_usd is None

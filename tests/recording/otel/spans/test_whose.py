@@ -1,4 +1,4 @@
-"""Whose a span is, by the words of each convention."""
+"""The session, agent, user and service of a span in each convention."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def test_a_span_names_its_session(attributes: dict[str, Any], session: str | Non
     assert session_identity.session_named(span({}, resource=attributes)) == session
 
 
-def test_the_earliest_span_that_says_so_names_agent_user_and_service() -> None:
+def test_agent_user_and_service_come_from_the_earliest_span_that_names_them() -> None:
     late = span({"user.id": "u2", "agent.name": "a2"}, began=9, resource={"service.name": "late"})
     early = span({"user.id": "u1", "agent.name": "a1"}, began=5, resource={"service.name": "early"})
     nothing = span({}, began=1, parent=None)

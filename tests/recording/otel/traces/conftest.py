@@ -1,4 +1,4 @@
-"""Exporters of tests: what they send to `/v1/traces`, and what is recorded then."""
+"""An exporter that sends to `/v1/traces`, and what is recorded then."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ ADDRESS = "/v1/traces"
 
 
 class Exporter:
-    """Sends spans as an exporter does."""
+    """Sends spans like an exporter."""
 
     def __init__(self, program: Program) -> None:
         self.headers = {"Authorization": f"Bearer {program.key}"}
         self.client = Client()
 
     def send(self, *spans: Any) -> ExportTraceServiceResponse:
-        """Spans that are taken; the answer."""
+        """Send spans that are accepted; the answer."""
         answer = self.raw(request(*spans).SerializeToString())
         assert answer.status_code == 200, answer.content
         assert answer["Content-Type"] == PROTOBUF
@@ -45,7 +45,7 @@ def exporter(api: Program) -> Exporter:
 
 
 def recorded(project: Project) -> dict[str, Any]:
-    """Every session by its key: how many actions it counts, its tokens, and each action by name with its parent's name."""
+    """Every session by key: its action count, its tokens, and each action by name with the name of its parent."""
     found = {}
     for session in Session.objects.filter(project=project):
         actions = list(Action.objects.filter(session=session).order_by("sequence"))

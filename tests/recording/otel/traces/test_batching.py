@@ -1,4 +1,4 @@
-"""Work that waits is done together, and nobody is refused for another's."""
+"""Waiting requests are processed together, and none is refused because of another."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from timemachine.recording.otel.batching import RequestBatcher
 
 
 class Work:
-    """Notes what is done together; refuses odd numbers."""
+    """Records the batches; refuses odd numbers."""
 
     def __init__(self) -> None:
         self.done: list[list[int]] = []
@@ -29,7 +29,7 @@ class Work:
 def run(
     work: Work, asked: Sequence[list[int]], before_waiting: Callable[[], None] = lambda: None
 ) -> list[BaseException | None]:
-    """The first alone, the others while it works; what each came to."""
+    """Run the first request alone and the others while it runs; the result of each."""
     shared = RequestBatcher(work, before_waiting=before_waiting)
     ended: list[BaseException | None] = [None] * len(asked)
 
@@ -51,27 +51,27 @@ def run(
     return ended
 
 
-def test_what_waits_is_done_together_in_one_piece() -> None:
+def test_waiting_requests_are_processed_in_one_batch() -> None:
     work = Work()
     assert run(work, [[0], [2], [4, 6], [8]]) == [None] * 4
     assert work.done[0] == [0]
     assert [sorted(each) for each in work.done[1:]] == [[2, 4, 6, 8]]
 
 
-def test_only_who_waits_gives_back_what_it_holds() -> None:
+def test_only_waiting_requests_release_their_resources() -> None:
     gave_back: list[str] = []
     run(Work(), [[0], [2], [4]], lambda: gave_back.append(threading.current_thread().name))
     assert len(set(gave_back)) == len(gave_back) == 2
 
 
-def test_who_is_refused_is_refused_alone() -> None:
+def test_a_refused_request_does_not_affect_the_others() -> None:
     work = Work()
     ended = run(work, [[0], [2], [3], [4]])
     assert [type(each) for each in ended] == [type(None), type(None), ValueError, type(None)]
     assert sorted(item for each in work.done for item in each) == [0, 2, 4]
 
 
-def test_no_more_is_done_together_than_a_transaction_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_is_limited_to_the_size_of_a_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batching, "MAX_BATCH", 3)
     work = Work()
     assert run(work, [[0], [2, 2], [4, 4], [6]]) == [None] * 4
@@ -79,7 +79,7 @@ def test_no_more_is_done_together_than_a_transaction_should_hold(monkeypatch: py
     assert sorted(item for each in work.done for item in each) == [0, 2, 2, 4, 4, 6]
 
 
-def test_after_all_have_gone_the_next_one_works_at_once() -> None:
+def test_a_request_runs_at_once_when_no_others_are_active() -> None:
     work = Work()
     work.go_on.set()
     shared = RequestBatcher(work)
@@ -90,7 +90,7 @@ def test_after_all_have_gone_the_next_one_works_at_once() -> None:
     assert work.done == [[2], [4]]
 
 
-def test_those_who_were_there_lately_are_waited_for() -> None:
+def test_recently_active_requests_are_waited_for() -> None:
     work = Work()
     shared = RequestBatcher(work, patience=60)
     threads = [threading.Thread(target=shared.run, args=([number],)) for number in (0, 2, 4, 6)]
@@ -99,7 +99,7 @@ def test_those_who_were_there_lately_are_waited_for() -> None:
     for thread in threads[1:3]:
         thread.start()
     wait_until(lambda: len(shared._queue) == 2, 10)
-    work.go_on.set()  # the three of them were there, and one has gone
+    work.go_on.set()  # three requests were present, and one has left
     threads[0].join(60)
     assert work.done == [[0]]
     threads[3].start()
@@ -108,7 +108,7 @@ def test_those_who_were_there_lately_are_waited_for() -> None:
     assert [sorted(each) for each in work.done] == [[0], [2, 4, 6]]
 
 
-def test_nobody_is_waited_for_longer_than_patience_lasts() -> None:
+def test_requests_are_waited_for_only_up_to_the_patience() -> None:
     work = Work()
     shared = RequestBatcher(work, patience=0.01)
     threads = [threading.Thread(target=shared.run, args=([number],)) for number in (0, 2)]
@@ -124,7 +124,7 @@ def test_nobody_is_waited_for_longer_than_patience_lasts() -> None:
     assert work.done[2:] == [[4]]
 
 
-def test_who_is_interrupted_before_its_turn_leaves_its_place_to_the_next() -> None:
+def test_an_interrupted_request_leaves_its_turn_to_the_next() -> None:
     work, interrupted = Work(), threading.Event()
 
     def gives_back() -> None:
@@ -148,7 +148,7 @@ def test_who_is_interrupted_before_its_turn_leaves_its_place_to_the_next() -> No
     assert work.done == [[0], [4], [6]]
 
 
-def test_who_fills_a_transaction_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_fills_a_batch_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batching, "MAX_BATCH", 3)
     work = Work()
     work.go_on.set()

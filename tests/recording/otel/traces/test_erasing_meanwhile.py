@@ -1,4 +1,4 @@
-"""A sender of spans and a person who erases are in each other's way: the person meets no failure."""
+"""A deadlock between a sender of spans and an erasure is not an error for the person who erases."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -27,13 +27,13 @@ def waiting() -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_erasure_that_waits_for_a_sender_that_waits_for_it_is_done_in_the_end() -> None:
+def test_an_erasure_in_a_deadlock_with_a_sender_finally_succeeds() -> None:
     project = Project.objects.create(name="p")
     session = start_session(project, name="s", by="test")
     entered = Event()
 
     def send() -> None:
-        """What the spans of two keys do that are recorded together: those of the first have locked their session."""
+        """Act like the batched spans of two keys, of which the first have locked their session."""
         with suppress(OperationalError), transaction.atomic():
             locked([session.id])
             entered.set()

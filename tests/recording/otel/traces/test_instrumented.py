@@ -1,4 +1,4 @@
-"""An agent instrumented with OpenTelemetry's SDK and OpenInference, as people run it, against a stub model."""
+"""An agent instrumented with OpenTelemetry's SDK and OpenInference, running against a stub model."""
 
 import openai
 import pytest
@@ -22,7 +22,7 @@ MODEL = "gpt-4o-mini"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_an_instrumented_agent_did_is_its_session(
+def test_the_steps_of_an_instrumented_agent_are_recorded(
     live_server: LiveServer, api: Program, project: Project
 ) -> None:
     provider = TracerProvider(resource=Resource.create({"service.name": "desk"}))

@@ -1,4 +1,4 @@
-"""`POST /v1/traces` as OTLP/HTTP says."""
+"""`POST /v1/traces` follows OTLP/HTTP."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ def plain(name: str = "work") -> Span:
     ("content_type", "packed"),
     [(PROTOBUF, ""), (PROTOBUF, "gzip"), (JSON, "deflate"), (f"{JSON}; charset=utf-8", "identity")],
 )
-def test_spans_are_recorded_in_either_encoding_packed_or_not(
+def test_spans_are_recorded_in_either_encoding_compressed_or_not(
     exporter: Exporter, project: Project, content_type: str, packed: str
 ) -> None:
     packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress}
@@ -56,7 +56,7 @@ def json_body(*spans: Span) -> bytes:
     return as_json(request(*spans))
 
 
-def test_what_cannot_be_recorded_is_counted_and_named_and_the_rest_is_kept(
+def test_spans_that_cannot_be_recorded_are_counted_and_the_rest_is_recorded(
     exporter: Exporter, project: Project
 ) -> None:
     bad = Span(trace_id=TRACE, span_id=b"\x01", name="bad")
@@ -88,7 +88,7 @@ def test_what_cannot_be_recorded_is_counted_and_named_and_the_rest_is_kept(
         (gzip.compress(b" " * (65 * 1024 * 1024)), JSON, "gzip", 413, "at most 67,108,864 bytes"),
     ],
 )
-def test_what_is_no_request_is_refused_with_a_status_in_its_own_encoding(
+def test_an_invalid_request_is_refused_in_its_own_encoding(
     exporter: Exporter, body: bytes, content_type: str, packed: str, status: int, says: str
 ) -> None:
     answer = exporter.raw(body, content_type, **({"Content-Encoding": packed} if packed else {}))
@@ -99,7 +99,7 @@ def test_what_is_no_request_is_refused_with_a_status_in_its_own_encoding(
     assert says in message
 
 
-def test_only_a_key_that_may_record_gets_in(api: Program, project: Project) -> None:
+def test_only_a_key_with_the_record_scope_is_accepted(api: Program, project: Project) -> None:
     assert Client().post(ADDRESS, b"", content_type=PROTOBUF).status_code == 401
     answer = Client().post(ADDRESS, b"", content_type=JSON, headers={"Authorization": "Bearer tmk_no"})
     assert (answer.status_code, answer.json()["code"]) == (401, 16)
@@ -107,13 +107,13 @@ def test_only_a_key_that_may_record_gets_in(api: Program, project: Project) -> N
     assert reader.raw(b"").status_code == 403
 
 
-def test_who_opens_the_address_is_told_that_spans_are_sent_there(client: Client) -> None:
+def test_a_get_request_explains_that_spans_are_sent_with_post(client: Client) -> None:
     answer = client.get(ADDRESS)
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     assert "Send spans here with POST" in answer.json()["message"]
 
 
-def test_more_senders_than_there_are_places_are_told_when_to_come_again(
+def test_senders_beyond_the_limit_get_retry_after(
     exporter: Exporter,
 ) -> None:
     small = request(plain()).SerializeToString()
@@ -132,7 +132,7 @@ def test_more_senders_than_there_are_places_are_told_when_to_come_again(
         assert exporter.raw(refused).status_code == 200
 
 
-def test_any_text_and_the_whole_span_come_back(exporter: Exporter, api: Program) -> None:
+def test_any_text_and_the_complete_span_are_returned(exporter: Exporter, api: Program) -> None:
     exporter.send(full())
     found: Any = api.get(f"/sessions/{TRACE.hex()}/actions").json()["items"]
     (action,) = found
@@ -143,7 +143,7 @@ def test_any_text_and_the_whole_span_come_back(exporter: Exporter, api: Program)
     assert json.dumps(action)
 
 
-def test_another_projects_trace_is_another_session(
+def test_the_same_trace_in_another_project_is_another_session(
     exporter: Exporter, stranger: Program, project: Project, other_project: Project
 ) -> None:
     exporter.send(plain("ours"))
@@ -152,14 +152,14 @@ def test_another_projects_trace_is_another_session(
     assert recorded(other_project)[TRACE.hex()]["actions"] == [("theirs", "event", None)]
 
 
-def test_a_body_of_several_members_is_one_body(exporter: Exporter, project: Project) -> None:
+def test_a_body_of_several_gzip_members_is_one_body(exporter: Exporter, project: Project) -> None:
     body = json_body(plain())
     packed = gzip.compress(body[:20]) + gzip.compress(body[20:])
     assert exporter.raw(packed, JSON, **{"Content-Encoding": "gzip"}).status_code == 200
     assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
 
 
-def test_a_body_may_have_a_thousand_members_and_one_of_more_is_refused_before_they_are_unpacked(
+def test_a_body_with_more_than_a_thousand_gzip_members_is_refused(
     exporter: Exporter, project: Project
 ) -> None:
     empty = gzip.compress(b"", mtime=0)
@@ -171,7 +171,7 @@ def test_a_body_may_have_a_thousand_members_and_one_of_more_is_refused_before_th
     assert "more than 1,000 compressed members" in answer.json()["message"]
 
 
-def test_a_small_body_that_unpacks_to_a_large_one_takes_the_place_of_a_large_one(exporter: Exporter) -> None:
+def test_a_small_compressed_body_counts_by_its_unpacked_size(exporter: Exporter) -> None:
     large = gzip.compress(json_body(plain("x" * concurrency.SMALL)))
     with ExitStack() as others:
         for _ in range(concurrency.AT_ONCE):
@@ -182,7 +182,7 @@ def test_a_small_body_that_unpacks_to_a_large_one_takes_the_place_of_a_large_one
 
 
 def nested(field: int, body: bytes) -> bytes:
-    """A message that is the field of another, in protobuf."""
+    """A message as a field of another message, in protobuf."""
     return bytes([field << 3 | 2]) + encoded(len(body)) + body
 
 
@@ -190,7 +190,7 @@ def encoded(number: int) -> bytes:
     return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + encoded(number >> 7)
 
 
-def test_a_request_has_at_most_fifty_thousand_spans_and_more_are_refused_with_the_limit(
+def test_more_than_fifty_thousand_spans_are_refused_with_the_limit(
     exporter: Exporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert decoding.MOST_SPANS == 50_000

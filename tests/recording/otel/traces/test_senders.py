@@ -1,4 +1,4 @@
-"""Spans of several keys at the same time."""
+"""Concurrent spans of several keys."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,7 +20,7 @@ from timemachine.recording.sessions.models import Action
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_one_sender_waits_for_holds_up_no_other(api: Program, project: Project) -> None:
+def test_a_blocked_sender_does_not_hold_up_others(api: Program, project: Project) -> None:
     began = 1_760_000_000_000_000_000
     first, second = (Span(trace_id=bytes([at]) * 16, span_id=ID, start_time_unix_nano=began) for at in (1, 2))
     held = start_session(project, name="x", key=first.trace_id.hex(), by="test")

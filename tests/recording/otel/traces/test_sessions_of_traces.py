@@ -1,4 +1,4 @@
-"""Spans in any order, in pieces, twice and before their parent give the same sessions."""
+"""Spans in any order, split, repeated or before their parent give the same sessions."""
 
 import random
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def made(trace: int, number: int, parent: int = 0, **attributes: str | float) ->
 
 
 def a_run() -> list[Span]:
-    """Two traces of one conversation whose roots alone name it, and one that names none."""
+    """Two traces of one conversation named only by their roots, and one trace without a conversation."""
     call = {
         "gen_ai__operation__name": "chat",
         "gen_ai__provider__name": "openai",
@@ -113,7 +113,7 @@ def test_a_conversation_is_one_session_and_a_trace_without_one_its_own(
 
 
 @pytest.mark.django_db
-def test_each_of_many_sessions_of_a_request_gets_its_own_actions_passages_and_totals(
+def test_each_session_of_a_request_gets_its_own_actions_passages_and_totals(
     exporter: Exporter, project: Project
 ) -> None:
     call: Any = {"gen_ai__operation__name": "chat"}
@@ -139,11 +139,13 @@ def test_each_of_many_sessions_of_a_request_gets_its_own_actions_passages_and_to
 
 
 class TestOrder(TestCase):
-    """Whatever the order, the pieces and the repeats, what is recorded is the same."""
+    """The recording does not depend on order, splitting or repetition."""
 
     @settings(max_examples=5)
     @given(st.permutations(range(8)), st.lists(st.integers(1, 8), min_size=1, max_size=4), st.integers(0, 7))
-    def test_any_order_any_pieces_and_again(self, order: list[int], cuts: list[int], again: int) -> None:
+    def test_spans_in_any_order_split_and_repeated_give_the_same_sessions(
+        self, order: list[int], cuts: list[int], again: int
+    ) -> None:
         one, other = Project.objects.create(name="one"), Project.objects.create(name="other")
         Exporter(program(one)).send(*a_run())
         exporter = Exporter(program(other))
@@ -157,21 +159,21 @@ class TestOrder(TestCase):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("together", [True, False])
-def test_spans_that_come_at_once_are_the_same_sessions(
+def test_concurrent_spans_give_the_same_sessions(
     project: Project, other_project: Project, together: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "SMALL", 50 if together else 0)
     Exporter(program(other_project)).send(*a_run())
     key = program(project)
     with ThreadPoolExecutor(concurrency.AT_ONCE) as pool:
-        for _ in range(3):  # the second and third time each is there already
+        for _ in range(3):  # on the second and third pass everything exists already
             sent = [in_a_thread(pool, partial(Exporter(key).send, span)) for span in a_run()]
             assert all(each.result().partial_success.rejected_spans == 0 for each in sent)
     assert recorded(project) == recorded(other_project)
 
 
 @pytest.mark.django_db
-def test_a_session_named_late_leaves_a_tombstone_of_what_was_sealed(
+def test_a_session_named_late_leaves_a_tombstone_of_a_sealed_one(
     exporter: Exporter, project: Project
 ) -> None:
     exporter.send(made(1, 12, 11))
@@ -187,7 +189,7 @@ def test_a_session_named_late_leaves_a_tombstone_of_what_was_sealed(
 
 
 @pytest.mark.django_db
-def test_a_session_that_people_worked_on_stays(exporter: Exporter, project: Project) -> None:
+def test_a_session_that_people_worked_on_is_kept(exporter: Exporter, project: Project) -> None:
     exporter.send(made(1, 12, 11))
     early = Session.objects.get(project=project)
     add(early, 1, "look at this", by="me")
@@ -198,9 +200,7 @@ def test_a_session_that_people_worked_on_stays(exporter: Exporter, project: Proj
 
 
 @pytest.mark.django_db
-def test_a_span_that_comes_again_with_other_words_is_kept_beside_the_first(
-    exporter: Exporter, project: Project
-) -> None:
+def test_a_changed_repeated_span_is_recorded_separately(exporter: Exporter, project: Project) -> None:
     exporter.send(made(1, 11, input__value="first"))
     exporter.send(made(1, 11, input__value="second"), made(1, 11, input__value="first"))
     exporter.send(made(1, 11, input__value="second"))
@@ -211,7 +211,7 @@ def test_a_span_that_comes_again_with_other_words_is_kept_beside_the_first(
 
 
 @pytest.mark.django_db
-def test_a_late_span_finds_its_session_ended_and_is_recorded(
+def test_a_late_span_is_recorded_in_its_ended_session(
     exporter: Exporter, project: Project, api: Program
 ) -> None:
     exporter.send(made(1, 12, 11, session__id="a talk with spaces"))
@@ -225,7 +225,7 @@ def test_a_late_span_finds_its_session_ended_and_is_recorded(
 
 
 @pytest.mark.django_db
-def test_a_session_took_as_long_as_its_spans_and_not_until_they_came(
+def test_the_duration_of_a_session_is_that_of_its_spans_and_not_of_their_arrival(
     exporter: Exporter, api: Program, project: Project
 ) -> None:
     exporter.send(made(1, 12, 11, session__id="talk"), made(1, 11))
@@ -239,7 +239,7 @@ def test_a_session_took_as_long_as_its_spans_and_not_until_they_came(
 
 
 @pytest.mark.django_db
-def test_after_a_session_was_erased_its_trace_begins_anew(
+def test_the_trace_of_an_erased_session_starts_a_new_session(
     exporter: Exporter, api: Program, project: Project
 ) -> None:
     exporter.send(made(1, 12, 11, session__id="talk"))
@@ -249,9 +249,7 @@ def test_after_a_session_was_erased_its_trace_begins_anew(
 
 
 @pytest.mark.django_db
-def test_the_head_of_a_session_that_was_sealed_stays_as_it_was_signed(
-    exporter: Exporter, project: Project
-) -> None:
+def test_the_details_of_a_sealed_session_do_not_change(exporter: Exporter, project: Project) -> None:
     exporter.send(made(1, 12, 11, session__id="talk"))
     session = Session.objects.get(project=project)
     seal = seal_session(session.id)
@@ -264,7 +262,7 @@ def test_the_head_of_a_session_that_was_sealed_stays_as_it_was_signed(
 
 
 @pytest.mark.django_db
-def test_a_session_that_was_here_before_its_trace_is_never_taken_away(
+def test_a_session_that_existed_before_its_trace_is_never_removed(
     exporter: Exporter, project: Project, api: Program
 ) -> None:
     key = f"{1:032x}"
@@ -277,7 +275,7 @@ def test_a_session_that_was_here_before_its_trace_is_never_taken_away(
 
 
 @pytest.mark.django_db
-def test_an_action_of_somebody_else_keeps_its_session_where_it_is(
+def test_a_session_with_an_action_from_elsewhere_is_not_merged(
     exporter: Exporter, project: Project, api: Program
 ) -> None:
     exporter.send(made(1, 12, 11))
@@ -286,7 +284,7 @@ def test_an_action_of_somebody_else_keeps_its_session_where_it_is(
     assert len(recorded(project)[f"{1:032x}"]["actions"]) == 2
 
 
-def test_whatever_people_make_of_a_session_keeps_it_where_it_is() -> None:
+def test_a_session_with_anything_attached_by_people_is_not_merged() -> None:
     made_by_people = {field.model.__name__ for field in attached_relations()}
     assert made_by_people == {
         "AskUnderWay", "CachedAnswer", "Compression", "CompressionChange", "Declined", "ErasedField", "ErasedTurn", "Erasure", "HeldSession",
@@ -295,7 +293,7 @@ def test_whatever_people_make_of_a_session_keeps_it_where_it_is() -> None:
 
 
 @pytest.mark.django_db
-def test_what_was_erased_does_not_come_back_with_its_span(exporter: Exporter, project: Project) -> None:
+def test_an_erased_span_is_not_recorded_again(exporter: Exporter, project: Project) -> None:
     sent = made(1, 11, session__id="talk", input__value="a secret word")
     exporter.send(sent)
     session = Session.objects.get(project=project)

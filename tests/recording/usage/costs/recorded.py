@@ -1,4 +1,4 @@
-"""Recorded work whose figures are known by heart."""
+"""Recorded calls with known figures."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -14,7 +14,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 def call(
     model: str, cost: str | None, *, day: int = 0, took: float | None = None, agent: str | None = None
 ) -> ActionDraft:
-    """A call of a model with 10 tokens read and 2 written, so many days after the first."""
+    """A model call with 10 input and 2 output tokens, this many days after the first."""
     return ActionDraft(
         kind="llm_call",
         agent=agent,
@@ -27,7 +27,7 @@ def call(
 
 
 def tool(name: str, *, failed: bool = False, took: float | None = None) -> ActionDraft:
-    """A call of a tool on the first day."""
+    """A tool call on the first day."""
     error = "broken" if failed else None
     return ActionDraft(kind="tool_call", tool=name, started_at=NOON, duration_ms=took, error_message=error)
 

@@ -1,4 +1,4 @@
-"""Figures are sums of cells; rows share a whole between them."""
+"""Cost figures are sums of cells, and the rows add up to the total."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -65,7 +65,7 @@ def cell(
 
 
 @given(st.lists(cells, max_size=12))
-def test_what_the_agents_and_the_days_cost_adds_up_to_the_last_digit(found: list[Cell]) -> None:
+def test_costs_by_agent_and_by_day_add_up_exactly(found: list[Cell]) -> None:
     whole = summed(each.sums for each in found)
     priced = [each.sums.cost_usd for each in found if each.sums.cost_usd is not None]
     assert whole.cost_usd == (sum(priced, Decimal(0)) if priced else None)
@@ -75,19 +75,19 @@ def test_what_the_agents_and_the_days_cost_adds_up_to_the_last_digit(found: list
 
 
 @given(st.lists(cells, max_size=12))
-def test_a_row_of_several_days_is_named_by_the_first(found: list[Cell]) -> None:
+def test_a_row_of_several_days_is_named_after_the_first(found: list[Cell]) -> None:
     firsts = [row.value for row in by_days(found, FIRST, per=7)]
     assert firsts == sorted(
         {FIRST + timedelta(days=(each.day - FIRST).days // 7 * 7) for each in found}, reverse=True
     )
 
 
-def test_only_calls_have_a_model_and_an_unnamed_one_is_a_row_of_none() -> None:
+def test_only_calls_have_a_model_and_calls_without_one_share_a_row() -> None:
     rows = by_model([cell("ask"), cell("message", model="acme:m", number=3), cell("tool_call", tool="read")])
     assert [(row.value, row.sums.steps) for row in rows] == [(None, 1), ("acme:m", 3)]
 
 
-def test_a_tools_errors_stand_on_its_calls_or_on_their_results() -> None:
+def test_tool_errors_are_counted_on_calls_or_on_their_results() -> None:
     (row,) = by_tool(
         [
             cell("tool_call", tool="read", number=8, errors=1),
@@ -100,19 +100,19 @@ def test_a_tools_errors_stand_on_its_calls_or_on_their_results() -> None:
     assert row.cells == {cell("tool_call", tool="read").key}
 
 
-def test_a_share_of_errors_that_cannot_be_told_is_none() -> None:
+def test_an_unknown_error_share_is_none() -> None:
     assert Row(value="read", sums=Sums(errors=1)).error_share is None
     assert Row(value="read", sums=Sums(tool_calls=1, errors=2)).error_share is None
     assert Row(value="read", sums=Sums(tool_calls=1)).error_share == 0
 
 
-def test_calls_of_unknown_price_come_before_what_costs_nothing() -> None:
+def test_calls_of_unknown_price_come_before_free_ones() -> None:
     dear = Row(value="a", sums=Sums(cost_usd=Decimal(1)))
     unknown = Row(value="c", sums=Sums(unknown_cost_calls=1))
     free = Row(value="b", sums=Sums(calls=9))
     assert dearest_first([free, unknown, dear]) == [dear, unknown, free]
 
 
-def test_tokens_that_nobody_recorded_are_none() -> None:
+def test_unrecorded_tokens_are_none() -> None:
     assert Sums().tokens is None
     assert Sums(output_tokens=3).tokens == 3

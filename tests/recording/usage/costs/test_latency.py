@@ -15,7 +15,7 @@ def buckets(took: list[float]) -> dict[int, int]:
 
 
 @given(durations)
-def test_a_quantile_is_within_two_and_a_half_percent_of_the_call_of_its_rank(took: list[float]) -> None:
+def test_a_quantile_is_within_2_5_percent_of_the_call_at_its_rank(took: list[float]) -> None:
     found, ordered = latency_of(buckets(took), STEP), sorted(took)
     for quantile, percent in ((found.p50_ms, 50), (found.p95_ms, 95)):
         exact = ordered[math.ceil(len(took) * percent / 100) - 1]
@@ -24,11 +24,11 @@ def test_a_quantile_is_within_two_and_a_half_percent_of_the_call_of_its_rank(too
     assert found.timed == len(took)
 
 
-def test_where_nothing_was_timed_there_is_no_latency() -> None:
+def test_without_timed_calls_there_is_no_latency() -> None:
     assert latency_of({}, STEP) == Latency(p50_ms=None, p95_ms=None, timed=0)
 
 
-def test_the_slow_twentieth_is_beyond_the_95th_percentile() -> None:
+def test_the_slowest_five_percent_are_beyond_the_95th_percentile() -> None:
     found = latency_of({0: 95, 100: 5}, STEP)
     assert found.p95_ms == found.p50_ms == 1.025
     assert latency_of({0: 94, 100: 6}, STEP).p95_ms == float(f"{STEP**100.5:.4g}")

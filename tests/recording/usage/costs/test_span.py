@@ -18,7 +18,7 @@ TODAY = date(2026, 11, 22)
         ("", "0001-01-02", date.min, date(1, 1, 2)),
     ],
 )
-def test_an_empty_end_is_today_and_an_empty_begin_makes_thirty_days(
+def test_the_default_period_is_thirty_days_until_today(
     since: str, until: str, first: date, last: date
 ) -> None:
     span = span_of(since, until, TODAY)
@@ -40,12 +40,12 @@ def test_an_empty_end_is_today_and_an_empty_begin_makes_thirty_days(
         ),
     ],
 )
-def test_what_is_no_span_is_refused_at_its_field(since: str, until: str, field: str, words: str) -> None:
+def test_an_invalid_period_is_refused_by_field(since: str, until: str, field: str, words: str) -> None:
     with pytest.raises(InvalidInput, match=words) as refusal:
         span_of(since, until, TODAY)
     assert refusal.value.facts["field"] == field
 
 
-def test_the_longest_span_is_taken() -> None:
+def test_the_longest_period_is_accepted() -> None:
     first = TODAY - timedelta(days=MAX_DAYS - 1)
     assert span_of(first.isoformat(), "", TODAY) == Span(since=first, until=TODAY)

@@ -1,4 +1,4 @@
-"""What is counted at recording says what counting anew says."""
+"""Counts stored while recording match a recount."""
 
 import math
 import random
@@ -28,7 +28,7 @@ STEPS = 730
 
 @pytest.fixture(scope="module")
 def mixed(shared_rows: None) -> Session:
-    """A session of every kind of step, with and without what may be recorded, sent in batches of any size."""
+    """A session with every kind of step, with and without optional values, sent in batches of any size."""
     project = Project.objects.create(name="Prüfung")
     chance = random.Random(11)
     session = start_session(project, name="Mixed", by="test", agent="whole")
@@ -79,18 +79,16 @@ def _draft(chance: random.Random) -> ActionDraft:
 
 
 @pytest.mark.parametrize("sequence", [0, 1, 99, 100, 101, 399, 400, STEPS])
-def test_the_totals_up_to_a_step_are_those_of_its_actions_counted_anew(
-    session: Session, sequence: int
-) -> None:
+def test_the_totals_up_to_a_step_match_a_recount(session: Session, sequence: int) -> None:
     anew = totals_of(Action.objects.filter(session=session, sequence__lte=sequence))
     assert totals_through(session, sequence) == anew
 
 
-def test_the_kinds_are_counted_whole(session: Session) -> None:
+def test_the_kinds_are_counted_for_the_session(session: Session) -> None:
     assert kinds_of(session) == Counter(Action.objects.filter(session=session).values_list("kind", flat=True))
 
 
-def test_steps_that_a_timeline_folds_are_counted_in_their_bin(project: Project) -> None:
+def test_folded_steps_are_counted_in_their_bin(project: Project) -> None:
     session = start_session(project, name="Folding", by="test")
     ask = [
         ActionDraft(kind="ask", id="q"),
@@ -107,7 +105,7 @@ def test_steps_that_a_timeline_folds_are_counted_in_their_bin(project: Project) 
     assert {kind: number for kind, number in folded if number} == {"find": 1, "event": 1}
 
 
-def test_usage_tells_apart_day_agent_model_and_tool(session: Session) -> None:
+def test_usage_is_counted_by_day_agent_model_and_tool(session: Session) -> None:
     told = {
         (row.day, row.kind, row.agent, row.model, row.tool): (row.number, row.errors, row.timed, row.cost_usd)
         for row in Usage.objects.filter(session=session)
@@ -126,7 +124,7 @@ def test_usage_tells_apart_day_agent_model_and_tool(session: Session) -> None:
     assert told == anew
 
 
-def test_latencies_lie_in_the_bucket_that_holds_them(session: Session) -> None:
+def test_latencies_are_counted_in_their_buckets(session: Session) -> None:
     kept = {key: dict(found) for key, found in _latencies(session)}
     assert sum(sum(found.values()) for found in kept.values()) == sum(
         row.timed for row in Usage.objects.filter(session=session)
@@ -153,7 +151,7 @@ def test_a_frame_is_first_used_where_it_was_first_returned(session: Session) -> 
     assert [((used.frame, used.version), used.sequence) for used in kept] == list(anew.items())
 
 
-def test_a_session_that_is_erased_takes_its_counts_along(session: Session, project: Project) -> None:
+def test_erasing_a_session_erases_its_counts(session: Session, project: Project) -> None:
     other = start_session(project, name="Other", by="test")
     append(other.id, [ActionDraft(kind="event", duration_ms=1.0)])
     erase_session(session)
@@ -162,7 +160,7 @@ def test_a_session_that_is_erased_takes_its_counts_along(session: Session, proje
     assert kinds_of(other) == {"event": 1}
 
 
-def test_an_append_that_fails_counts_nothing(session: Session) -> None:
+def test_a_failed_append_counts_nothing(session: Session) -> None:
     before = totals_through(session, STEPS)
     with pytest.raises(Exception, match="kind"):
         append(session.id, [ActionDraft(kind="event"), ActionDraft(kind="no such kind")])

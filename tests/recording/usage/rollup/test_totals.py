@@ -27,7 +27,7 @@ parts = st.builds(
 
 
 @given(parts, parts, parts)
-def test_it_does_not_matter_how_the_parts_are_grouped(one: Totals, two: Totals, three: Totals) -> None:
+def test_adding_totals_is_associative(one: Totals, two: Totals, three: Totals) -> None:
     assert fold([fold([one, two]), three]) == fold([one, fold([two, three])]) == fold([one, two, three])
 
 
@@ -37,7 +37,7 @@ def test_adding_nothing_changes_nothing(one: Totals) -> None:
 
 
 @given(st.lists(parts, max_size=8))
-def test_money_adds_up_to_the_last_digit(several: list[Totals]) -> None:
+def test_money_adds_up_exactly(several: list[Totals]) -> None:
     priced = [each.cost_usd for each in several if each.cost_usd is not None]
     assert fold(several).cost_usd == (sum(priced, Decimal(0)) if priced else None)
     assert fold(several).actions == sum(each.actions for each in several)
@@ -51,6 +51,6 @@ def test_time_runs_from_the_first_start_to_the_last_end() -> None:
     assert fold([late, early]).elapsed_ms == 3_000
 
 
-def test_without_a_recorded_time_no_time_is_told() -> None:
+def test_without_recorded_times_there_is_no_duration() -> None:
     assert fold([Totals(kinds={"ask": 1})]).elapsed_ms is None
     assert Totals(first=START).elapsed_ms is None
