@@ -1,4 +1,4 @@
-"""Two runs of a project aligned: sessions, a session and its replay, two replays."""
+"""Aligning two runs of a project: sessions, a session and its replay, and two replays."""
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
@@ -17,7 +17,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.trials import try_step
 
 
-def told(found: Aligned) -> list[tuple[str, int | None, int | None, tuple[str, ...]]]:
+def pair_outline(found: Aligned) -> list[tuple[str, int | None, int | None, tuple[str, ...]]]:
     return [
         (
             pair.status,
@@ -39,7 +39,7 @@ def call(tool: str, **arguments: object) -> ActionDraft:
     return ActionDraft(kind="tool_call", tool=tool, input=arguments)
 
 
-def test_a_session_against_itself_with_three_steps_put_in_reports_exactly_these(project: Project) -> None:
+def test_exactly_the_inserted_steps_are_reported(project: Project) -> None:
     drafts = [call("read", path=f"{number}.py") for number in range(20)]
     grown = [
         call("look", at=1),
@@ -58,11 +58,11 @@ def test_a_session_against_itself_with_three_steps_put_in_reports_exactly_these(
         "only_right": 3,
         "not_asked": 0,
     }
-    only = [right for status, _, right, _ in told(found) if status == "only_right"]
+    only = [right for status, _, right, _ in pair_outline(found) if status == "only_right"]
     assert only == [1, 9, 23]
 
 
-def test_what_differs_is_named_and_what_differs_from_run_to_run_is_not_compared(project: Project) -> None:
+def test_differences_are_named_and_values_that_always_vary_are_ignored(project: Project) -> None:
     def asked(answer: str, frames: tuple[str, ...], model: str, took: float) -> ActionDraft:
         hits = tuple(HitDraft(rank=rank, text=text) for rank, text in enumerate(frames, 1))
         return ActionDraft(
@@ -90,14 +90,14 @@ def test_what_differs_is_named_and_what_differs_from_run_to_run_is_not_compared(
             ActionDraft(kind="tool_result", tool="read", output={"b": [2], "a": 1}),
         ],
     )
-    assert told(aligned(project, first.key, second.key)) == [
+    assert pair_outline(aligned(project, first.key, second.key)) == [
         ("same", 1, 1, ()),
         ("modified", 2, 2, ("output", "model", "frames")),
         ("same", 3, 3, ()),
     ]
 
 
-def test_a_session_against_its_audit_replay_with_another_model_differs_in_model_and_answer(
+def test_an_audit_with_another_model_differs_in_model_and_answer(
     project: Project,
 ) -> None:
     session = recorded_session(project)
@@ -110,7 +110,7 @@ def test_a_session_against_its_audit_replay_with_another_model_differs_in_model_
     assert all(pair.left.sequence == pair.right.sequence for pair in found.pairs if pair.left and pair.right)
 
 
-def test_an_audit_that_asks_nobody_is_the_same_and_its_answers_are_not_compared(project: Project) -> None:
+def test_an_audit_without_a_model_is_the_same_as_its_session(project: Project) -> None:
     session = recorded_session(project)
     replay = replayed(session, ReplayOptions(audit=True, reason="to see"))
     found = aligned(project, str(replay.id), session.key)
@@ -126,7 +126,7 @@ def test_an_audit_that_asks_nobody_is_the_same_and_its_answers_are_not_compared(
     assert not any(pair.left.answered for pair in found.pairs if pair.left)
 
 
-def test_two_replays_of_a_session_are_compared_by_their_answers_and_frames(project: Project) -> None:
+def test_two_replays_of_a_session_are_compared_by_answers_and_frames(project: Project) -> None:
     session = recorded_session(project)
     narrow = replayed(session, ReplayOptions(audit=False, top_k=1))
     wide = replayed(session, ReplayOptions(audit=False, top_k=3))
@@ -138,7 +138,7 @@ def test_two_replays_of_a_session_are_compared_by_their_answers_and_frames(proje
     assert found.left.totals.steps == len(found.pairs)
 
 
-def test_a_debug_replay_that_finds_nothing_has_none_of_the_recorded_frames(project: Project) -> None:
+def test_a_debug_replay_without_results_has_none_of_the_recorded_frames(project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     replay = replayed(session, ReplayOptions(audit=False, search_mode="lexical", min_score=10_000))
     assert not any(step.hits.exists() for step in replay.steps.all())
@@ -154,7 +154,7 @@ def test_a_trial_without_frames_has_none_of_the_recorded_ones(project: Project) 
     assert "frames" in aligned(project, session.key, str(trial.id)).pairs[-1].differs_in
 
 
-def test_where_finding_again_failed_no_frames_are_compared(project: Project) -> None:
+def test_frames_are_not_compared_if_repeating_a_find_failed(project: Project) -> None:
     collection = recorded_session(project).collection
     session = start_session(project, name="a run", by="test", collection=collection)
     hits = RetrievalDraft(hits=(HitDraft(rank=1, text="Invoices are kept for ten years."),))
@@ -162,14 +162,14 @@ def test_where_finding_again_failed_no_frames_are_compared(project: Project) -> 
     replay = replayed(session, ReplayOptions(audit=False))
     assert replay.steps.get().status == "failed"
     found = aligned(project, session.key, str(replay.id))
-    assert told(found) == [("modified", 1, 1, ("error",))]
+    assert pair_outline(found) == [("modified", 1, 1, ("error",))]
     assert detail_of(found.right.run, 1).frames is None
     audited = replayed(session, ReplayOptions(audit=True, reason="to see"))
-    assert told(aligned(project, session.key, str(audited.id))) == [("same", 1, 1, ())]
+    assert pair_outline(aligned(project, session.key, str(audited.id))) == [("same", 1, 1, ())]
 
 
 @pytest.mark.parametrize("length", [10, 5_000])
-def test_an_answer_in_an_object_is_the_same_answer_as_a_text(project: Project, length: int) -> None:
+def test_an_answer_in_an_object_equals_the_same_answer_as_text(project: Project, length: int) -> None:
     def asked(output: object) -> ActionDraft:
         return ActionDraft(kind="ask", input="How long?", output=output, model="m")
 
@@ -178,7 +178,7 @@ def test_an_answer_in_an_object_is_the_same_answer_as_a_text(project: Project, l
     other = session_of(project, [asked(answer), asked({"took": answer})])
     third = session_of(project, [asked({"answer": answer + "?"}), asked({"took": answer + "?"})])
     assert aligned(project, one.key, other.key).counts["same"] == 2
-    assert told(aligned(project, one.key, third.key)) == [
+    assert pair_outline(aligned(project, one.key, third.key)) == [
         ("modified", 1, 1, ("output",)),
         ("modified", 2, 2, ("output",)),
     ]
@@ -194,17 +194,17 @@ def test_an_answer_in_an_object_is_the_same_answer_as_a_text(project: Project, l
         (1, "1", ("output",)),
     ],
 )
-def test_numbers_that_are_equal_in_json_are_no_difference(
+def test_numbers_equal_in_json_are_not_a_difference(
     project: Project, one: object, other: object, differs: tuple[str, ...]
 ) -> None:
     def returned(value: object) -> Session:
         return session_of(project, [ActionDraft(kind="tool_result", tool="count", output={"found": value})])
 
     status = "modified" if differs else "same"
-    assert told(aligned(project, returned(one).key, returned(other).key)) == [(status, 1, 1, differs)]
+    assert pair_outline(aligned(project, returned(one).key, returned(other).key)) == [(status, 1, 1, differs)]
 
 
-def test_a_replay_against_another_session_is_paired_by_its_questions(project: Project) -> None:
+def test_a_replay_and_another_session_are_paired_by_question(project: Project) -> None:
     replay = replayed(recorded_session(project), ReplayOptions(audit=False))
     shorter = recorded_session(project, questions=("How long are invoices kept?",))
     found = aligned(project, str(replay.id), shorter.key)
@@ -212,7 +212,7 @@ def test_a_replay_against_another_session_is_paired_by_its_questions(project: Pr
     assert [pair.status for pair in asks] == ["same", "only_left", "only_left"]
 
 
-def test_totals_are_of_the_steps_that_are_compared(project: Project) -> None:
+def test_totals_cover_the_compared_steps(project: Project) -> None:
     drafts = [
         ActionDraft(kind="llm_call", input="hello", output="hi", model="openai:gpt-5"),
         ActionDraft(kind="tool_call", tool="read", error_message="no such file"),
@@ -223,7 +223,7 @@ def test_totals_are_of_the_steps_that_are_compared(project: Project) -> None:
     assert (totals.cost_usd, totals.input_tokens, totals.duration_ms) == (None, None, None)
 
 
-def test_more_steps_do_not_mean_more_queries(
+def test_the_number_of_queries_does_not_grow_with_the_steps(
     project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     session = recorded_session(project)
@@ -248,7 +248,7 @@ def test_runs_with_too_many_steps_are_refused(project: Project, monkeypatch: pyt
         aligned(project, session.key, session.key)
 
 
-def test_a_comparison_is_made_once_and_anew_when_a_side_has_grown_or_was_erased(
+def test_an_alignment_is_cached_until_one_side_grows_or_is_erased(
     project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     one, other = session_of(project, [call("read")]), session_of(project, [call("read")])
@@ -262,13 +262,13 @@ def test_a_comparison_is_made_once_and_anew_when_a_side_has_grown_or_was_erased(
         aligned(project, one.key, other.key)
 
 
-def test_the_largest_comparison_is_kept() -> None:
+def test_the_largest_alignment_fits_the_cache() -> None:
     kept = SizedCache[str]()
     kept.store("largest", "value", 2 * steps.MOST_STEPS)
     assert kept.get("largest") == "value"
 
 
-def test_comparisons_unused_for_longest_make_room() -> None:
+def test_the_least_recently_used_alignments_are_evicted() -> None:
     kept = SizedCache[int]()
     for number in range(4):
         kept.store(number, number, MOST_STEPS // 4)
@@ -280,7 +280,7 @@ def test_comparisons_unused_for_longest_make_room() -> None:
     assert kept.get("too large") is None
 
 
-def test_what_is_kept_again_counts_once() -> None:
+def test_an_entry_stored_again_counts_once() -> None:
     kept = SizedCache[int]()
     for number in range(3):
         kept.store("same", number, MOST_STEPS)

@@ -1,4 +1,4 @@
-"""Four trials of one task, recorded by others: the same tool calls pair up."""
+"""Four trials of one task recorded by other people: the same tool calls are paired."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ ROLES = {"assistant": "agent"}
 
 
 def drafts_of(message: dict[str, Any]) -> list[ActionDraft]:
-    """What one message of a transcript says, then the tools that it calls."""
+    """The text of a transcript message, followed by the tools it calls."""
     role = ROLES.get(message["role"], message["role"])
     if role == "tool":
         return [ActionDraft(kind="tool_result", tool=message["name"], output=message["content"])]
@@ -46,26 +46,28 @@ def trials(project: Project, recordings: Path) -> dict[int, list[Session]]:
     return found
 
 
-def doings(session: Session) -> dict[int, str]:
-    """What was done at each tool call of a session, by its sequence."""
+def tool_calls(session: Session) -> dict[int, str]:
+    """The tool calls of a session, by sequence."""
     calls = session.actions.filter(kind="tool_call").select_related("input")
     return {each.sequence: f"{each.tool} {each.input.sha256 if each.input else None}" for each in calls}
 
 
 def items(api: Program, one: Session, other: Session) -> list[dict[str, Any]]:
-    """Every pair of steps, as the API tells them."""
+    """Every pair of steps, from the API."""
     found = api.get("/compare", a=one.key, b=other.key, limit=200).json()
     assert found["next"] is None
     listed: list[dict[str, Any]] = found["items"]
     return listed
 
 
-def test_the_same_tool_calls_of_four_trials_pair_up(api: Program, trials: dict[int, list[Session]]) -> None:
+def test_the_same_tool_calls_of_four_trials_are_paired(
+    api: Program, trials: dict[int, list[Session]]
+) -> None:
     shared = paired = moved = 0
     for sessions in trials.values():
         assert len(sessions) == 4
         for one, other in pairwise(sessions):
-            left, right = doings(one), doings(other)
+            left, right = tool_calls(one), tool_calls(other)
             both = Counter(left.values()) & Counter(right.values())
             listed = items(api, one, other)
             pairs = [
@@ -81,5 +83,5 @@ def test_the_same_tool_calls_of_four_trials_pair_up(api: Program, trials: dict[i
                     assert (each["a"]["kind"], each["a"]["tool"]) == (each["b"]["kind"], each["b"]["tool"])
     assert shared > 75
     assert paired / shared > 0.9, (paired, shared)
-    assert moved > 0  # what is not paired was mostly made in another order
+    assert moved > 0  # most unpaired calls were made in a different order
     assert 0.98 < (paired + moved) / shared <= 1

@@ -1,4 +1,4 @@
-"""A recorded session and a finished comparison of it, made once for the tests of a file."""
+"""A recorded session and a finished comparison of it, created once per test file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Comparisons that tests launch through the API."""
+"""Launch comparisons through the API."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ ONE, THREE = "local:extractive-1", "local:extractive-3"
 TWO_ARMS = [{"model": ONE}, {"model": THREE}]
 
 
-def asked(session: Session, **more: Any) -> dict[str, Any]:
+def launch_body(session: Session, **more: Any) -> dict[str, Any]:
     return {"sessions": [session.key], "arms": TWO_ARMS, "reason": "Welches?"} | more
 
 
 def launched(api: Program, session: Session, **more: Any) -> tuple[Comparison, dict[str, Any]]:
-    answer = api.post("/comparisons", asked(session, **more))
+    answer = api.post("/comparisons", launch_body(session, **more))
     assert answer.status_code == 202, answer.content
     made = Comparison.objects.get(id=answer.json()["comparison_id"])
     return made, answer.json()
 
 
-def told(api: Program, comparison: Comparison) -> dict[str, Any]:
+def read_comparison(api: Program, comparison: Comparison) -> dict[str, Any]:
     found: dict[str, Any] = api.get(f"/comparisons/{comparison.id}").json()
     return found

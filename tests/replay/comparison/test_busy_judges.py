@@ -1,4 +1,4 @@
-"""A comparison says that a judge waits because its model is busy, until when, and what the model's provider says."""
+"""A comparison shows that a judge waits for a busy model, until when, and the provider's message."""
 
 import json
 import threading
@@ -25,12 +25,12 @@ SAID = json.dumps({"relation": "different", "better": "neither", "reason": "By t
 WAITS_FOR = 15
 
 
-def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
+def test_a_judge_waiting_for_a_busy_model_is_shown_while_it_waits(
     transactional_db: None, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
     api, browser, address = program(project), browser_of(project), f"/comparisons/{made.id}"
-    assert told(api, address)["busy"] == {"calls": 0, "until": None}
+    assert judge_status(api, address)["busy"] == {"calls": 0, "until": None}
     with as_vendors(monkeypatch) as stub:
         stub.script(Script(answer=SAID))
         stub.script(Script(mode="429_then_ok", retry_after=str(WAITS_FOR), answer=SAID))
@@ -51,14 +51,14 @@ def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
     assert "Too many requests; slow down." in of_cell
     assert "in progress; 1 busy call retried by " in judging_progress(cast("JudgesOut", judges))
 
-    judges = told(api, address)
+    judges = judge_status(api, address)
     assert (judges["asking"], judges["busy"]) == (0, {"calls": 0, "until": None})
     assert "busy" not in browser.get(f"{address}/").text
     assert set(CellOpinion.objects.values_list("asked_again_at", "waits_because")) == {(None, None)}
 
 
 def cell_that_waits(address: str) -> str:
-    """The address of the page of the cell whose judge waits."""
+    """The address of the page of the cell with the waiting judge."""
     waiting = CellOpinion.objects.get(asked_again_at__isnull=False)
     assert waiting.waits
     return f"{address}/cells/{waiting.step_id}/"
@@ -71,15 +71,15 @@ def work(comparison_id: Any) -> None:
         connection.close()
 
 
-def told(api: Program, address: str) -> dict[str, Any]:
+def judge_status(api: Program, address: str) -> dict[str, Any]:
     judges: dict[str, Any] = api.get(address).json()["judges"]
     return judges
 
 
 def busy(api: Program, address: str) -> dict[str, Any]:
-    """The judges once one of them waits."""
+    """The judges as soon as one of them waits."""
     until = time.monotonic() + 20
-    while not (judges := told(api, address))["busy"]["calls"]:
+    while not (judges := judge_status(api, address))["busy"]["calls"]:
         assert time.monotonic() < until, judges
         time.sleep(0.05)
     return judges

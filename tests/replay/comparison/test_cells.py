@@ -1,4 +1,4 @@
-"""What of an ask's answers is missing, and why."""
+"""What is missing among the answers to an ask, and why."""
 
 from uuid import UUID
 
@@ -19,7 +19,7 @@ def ask(*cells: Cell) -> Ask:
     )
 
 
-def test_the_noise_floor_run_is_no_run_of_its_variant() -> None:
+def test_the_noise_floor_run_does_not_count_as_a_run_of_its_variant() -> None:
     run, noise = Cell(arm=1), Cell(arm=1, repeat=0)
     assert ask(run, noise).cells(1) == [run]
     assert ask(run, noise).noise(1) == [noise]
@@ -39,5 +39,5 @@ def test_the_noise_floor_run_is_no_run_of_its_variant() -> None:
         (Cell(arm=1, repeat=0, status="skipped", missing="spend limit"), set()),
     ],
 )
-def test_an_ask_lacks_what_is_over_without_answer_and_verdict(cell: Cell, lacking: set[str]) -> None:
+def test_an_ask_lists_what_finished_cells_are_missing(cell: Cell, lacking: set[str]) -> None:
     assert ask(Cell(arm=2), cell).lacking == lacking

@@ -1,4 +1,4 @@
-"""What a column says of answers that refuse, fail, cost or are missing is what was recorded of them, and no more."""
+"""Columns of a comparison show exactly what was recorded of refused, failed, priced and missing answers."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -25,7 +25,7 @@ ONE, THREE = "local:extractive-1", "local:extractive-3"
 CATS = RetrievalDraft(hits=(HitDraft(rank=1, text="Cats sleep for fifteen hours a day."),))
 
 
-def told(project: Project, comparison: Comparison) -> dict[str, Any]:
+def comparison_document(project: Project, comparison: Comparison) -> dict[str, Any]:
     found: dict[str, Any] = program(project).get(f"/comparisons/{comparison.id}").json()
     return found
 
@@ -39,39 +39,39 @@ def metrics(found: dict[str, Any], a: int, b: int) -> dict[str, Any]:
     return {each["metric"]: each for each in pair["metrics"]}
 
 
-def asked(project: Project, *asks: ActionDraft) -> Session:
+def recorded_asks(project: Project, *asks: ActionDraft) -> Session:
     session = start_session(project, name="asks", by="test")
     append(session.id, list(asks))
     return session
 
 
-def test_a_refusal_is_one_where_no_answer_was_recorded(project: Project) -> None:
+def test_a_refusal_is_counted_even_without_a_recorded_answer(project: Project) -> None:
     question = "Which currency do Norwegians pay with?"
-    session = asked(project, ActionDraft(kind="ask", input=question, retrieval=CATS))
-    found = told(project, compared(project, [session], ONE, THREE))
+    session = recorded_asks(project, ActionDraft(kind="ask", input=question, retrieval=CATS))
+    found = comparison_document(project, compared(project, [session], ONE, THREE))
     assert found["columns"][1]["verdicts"] == {"not_recorded": 1}
     assert found["columns"][1]["missing"] == {"refused": 1}
     assert metrics(found, 1, 2)["answered"]["mean_a"] == 0
 
 
-def test_what_answers_where_the_recorded_answer_refused_says_so_as_its_reason(project: Project) -> None:
+def test_an_answer_to_a_recorded_refusal_is_excluded_with_that_reason(project: Project) -> None:
     question = "How long do cats sleep?"
     refusal = "The given context does not answer this question."
-    session = asked(project, ActionDraft(kind="ask", input=question, output=refusal, retrieval=CATS))
-    found = told(project, compared(project, [session], ONE, THREE))
+    session = recorded_asks(project, ActionDraft(kind="ask", input=question, output=refusal, retrieval=CATS))
+    found = comparison_document(project, compared(project, [session], ONE, THREE))
     assert found["columns"][1]["verdicts"] == {"newly_answered": 1}
     reason = "recorded answer refused"
     assert metrics(found, 1, 2)["agreement"]["excluded"] == {f"A: {reason}, B: {reason}": 1}
 
 
-def test_an_answer_from_the_cache_cost_nothing_which_is_known(project: Project) -> None:
+def test_a_cached_answer_has_a_known_cost_of_zero(project: Project) -> None:
     ask = ActionDraft(kind="ask", input="How long?", output="Fifteen hours.", retrieval=CATS, cached=True)
-    found = told(project, compared(project, [asked(project, ask)], ONE, THREE))
+    found = comparison_document(project, compared(project, [recorded_asks(project, ask)], ONE, THREE))
     recording = found["columns"][0]
     assert (recording["cost"]["total"], recording["unknown_cost"]) == (0, 0)
 
 
-def test_a_call_that_failed_is_in_its_column_with_its_cost_known_or_not(
+def test_a_failed_call_is_in_its_column_with_its_known_or_unknown_cost(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = ActionDraft(
@@ -82,11 +82,11 @@ def test_a_call_that_failed_is_in_its_column_with_its_cost_known_or_not(
         error_type="timeout",
         cost_usd=Decimal("0.25"),
     )
-    session = asked(project, failed, replace(failed, cost_usd=None))
+    session = recorded_asks(project, failed, replace(failed, cost_usd=None))
     with as_vendors(monkeypatch) as stub:
         stub.script(Script(mode="garbage"))
         made = compared(project, [session], ONE, "openai:stub-model")
-    found = told(project, made)
+    found = comparison_document(project, made)
     assert [(each["cost"]["total"], each["unknown_cost"]) for each in found["columns"]] == [
         (0.25, 1),
         (0, 0),
@@ -96,19 +96,19 @@ def test_a_call_that_failed_is_in_its_column_with_its_cost_known_or_not(
     assert "$0 + 2 calls of unknown price" in page(project, made)
 
 
-def test_a_column_that_spent_nobody_knows_what_says_unknown(project: Project) -> None:
-    session = asked(project, ActionDraft(kind="ask", input="Who sleeps?", error_type="timeout"))
+def test_a_column_of_unknown_cost_shows_unknown(project: Project) -> None:
+    session = recorded_asks(project, ActionDraft(kind="ask", input="Who sleeps?", error_type="timeout"))
     made = compared(project, [session], ONE, THREE)
-    assert told(project, made)["columns"][0]["cost"]["total"] is None
+    assert comparison_document(project, made)["columns"][0]["cost"]["total"] is None
     assert "unknown · median latency" in page(project, made)
 
 
-def test_a_call_that_was_tried_again_costs_both_times(project: Project) -> None:
+def test_a_retried_call_counts_the_cost_of_both_attempts(project: Project) -> None:
     made = compared(project, [recorded_session(project, questions=QUESTIONS[:1])], ONE, THREE)
     step = ReplayStep.objects.filter(replay__run__arm=2).get()
     ReplayAttempt.objects.create(
         step=step, number=7, lease_token=uuid7(), worker="w", calls_made=1, cost_usd=Decimal("0.5")
     )
     results.compute(made, progress_of([made])[made.id])
-    assert [each["cost"]["total"] for each in told(project, made)["columns"]] == [0, 0, 0.5]
-    assert told(project, made)["cost_usd"] == 0.5
+    assert [each["cost"]["total"] for each in comparison_document(project, made)["columns"]] == [0, 0, 0.5]
+    assert comparison_document(project, made)["cost_usd"] == 0.5

@@ -1,4 +1,4 @@
-"""What a comparison comes to, through the API: its columns, pairs, cells, marks and exports."""
+"""The results of a comparison through the API: columns, pairs, cells, marks and exports."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from django.db import IntegrityError, connection
 from tests.api.conftest import Program, program
 from tests.builders import QUESTIONS, compared, recorded_session
 from tests.provider_failures import as_vendors
-from tests.replay.comparison.launching import ONE, THREE, told
+from tests.replay.comparison.launching import ONE, THREE, read_comparison
 from tests.stub_answers import Script
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import store
@@ -47,10 +47,10 @@ def comparison(compared_once: Comparison, db: None) -> Comparison:
     return Comparison.objects.get(pk=compared_once.pk)
 
 
-def test_the_columns_and_pairs_say_what_came_of_it_and_claim_no_more(
+def test_columns_and_pairs_show_the_results_without_overclaiming(
     comparison: Comparison, api: Program
 ) -> None:
-    found = told(api, comparison)
+    found = read_comparison(api, comparison)
     recording, first, second = found["columns"]
     assert (recording["answers"], recording["verdicts"], recording["agreement"]) == (3, {}, None)
     assert first["verdicts"] == {"identical": 3}
@@ -74,7 +74,7 @@ def test_the_columns_and_pairs_say_what_came_of_it_and_claim_no_more(
     assert tokens["excluded"] == {"A: unknown, B: unknown": 3}
 
 
-def test_errors_and_refusals_are_counted_and_excluded_with_their_reason(
+def test_errors_and_refusals_are_counted_and_excluded_with_a_reason(
     project: Project, session: Session, api: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:
@@ -82,7 +82,7 @@ def test_errors_and_refusals_are_counted_and_excluded_with_their_reason(
         stub.script(Script(question=QUESTIONS[1], model="stub-model", mode="refusal", answer="Sorry, no."))
         stub.script(Script(question=QUESTIONS[2], model="stub-model", mode="garbage"))
         made = compared(project, [session], ONE, "openai:stub-model")
-    found = told(api, made)
+    found = read_comparison(api, made)
     stubbed = found["columns"][2]
     assert stubbed["missing"] == {"refused": 1, "error": 1}
     assert stubbed["verdicts"]["error"] == 1
@@ -97,15 +97,17 @@ def test_errors_and_refusals_are_counted_and_excluded_with_their_reason(
     assert retried.json()["answers"] == {"total": 6, "finished": 5, "answered": 5, "done": 5, "waiting": 1}
 
 
-def test_an_arm_against_itself_is_the_noise_floor(project: Project, session: Session, api: Program) -> None:
-    found = told(api, compared(project, [session], ONE, THREE, noise_floor=True))
+def test_an_arm_compared_with_itself_is_the_noise_floor(
+    project: Project, session: Session, api: Program
+) -> None:
+    found = read_comparison(api, compared(project, [session], ONE, THREE, noise_floor=True))
     assert [(each["a"], each["b"]) for each in found["noise"]] == [(1, 1), (2, 2)]
     grounding = next(each for each in found["noise"][0]["metrics"] if each["metric"] == "grounding")
     assert (grounding["n"], grounding["difference"], grounding["ties"]) == (3, 0, 3)
     assert found["columns"][1]["answers"] == 3
 
 
-def test_cells_come_in_pages_and_have_every_figure(comparison: Comparison, api: Program) -> None:
+def test_cells_are_paginated_and_have_every_figure(comparison: Comparison, api: Program) -> None:
     first = api.get(f"/comparisons/{comparison.id}/cells", limit=2).json()
     second = api.get(f"/comparisons/{comparison.id}/cells", limit=2, after=first["next"]).json()
     asks = first["items"] + second["items"]
@@ -117,7 +119,7 @@ def test_cells_come_in_pages_and_have_every_figure(comparison: Comparison, api: 
     assert asks[0]["cells"][0]["latency_ms"] is not None
 
 
-def test_the_export_is_everything_as_json_or_a_line_for_each_cell(project: Project, api: Program) -> None:
+def test_the_export_is_one_json_document_or_a_line_per_cell(project: Project, api: Program) -> None:
     session = recorded_session(project, questions=("=cmd|x How long are invoices kept?",))
     made = compared(project, [session], ONE, THREE, noise_floor=True)
     whole = api.get(f"/comparisons/{made.id}/export").json()
@@ -138,7 +140,7 @@ def test_the_export_is_everything_as_json_or_a_line_for_each_cell(project: Proje
     assert api.get(f"/comparisons/{made.id}/export", format="xlsx").status_code == 422
 
 
-def test_the_lines_have_the_answers_and_none_that_a_spreadsheet_computes(
+def test_the_exported_lines_contain_no_spreadsheet_formulas(
     project: Project, api: Program, session: Session, comparison: Comparison
 ) -> None:
     step = ReplayStep.objects.filter(replay__run__comparison=comparison, replay__run__arm=2).earliest(
@@ -165,14 +167,12 @@ def test_the_lines_have_the_answers_and_none_that_a_spreadsheet_computes(
     assert lines[str(failed.sequence), "1"]["answer"] == ""
 
 
-def test_the_docs_say_every_column_of_the_lines() -> None:
-    told = re.findall(r"^\| (`.+?) \|", COMMANDS.read_text(), re.MULTILINE)
-    assert set(COLUMNS) <= {name.strip("`") for names in told for name in names.split(", ")}
+def test_every_column_of_the_exported_lines_is_documented() -> None:
+    documented = re.findall(r"^\| (`.+?) \|", COMMANDS.read_text(), re.MULTILINE)
+    assert set(COLUMNS) <= {name.strip("`") for names in read_comparison for name in names.split(", ")}
 
 
-def test_a_person_marks_a_cell_and_the_history_stays(
-    session: Session, comparison: Comparison, api: Program
-) -> None:
+def test_marking_a_cell_keeps_its_history(session: Session, comparison: Comparison, api: Program) -> None:
     cell = {"session": session.key, "sequence": 4, "arm": 2}
     for verdict, note in (("worse", "It says more than was asked."), ("equivalent", "")):
         answer = api.post(f"/comparisons/{comparison.id}/marks", cell | {"verdict": verdict, "note": note})
@@ -198,14 +198,14 @@ def test_a_person_marks_a_cell_and_the_history_stays(
         ({"sequence": 99}, "cell_not_found"),
     ],
 )
-def test_what_is_no_mark_or_no_cell_is_refused(
+def test_an_invalid_mark_or_cell_is_refused(
     session: Session, comparison: Comparison, api: Program, body: dict[str, Any], code: str
 ) -> None:
     sent = {"session": session.key, "sequence": 4, "arm": 2, "verdict": "better"} | body
     assert api.post(f"/comparisons/{comparison.id}/marks", sent).json()["code"] == code
 
 
-def test_another_projects_comparison_is_not_there(other_project: Project, comparison: Comparison) -> None:
+def test_a_comparison_of_another_project_is_not_found(other_project: Project, comparison: Comparison) -> None:
     stranger = program(other_project)
     for path in ("", "/cells", "/export"):
         assert stranger.get(f"/comparisons/{comparison.id}{path}").status_code == 404
@@ -217,7 +217,7 @@ def test_another_projects_comparison_is_not_there(other_project: Project, compar
     assert reader.post(f"/comparisons/{comparison.id}/cancel").json()["code"] == "scope_missing"
 
 
-def test_erasing_a_session_takes_its_answers_along_and_the_last_one_the_comparison(
+def test_erasing_sessions_erases_their_answers_and_finally_the_comparison(
     db: None,
 ) -> None:
     project = Project.objects.create(name="Löschung")
@@ -231,16 +231,16 @@ def test_erasing_a_session_takes_its_answers_along_and_the_last_one_the_comparis
     assert not Comparison.objects.filter(id=made.id).exists()
 
 
-def test_a_replay_is_of_one_comparison_at_most(comparison: Comparison) -> None:
+def test_a_replay_belongs_to_at_most_one_comparison(comparison: Comparison) -> None:
     replay = Replay.objects.filter(run__comparison=comparison).first()
     assert replay is not None
     with pytest.raises(IntegrityError), connection.cursor():
         ComparisonReplay.objects.create(comparison=comparison, replay=replay, arm=1, repeat=2)
 
 
-def test_several_sessions_are_the_independent_units(project: Project, api: Program) -> None:
+def test_sessions_are_the_independent_units_of_a_comparison(project: Project, api: Program) -> None:
     sessions = [recorded_session(project, questions=QUESTIONS[:2]) for _ in range(3)]
-    found = told(api, compared(project, sessions, ONE, THREE))
+    found = read_comparison(api, compared(project, sessions, ONE, THREE))
     pair = next(each for each in found["pairs"] if (each["a"], each["b"]) == (1, 2))
     agreement = next(each for each in pair["metrics"] if each["metric"] == "agreement")
     assert agreement["n"] == 6

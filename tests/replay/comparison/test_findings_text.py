@@ -1,4 +1,4 @@
-"""Findings are kept as figures and read again as they were."""
+"""Findings are stored as figures and read back unchanged."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -53,12 +53,12 @@ def asks(draw: st.DrawFn) -> list[Ask]:
 
 @settings(max_examples=10)
 @given(asks())
-def test_what_is_read_is_what_was_kept(of: list[Ask]) -> None:
+def test_stored_findings_are_read_back_unchanged(of: list[Ask]) -> None:
     found = findings(of, 2, noise_floor=True)
     assert read(written(found)) == found
 
 
-def test_no_text_of_a_session_is_kept() -> None:
+def test_no_text_of_a_session_is_stored() -> None:
     failed = Cell(arm=1, verdict="error", missing="error", error="secret error")
     asked = Ask(
         session=SESSIONS[0],

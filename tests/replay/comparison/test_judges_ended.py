@@ -1,4 +1,4 @@
-"""A judge of cells that is being asked now is ended from elsewhere, and nobody is asked in its place."""
+"""Cancelling judges: a judge that is being called is stopped from elsewhere, and no further judge is called."""
 
 import threading
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def api(project: Project) -> Program:
 
 @pytest.fixture
 def worker(api: Program, made: Comparison, stub: StubModelServer) -> threading.Thread:
-    """A worker that is asking the judge about the first of two cells, which says nothing."""
+    """A worker that is calling a silent judge about the first of two cells."""
 
     def run() -> None:
         judge_waiting(made.id)
@@ -53,7 +53,7 @@ def worker(api: Program, made: Comparison, stub: StubModelServer) -> threading.T
     return thread
 
 
-def test_asking_no_further_ends_the_judge_that_is_asked_now(
+def test_stopping_the_judging_cancels_the_running_judge(
     project: Project, api: Program, made: Comparison, stub: StubModelServer, worker: threading.Thread
 ) -> None:
     browser, button = browser_of(project), ">Stop judging</button>"
@@ -70,7 +70,7 @@ def test_asking_no_further_ends_the_judge_that_is_asked_now(
     assert button not in browser.get(f"/comparisons/{made.id}/").text
 
 
-def test_cancelling_a_comparison_ends_its_judges_as_well(
+def test_cancelling_a_comparison_cancels_its_judges_too(
     api: Program, made: Comparison, worker: threading.Thread
 ) -> None:
     assert api.post(f"/comparisons/{made.id}/cancel").status_code == 200
@@ -80,14 +80,14 @@ def test_cancelling_a_comparison_ends_its_judges_as_well(
     assert api.post(f"/comparisons/{made.id}/cancel").json()["code"] == "comparison_over"
 
 
-def test_a_judge_that_answers_while_it_is_cancelled_has_answered(
+def test_a_judge_that_answers_while_being_cancelled_keeps_its_verdict(
     api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.post(f"/comparisons/{made.id}/judgements", {"model": "openai:stub-judge"})
     stub.script(Script(answer='{"relation": "different", "better": "neither"}'))
 
     def read_late(completion: Completion) -> str:
-        if len(stub.calls()) == 2:  # else the second might be ended
+        if len(stub.calls()) == 2:  # else the second call might be cancelled
             cancel_judges(made)
         return text_of(completion)
 

@@ -1,4 +1,4 @@
-"""Judges and the spend limit that they share with the replays of their comparison."""
+"""Judges share the spend limit of their comparison with its replays."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -42,7 +42,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
         yield running
 
 
-def test_the_spend_limit_of_the_comparison_holds_for_its_judges(
+def test_the_spend_limit_of_a_comparison_applies_to_its_judges(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     Comparison.objects.update(spend_limit_usd=0)
@@ -51,7 +51,7 @@ def test_the_spend_limit_of_the_comparison_holds_for_its_judges(
     assert stub.calls() == []
 
 
-def test_what_judges_cost_counts_against_the_limit_that_they_share_with_the_replays(
+def test_judge_costs_count_towards_the_spend_limit_shared_with_replays(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     Comparison.objects.update(spend_limit_usd=1)
@@ -69,7 +69,7 @@ def test_what_judges_cost_counts_against_the_limit_that_they_share_with_the_repl
     assert group_budget(uuid7(), Decimal(1)).spent == 0
 
 
-def test_judges_that_are_asked_at_once_keep_to_the_limit_together(made: Comparison) -> None:
+def test_concurrent_judges_keep_to_the_limit_together(made: Comparison) -> None:
     one, other, cents = uuid7(), uuid7(), Decimal("0.6")
 
     def reserved(call: UUID) -> bool:
@@ -85,7 +85,7 @@ def test_judges_that_are_asked_at_once_keep_to_the_limit_together(made: Comparis
         reserved(uuid7())
 
 
-def test_a_judge_waits_for_what_is_reserved_beside_it(
+def test_a_judge_waits_for_other_reserved_costs(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     Comparison.objects.update(spend_limit_usd=1)
@@ -100,7 +100,7 @@ def test_a_judge_waits_for_what_is_reserved_beside_it(
     assert {each.state for each in CellOpinion.objects.all()} == {"done"}
 
 
-def test_a_judge_that_costs_nothing_is_asked_whatever_the_spend_limit(
+def test_a_free_judge_is_called_whatever_the_spend_limit(
     api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OLLAMA_BASE_URL", f"{stub.url}/v1")

@@ -1,4 +1,4 @@
-"""Comparisons launched through the API: what is made, what is refused, what is cancelled, and what is never spent."""
+"""Launching comparisons through the API: what is created, refused, cancelled, and never spent."""
 
 import re
 from typing import Any, cast
@@ -8,7 +8,7 @@ import pytest
 from tests.api.conftest import Program, program
 from tests.builders import worked_off
 from tests.provider_failures import as_vendors
-from tests.replay.comparison.launching import ONE, THREE, TWO_ARMS, asked, launched, told
+from tests.replay.comparison.launching import ONE, THREE, TWO_ARMS, launch_body, launched, read_comparison
 from tests.stub_answers import Script
 from tests.web.people import browser_of
 from timemachine.cli.output.comparisons import comparison_progress
@@ -36,23 +36,21 @@ def api(project: Project) -> Program:
     return program(project)
 
 
-def test_a_comparison_is_one_audit_replay_for_each_session_arm_and_run(
-    api: Program, session: Session
-) -> None:
+def test_a_comparison_has_an_audit_replay_per_session_arm_and_run(api: Program, session: Session) -> None:
     made, answer = launched(api, session, repeats=2, noise_floor=True)
     replays = Replay.objects.filter(id__in=answer["replay_ids"])
     assert len(answer["replay_ids"]) == replays.count() == 2 * 3
     assert {each.kind for each in replays} == {"audit"}
     assert {each.reason for each in replays} == {"Welches?"}
-    assert told(api, made)["status"] == "queued"
+    assert read_comparison(api, made)["status"] == "queued"
     worked_off(made)
-    found = told(api, made)
+    found = read_comparison(api, made)
     assert (found["status"], found["asks"]) == ("done", 3)
     assert found["answers"] == {"total": 18, "finished": 18, "answered": 18, "done": 18}
     assert not ReplayStep.objects.filter(replay__run__comparison=made).exclude(kind="ask").exists()
 
 
-def test_several_models_of_a_replay_make_a_comparison(api: Program, session: Session) -> None:
+def test_a_replay_with_several_models_becomes_a_comparison(api: Program, session: Session) -> None:
     answer = api.post(
         f"/sessions/{session.key}/replays", {"audit": True, "reason": "r", "use_models": [ONE, THREE]}
     )
@@ -74,7 +72,7 @@ def test_several_models_of_a_replay_make_a_comparison(api: Program, session: Ses
         ({"use_models": [ONE, ONE]}, "same_arms"),
     ],
 )
-def test_what_does_not_go_with_several_models_is_refused(
+def test_options_incompatible_with_several_models_are_refused(
     api: Program, session: Session, body: dict[str, Any], code: str
 ) -> None:
     sent = {"audit": True, "reason": "r", "use_models": [ONE, THREE]} | body
@@ -101,27 +99,27 @@ def test_what_does_not_go_with_several_models_is_refused(
         ({"surprise": 1}, 422, "invalid_request"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_and_nothing_is_made(
+def test_an_invalid_comparison_is_refused_and_creates_nothing(
     api: Program, session: Session, body: dict[str, Any], status: int, code: str
 ) -> None:
-    answer = api.post("/comparisons", asked(session) | body)
+    answer = api.post("/comparisons", launch_body(session) | body)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert not Comparison.objects.exists()
     assert not Replay.objects.exists()
 
 
-def test_one_session_without_an_ask_makes_nothing_of_the_whole(
+def test_one_session_without_an_ask_refuses_the_comparison(
     api: Program, project: Project, session: Session
 ) -> None:
     empty = start_session(project, name="empty", by="test", key="empty")
     append(empty.id, [ActionDraft(kind="message", output="hello")])
-    answer = api.post("/comparisons", asked(session, sessions=[session.key, "empty"]))
+    answer = api.post("/comparisons", launch_body(session, sessions=[session.key, "empty"]))
     assert (answer.status_code, answer.json()["code"]) == (422, "nothing_to_compare")
     assert "empty" in answer.json()["message"]
     assert not Replay.objects.exists()
 
 
-def test_arms_may_differ_by_their_prompt_alone(
+def test_arms_may_differ_only_in_their_prompt(
     project: Project, api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:
@@ -134,24 +132,22 @@ def test_arms_may_differ_by_their_prompt_alone(
         prompts = [call.prompt for call in stub.calls()]
     assert sum("Be brief." in each for each in prompts) == 3
     assert sum("FACTS" in each and "ASKED" in each for each in prompts) == 3
-    assert [arm["name"] for arm in told(api, made)["arms"]] == [
+    assert [arm["name"] for arm in read_comparison(api, made)["arms"]] == [
         "openai:stub-model · system prompt 1",
         "openai:stub-model · prompt template 1",
     ]
-    wrong = asked(session, arms=[arms[0], {"model": "openai:stub-model", "prompt_template": "nothing"}])
+    wrong = launch_body(session, arms=[arms[0], {"model": "openai:stub-model", "prompt_template": "nothing"}])
     assert api.post("/comparisons", wrong).status_code == 422
 
 
-def test_an_arm_may_go_without_a_system_prompt_beside_one_with_the_recorded_one(
-    api: Program, session: Session
-) -> None:
+def test_arms_may_have_no_system_prompt_or_the_recorded_one(api: Program, session: Session) -> None:
     made, _ = launched(api, session, arms=[{"model": ONE, "system_prompt": ""}, {"model": ONE}])
-    assert [arm["name"] for arm in told(api, made)["arms"]] == [f"{ONE} · system prompt 1", ONE]
+    assert [arm["name"] for arm in read_comparison(api, made)["arms"]] == [f"{ONE} · system prompt 1", ONE]
     assert api.get("/comparisons").status_code == 200
     assert api.get(f"/comparisons/{made.id}/export", format="csv").status_code == 200
 
 
-def test_cancel_goes_to_every_replay_and_retry_to_what_was_cancelled(api: Program, session: Session) -> None:
+def test_cancel_affects_every_replay_and_retry_the_cancelled_ones(api: Program, session: Session) -> None:
     made, answer = launched(api, session)
     assert api.post(f"/comparisons/{made.id}/retry").json()["code"] == "comparison_running"
     assert api.post(f"/comparisons/{made.id}/cancel").json()["status"] == "cancelled"
@@ -159,12 +155,12 @@ def test_cancel_goes_to_every_replay_and_retry_to_what_was_cancelled(api: Progra
     assert api.post(f"/comparisons/{made.id}/cancel").json()["code"] == "comparison_over"
     assert api.post(f"/comparisons/{made.id}/retry").json()["status"] == "queued"
     worked_off(made)
-    assert told(api, made)["status"] == "done"
+    assert read_comparison(api, made)["status"] == "done"
     assert api.post(f"/comparisons/{made.id}/retry").json()["code"] == "nothing_failed"
     assert len(answer["replay_ids"]) == 2
 
 
-def test_a_spend_limit_is_that_of_the_whole_comparison(
+def test_a_spend_limit_covers_the_entire_comparison(
     project: Project, api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:
@@ -182,8 +178,8 @@ def test_a_spend_limit_is_that_of_the_whole_comparison(
         "The spend limit of this replay and the replays launched with it was reached: $0.30 of $0.20 is spent"
     )
     assert all(each.startswith(said) for each in reasons)
-    assert told(api, made)["over_limit_usd"] == pytest.approx(0.1012)
-    found = told(api, made)
+    assert read_comparison(api, made)["over_limit_usd"] == pytest.approx(0.1012)
+    found = read_comparison(api, made)
     assert found["columns"][2]["missing"] == {"spend limit": 3}
     assert found["answers"] == {"total": 6, "finished": 6, "answered": 2, "done": 2, "skipped": 4}
     assert "done: 2 of 6 answered, 4 not asked, $0.30" in comparison_progress(
@@ -207,7 +203,9 @@ def test_a_cell_without_an_answer_cannot_be_marked(api: Program, session: Sessio
     assert api.post(f"/comparisons/{made.id}/marks", sent).json()["code"] == "no_answer"
 
 
-def test_the_list_has_the_newest_first_in_pages(project: Project, api: Program, session: Session) -> None:
+def test_comparisons_are_listed_newest_first_in_pages(
+    project: Project, api: Program, session: Session
+) -> None:
     first, second = (launched(api, session)[0] for _ in range(2))
     page = api.get("/comparisons", limit=1).json()
     assert [each["id"] for each in page["items"]] == [str(second.id)]
@@ -215,9 +213,7 @@ def test_the_list_has_the_newest_first_in_pages(project: Project, api: Program, 
     assert [each["id"] for each in rest["items"]] == [str(first.id)]
 
 
-def test_a_comparison_may_be_launched_through_the_api_without_a_reason_which_is_kept_so(
-    api: Program, session: Session
-) -> None:
-    answer = api.post("/comparisons", asked(session) | {"reason": None})
+def test_a_comparison_launched_without_a_reason_records_that(api: Program, session: Session) -> None:
+    answer = api.post("/comparisons", launch_body(session) | {"reason": None})
     assert answer.status_code == 202
     assert Comparison.objects.get(id=answer.json()["comparison_id"]).reason == "none was given to the API"

@@ -1,4 +1,4 @@
-"""Launching a comparison or a suite, and estimating one, reads and writes as often over many sessions and arms as over few."""
+"""Launching and estimating comparisons and suites takes the same number of queries for any number of sessions and arms."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ AUDIT = {"audit": True, "reason": "Which?"}
 
 @pytest.fixture
 def api(project: Project) -> Program:
-    """One whose key was used just now, which is noted once in a while."""
+    """A program whose key was used just now, so that its use is not noted again."""
     known = program(project)
     known.get("/comparisons")
     return known
@@ -64,7 +64,7 @@ def queries(do: Callable[[], Any], status: int) -> int:
 
 
 @pytest.mark.parametrize(("path", "status"), [("/comparisons", 202), ("/comparisons/estimate", 200)])
-def test_a_comparison_takes_as_many_queries_over_many_sessions_and_arms_as_over_few(
+def test_a_comparison_takes_the_same_queries_for_any_number_of_sessions_and_arms(
     api: Program, sessions: list[Session], path: str, status: int
 ) -> None:
     def sent(number: int, *models: str) -> Any:
@@ -75,7 +75,7 @@ def test_a_comparison_takes_as_many_queries_over_many_sessions_and_arms_as_over_
     assert queries(lambda: sent(MANY, ONE, THREE, FIVE), status) == of_few
 
 
-def test_the_form_of_a_comparison_looks_the_named_sessions_up_together(
+def test_the_comparison_form_looks_up_all_named_sessions_at_once(
     project: Project, sessions: list[Session]
 ) -> None:
     browser = browser_of(project)
@@ -94,7 +94,7 @@ def test_the_form_of_a_comparison_looks_the_named_sessions_up_together(
 
 
 @pytest.mark.parametrize(("path", "status"), [("runs", 202), ("runs/estimate", 200)])
-def test_a_suite_takes_as_many_queries_over_many_sessions_and_models_as_over_few(
+def test_a_suite_takes_the_same_queries_for_any_number_of_sessions_and_models(
     api: Program, sessions: list[Session], path: str, status: int
 ) -> None:
     def suite(name: str, number: int, *models: str) -> Any:
@@ -106,9 +106,7 @@ def test_a_suite_takes_as_many_queries_over_many_sessions_and_models_as_over_few
     assert queries(suite("many", MANY, ONE, THREE, FIVE), status) == of_few
 
 
-def test_the_replays_of_a_comparison_are_listed_in_the_order_of_its_arms(
-    api: Program, sessions: list[Session]
-) -> None:
+def test_the_replays_of_a_comparison_are_listed_in_arm_order(api: Program, sessions: list[Session]) -> None:
     arms = [{"model": each} for each in (ONE, THREE, FIVE)]
     sent = api.post("/comparisons", {"sessions": keys(sessions[:1]), "arms": arms, "reason": "Which?"}).json()
     newest_first = [each["id"] for each in api.get("/replays", session="s0").json()["items"]]
@@ -120,7 +118,7 @@ def test_the_replays_of_a_comparison_are_listed_in_the_order_of_its_arms(
     }
 
 
-def test_nothing_of_a_comparison_is_made_where_one_of_its_sessions_has_no_ask(
+def test_a_comparison_with_a_session_without_asks_creates_nothing(
     api: Program, sessions: list[Session], project: Project
 ) -> None:
     start_session(project, name="empty", key="empty", by="test")
@@ -132,7 +130,7 @@ def test_nothing_of_a_comparison_is_made_where_one_of_its_sessions_has_no_ask(
     assert not Replay.objects.exists()
 
 
-def test_an_ask_without_tokens_is_estimated_by_the_passages_of_every_find_inside_it(
+def test_an_ask_without_tokens_is_estimated_by_the_passages_of_all_its_finds(
     api: Program, sessions: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
@@ -143,5 +141,5 @@ def test_an_ask_without_tokens_is_estimated_by_the_passages_of_every_find_inside
         return float(sent["estimates"][0]["cost_usd"])
 
     bare = cost(1)
-    # 2 * 400 characters of passages are 200 tokens, at 2.50 dollars a million; their numbers and titles are some more
+    # 2 * 400 characters of passages are 200 tokens at $2.50 per million; their numbers and titles add a few more
     assert 200 * 2.5e-6 < cost(2) - 2 * bare < 240 * 2.5e-6

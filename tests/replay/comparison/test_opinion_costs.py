@@ -1,4 +1,4 @@
-"""What an opinion did cost: what is known of it, beside how many of its calls nobody knows the price of."""
+"""Costs of opinions: the known cost, and how many calls have an unknown price."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -38,7 +38,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
         yield running
 
 
-def test_the_known_cost_of_an_opinion_is_kept_where_one_of_its_calls_has_none(
+def test_the_known_cost_of_an_opinion_is_kept_if_one_call_has_none(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     cell, _ = judged_cells(made)
@@ -60,7 +60,7 @@ def test_the_known_cost_of_an_opinion_is_kept_where_one_of_its_calls_has_none(
     )
 
 
-def test_an_opinion_of_which_no_cost_is_known_has_none(
+def test_an_opinion_without_any_known_cost_has_none(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     first, _ = judged(api, made, model="openai:stub-judge")
@@ -69,7 +69,7 @@ def test_an_opinion_of_which_no_cost_is_known_has_none(
     assert "$0 + 2 calls of unknown price" in shown
 
 
-def test_an_opinion_that_is_cancelled_while_its_judge_is_asked_has_a_call_of_unknown_price(
+def test_an_opinion_cancelled_during_a_call_has_a_call_of_unknown_price(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     api.post(f"/comparisons/{made.id}/judgements", {"model": PRICED})

@@ -1,4 +1,4 @@
-"""Judges of cells, against a stub: asked twice each, stored as their opinion, never a verdict, never asked twice by themselves."""
+"""Judges of cells, with a stub model: called twice per cell, stored as opinions, never a verdict, never repeated automatically."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def says(relation: str, better: str) -> str:
 
 @pytest.fixture(scope="module")
 def of_three(shared_rows: None) -> Comparison:
-    """Of extractive-1 against itself and -3: three cells are identical, one too, and two differ."""
+    """extractive-1 compared with itself and with -3: four cells are identical and two differ."""
     project = Project.objects.create(name="Prüfung")
     return compared(project, [recorded_session(project)], ONE, THREE)
 
@@ -68,7 +68,7 @@ def judged(api: Program, made: Comparison, **more: Any) -> list[CellOpinion]:
     return list(CellOpinion.objects.order_by("created_at", "id"))
 
 
-def test_every_changed_cell_is_judged_twice_with_the_answers_the_other_way_round(
+def test_every_changed_cell_is_judged_in_both_orders(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer=says("different", "first")))
@@ -83,7 +83,7 @@ def test_every_changed_cell_is_judged_twice_with_the_answers_the_other_way_round
     assert value(first.raw) == [says("different", "first")] * 2
 
 
-def test_an_opinion_stands_in_the_cell_and_changes_no_verdict(
+def test_an_opinion_is_shown_in_the_cell_and_changes_no_verdict(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     before = list(ReplayStep.objects.order_by("id").values_list("verdict", flat=True))
@@ -109,7 +109,7 @@ def test_an_opinion_stands_in_the_cell_and_changes_no_verdict(
     }
 
 
-def test_a_judge_is_not_asked_again_about_what_it_has_judged_but_about_one_cell_if_wanted(
+def test_a_judged_cell_is_judged_again_only_on_request(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer=says("different", "neither")))
@@ -122,7 +122,7 @@ def test_a_judge_is_not_asked_again_about_what_it_has_judged_but_about_one_cell_
     assert api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE, "session": "x"}).status_code == 422
 
 
-def test_a_judge_that_fails_says_why_and_keeps_what_it_wrote(
+def test_a_failed_judge_gives_the_reason_and_keeps_its_reply(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="Both are nice."))
@@ -137,7 +137,7 @@ def test_a_judge_that_fails_says_why_and_keeps_what_it_wrote(
     assert f"judge failed ({JUDGE})" in lines
 
 
-def test_a_judge_whose_answer_has_a_list_for_a_word_fails_and_the_other_cells_are_asked_about(
+def test_a_malformed_reply_fails_one_opinion_and_the_other_cells_are_judged(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     raw = json.dumps({"relation": "different", "better": ["second"]})
@@ -151,7 +151,7 @@ def test_a_judge_whose_answer_has_a_list_for_a_word_fails_and_the_other_cells_ar
 @pytest.mark.parametrize(
     ("mode", "code"), [("refusal", "judge_refused"), ("garbage", "model_not_understood")]
 )
-def test_a_provider_that_refuses_or_breaks_makes_a_failed_opinion(
+def test_a_provider_refusal_or_failure_is_a_failed_opinion(
     api: Program, made: Comparison, stub: StubModelServer, mode: Any, code: str
 ) -> None:
     stub.script(Script(mode=mode, answer=None))
@@ -162,14 +162,14 @@ def test_a_provider_that_refuses_or_breaks_makes_a_failed_opinion(
     ("model", "status", "code"),
     [("", 422, "model_needed"), (ONE, 422, "cannot_judge"), ("nobody:x", 422, "unknown_model")],
 )
-def test_what_cannot_judge_is_refused(
+def test_a_model_that_cannot_judge_is_refused(
     api: Program, made: Comparison, stub: StubModelServer, model: str, status: int, code: str
 ) -> None:
     answer = api.post(f"/comparisons/{made.id}/judgements", {"model": model})
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
-def test_what_judging_costs_is_estimated_before_anybody_is_asked(
+def test_the_cost_of_judging_is_estimated_before_any_call(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     path = f"/comparisons/{made.id}/judgements/estimate"
@@ -194,7 +194,7 @@ def test_what_judging_costs_is_estimated_before_anybody_is_asked(
     assert api.get(path, model="local:extractive").json()["code"] == "cannot_judge"
 
 
-def test_the_page_says_what_a_judge_would_cost(
+def test_the_page_shows_what_a_judge_would_cost(
     project: Project, made: Comparison, stub: StubModelServer
 ) -> None:
     browser = browser_of(project)
@@ -212,7 +212,7 @@ def test_the_page_says_what_a_judge_would_cost(
     assert stub.calls() == []
 
 
-def test_more_cells_than_a_judge_gets_are_refused(
+def test_too_many_cells_for_a_judge_are_refused(
     api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.replay.comparison.judge_queue.MOST_CELLS", 1)
@@ -231,7 +231,7 @@ def counts(api: Program, made: Comparison) -> tuple[int, int, int]:
     return judges["cells"], judges["waiting"], judges["asking"]
 
 
-def test_a_cell_counts_once_whoever_judges_it_and_one_that_was_cancelled_does_not(
+def test_a_cell_judged_several_times_counts_once_and_a_cancelled_one_does_not(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer=says("different", "neither")))
@@ -253,7 +253,7 @@ def test_a_cell_counts_once_whoever_judges_it_and_one_that_was_cancelled_does_no
     assert counts(api, made) == (1, 0, 0)
 
 
-def test_a_page_that_polls_learns_of_an_opinion_on_a_cell_that_was_judged_before(
+def test_a_polling_page_updates_after_another_opinion_on_a_judged_cell(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer=says("different", "neither")))
@@ -263,7 +263,7 @@ def test_a_page_that_polls_learns_of_an_opinion_on_a_cell_that_was_judged_before
     assert progress_of([made])[made.id].revision != before
 
 
-def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_enqueued(
+def test_a_lost_worker_leaves_a_lost_opinion_and_the_rest_are_enqueued(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
@@ -283,7 +283,7 @@ def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_enqueued(
     assert second.state == "done"
 
 
-def test_a_session_that_is_erased_before_its_judge_is_asked_stops_nobody(
+def test_erasing_a_session_before_it_is_judged_does_not_stop_the_worker(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
@@ -294,7 +294,7 @@ def test_a_session_that_is_erased_before_its_judge_is_asked_stops_nobody(
     assert not CellOpinion.objects.exists()
 
 
-def test_erasing_the_session_takes_opinions_and_their_prompts_along(
+def test_erasing_a_session_erases_its_opinions_and_their_prompts(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer=says("different", "neither")))
@@ -304,7 +304,7 @@ def test_erasing_the_session_takes_opinions_and_their_prompts_along(
     assert not Payload.objects.filter(id__in=[opinion.prompt_id, opinion.raw_id]).exists()
 
 
-def test_the_page_asks_a_judge_and_shows_whose_opinion_it_is(
+def test_a_judge_is_called_from_the_page_and_its_opinion_is_attributed(
     project: Project, made: Comparison, stub: StubModelServer
 ) -> None:
     browser = browser_of(project)

@@ -1,4 +1,4 @@
-"""What a comparison shows is computed once, kept, and never shown for other answers than it is of."""
+"""Results of a comparison are computed once, cached, and never shown for other answers."""
 
 from datetime import timedelta
 from typing import Any
@@ -53,7 +53,7 @@ def browser(project: Project) -> Client:
 
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A comparison of any size is one for a worker."""
+    """Treat comparisons of any size as large enough for a worker."""
     monkeypatch.setattr(results, "FEW", 0)
 
 
@@ -62,7 +62,7 @@ def made(compared_once: Comparison, db: None) -> Comparison:
     return Comparison.objects.get(pk=compared_once.pk)
 
 
-def told(api: Program, comparison: Comparison, **query: Any) -> dict[str, Any]:
+def read_comparison(api: Program, comparison: Comparison, **query: Any) -> dict[str, Any]:
     found: dict[str, Any] = api.get(f"/comparisons/{comparison.id}", **query).json()
     return found
 
@@ -73,19 +73,21 @@ def page(browser: Client, comparison: Comparison, query: str = "") -> str:
     return answer.content.decode()
 
 
-def test_few_answers_are_computed_at_once_and_never_again(api: Program, made: Comparison) -> None:
-    first = told(api, made)
+def test_the_results_of_few_answers_are_computed_directly_and_only_once(
+    api: Program, made: Comparison
+) -> None:
+    first = read_comparison(api, made)
     assert first["results"]["state"] == "current"
     assert first["results"]["answers"] == 6
-    assert told(api, made) == first
-    assert told(api, made)["results"]["computed_at"] == first["results"]["computed_at"]
+    assert read_comparison(api, made) == first
+    assert read_comparison(api, made)["results"]["computed_at"] == first["results"]["computed_at"]
 
 
 @pytest.mark.usefixtures("many")
-def test_many_answers_are_computed_by_a_worker_and_the_page_waits_by_polling(
+def test_the_results_of_many_answers_are_computed_by_a_worker_while_the_page_polls(
     api: Program, browser: Client, made: Comparison
 ) -> None:
-    waiting = told(api, made)
+    waiting = read_comparison(api, made)
     assert (waiting["results"]["state"], waiting["columns"], waiting["asks"]) == ("under_way", None, 3)
     shown = page(browser, made)
     assert "Computing statistics…" in shown
@@ -95,16 +97,14 @@ def test_many_answers_are_computed_by_a_worker_and_the_page_waits_by_polling(
     assert browser.get(address, headers=POLL).status_code == 204
     compute_results(made.id)
     assert "Answers side by side" in browser.get(address, headers=POLL).content.decode()
-    found = told(api, made)
+    found = read_comparison(api, made)
     assert found["results"]["state"] == "current"
     assert found["columns"][1]["verdicts"] == {"identical": 3}
     assert "hx-trigger" not in page(browser, made)
 
 
 @pytest.mark.usefixtures("many")
-def test_with_the_last_replay_of_a_comparison_its_results_are_computed(
-    project: Project, made: Comparison
-) -> None:
+def test_results_are_computed_when_the_last_replay_finishes(project: Project, made: Comparison) -> None:
     alone = recorded_session(project, questions=QUESTIONS[:1])
     replay_id = made.runs.values_list("replay_id", flat=True)[0]
     assert run_replay(replay_id) == [(compute_results, made.id)]
@@ -114,10 +114,10 @@ def test_with_the_last_replay_of_a_comparison_its_results_are_computed(
 
 
 @pytest.mark.usefixtures("many")
-def test_one_page_of_many_enqueues_them_and_the_sweep_does_again_but_three_times_at_most(
+def test_results_are_enqueued_once_and_again_by_the_sweep_at_most_three_times(
     api: Program, browser: Client, made: Comparison
 ) -> None:
-    told(api, made)
+    read_comparison(api, made)
     assert results.is_due(made.id)
     assert not results.is_due(made.id)
     assert overdue(compute_results) == []
@@ -125,13 +125,13 @@ def test_one_page_of_many_enqueues_them_and_the_sweep_does_again_but_three_times
     assert overdue(compute_results) == [made.id]
     ComparisonFindings.objects.update(enqueued_at="2020-01-01T00:00:00Z", attempts=3)
     assert overdue(compute_results) == []
-    assert told(api, made)["results"]["state"] == "failed"
+    assert read_comparison(api, made)["results"]["state"] == "failed"
     shown = page(browser, made)
     assert "could not be computed (three attempts)" in shown
     assert "hx-trigger" not in shown
 
 
-def test_a_step_that_waits_for_a_busy_model_is_news_for_the_page_and_none_for_the_results(
+def test_a_waiting_step_updates_the_page_but_not_the_results(
     api: Program, browser: Client, project: Project, session: Session
 ) -> None:
     plan = Plan(sessions=[session], arms=[Variant(model=ONE), Variant(model=THREE)], reason="Which?")
@@ -140,7 +140,7 @@ def test_a_step_that_waits_for_a_busy_model_is_news_for_the_page_and_none_for_th
     work(first, "worker of a test")
     begin(second)
     leases.claim(second, "worker of a test", calls=False)
-    so_far = told(api, made, so_far="true")
+    so_far = read_comparison(api, made, so_far="true")
     assert so_far["results"]["answers"] == 3
     revision = page(browser, made, "?so_far=1").split("rev=")[1].split('"')[0]
 
@@ -148,16 +148,16 @@ def test_a_step_that_waits_for_a_busy_model_is_news_for_the_page_and_none_for_th
     ReplayStep.objects.filter(status="running").update(asked_again_at=until, waits_because="It answered 429.")
     bump(second)
     assert "calls wait" in browser.get(f"/comparisons/{made.id}/?so_far=1&rev={revision}", headers=POLL).text
-    still = told(api, made, so_far="true")
+    still = read_comparison(api, made, so_far="true")
     assert (still["waiting"]["calls"], still["results"]) == (3, so_far["results"])
 
     ReplayStep.objects.filter(status="running").update(status="waiting", lease_until=None)
     work(second, "worker of a test")
-    assert told(api, made)["results"]["answers"] == 6
+    assert read_comparison(api, made)["results"]["answers"] == 6
 
 
 @pytest.mark.usefixtures("many")
-def test_an_answer_that_came_since_makes_what_is_kept_an_older_one(
+def test_a_new_answer_makes_the_stored_results_outdated(
     api: Program, browser: Client, made: Comparison
 ) -> None:
     compute_results(made.id)
@@ -165,53 +165,51 @@ def test_an_answer_that_came_since_makes_what_is_kept_an_older_one(
     step.status, step.verdict = "failed", "error"
     step.save()
     api.post(f"/comparisons/{made.id}/retry")
-    running = told(api, made)
+    running = read_comparison(api, made)
     assert (running["status"], running["results"]["state"], running["columns"]) == (
         "running",
         "not_yet",
         None,
     )
-    so_far = told(api, made, so_far="true")
+    so_far = read_comparison(api, made, so_far="true")
     assert so_far["results"]["state"] == "under_way"
     assert so_far["results"]["answers"] == 6
     worked_off(made)
-    assert told(api, made)["results"]["state"] == "under_way"
+    assert read_comparison(api, made)["results"]["state"] == "under_way"
     assert "They are being updated for later answers" in page(browser, made)
     compute_results(made.id)
     compute_results(made.id)
-    assert told(api, made)["results"]["state"] == "current"
+    assert read_comparison(api, made)["results"]["state"] == "current"
 
 
 @pytest.mark.usefixtures("many")
-def test_results_that_a_worker_gave_up_are_computed_again_once_failed_answers_were_tried_again(
-    api: Program, made: Comparison
-) -> None:
+def test_abandoned_results_are_computed_again_after_a_retry(api: Program, made: Comparison) -> None:
     step = ReplayStep.objects.filter(replay__run__comparison=made).earliest("id")
     step.status, step.verdict = "failed", "error"
     step.save()
-    told(api, made)
+    read_comparison(api, made)
     ComparisonFindings.objects.create(comparison=made, attempts=3, enqueued_at=now())
-    assert told(api, made)["results"]["state"] == "failed"
+    assert read_comparison(api, made)["results"]["state"] == "failed"
     api.post(f"/comparisons/{made.id}/retry")
     worked_off(made)
-    assert told(api, made)["results"]["state"] == "under_way"
+    assert read_comparison(api, made)["results"]["state"] == "under_way"
     assert results.is_due(made.id)
 
 
-def test_a_mark_and_an_opinion_change_no_figure_and_show_at_once(
+def test_a_mark_and_an_opinion_change_no_figure_and_are_shown_at_once(
     api: Program, browser: Client, made: Comparison
 ) -> None:
-    before = told(api, made)
+    before = read_comparison(api, made)
     step = ReplayStep.objects.get(verdict="numbers_differ")
     browser.post(f"/comparisons/{made.id}/cells/{step.id}/", {"verdict": "worse", "note": "x"})
     assert "worse" in page(browser, made)
-    after = told(api, made)
+    after = read_comparison(api, made)
     assert (after["results"], after["columns"]) == (before["results"], before["columns"])
     cells = api.get(f"/comparisons/{made.id}/cells").json()["items"]
     assert [mark["verdict"] for ask in cells for cell in ask["cells"] for mark in cell["marks"]] == ["worse"]
 
 
-def test_one_that_runs_shows_its_progress_and_what_there_is_behind_a_link(
+def test_a_running_comparison_shows_progress_and_links_to_partial_results(
     api: Program, browser: Client, session: Session
 ) -> None:
     body = {
@@ -229,16 +227,16 @@ def test_one_that_runs_shows_its_progress_and_what_there_is_behind_a_link(
     so_far = page(browser, made, "?so_far=1")
     assert "Answers side by side" in so_far
     assert "Statistics of 0 answers of 6 so far" in so_far
-    assert told(api, made)["results"] == {"state": "not_yet", "answers": None, "computed_at": None}
+    assert read_comparison(api, made)["results"] == {"state": "not_yet", "answers": None, "computed_at": None}
 
 
-def test_what_is_kept_goes_with_any_session_of_it(api: Program, project: Project) -> None:
+def test_stored_results_are_erased_with_any_of_their_sessions(api: Program, project: Project) -> None:
     kept, gone = (recorded_session(project, questions=QUESTIONS[:1]) for _ in range(2))
     made = compared(project, [kept, gone], ONE, THREE)
-    assert told(api, made)["asks"] == 2
+    assert read_comparison(api, made)["asks"] == 2
     erase_session(gone)
     assert not ComparisonFindings.objects.exists()
-    assert told(api, made)["asks"] == 1
+    assert read_comparison(api, made)["asks"] == 1
     progress = progress_of([made])[made.id]
     erase_session(kept)
     assert results.compute(made, progress).findings is not None
@@ -247,7 +245,7 @@ def test_what_is_kept_goes_with_any_session_of_it(api: Program, project: Project
 
 
 @pytest.mark.usefixtures("many")
-def test_who_takes_all_of_it_along_gets_it_computed(api: Program, made: Comparison) -> None:
+def test_an_export_computes_the_results(api: Program, made: Comparison) -> None:
     taken = api.get(f"/comparisons/{made.id}/export").json()
     assert (taken["results"]["state"], len(taken["cells"])) == ("current", 3)
     assert taken == api.get(f"/comparisons/{made.id}/export").json()

@@ -1,4 +1,4 @@
-"""How large a comparison may be, what launching one reads, and what it would cost."""
+"""The size limit of a comparison, the reads of a launch, and the cost estimate."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def api(project: Project) -> Program:
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """Of three asks."""
+    """A session with three asks."""
     return recorded_session(project)
 
 
@@ -39,7 +39,7 @@ def test_too_many_replays_are_refused(
     assert answer.json()["code"] == "too_many_replays"
 
 
-def test_more_answers_than_a_comparison_has_are_refused_before_any_row_is_made(
+def test_too_many_answers_are_refused_before_any_row_is_created(
     api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.replay.comparison.commands.MOST_ANSWERS", 11)
@@ -50,7 +50,7 @@ def test_more_answers_than_a_comparison_has_are_refused_before_any_row_is_made(
     assert launched(api, session).status_code == 202
 
 
-def test_a_sessions_actions_are_read_once_however_many_replays_are_launched_of_it(
+def test_the_actions_of_a_session_are_read_once_for_any_number_of_replays(
     api: Program, session: Session
 ) -> None:
     def read(repeats: int) -> int:
@@ -61,7 +61,7 @@ def test_a_sessions_actions_are_read_once_however_many_replays_are_launched_of_i
     assert read(1) == read(4) == 1
 
 
-def test_what_a_comparison_would_cost_is_told_arm_by_arm_and_nothing_is_launched(
+def test_the_cost_is_estimated_per_arm_without_launching(
     api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:

@@ -1,4 +1,4 @@
-"""Arms by name, and what does not go together."""
+"""Arms by name, and invalid combinations."""
 
 from uuid import UUID
 
@@ -42,11 +42,11 @@ SESSION = UUID(int=1)
         ([Variant(model=M, system_prompt=""), Variant(model=M)], [f"{M} · system prompt 1", M]),
     ],
 )
-def test_arms_are_told_apart_by_what_they_do_not_share(arms: list[Variant], told: list[str]) -> None:
+def test_arms_are_named_by_their_differences(arms: list[Variant], told: list[str]) -> None:
     assert names(arms) == told
 
 
-def test_an_arm_is_kept_without_what_was_not_chosen() -> None:
+def test_an_arm_is_stored_without_unset_options() -> None:
     arm = Variant(model=M, temperature=0.0)
     assert arm.as_json() == {"model": M, "temperature": 0.0}
     assert Variant(**arm.as_json()) == arm
@@ -62,21 +62,23 @@ def test_an_arm_is_kept_without_what_was_not_chosen() -> None:
         ([Variant(model=M), Variant(model=" ")], 1, "invalid_field"),
     ],
 )
-def test_what_cannot_be_compared_is_named(arms: list[Variant], repeats: int, code: str) -> None:
+def test_an_invalid_set_of_arms_is_refused_with_its_code(
+    arms: list[Variant], repeats: int, code: str
+) -> None:
     with pytest.raises(InvalidInput) as refused:
         check(arms, repeats)
     assert refused.value.code == code
 
 
 @pytest.mark.parametrize("reason", [None, "", " \n"])
-def test_a_comparison_is_launched_for_a_reason(reason: str | None) -> None:
+def test_a_comparison_needs_a_reason(reason: str | None) -> None:
     with pytest.raises(InvalidInput) as refused:
         check_reason(reason)
     assert refused.value.code == "reason_needed"
     check_reason("r")
 
 
-def test_two_arms_that_are_the_same_are_refused_and_two_that_differ_are_not() -> None:
+def test_identical_arms_are_refused_and_different_ones_are_not() -> None:
     check([Variant(model=M), Variant(model="b")], 1)
     check_distinct([Variant(model=M), Variant(model=M, seed=1)])
     with pytest.raises(InvalidInput, match="Variants 1 and 3 are the same"):
@@ -114,9 +116,7 @@ READ = [
 
 
 @pytest.mark.parametrize(("name", "expected"), READ)
-def test_an_answer_reads_as_a_figure_or_as_why_there_is_none(
-    name: str, expected: dict[str, float | str]
-) -> None:
+def test_an_answer_has_a_figure_or_the_reason_why_not(name: str, expected: dict[str, float | str]) -> None:
     for measure in MEASURES:
         if measure.name in expected:
             value = expected[measure.name]
@@ -126,9 +126,7 @@ def test_an_answer_reads_as_a_figure_or_as_why_there_is_none(
             assert measure.read(CELLS[name]) == wanted, measure.name
 
 
-def test_several_runs_count_once_by_their_mean_and_the_commonest_reason_stands_where_none_has_a_value() -> (
-    None
-):
+def test_several_runs_count_once_by_their_mean_or_commonest_reason() -> None:
     answered, *_ = MEASURES
     assert readings(answered, [CELLS["good"], CELLS["error"]]).value == 0.5
     assert readings(answered, [CELLS["waiting"]]).missing == "under way"
@@ -153,7 +151,7 @@ def totals(asks: list[Ask], arm: int) -> VariantTotals:
     return column_totals(asks, column(asks, arm))
 
 
-def test_a_column_sums_up_what_is_known_and_counts_what_is_not() -> None:
+def test_a_column_adds_up_known_values_and_counts_unknown_ones() -> None:
     asks = [
         ask(1, a=CELLS["good"]),
         ask(2, a=CELLS["refused"]),
@@ -171,14 +169,14 @@ def test_a_column_sums_up_what_is_known_and_counts_what_is_not() -> None:
     assert totals([ask(1, a=CELLS["waiting"])], 1).grounding is None
 
 
-def test_where_every_answer_agrees_the_interval_still_leaves_some_that_do_not() -> None:
+def test_the_agreement_interval_is_below_1_even_if_every_answer_agrees() -> None:
     found = totals([ask(n, a=CELLS["good"]) for n in range(8)], 1).agreement_interval
     assert found is not None
     assert found.low == pytest.approx(0.6877, abs=0.001)
     assert found.high == 1
 
 
-def test_each_two_columns_are_paired_and_one_can_be_set_against_all_others() -> None:
+def test_all_columns_are_paired_or_one_is_compared_with_all_others() -> None:
     asks = [ask(1, a=CELLS["good"])]
     assert [(each.a, each.b) for each in findings(asks, 2, noise_floor=False).pairs] == [
         (0, 1),
@@ -190,7 +188,7 @@ def test_each_two_columns_are_paired_and_one_can_be_set_against_all_others() -> 
     assert [each.a for each in found.noise] == [1, 2]
 
 
-def test_an_ask_knows_whether_anything_changed() -> None:
+def test_an_ask_knows_whether_any_answer_changed() -> None:
     assert not ask(1, a=CELLS["good"]).changed
     assert ask(1, a=CELLS["changed"]).changed
     assert ask(1, a=CELLS["changed"]).has("changed")
@@ -205,7 +203,7 @@ def test_an_ask_knows_whether_anything_changed() -> None:
 @pytest.mark.parametrize(
     ("again", "verdict"), [(30.0, "cannot be told apart"), (100.0, "B better")], ids=["load", "quiet"]
 )
-def test_latencies_are_told_apart_only_where_no_arm_differs_from_itself(again: float, verdict: str) -> None:
+def test_latencies_get_a_verdict_only_if_no_arm_differs_from_itself(again: float, verdict: str) -> None:
     def took(arm: int, repeat: int, latency: float) -> Cell:
         return Cell(arm=arm, repeat=repeat, latency_ms=latency)
 

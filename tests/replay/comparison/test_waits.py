@@ -1,4 +1,4 @@
-"""A comparison says which of its calls wait because their model is busy, until when, and what the model's provider says."""
+"""A comparison shows which calls wait for a busy model, until when, and the provider's message."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from timemachine.replay.runs import leases
 from timemachine.replay.runs.models import ReplayStep
 
 
-def test_answers_that_wait_for_a_busy_model_are_told_with_the_reason_until_they_are_asked_again(
+def test_answers_waiting_for_a_busy_model_are_shown_with_the_reason(
     project: Project,
 ) -> None:
     arms = [Variant(model="local:extractive-1"), Variant(model="local:extractive-3")]

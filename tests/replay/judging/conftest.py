@@ -23,7 +23,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
 
 @pytest.fixture
 def session(project: Project, stub: StubModelServer) -> Session:
-    """A session whose second step is an ask with an answer of three sentences, the last one invented."""
+    """A session whose second step is an ask with a three-sentence answer, the last one invented."""
     stub.script(Script(question="Question: How long", answer=ANSWER, times=1))
     return recorded_session(project, questions=("How long are invoices kept?",), model=MODEL)
 

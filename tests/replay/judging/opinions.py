@@ -1,4 +1,4 @@
-"""What judges say in these tests, and of what."""
+"""Judge replies for these tests."""
 
 import json
 
@@ -13,7 +13,7 @@ ANSWER = "Invoices are kept for ten years. Then the archive team shreds them. Zo
 ASK = 2
 
 
-def said(*verdicts: tuple[str, int | None, str | None]) -> str:
+def judge_reply(*verdicts: tuple[str, int | None, str | None]) -> str:
     return json.dumps(
         {
             "sentences": [
@@ -29,9 +29,9 @@ def place_of(ask: Action, title: str) -> int:
 
 
 def opinion(ask: Action) -> str:
-    """The first is right, the second is seen otherwise than by the grounding, the third names words that nowhere stand."""
+    """The first verdict is correct, the second contradicts the grounding, the third quotes words that occur nowhere."""
     place = place_of(ask, "Retention")
-    return said(
+    return judge_reply(
         ("supported", place, "Invoices are kept for ten years."),
         ("not_found", None, None),
         ("contradicted", place, "Zoë never eats them"),

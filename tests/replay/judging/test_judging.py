@@ -1,4 +1,4 @@
-"""A second opinion through the front doors: asked, kept, shown beside the grounding, and gone with its session."""
+"""Judgements through the public interfaces: requested, stored, shown next to the grounding, and erased with the session."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from django.db import connection
 
 from tests.api.conftest import Program, program
 from tests.builders import tamper
-from tests.replay.judging.opinions import ANSWER, ASK, MODEL, opinion, place_of, said
+from tests.replay.judging.opinions import ANSWER, ASK, MODEL, judge_reply, opinion, place_of
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
@@ -34,7 +34,7 @@ def recorded(session: Session) -> list[tuple[object, ...]]:
         return [*cursor.fetchall(), *Session.objects.filter(id=session.id).values_list()]
 
 
-def test_a_judgement_says_what_the_judge_says_and_whether_its_quotes_stand_there(
+def test_a_judgement_contains_the_verdicts_and_whether_the_quotes_exist(
     session: Session, ask: Action, stub: StubModelServer, api: Program
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
@@ -77,11 +77,13 @@ def test_a_judgement_says_what_the_judge_says_and_whether_its_quotes_stand_there
     assert recorded(session) == before
 
 
-def test_several_judgements_stand_side_by_side(
+def test_several_judgements_are_shown_side_by_side(
     session: Session, ask: Action, stub: StubModelServer, api: Program
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask), model="gpt-4o-mini"))
-    stub.script(Script(question="<sentence", answer=said(*[("supported", 1, "x")] * 3), model="gpt-4o"))
+    stub.script(
+        Script(question="<sentence", answer=judge_reply(*[("supported", 1, "x")] * 3), model="gpt-4o")
+    )
     path = f"/sessions/{session.id}/actions/{ASK}/judgements"
     for model in (MODEL, "openai:gpt-4o", MODEL):
         assert api.post(path, {"model": model}).status_code == 201
@@ -95,10 +97,10 @@ def test_several_judgements_stand_side_by_side(
     assert "Let a model judge this answer" not in shown
 
 
-def test_a_quote_that_stands_nowhere_supports_nothing(
+def test_a_quote_that_occurs_nowhere_supports_nothing(
     session: Session, ask: Action, stub: StubModelServer, api: Program
 ) -> None:
-    stub.script(Script(question="<sentence", answer=said(*[("supported", 1, "Invented words.")] * 3)))
+    stub.script(Script(question="<sentence", answer=judge_reply(*[("supported", 1, "Invented words.")] * 3)))
     path = f"/sessions/{session.id}/actions/{ASK}/judgements"
     made = api.post(path, {"model": MODEL}).json()
     assert (made["verdicts"]["supported"], made["verdicts"]["quote_not_found"]) == (0, 3)
@@ -112,7 +114,7 @@ def test_a_quote_that_stands_nowhere_supports_nothing(
 
 FAILURES: list[tuple[Script, str, str]] = [
     (Script(answer="Everything is fine."), "judge_not_understood", "it is not the requested JSON"),
-    (Script(answer=said(("supported", 1, "x"))), "judge_not_understood", "leaves out sentence 2, 3"),
+    (Script(answer=judge_reply(("supported", 1, "x"))), "judge_not_understood", "leaves out sentence 2, 3"),
     (Script(mode="truncated", answer='{"sentences": ['), "judge_cut_off", "cut off (length)"),
     (Script(mode="refusal"), "judge_refused", "refused"),
     (Script(mode="error", status=401), "model_failed", "401"),
@@ -120,7 +122,7 @@ FAILURES: list[tuple[Script, str, str]] = [
 
 
 @pytest.mark.parametrize(("script", "code", "why"), FAILURES, ids=lambda each: str(each)[:40])
-def test_what_goes_wrong_is_kept_and_says_why(
+def test_a_failed_judgement_is_stored_with_the_reason(
     session: Session, ask: Action, stub: StubModelServer, api: Program, script: Script, code: str, why: str
 ) -> None:
     stub.script(script)
@@ -143,7 +145,7 @@ def test_what_goes_wrong_is_kept_and_says_why(
         ("mistral:large", "model_not_usable"),
     ],
 )
-def test_who_cannot_judge_is_refused_before_anything_is_kept(
+def test_a_model_that_cannot_judge_is_refused_before_anything_is_stored(
     session: Session, api: Program, stub: StubModelServer, model: str, code: str
 ) -> None:
     refused = api.post(f"/sessions/{session.id}/actions/{ASK}/judgements", {"model": model})
@@ -151,7 +153,9 @@ def test_who_cannot_judge_is_refused_before_anything_is_kept(
     assert (Judgement.objects.count(), len(stub.calls())) == (0, 1)
 
 
-def test_what_cannot_be_judged_is_refused(session: Session, project: Project, stub: StubModelServer) -> None:
+def test_a_step_that_cannot_be_judged_is_refused(
+    session: Session, project: Project, stub: StubModelServer
+) -> None:
     for sequence in (1, 3):
         with pytest.raises(InvalidInput, match="Only an ask"):
             judge(action_of(session, sequence), use_model=MODEL, by="test")
@@ -168,7 +172,7 @@ def test_what_cannot_be_judged_is_refused(session: Session, project: Project, st
     assert len(stub.calls()) == 1
 
 
-def test_what_a_failed_ask_had_written_is_no_answer_to_judge(project: Project, stub: StubModelServer) -> None:
+def test_the_partial_output_of_a_failed_ask_cannot_be_judged(project: Project, stub: StubModelServer) -> None:
     session = start_session(project, name="theirs", by="test")
     hits = (HitDraft(rank=1, text="One. Two."),)
     for kind, message in (("timeout", None), (None, "It broke off.")):
@@ -193,7 +197,7 @@ def test_what_a_failed_ask_had_written_is_no_answer_to_judge(project: Project, s
     assert not stub.calls()
 
 
-def test_erasing_the_session_takes_its_judgements_and_all_they_kept_along(
+def test_erasing_a_session_erases_its_judgements(
     session: Session, ask: Action, stub: StubModelServer
 ) -> None:
     before = Payload.objects.count()
@@ -205,9 +209,7 @@ def test_erasing_the_session_takes_its_judgements_and_all_they_kept_along(
     assert not Payload.objects.filter(media_type="application/json").exists()
 
 
-def test_the_estimate_is_said_before_and_asks_nothing(
-    session: Session, api: Program, stub: StubModelServer
-) -> None:
+def test_the_estimate_is_shown_before_any_call(session: Session, api: Program, stub: StubModelServer) -> None:
     path = f"/sessions/{session.id}/actions/{ASK}/judgements/estimate"
     about = api.get(path, model=MODEL).json()
     assert about["cost_usd"] > 0
@@ -218,7 +220,7 @@ def test_the_estimate_is_said_before_and_asks_nothing(
     assert "about $0.00" in browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
 
 
-def test_keys_and_roles_and_projects_hold(
+def test_scopes_roles_and_projects_are_enforced(
     session: Session, other_project: Project, stub: StubModelServer
 ) -> None:
     path = f"/sessions/{session.id}/actions/{ASK}/judgements"
@@ -233,7 +235,9 @@ def test_keys_and_roles_and_projects_hold(
     assert len(stub.calls()) == 1
 
 
-def test_a_person_asks_from_the_action_tab(session: Session, ask: Action, stub: StubModelServer) -> None:
+def test_a_person_requests_a_judgement_on_the_action_tab(
+    session: Session, ask: Action, stub: StubModelServer
+) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
     client = browser_of(session.project)
     address = f"/sessions/{session.id}/steps/{ASK}/judge/"
@@ -247,7 +251,7 @@ def test_a_person_asks_from_the_action_tab(session: Session, ask: Action, stub: 
     assert refused.redirect_chain[0][0] == sent["Location"]
 
 
-def test_what_a_demos_removal_takes_along_counts_judgements(project: Project, stub: StubModelServer) -> None:
+def test_removing_a_demo_counts_and_removes_judgements(project: Project, stub: StubModelServer) -> None:
     made = demo.load(project, by="test")
     asked = Action.objects.get(session_id=made.session.id, kind="ask", sequence=2)
     before = demo.added_to(project).get("judgement")
@@ -269,10 +273,10 @@ def test_an_answer_of_too_many_sentences_is_refused(project: Project, stub: Stub
         judge(action_of(session, 1), use_model=MODEL, by="test")
 
 
-def test_what_another_program_recorded_is_judged_without_a_grounding(
+def test_an_ask_recorded_by_another_program_is_judged_without_a_grounding(
     project: Project, stub: StubModelServer
 ) -> None:
-    stub.script(Script(question="<sentence", answer=said(("supported", 1, "One."))))
+    stub.script(Script(question="<sentence", answer=judge_reply(("supported", 1, "One."))))
     session = start_session(project, name="theirs", by="test")
     hits = (HitDraft(rank=1, frame="doc-7", text="One. Two."),)
     for grounding in (None, {"sentences": "none"}, {"sentences": [{"text": "One."}, 3]}):
@@ -294,6 +298,6 @@ def test_what_another_program_recorded_is_judged_without_a_grounding(
         )
 
 
-def test_a_judgement_that_is_not_this_steps_is_not_found(session: Session, api: Program) -> None:
+def test_a_judgement_of_another_step_is_not_found(session: Session, api: Program) -> None:
     path = f"/sessions/{session.id}/actions/{ASK}/judgements/{session.id}"
     assert (api.get(path).status_code, api.get(path).json()["code"]) == (404, "judgement_not_found")

@@ -1,4 +1,4 @@
-"""Asking a judge in a real browser: the page says at once that the judge is asked, and Cancel ends it there."""
+"""Requesting a judgement in a real browser: the page shows it at once, and Cancel stops it there."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def page(
     session: Session,
     settings: Settings,
 ) -> Iterator[Page]:
-    """The step, with the form of the judge filled in; nothing goes wrong on it."""
+    """The step with the judge form filled in; no error may occur on the page."""
     settings.ALLOWED_HOSTS = ["localhost"]
     context = chromium_of(session.project, chromium, live_server)
     found, wrong = context.new_page(), list[str]()
@@ -38,7 +38,7 @@ def page(
     context.close()
 
 
-def test_the_tab_that_asked_a_judge_says_so_at_once_and_cancels_it(
+def test_the_requesting_tab_shows_the_running_judgement_at_once_and_cancels_it(
     page: Page, session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="<sentence", mode="silent", seconds=20))
@@ -65,9 +65,7 @@ def test_a_click_on_a_sentence_shows_its_passage(page: Page) -> None:
     assert head < top < height
 
 
-def test_what_the_judge_said_takes_the_place_of_the_waiting(
-    page: Page, ask: Action, stub: StubModelServer
-) -> None:
+def test_the_judgement_replaces_the_waiting_message(page: Page, ask: Action, stub: StubModelServer) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
     page.get_by_role("button", name="Ask judge model").click()
     expect(page.locator("#judgements .note")).to_contain_text("has judged the answer; it cost")

@@ -1,4 +1,4 @@
-"""Judgements while they are under way: one at a time, ended by a person, or lost with their process."""
+"""Running judgements: one at a time, cancelled by a person, or lost with their process."""
 
 import threading
 from datetime import timedelta
@@ -30,7 +30,7 @@ from timemachine.replay.judging.models import ASKING, LONGEST_CALL, Judgement
 from timemachine.replay.judging.queries import judgements_of
 
 
-def test_a_form_that_was_sent_twice_is_not_paid_twice(
+def test_a_form_sent_twice_is_not_paid_twice(
     transactional_db: None, session: Session, ask: Action, stub: StubModelServer
 ) -> None:
     refused = threading.Event()
@@ -54,7 +54,7 @@ def test_a_form_that_was_sent_twice_is_not_paid_twice(
     assert len(stub.calls()) == 2
 
 
-def test_a_judge_and_a_test_of_a_model_take_a_place_as_an_ask_does(
+def test_judgements_and_model_tests_use_a_call_slot_like_asks(
     session: Session, ask: Action, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.ASKS_AT_ONCE = 1
@@ -73,7 +73,7 @@ def test_a_judge_and_a_test_of_a_model_take_a_place_as_an_ask_does(
 
 
 @pytest.mark.parametrize("what", ["judge", "test"])
-def test_no_connection_is_held_while_a_model_is_silent(
+def test_no_database_connection_is_held_while_a_model_is_silent(
     transactional_db: None, session: Session, ask: Action, stub: StubModelServer, what: str
 ) -> None:
     looked = threading.Event()
@@ -81,12 +81,12 @@ def test_no_connection_is_held_while_a_model_is_silent(
     mine = connections["default"]
     held: list[bool] = []
 
-    def look() -> None:
+    def check() -> None:
         stub.wait_for_calls(2)
         held.append(mine.connection is not None)
         looked.set()
 
-    watching = threading.Thread(target=look)
+    watching = threading.Thread(target=check)
     watching.start()
     if what == "judge":
         judge(ask, use_model=MODEL, by="test")
@@ -96,7 +96,7 @@ def test_no_connection_is_held_while_a_model_is_silent(
     assert held == [False]
 
 
-def test_one_whose_process_was_lost_says_so_and_stands_in_nobodys_way(
+def test_a_lost_judgement_is_shown_as_lost_and_blocks_no_other(
     session: Session, ask: Action, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
@@ -111,7 +111,7 @@ def test_one_whose_process_was_lost_says_so_and_stands_in_nobodys_way(
     assert [each.state for each in judgements_of(ask)] == ["lost", "done"]
 
 
-def test_what_comes_back_after_the_session_was_erased_is_not_kept(
+def test_a_reply_after_the_session_was_erased_is_not_stored(
     transactional_db: None, session: Session, ask: Action, stub: StubModelServer
 ) -> None:
     erased = threading.Event()
@@ -135,7 +135,7 @@ def test_what_comes_back_after_the_session_was_erased_is_not_kept(
     assert not Payload.objects.filter(project=session.project, media_type="application/json").exists()
 
 
-def test_a_judgement_is_cancelled_from_elsewhere_while_its_model_is_silent(
+def test_a_judgement_can_be_cancelled_from_elsewhere_while_its_model_is_silent(
     transactional_db: None, session: Session, stub: StubModelServer, api: Program
 ) -> None:
     stub.script(Script(question="<sentence", mode="silent", seconds=60))
@@ -168,7 +168,7 @@ def test_a_judgement_is_cancelled_from_elsewhere_while_its_model_is_silent(
     assert "; 1 judgement $0 + 1 call of unknown price" in " ".join(shown.split())
 
 
-def test_a_person_cancels_a_judgement_by_the_button(
+def test_a_person_cancels_a_judgement_with_the_button(
     session: Session, other_project: Project, ask: Action, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
@@ -192,7 +192,7 @@ def test_a_person_cancels_a_judgement_by_the_button(
     assert reader.post(path).status_code == 403
 
 
-def test_what_judgements_cost_stands_beside_what_the_session_cost(
+def test_the_cost_of_judgements_is_shown_separately_from_the_session_cost(
     session: Session, ask: Action, stub: StubModelServer, api: Program
 ) -> None:
     nothing = {"count": 0, "cost_usd": 0.0, "unknown_cost_calls": 0}
@@ -217,7 +217,7 @@ def test_what_judgements_cost_stands_beside_what_the_session_cost(
     assert told["judgements"] == {"count": 4, "cost_usd": float(dollars), "unknown_cost_calls": 4}
 
 
-def test_a_form_of_a_judgement_that_is_over_asks_nobody_again(
+def test_resending_the_form_of_a_finished_judgement_makes_no_call(
     session: Session, ask: Action, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
@@ -229,7 +229,7 @@ def test_a_form_of_a_judgement_that_is_over_asks_nobody_again(
     assert str(Judgement.objects.get().id) == form["judgement"]
 
 
-def test_how_a_judgement_went_is_said_on_its_steps_page_alone(
+def test_the_outcome_of_a_judgement_is_shown_only_on_its_step_page(
     session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="<sentence", mode="refusal"))

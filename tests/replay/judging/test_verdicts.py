@@ -1,4 +1,4 @@
-"""Reading a judge's answer: every way in which it can be wrong ends in a sentence that says so."""
+"""Reading a judge's reply: every invalid reply gets a sentence that says why."""
 
 import json
 from typing import Any
@@ -61,7 +61,7 @@ WRONG: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("raw", "why"), WRONG)
-def test_what_is_not_as_asked_for_is_refused_with_the_reason(raw: str, why: str) -> None:
+def test_an_invalid_reply_is_refused_with_the_reason(raw: str, why: str) -> None:
     with pytest.raises(ModelFailed) as failed:
         read_verdicts(raw, 1, PASSAGES)
     assert failed.value.code == "judge_not_understood"
@@ -83,30 +83,30 @@ QUOTES: list[tuple[dict[str, Any], int | None]] = [
 
 
 @pytest.mark.parametrize(("more", "place"), QUOTES)
-def test_it_is_looked_where_a_quote_really_stands(more: dict[str, Any], place: int | None) -> None:
+def test_a_quote_is_located_in_the_passages(more: dict[str, Any], place: int | None) -> None:
     assert only(answer(entry(**more))).quote_in == place
 
 
-def test_a_quote_of_blanks_is_none() -> None:
+def test_a_blank_quote_is_no_quote() -> None:
     assert only(answer(entry(quote="  "))).quote is None
 
 
 @pytest.mark.parametrize(
     "dressed", ["{}", "\n {} \n", "```json\n{}\n```", "```\n{}\n```", "```JSON \n{}\n```"]
 )
-def test_one_fence_around_the_json_is_no_other_answer(dressed: str) -> None:
+def test_a_fence_around_the_json_is_ignored(dressed: str) -> None:
     raw = dressed.replace("{}", answer(entry(verdict="not_found", passage=None, quote=None)))
     assert only(raw) == SentenceVerdict(
         number=1, verdict="not_found", passage=None, quote=None, quote_in=None
     )
 
 
-def test_sentences_come_back_in_their_order() -> None:
+def test_sentences_are_returned_in_order() -> None:
     found = read_verdicts(answer(entry(3), entry(1), entry(2, reason="more than was asked")), 3, PASSAGES)
     assert [each.number for each in found] == [1, 2, 3]
 
 
-def test_several_missing_sentences_are_all_named() -> None:
+def test_all_missing_sentences_are_named() -> None:
     with pytest.raises(ModelFailed, match="leaves out sentence 1, 3"):
         read_verdicts(answer(entry(2)), 3, PASSAGES)
 
@@ -115,13 +115,13 @@ def test_several_missing_sentences_are_all_named() -> None:
     st.text(max_size=200)
     | st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=5).map(json.dumps)
 )
-def test_nothing_that_a_judge_writes_is_another_error(raw: str) -> None:
+def test_no_reply_causes_an_unexpected_error(raw: str) -> None:
     with pytest.raises(ModelFailed):
         read_verdicts(raw, 1, PASSAGES)
 
 
 @given(st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=6))
-def test_what_was_written_is_read(verdicts: list[str]) -> None:
+def test_a_written_reply_is_read_back(verdicts: list[str]) -> None:
     raw = answer(*(entry(number, verdict=verdict) for number, verdict in enumerate(verdicts, 1)))
     assert [each.verdict for each in read_verdicts(raw, len(verdicts), PASSAGES)] == verdicts
 
@@ -139,7 +139,7 @@ def test_what_was_written_is_read(verdicts: list[str]) -> None:
         ("quote_not_found", True, None),
     ],
 )
-def test_agreement_is_about_support(verdict: str, grounded: bool | None, same: bool | None) -> None:
+def test_agreement_compares_support(verdict: str, grounded: bool | None, same: bool | None) -> None:
     assert agrees(verdict, grounded) is same
 
 
@@ -153,7 +153,7 @@ def test_agreement_is_about_support(verdict: str, grounded: bool | None, same: b
         ("not_found", "twelve years", None, "not_found"),
     ],
 )
-def test_a_verdict_counts_unless_its_quote_is_nowhere(
+def test_a_verdict_counts_unless_its_quote_does_not_exist(
     verdict: str, quote: str | None, quote_in: int | None, counted: str
 ) -> None:
     assert counted_as(verdict, quote, quote_in) == counted

@@ -30,26 +30,26 @@ POINTS: dict[str, tuple[Any, str]] = {
 }
 
 
-def arm(point: str, nth: int, number: signal.Signals) -> None:
-    """Have this process send itself a signal right after the point was passed for the nth time."""
+def install_trap(point: str, nth: int, number: signal.Signals) -> None:
+    """Make this process send itself a signal right after passing the point for the nth time."""
     module, name = POINTS[point]
     passed: Callable[..., Any] = getattr(module, name)
     times = count(1)
 
-    def and_then(*given: Any, **named: Any) -> Any:
+    def run_and_signal(*given: Any, **named: Any) -> Any:
         result = passed(*given, **named)
         if next(times) == nth:
             os.kill(os.getpid(), number)
         return result
 
-    setattr(module, name, and_then)
+    setattr(module, name, run_and_signal)
 
 
 def child(replay_id: str, at_once: str, point: str, nth: str, name: str) -> None:
-    """Work, until the end or the signal; never returns."""
+    """Work until the end or the signal; never returns."""
     settings.MODEL_CALLS_AT_ONCE = int(at_once)
     if point != "-":
-        arm(point, int(nth), signal.Signals[name])
+        install_trap(point, int(nth), signal.Signals[name])
     worker.work(UUID(replay_id), f"crash worker {os.getpid()}")
     os._exit(0)
 

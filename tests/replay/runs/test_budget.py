@@ -1,4 +1,4 @@
-"""What fits into a spend limit."""
+"""What fits within a spend limit."""
 
 from decimal import Decimal
 
@@ -44,7 +44,7 @@ def purse(
         (purse("1", uncertain="1"), None, NEVER),
     ],
 )
-def test_a_call_starts_where_it_fits_beside_what_is_spent_and_reserved(
+def test_a_call_starts_if_it_fits_with_spent_and_reserved_costs(
     held: Budget, cost: str | None, expected: str
 ) -> None:
     asked = None if cost is None else Decimal(cost)
@@ -53,7 +53,7 @@ def test_a_call_starts_where_it_fits_beside_what_is_spent_and_reserved(
 
 
 @given(limit=st.decimals(0, 10, places=4), costs=st.lists(st.decimals(0, 3, places=4), max_size=30))
-def test_calls_that_cost_what_was_expected_never_pass_the_limit(limit: Decimal, costs: list[Decimal]) -> None:
+def test_calls_with_the_expected_cost_never_exceed_the_limit(limit: Decimal, costs: list[Decimal]) -> None:
     spent = reserved = Decimal(0)
     for number, cost in enumerate(costs):
         if Budget(limit=limit, spent=spent, reserved=reserved, unknown=0).fits(cost):
@@ -63,7 +63,7 @@ def test_calls_that_cost_what_was_expected_never_pass_the_limit(limit: Decimal, 
     assert spent + reserved <= limit
 
 
-def test_the_reason_says_what_is_spent_and_what_it_would_cost() -> None:
+def test_the_reason_states_spent_and_expected_cost() -> None:
     held = purse("0.003", spent="0.0029")
     assert held.refusal(Decimal("0.0004"), "replay") == (
         "The spend limit of this replay was reached: $0.0029 of $0.003 is spent, so the call was not made; "

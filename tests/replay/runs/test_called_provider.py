@@ -13,7 +13,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 
 @pytest.fixture
 def session(project: Project, monkeypatch: pytest.MonkeyPatch) -> Session:
-    """Asks of several models, and a find."""
+    """Asks with several models, and a find."""
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(name, "sk-of-nobody")
     session = start_session(project, name="before", by="test")
@@ -44,7 +44,7 @@ def providers(replay: Replay) -> list[str | None]:
         (ReplayOptions(step=2), ["anthropic"]),
     ],
 )
-def test_every_planned_step_names_the_provider_that_it_will_call(
+def test_every_planned_step_names_the_provider_it_will_call(
     session: Session, options: ReplayOptions, expected: list[str | None]
 ) -> None:
     replay = launch(session, options, by="test")

@@ -1,4 +1,4 @@
-"""A replay that is cancelled while workers are at it: calls under way are ended, and nothing else is begun."""
+"""Cancelling a replay with active workers: running calls are stopped and nothing else is started."""
 
 import time
 from collections import Counter
@@ -27,42 +27,42 @@ ASKED = ReplayOptions(audit=True, reason="Halt!", use_model="local:extractive-1"
 
 @pytest.fixture
 def replay(transactional_db: None, project: Project) -> Replay:
-    """Ten asks that nobody is called for."""
+    """A replay of ten asks without a model call."""
     questions = [f"How long are invoices kept, asked for time {n}?" for n in range(10)]
     return launch(recorded_session(project, questions=questions), ASKED, by="test")
 
 
 def cancelled_elsewhere(replay: Replay) -> None:
-    """Somebody else cancels it, over a connection of their own."""
+    """Cancel the replay over another connection, as someone else would."""
 
-    def apart() -> None:
+    def cancel_in_thread() -> None:
         try:
             with connection.cursor() as cursor:
-                cursor.execute("SET lock_timeout = '10s'")  # else a fault would wait for ever
+                cursor.execute("SET lock_timeout = '10s'")  # else a bug would wait forever
             cancel(replay)
         finally:
             connections.close_all()
 
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(apart).result(30)
+        thread.submit(cancel_in_thread).result(30)
 
 
 def statuses(replay: Replay) -> Counter[str]:
     return Counter(replay.steps.values_list("status", flat=True))
 
 
-def test_cancelling_takes_effect_within_one_step_of_those_that_are_taken_together(
+def test_cancelling_takes_effect_within_one_step_of_a_claimed_batch(
     replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done, do = [], steps.run_step
 
-    def and_cancel(*given: Any, **named: Any) -> Any:
+    def run_and_cancel(*given: Any, **named: Any) -> Any:
         done.append(do(*given, **named))
         if len(done) == 3:
             cancelled_elsewhere(replay)
         return done[-1]
 
-    monkeypatch.setattr(steps, "run_step", and_cancel)
+    monkeypatch.setattr(steps, "run_step", run_and_cancel)
     assert work(replay.id, "one") == 3
     replay.refresh_from_db()
     assert (replay.status, replay.finished_at is None) == ("cancelled", False)
@@ -81,7 +81,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 
 
 def worked(replay: Replay) -> float:
-    """How long a worker was at it, in a thread of its own."""
+    """How long a worker took, in its own thread."""
     started = time.monotonic()
     try:
         work(replay.id, "one")
@@ -90,7 +90,7 @@ def worked(replay: Replay) -> float:
         connections.close_all()
 
 
-def test_calls_under_way_are_ended_and_told_as_cancelled_and_possibly_billed(
+def test_running_calls_are_stopped_and_marked_as_cancelled_and_possibly_billed(
     transactional_db: None, project: Project, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 5
@@ -119,7 +119,7 @@ def test_calls_under_way_are_ended_and_told_as_cancelled_and_possibly_billed(
 
 
 @pytest.mark.parametrize("limit", [None, 1000.0])
-def test_a_step_that_was_taken_and_not_called_for_is_cancelled_without_a_call(
+def test_a_claimed_step_without_a_call_is_cancelled_without_one(
     transactional_db: None,
     project: Project,
     stub: StubModelServer,
@@ -143,7 +143,7 @@ def test_a_step_that_was_taken_and_not_called_for_is_cancelled_without_a_call(
     assert ReplayAttempt.objects.filter(step__replay=replay).count() == 2
 
 
-def test_the_page_says_how_many_calls_are_being_ended(project: Project, stub: StubModelServer) -> None:
+def test_the_page_shows_how_many_calls_are_being_stopped(project: Project, stub: StubModelServer) -> None:
     asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
     replay = launch(recorded_session(project), asked, by="test")
     leases.claim(replay.id, "one", calls=True)
@@ -152,7 +152,7 @@ def test_the_page_says_how_many_calls_are_being_ended(project: Project, stub: St
     assert "Cancelling 1 running step" in page
 
 
-def test_a_step_whose_model_is_busy_says_so_and_until_when(
+def test_a_step_with_a_busy_model_shows_until_when_it_waits(
     transactional_db: None, project: Project, stub: StubModelServer
 ) -> None:
     question = "How long are invoices kept?"
@@ -173,7 +173,7 @@ def test_a_step_whose_model_is_busy_says_so_and_until_when(
     assert ReplayOut.of(replay).model_dump()["waiting"] == {"calls": 0, "until": None}
 
 
-def test_steps_that_are_taken_up_at_this_very_moment_are_left_to_their_worker(replay: Replay) -> None:
+def test_steps_being_claimed_at_that_moment_are_left_to_their_worker(replay: Replay) -> None:
     with transaction.atomic():
         taken = leases.claim(replay.id, "quicker", calls=False)
         cancelled_elsewhere(replay)

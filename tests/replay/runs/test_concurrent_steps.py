@@ -1,4 +1,4 @@
-"""Steps that call a model run side by side, up to a limit per provider over all workers; the others are taken together."""
+"""Steps with model calls run concurrently, up to a limit per provider across all workers; other steps are claimed in batches."""
 
 import time
 from collections import Counter
@@ -59,7 +59,7 @@ def session(transactional_db: None, project: Project) -> Session:
 
 
 def most_at_once(calls: list[Call]) -> int:
-    """How many calls were under way at the same time, at most."""
+    """The maximum number of concurrent calls."""
     changes = sorted([(call.at, 1) for call in calls] + [(call.answered_at or "", -1) for call in calls])
     under_way = [0]
     for _, change in changes:
@@ -68,14 +68,14 @@ def most_at_once(calls: list[Call]) -> int:
 
 
 def worked(replay: Replay) -> int:
-    """What a worker does in a thread of its own."""
+    """Run a worker in its own thread."""
     try:
         return work(replay.id, "one of several")
     finally:
         connections.close_all()
 
 
-def test_asks_are_made_side_by_side_and_stand_in_order(
+def test_asks_run_concurrently_and_are_stored_in_order(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
@@ -88,7 +88,7 @@ def test_asks_are_made_side_by_side_and_stand_in_order(
     assert ReplayAttempt.objects.filter(step__replay=replay).count() == 7
 
 
-def test_all_workers_together_keep_to_the_limit_of_a_provider(
+def test_all_workers_together_respect_the_limit_of_a_provider(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 2
@@ -105,7 +105,7 @@ def running(replay: Replay) -> int:
     return ReplayStep.objects.filter(replay=replay, status="running").count()
 
 
-def test_some_are_taken_ahead_where_no_other_worker_calls_and_no_more_are_called_for_that(
+def test_steps_are_claimed_ahead_without_raising_the_number_of_calls(
     project: Project, transactional_db: None, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 2
@@ -124,7 +124,7 @@ def test_some_are_taken_ahead_where_no_other_worker_calls_and_no_more_are_called
 
 
 @pytest.mark.usefixtures("stub")
-def test_none_is_taken_ahead_once_a_worker_was_lost_or_where_several_providers_are_called(
+def test_no_step_is_claimed_ahead_after_a_lost_worker_or_with_several_providers(
     session: Session,
 ) -> None:
     replay = launch(session, ASKED, by="test")
@@ -138,7 +138,7 @@ def test_none_is_taken_ahead_once_a_worker_was_lost_or_where_several_providers_a
 
 
 @pytest.mark.usefixtures("stub")
-def test_what_was_taken_ahead_counts_as_tried_when_it_is_called_for(
+def test_a_step_claimed_ahead_counts_as_attempted_only_when_called(
     session: Session, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
@@ -154,7 +154,7 @@ def test_what_was_taken_ahead_counts_as_tried_when_it_is_called_for(
 
 
 @pytest.mark.usefixtures("stub")
-def test_none_is_taken_ahead_by_who_has_not_every_place(session: Session, settings: Settings) -> None:
+def test_only_a_worker_with_every_slot_claims_ahead(session: Session, settings: Settings) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
     replay, other = (launch(session, ASKED, by="test") for _ in range(2))
     two = leases.claim(replay.id, "one", calls=True, most=2)
@@ -168,9 +168,7 @@ def test_none_is_taken_ahead_by_who_has_not_every_place(session: Session, settin
 
 
 @pytest.mark.usefixtures("stub")
-def test_who_slept_past_its_lease_takes_none_of_the_places_of_who_has_the_steps_now(
-    session: Session, settings: Settings
-) -> None:
+def test_a_worker_past_its_lease_takes_no_slot_of_its_successor(session: Session, settings: Settings) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
     replay = launch(session, ASKED, by="test")
     slept = leases.claim(replay.id, "slept", calls=True, most=7)
@@ -181,7 +179,7 @@ def test_who_slept_past_its_lease_takes_none_of_the_places_of_who_has_the_steps_
         assert leases.claim(replay.id, "slept", calls=True, most=7, spared=slept, ahead=ahead) == []
 
 
-def test_a_session_that_is_erased_in_the_middle_of_its_replay_leaves_nothing_and_breaks_nothing(
+def test_erasing_a_session_during_its_replay_leaves_nothing_behind(
     session: Session, stub: StubModelServer
 ) -> None:
     replay = launch(session, ASKED, by="test")
@@ -200,7 +198,7 @@ def assert_only_payloads_of_frames() -> None:
 
 
 def erased(session: Session) -> None:
-    """Erase the session in a thread of its own."""
+    """Erase the session in its own thread."""
     try:
         erase_session(session, by=None)
     finally:
@@ -213,7 +211,7 @@ def waiting_for_a_lock() -> int:
         return int(cursor.fetchone()[0])
 
 
-def test_an_answer_that_is_written_while_its_session_is_erased_is_erased_too(
+def test_an_answer_written_while_its_session_is_erased_is_erased_too(
     session: Session, stub: StubModelServer
 ) -> None:
     replay = launch(session, ASKED, by="test")
@@ -230,7 +228,7 @@ def test_an_answer_that_is_written_while_its_session_is_erased_is_erased_too(
     assert_only_payloads_of_frames()
 
 
-def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(
+def test_steps_claimed_ahead_are_released_when_a_step_crashes(
     project: Project,
     transactional_db: None,
     stub: StubModelServer,
@@ -251,12 +249,12 @@ def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(
     with pytest.raises(MemoryError):
         worked(replay)
     asks = Counter(replay.steps.filter(provider__isnull=False).values_list("status", flat=True))
-    assert asks["running"] == 1  # the one that broke is taken again when its lease has run out
+    assert asks["running"] == 1  # the failed step is claimed again when its lease expires
     assert asks["waiting"] > CLAIMED_AHEAD // 2
     assert asks["done"] == len(stub.calls()) == 11 - asks["waiting"]
 
 
-def test_a_fault_of_ours_fails_one_step_and_is_paid_for_once(
+def test_an_internal_error_fails_one_step_and_is_paid_for_once(
     session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def faulty(text: str, passages: Sequence[Passage]) -> GroundingOut:
@@ -277,7 +275,7 @@ def test_a_fault_of_ours_fails_one_step_and_is_paid_for_once(
     assert len(stub.calls()) == replay.steps.filter(provider="openai").count()
 
 
-def test_steps_that_call_nobody_are_taken_together(session: Session) -> None:
+def test_steps_without_a_model_call_are_claimed_together(session: Session) -> None:
     replay = launch(session, CHECKED, by="test")
     taken = leases.claim(replay.id, "one", calls=False)
     assert len(taken) == 7
@@ -286,7 +284,7 @@ def test_steps_that_call_nobody_are_taken_together(session: Session) -> None:
     assert leases.claim(replay.id, "another", calls=True) == []
 
 
-def test_a_step_that_was_answered_keeps_no_place_from_the_next(
+def test_an_answered_step_frees_its_slot_for_the_next(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
@@ -298,7 +296,7 @@ def test_a_step_that_was_answered_keeps_no_place_from_the_next(
     assert leases.claim(replay.id, "another", calls=True, most=7) == []
 
 
-def test_what_was_taken_and_not_begun_is_given_back_as_if_it_had_not_been_taken(session: Session) -> None:
+def test_a_claimed_step_that_was_not_started_is_released_without_a_trace(session: Session) -> None:
     replay = launch(session, CHECKED, by="test")
     first, *others = leases.claim(replay.id, "one", calls=False)
     leases.give_back(others)
@@ -309,9 +307,7 @@ def test_what_was_taken_and_not_begun_is_given_back_as_if_it_had_not_been_taken(
     assert leases.claim(replay.id, "another", calls=False) == []
 
 
-def test_a_keeper_that_cannot_reach_the_database_once_keeps_its_leases_all_the_same(
-    session: Session, settings: Settings
-) -> None:
+def test_leases_are_kept_through_a_brief_database_outage(session: Session, settings: Settings) -> None:
     settings.LEASE_SECONDS = 1
     replay = launch(session, CHECKED, by="test")
     taken = leases.claim(replay.id, "one", calls=False)
@@ -320,13 +316,13 @@ def test_a_keeper_that_cannot_reach_the_database_once_keeps_its_leases_all_the_s
     with leases.keeper() as keeper, keeper.keeping(taken[0].token):
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE tm_replay_step RENAME TO tm_gone")
-        time.sleep(0.6)  # two beats fail
+        time.sleep(0.6)  # two renewals fail
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE tm_gone RENAME TO tm_replay_step")
         wait_until(lambda: before.isdisjoint(held.values_list("lease_until", flat=True)))
 
 
-def test_a_worker_that_falls_asleep_in_a_transaction_holds_nobody_up_for_longer_than_a_lease(
+def test_a_worker_asleep_in_a_transaction_blocks_others_for_at_most_a_lease(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.LEASE_SECONDS = 1
@@ -335,7 +331,7 @@ def test_a_worker_that_falls_asleep_in_a_transaction_holds_nobody_up_for_longer_
 
     def sleeper() -> None:
         try:
-            with suppress(Error), briefly():  # its connection is gone when it wakes up
+            with suppress(Error), briefly():  # its connection is closed when it wakes up
                 leases.claim(replay.id, "sleeps", calls=True)
                 asleep.set()
                 over.wait(20)

@@ -1,4 +1,4 @@
-"""Workers killed at every point of a step, and one that slept past its lease: each step ends once, each call is accounted for.
+"""Workers killed at every point of a step, or asleep past their lease: each step ends once and each call is accounted for.
 
 `CRASH_KILLS` says how many workers are killed in all; where it is not set, one at each point. What stops the database and the
 queue is in tests/e2e/test_crash_lab.py. The figures of both are printed at the end of `make crash`.
@@ -66,7 +66,7 @@ def session(transactional_db: None, project: Project) -> Session:
 
 @pytest.fixture(scope="module")
 def worker(django_db_setup: None, stub: StubModelServer) -> Iterator[Work]:
-    """Have a worker take up a replay: its end, as `tests.replay.runs.crash_worker` tells it."""
+    """Have a worker run a replay; the outcome, as printed by `tests.replay.runs.crash_worker`."""
     at = connection.settings_dict
     environment = os.environ | {
         "DATABASE_URL": f"postgresql://{at['USER']}@{quote(at['HOST'], safe='')}/{at['NAME']}",
@@ -92,7 +92,7 @@ def worker(django_db_setup: None, stub: StubModelServer) -> Iterator[Work]:
 
 
 def expire(replay: Replay) -> None:
-    """Let the time of the leases pass that a dead worker held, and have the sweeper see it."""
+    """Let the leases of a dead worker expire, and run the sweeper."""
     ReplayStep.objects.filter(replay=replay, status="running").update(
         lease_until=now() - timedelta(seconds=1)
     )
@@ -100,7 +100,7 @@ def expire(replay: Replay) -> None:
 
 
 def accounted(replay: Replay, calls: list[str]) -> Counter[str]:
-    """Check that each step of a finished replay ended once and that each call is accounted for; what was seen, counted."""
+    """Check that each step of a finished replay ended once and that each call is accounted for; counts of the outcomes."""
     seen: Counter[str] = Counter()
     replay.refresh_from_db()
     assert replay.status in {"done", "failed"}
@@ -138,7 +138,7 @@ def test_killed_workers_lose_nothing_and_every_call_is_accounted_for(
 
 
 def killed(replay: Replay, worker: Work, at_once: int, point: str, times: int) -> int:
-    """Kill up to so many workers of a replay at a point, then let one finish it; how many were killed."""
+    """Kill up to this many workers of a replay at a point, then let one finish it; the number of killed workers."""
     kills = 0
     while (
         kills < times
@@ -175,11 +175,11 @@ def test_a_worker_that_slept_past_its_lease_writes_nothing_and_its_call_is_marke
     note("side by side, asleep past the lease", {**seen, "times": 1}, time.monotonic() - began)
     wait_until(
         lambda: others_connected() <= connected
-    )  # or the end of the test would take its rows from under it
+    )  # or the end of the test would delete its rows while it runs
 
 
 def others_connected() -> int:
-    """How many connections to the database others have."""
+    """The number of other database connections."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"

@@ -1,4 +1,4 @@
-"""Replays of and with answers that a limit cut off: whatever the verdict says, that stands beside it."""
+"""Replays with truncated answers: the truncation is shown next to the verdict."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +29,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 
 
 def audited(project: Project, stub: StubModelServer, recorded: Script, new: Script | None) -> Replay:
-    """An audit of one ask whose answer was recorded so, and is now so; without the latter no model is called."""
+    """An audit of one ask with this recorded and this new answer; without the latter no model is called."""
     stub.script(recorded)
     session = recorded_session(project, questions=[QUESTION], model=MODELS[0])
     if new is not None:
@@ -48,7 +48,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("recorded", "new", "cut_off"), CASES)
-def test_a_cut_off_answer_is_told_on_its_side_whatever_the_verdict(
+def test_a_truncated_answer_is_marked_on_its_side_whatever_the_verdict(
     project: Project, stub: StubModelServer, recorded: Script, new: Script | None, cut_off: list[str]
 ) -> None:
     replay = audited(project, stub, recorded, new)
@@ -65,7 +65,7 @@ def test_a_cut_off_answer_is_told_on_its_side_whatever_the_verdict(
     assert f"cut off: {' and '.join(cut_off)}" in browser.get(f"/replays/{replay.id}/").content.decode()
 
 
-def test_where_both_answers_are_whole_nothing_says_cut_off(project: Project, stub: StubModelServer) -> None:
+def test_two_complete_answers_are_not_marked_as_truncated(project: Project, stub: StubModelServer) -> None:
     replay = audited(project, stub, WHOLE, WHOLE)
     assert "cut_off" not in (step_of(replay, 2).evidence or {})
     assert "cut off" not in ReplayOut.of(replay).model_dump()["summary"]

@@ -1,4 +1,4 @@
-"""What a replay decides: which options go together, which steps it has, what each does, how it is told."""
+"""Decisions of a replay: valid options, its steps, what each step does, and the summary."""
 
 from collections import Counter
 from decimal import Decimal
@@ -52,7 +52,7 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
         (ReplayOptions(skip_asks=True, skip_finds=True), "nothing_to_replay"),
     ],
 )
-def test_options_that_cannot_be_are_refused_by_name(options: ReplayOptions, code: str) -> None:
+def test_invalid_options_are_refused_by_name(options: ReplayOptions, code: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check(options)
     assert refused.value.code == code
@@ -71,7 +71,7 @@ def test_options_that_cannot_be_are_refused_by_name(options: ReplayOptions, code
         ),
     ],
 )
-def test_options_that_go_together_pass_and_come_back_as_they_were_kept(options: ReplayOptions) -> None:
+def test_valid_options_are_stored_and_read_back_unchanged(options: ReplayOptions) -> None:
     check(options)
     assert ReplayOptions(**options.as_json()) == options
 
@@ -79,11 +79,11 @@ def test_options_that_go_together_pass_and_come_back_as_they_were_kept(options: 
 @pytest.mark.parametrize(
     ("options", "kind"), [(ReplayOptions(step=2), "trial"), (AUDIT, "audit"), (ReplayOptions(), "debug")]
 )
-def test_the_options_say_what_kind_of_replay_it_is(options: ReplayOptions, kind: str) -> None:
+def test_the_options_determine_the_kind_of_replay(options: ReplayOptions, kind: str) -> None:
     assert options.kind == kind
 
 
-def test_what_was_not_chosen_is_not_kept() -> None:
+def test_unset_options_are_not_stored() -> None:
     assert ReplayOptions().as_json() == {}
 
 
@@ -113,7 +113,7 @@ hashes = st.none() | st.sampled_from(["a" * 64, "b" * 64])
 
 
 @given(st.lists(st.tuples(hashes, hashes), max_size=6))
-def test_only_frames_that_all_hash_to_what_was_recorded_are_verified(
+def test_a_context_is_verified_only_if_all_frames_match_their_recorded_hash(
     pairs: list[tuple[str | None, str | None]],
 ) -> None:
     found = context_verdict([frame(recorded, now) for recorded, now in pairs])
@@ -184,14 +184,14 @@ def test_finds_and_asks_in_range_become_steps(
         (recorded(kind="find"), ReplayOptions(step=5), "verified", 1, True, None),
     ],
 )
-def test_a_step_does_what_its_record_and_the_options_allow(
+def test_a_step_does_what_its_recording_and_the_options_allow(
     step: Recorded, options: ReplayOptions, context: str, frames: int, find_again: bool, call: str | None
 ) -> None:
     decided = intent(step, options, context, frames)
     assert (decided.find_again, decided.call) == (find_again, call)
 
 
-def test_a_step_that_does_nothing_says_why() -> None:
+def test_a_step_without_a_call_gives_the_reason() -> None:
     assert "no longer hashes" in str(intent(recorded(), AUDIT, "altered", 1).why_not)
     assert "missing" in str(intent(recorded(), AUDIT, "missing", 1).why_not)
     assert "collection" in str(intent(recorded(has_collection=False), ReplayOptions(), "verified", 1).why_not)
@@ -214,7 +214,7 @@ def test_a_step_that_does_nothing_says_why() -> None:
         ("find", ReplayOptions(step=5), True),
     ],
 )
-def test_an_audit_and_a_trial_over_the_frozen_passages_find_none_of_their_own(
+def test_an_audit_and_a_trial_with_frozen_passages_do_not_search(
     kind: str, options: ReplayOptions, its_own: bool
 ) -> None:
     assert uses_own_passages(kind, options) is its_own
@@ -332,5 +332,5 @@ def tally(**more: Any) -> Tally:
         ),
     ],
 )
-def test_a_replay_is_told_in_one_sentence(counts: Tally, told: str) -> None:
+def test_a_replay_is_summarised_in_one_sentence(counts: Tally, told: str) -> None:
     assert sentence(counts) == told

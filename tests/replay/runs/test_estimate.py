@@ -1,4 +1,4 @@
-"""What a replay is estimated to cost is what its spend limit reckons with for its calls."""
+"""The estimated cost of a replay is what its spend limit reserves for its calls."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ QUESTIONS = ["How long are invoices kept?", "In which class are train tickets bo
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
-    settings.MODEL_CALLS_AT_ONCE = 1  # threads would not see a test's rows
+    settings.MODEL_CALLS_AT_ONCE = 1  # threads would not see the rows of the test
     with StubModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
@@ -49,7 +49,7 @@ def estimate(api: Program, session: Session, **chosen: Any) -> dict[str, Any]:
 
 
 def reserved(session: Session, **chosen: Any) -> float:
-    """What the calls of such a replay were expected to cost by its spend limit."""
+    """What the spend limit of such a replay reserves for its calls."""
     replay = replayed(
         session, ReplayOptions(**BODY | {"use_model": MODEL, "spend_limit_usd": 100.0} | chosen)
     )
@@ -69,7 +69,7 @@ def reserved(session: Session, **chosen: Any) -> float:
         (MODEL, {"audit": False, "reason": None}),
     ],
 )
-def test_the_estimate_of_a_replay_is_what_its_spend_limit_reckons_with(
+def test_the_estimate_of_a_replay_is_what_its_spend_limit_reserves(
     project: Project, api: Program, recorded_with: str, chosen: dict[str, Any]
 ) -> None:
     session = recorded_session(project, questions=QUESTIONS, model=recorded_with)
@@ -78,7 +78,7 @@ def test_the_estimate_of_a_replay_is_what_its_spend_limit_reckons_with(
     assert about["cost_usd"] == pytest.approx(reserved(session, **chosen), rel=0.03)
 
 
-def test_the_page_estimates_a_changed_prompt_as_the_api_does(project: Project, api: Program) -> None:
+def test_the_page_and_the_api_estimate_a_changed_prompt_alike(project: Project, api: Program) -> None:
     session = recorded_session(project, questions=QUESTIONS)
     changed = {"system_prompt": LONG, "max_tokens": 4_000}
     form = BODY | changed | {"kind": "audit", "other_model": MODEL, "skip_finds": "on", "estimate": "1"}
@@ -88,14 +88,14 @@ def test_the_page_estimates_a_changed_prompt_as_the_api_does(project: Project, a
     assert f"estimated cost {cost}," in " ".join(re.sub(r"<[^>]+>", "", said).split())
 
 
-def test_an_estimate_says_how_many_asks_would_send_something_else(project: Project, api: Program) -> None:
+def test_an_estimate_counts_the_asks_with_a_changed_prompt(project: Project, api: Program) -> None:
     session = recorded_session(project, questions=QUESTIONS, model=MODEL)
     assert estimate(api, session)["guessed_asks"] == 0
     assert estimate(api, session, system_prompt="Be brief.")["guessed_asks"] == 2
     assert estimate(api, session, max_tokens=10)["guessed_asks"] == 0
 
 
-def test_an_estimate_takes_as_many_queries_for_many_asks_as_for_few(
+def test_an_estimate_takes_the_same_queries_for_any_number_of_asks(
     project: Project, api: Program, django_assert_num_queries: Any
 ) -> None:
     few = recorded_session(project, questions=QUESTIONS, key="few")
@@ -109,7 +109,7 @@ def test_an_estimate_takes_as_many_queries_for_many_asks_as_for_few(
         estimate(api, many, system_prompt=LONG)
 
 
-def test_a_template_that_is_none_is_refused_by_the_estimate_as_well(project: Project, api: Program) -> None:
+def test_an_invalid_template_is_refused_by_the_estimate_too(project: Project, api: Program) -> None:
     session = recorded_session(project, questions=QUESTIONS)
     sent = api.post(
         f"/sessions/{session.id}/replays/estimate", BODY | {"use_models": [MODEL], "prompt_template": "Hm?"}

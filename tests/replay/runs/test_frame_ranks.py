@@ -1,4 +1,4 @@
-"""Where is it: at which rank a frame stands at every find and ask, through every door."""
+"""The rank of a frame at every find and ask, in the API and on the page."""
 
 import html
 import re
@@ -30,13 +30,13 @@ MODES = ("hybrid", "semantic", "lexical")
 
 
 @pytest.fixture(scope="module")
-def kept(shared_rows: None) -> Session:
+def stored_session(shared_rows: None) -> Session:
     return recorded_session(Project.objects.create(name="Prüfung"), top_k=1, key="s1")
 
 
 @pytest.fixture
-def session(kept: Session, db: None) -> Session:
-    return Session.objects.get(pk=kept.pk)
+def session(stored_session: Session, db: None) -> Session:
+    return Session.objects.get(pk=stored_session.pk)
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def api(project: Project) -> Program:
 
 
 @pytest.fixture(scope="module")
-def invoices(kept: Session) -> Collection:
-    project = kept.project
+def invoices(stored_session: Session) -> Collection:
+    project = stored_session.project
     collection = get_or_create_collection(project, "large", by="test")
     texts = [f"Invoice {n} is kept in folder {n % 7}, shelf {n % 11}." for n in range(150)]
     put_frames(
@@ -62,7 +62,7 @@ def invoices(kept: Session) -> Collection:
 
 @pytest.fixture
 def large(invoices: Collection, db: None) -> Collection:
-    """More frames than a find's windows hold."""
+    """More frames than fit into the windows of a find."""
     return Collection.objects.get(pk=invoices.pk)
 
 
@@ -75,7 +75,7 @@ def looked(api: Program, **asked: Any) -> Any:
 @pytest.mark.parametrize(
     ("mode", "top_k"), [("hybrid", 3), ("hybrid", 120), ("semantic", 3), ("lexical", 120)]
 )
-def test_a_frame_that_a_find_shows_stands_at_the_rank_that_it_is_shown_at(
+def test_a_frame_shown_by_a_find_has_the_rank_it_is_shown_at(
     large: Collection, mode: str, top_k: int
 ) -> None:
     query = Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=top_k)
@@ -91,7 +91,7 @@ def test_a_frame_that_a_find_shows_stands_at_the_rank_that_it_is_shown_at(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_every_frame_has_a_rank_of_its_own_however_deep(large: Collection, mode: str) -> None:
+def test_every_frame_has_a_distinct_rank_at_any_depth(large: Collection, mode: str) -> None:
     found = frame_ranks(large, Query(text="invoice in folder 3, shelf 5"), range(150)).frames
     places = [each.places[mode] for each in found.values()]
     ranks = sorted(place.rank for place in places if place.rank is not None)
@@ -101,7 +101,7 @@ def test_every_frame_has_a_rank_of_its_own_however_deep(large: Collection, mode:
 
 
 def test_ranks_beyond_the_window_are_those_of_a_sorted_list(large: Collection) -> None:
-    """What is counted beside what a sort says, also where scores are equal."""
+    """The counted rank equals the position in a full sort, even with equal scores."""
     for mode in ("lexical", "semantic"):
         shown = find(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=150)).hits
         found = frame_ranks(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=3), range(150))
@@ -114,7 +114,7 @@ def test_ranks_beyond_the_window_are_those_of_a_sorted_list(large: Collection) -
 
 
 @pytest.mark.parametrize("changed", [False, True])
-def test_two_moments_looked_at_together_are_as_each_on_its_own(large: Collection, changed: bool) -> None:
+def test_ranks_at_two_moments_are_the_same_together_and_separately(large: Collection, changed: bool) -> None:
     put_frames(large, [NewFrame(title="Before", text="Invoice folder 3 was empty.")], by="test")
     then = Frame.objects.latest("id").valid_from
     if changed:
@@ -134,8 +134,8 @@ def test_two_moments_looked_at_together_are_as_each_on_its_own(large: Collection
 
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(after=st.lists(st.sampled_from(["put", "delete", "update"]), max_size=4))
-def test_how_it_stood_then_does_not_hang_on_what_came_after(session: Session, after: list[str]) -> None:
-    """A replay never sees the future."""
+def test_past_ranks_do_not_depend_on_later_changes(session: Session, after: list[str]) -> None:
+    """A replay never uses later data."""
     collection = session.collection
     assert collection is not None
     query = Query(text=QUESTIONS[0], as_of=moment_of(session.actions.get(sequence=1)))
@@ -177,7 +177,7 @@ SECOND = FrameRank(rank=2, of=40, score=1.0, by_top_k=True, by_adaptive=False)
         (None, NONE, NONE, "existed, and a hybrid find does not rank it"),
     ],
 )
-def test_where_it_stood_is_said_in_words(
+def test_the_rank_of_a_frame_is_described_in_words(
     recorded: int | None, hybrid: FrameRank | None, lexical: FrameRank | None, says: str
 ) -> None:
     then = None
@@ -186,7 +186,7 @@ def test_where_it_stood_is_said_in_words(
     assert rank_words("hybrid", recorded, then) == says
 
 
-def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Session) -> None:
+def test_a_frame_is_ranked_at_every_find_and_ask(api: Program, session: Session) -> None:
     assert session.collection is not None
     put_frames(session.collection, [NewFrame(title="Later", text="Invoices are kept. Invoices!")], by="test")
     found = looked(api, frame=0)
@@ -206,7 +206,9 @@ def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Sess
     assert later["as_now"]["lexical"]["rank"] is not None
 
 
-def test_a_sentence_names_the_frames_that_hold_it_also_one_that_ended(api: Program, session: Session) -> None:
+def test_a_sentence_finds_all_frames_that_contain_it_including_ended_ones(
+    api: Program, session: Session
+) -> None:
     assert session.collection is not None
     delete_frame(session.collection, 1, by="test")
     found = looked(api, text="train   tickets are booked IN second class.")
@@ -219,7 +221,7 @@ def test_a_sentence_names_the_frames_that_hold_it_also_one_that_ended(api: Progr
     assert nearest[0]["frame"] == 1 or 1 in {each["frame"] for each in nearest}
 
 
-def test_a_sentence_is_found_also_where_it_came_and_ended_between_two_steps(
+def test_a_sentence_that_existed_only_between_two_steps_is_found(
     api: Program, project: Project, session: Session
 ) -> None:
     collection = session.collection
@@ -246,7 +248,7 @@ def test_a_sentence_is_found_also_where_it_came_and_ended_between_two_steps(
     assert steps[2]["says"].endswith(wrong.format(3))
 
 
-def test_a_frame_that_was_deleted_before_a_step_is_told_apart_from_one_that_came_later(
+def test_a_deleted_frame_and_a_later_frame_are_distinguished(
     api: Program, project: Project, session: Session
 ) -> None:
     collection = session.collection
@@ -263,7 +265,7 @@ def test_a_frame_that_was_deleted_before_a_step_is_told_apart_from_one_that_came
     ]
 
 
-def test_steps_come_in_pages(api: Program, session: Session) -> None:
+def test_steps_are_paginated(api: Program, session: Session) -> None:
     page = looked(api, frame=0, limit=3)
     assert ([step["sequence"] for step in page["items"]], page["next"]) == ([1, 2, 4], 4)
     rest = looked(api, frame=0, limit=3, after=page["next"])
@@ -280,13 +282,13 @@ def test_steps_come_in_pages(api: Program, session: Session) -> None:
         ({"frame": 2**70}, 422),
     ],
 )
-def test_what_cannot_be_looked_for_is_refused(
+def test_an_invalid_request_is_refused(
     api: Program, session: Session, asked: dict[str, Any], status: int
 ) -> None:
     assert api.get("/sessions/s1/where", **asked).status_code == status
 
 
-def test_a_step_whose_query_was_not_recorded_says_so_and_the_others_stand(
+def test_a_step_without_a_recorded_query_is_marked_and_the_others_are_ranked(
     project: Project, api: Program, session: Session
 ) -> None:
     again = start_session(project, name="half", by="test", collection=session.collection, key="half")
@@ -312,7 +314,7 @@ def test_a_collection_that_is_too_large_is_not_ranked(
         frame_ranks(session.collection, Query(text="x"), [0])
 
 
-def test_a_person_looks_on_the_session_s_page(project: Project, session: Session) -> None:
+def test_a_person_looks_up_a_frame_on_the_session_page(project: Project, session: Session) -> None:
     viewer = browser_of(project, VIEWER)
     page = f"/sessions/{session.id}/where/"
     assert page in viewer.get(f"/sessions/{session.id}/?step=2").text
@@ -326,7 +328,7 @@ def test_a_person_looks_on_the_session_s_page(project: Project, session: Session
     assert viewer.get(page, {"frame": "x"}).status_code == 422
 
 
-def test_a_person_goes_on_to_the_later_steps(
+def test_a_person_pages_to_the_later_steps(
     project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "MOST_STEPS", 2)

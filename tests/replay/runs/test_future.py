@@ -1,4 +1,4 @@
-"""A replay never reads an action after its step: whatever comes later, what was asked as of the recording stays the same."""
+"""A replay never reads an action after its step: replaying as of the recording gives the same result whatever comes later."""
 
 from collections.abc import Callable
 from typing import Any
@@ -62,7 +62,7 @@ def outcome(session: Session, way: str) -> list[dict[str, Any]]:
 
 
 def _timeless(found: Any) -> Any:
-    """Without when it ran and how long it took, and without what became of a frame since, which is told beside the verdict."""
+    """Without run times and durations, and without later changes of a frame, which are shown separately from the verdict."""
     if isinstance(found, dict):
         apart = (*PASSED_BY, "since", "call_ms", "prices")
         return {name: _timeless(value) for name, value in found.items() if name not in apart}
@@ -70,7 +70,7 @@ def _timeless(found: Any) -> Any:
 
 
 def come_later(session: Session, change: str) -> None:
-    """What may come after the step."""
+    """Changes that may happen after the step."""
     collection = Collection.objects.get()
     number = session.actions.count()
     hits = (HitDraft(rank=1, frame=0, text=f"{FACTS[0][1]} {number}"),)
@@ -94,7 +94,7 @@ CHANGES = st.lists(st.sampled_from(["put", "update", "delete", "find", "ask"]), 
 @pytest.mark.parametrize("way", WAYS)
 @settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(changes=CHANGES)
-def test_what_comes_after_a_step_changes_nothing_of_its_replay(
+def test_later_actions_do_not_change_the_replay_of_a_step(
     session: Session, way: str, changes: list[str]
 ) -> None:
     before = outcome(session, way)

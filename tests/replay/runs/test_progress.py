@@ -1,4 +1,4 @@
-"""How far replays of a session are, and what became of its steps in one."""
+"""The progress of the replays of a session, and the state of its steps in a replay."""
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
@@ -20,7 +20,7 @@ def session(project: Project) -> Session:
     return recorded_session(project)
 
 
-def test_a_replay_is_as_far_as_the_last_of_its_steps_that_is_over(
+def test_the_progress_of_a_replay_is_its_last_finished_step(
     session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     done, queued = replayed(session, AUDIT), launch(session, AUDIT, by="test")
@@ -32,7 +32,7 @@ def test_a_replay_is_as_far_as_the_last_of_its_steps_that_is_over(
     ]
 
 
-def test_the_newest_stand_for_themselves_and_the_chosen_one_is_always_there(
+def test_the_newest_replays_are_listed_and_the_chosen_one_is_included(
     project: Project, session: Session
 ) -> None:
     compared(project, [session], "local:extractive-1", "local:extractive-3")
@@ -42,7 +42,7 @@ def test_the_newest_stand_for_themselves_and_the_chosen_one_is_always_there(
     assert newest_replays(session, 2, first) == [first, third]
 
 
-def test_a_replay_is_found_by_its_id_in_its_session_only(project: Project, session: Session) -> None:
+def test_a_replay_is_found_by_id_only_in_its_session(project: Project, session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     assert replay_named(session, str(replay.id)) == replay
     assert replay_named(recorded_session(project, key="other"), str(replay.id)) is None
@@ -50,7 +50,7 @@ def test_a_replay_is_found_by_its_id_in_its_session_only(project: Project, sessi
     assert replay_named(session, "x") is None
 
 
-def test_states_are_those_of_the_steps_that_are_asked_for(
+def test_states_are_returned_for_the_requested_steps(
     session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     replay = replayed(session, AUDIT)

@@ -1,4 +1,4 @@
-"""How a step is looked for again: as it was recorded, but for what the options change."""
+"""The query of a repeated search: as recorded, except for what the options change."""
 
 import math
 from typing import Any
@@ -19,7 +19,7 @@ ADAPTIVE = {
 }
 
 
-def told(recorded: Any, **options: Any) -> dict[str, Any]:
+def query_of(recorded: Any, **options: Any) -> dict[str, Any]:
     found = repeated_query("q", recorded, ReplayOptions(**options), ["now", "then"])
     return {name: getattr(found, name) for name in USUAL}
 
@@ -71,10 +71,10 @@ AS_RECORDED = {
         ),
     ],
 )
-def test_a_step_is_looked_for_as_it_was_but_for_what_is_changed(
+def test_a_search_is_repeated_as_recorded_except_for_changes(
     recorded: Any, options: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    assert told(recorded, **options) == expected
+    assert query_of(recorded, **options) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,6 @@ def test_a_step_is_looked_for_as_it_was_but_for_what_is_changed(
         {"min_score": math.nan},
     ],
 )
-def test_what_another_tool_recorded_strangely_is_as_if_it_were_not(strange: dict[str, Any]) -> None:
-    found = told({"mode": "hybrid", "adaptive": True} | strange)
+def test_invalid_values_recorded_by_another_tool_are_ignored(strange: dict[str, Any]) -> None:
+    found = query_of({"mode": "hybrid", "adaptive": True} | strange)
     assert found == USUAL | {"adaptive": True}

@@ -1,4 +1,4 @@
-"""A replay over a collection that got another embedding model since: as it was recorded means by the model of then."""
+"""A replay of a collection that was re-embedded since: "as recorded" uses the embedding model of that time."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ THEN, SINCE = "wordllama-l2-supercat-256@64b47a2d", "server:m@8"
 
 @pytest.fixture
 def found(project: Project, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What each find of a recorded session comes to, replayed with these options after a re-embedding."""
+    """The results of each find of a recorded session, replayed with these options after a re-embedding."""
     session = recorded_session(project)
     with StubModelServer() as stub:
         monkeypatch.setenv("EMBEDDING_SERVER_URL", f"{stub.url}/v1")
@@ -38,26 +38,26 @@ def found(project: Project, monkeypatch: pytest.MonkeyPatch) -> Any:
         yield found
 
 
-def test_as_recorded_it_is_searched_with_the_recorded_model_and_finds_the_same(found: Any) -> None:
+def test_as_recorded_the_recorded_model_is_used_and_finds_the_same(found: Any) -> None:
     again = found(as_of="recorded")
     assert {each["embedding_model"] for each in again} == {THEN}
     assert {each["verdict"] for each in again} == {"same"}
 
 
-def test_as_it_is_now_it_is_searched_with_the_model_of_now(found: Any) -> None:
+def test_as_of_now_the_current_model_is_used(found: Any) -> None:
     assert {each["embedding_model"] for each in found(as_of="now")} == {SINCE}
 
 
-def test_by_words_alone_no_model_is_used(found: Any) -> None:
+def test_a_lexical_search_uses_no_model(found: Any) -> None:
     assert {each["embedding_model"] for each in found(as_of="recorded", search_mode="lexical")} == {None}
 
 
-def test_where_the_vectors_of_then_are_gone_the_models_own_are_used_and_named(found: Any) -> None:
+def test_without_the_recorded_vectors_the_current_model_is_used_and_named(found: Any) -> None:
     FrameEmbedding.objects.filter(model=THEN).delete()
     assert {each["embedding_model"] for each in found(as_of="recorded")} == {SINCE}
 
 
-def test_any_model_that_the_collection_has_vectors_of_can_be_chosen_and_no_other(found: Any) -> None:
+def test_only_models_with_vectors_in_the_collection_can_be_chosen(found: Any) -> None:
     assert {each["embedding_model"] for each in found(embedding_model="server:m")} == {SINCE}
     assert {each["embedding_model"] for each in found(embedding_model=THEN)} == {THEN}
     with pytest.raises(InvalidInput, match="no vectors of the embedding model 'nobody'"):
@@ -68,7 +68,7 @@ def retrievals(session: Session, **options: Any) -> list[dict[str, Any]]:
     return [step.retrieval or {} for step in steps_of(replayed(session, ReplayOptions(**options)))]
 
 
-def test_thresholds_are_kept_with_a_find_and_hold_when_it_is_looked_for_again(project: Project) -> None:
+def test_the_thresholds_of_a_find_are_recorded_and_used_in_its_replay(project: Project) -> None:
     session = recorded_session(project)
     collection = Collection.objects.get()
     again = start_session(project, name="adaptive", by="test", collection=collection)
@@ -85,7 +85,7 @@ def test_thresholds_are_kept_with_a_find_and_hold_when_it_is_looked_for_again(pr
         assert each["thresholds"]["relative"] == 0.95
 
 
-def test_a_shorter_list_loses_what_it_leaves_out(project: Project) -> None:
+def test_hits_missing_from_a_shorter_list_are_lost(project: Project) -> None:
     first, *_ = retrievals(recorded_session(project), top_k=1)
     assert (first["k"], len(first["lost"]), first["overlap"]) == (2, 1, 0.5)
     assert (first["rank_biased_overlap"], first["persistence"]) == (1.0, 0.9)  # as far as both lists go

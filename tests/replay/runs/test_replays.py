@@ -1,4 +1,4 @@
-"""Replays of recorded sessions: what is verified, what is found again, what differs, and what is never touched."""
+"""Replays of recorded sessions: verification, repeated retrieval, differences, and what is never changed."""
 
 from datetime import timedelta
 from typing import Any
@@ -48,7 +48,7 @@ def project(session: Session) -> Project:
 
 
 def all_steps(replay: Replay) -> list[Any]:
-    """The steps of a replay, whatever they came to."""
+    """The steps of a replay, whatever their outcome."""
     return list(steps_of(replay))
 
 
@@ -74,7 +74,7 @@ def test_an_audit_with_the_recorded_model_is_identical_and_verified(session: Ses
     }
 
 
-def test_an_audit_with_another_model_says_what_differs_with_its_evidence(session: Session) -> None:
+def test_an_audit_with_another_model_shows_the_differences_with_evidence(session: Session) -> None:
     replay = replayed(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-3"))
     steps = [step for step in all_steps(replay) if step.kind == "ask"]
     assert all(step.model == "local:extractive-3" for step in steps)
@@ -82,7 +82,7 @@ def test_an_audit_with_another_model_says_what_differs_with_its_evidence(session
     assert all(step.verdict == "identical" or step.evidence for step in steps)
 
 
-def test_an_audit_without_a_model_calls_nothing_and_grounds_the_recorded_answer(session: Session) -> None:
+def test_an_audit_without_a_model_grounds_the_recorded_answer_without_a_call(session: Session) -> None:
     replay = replayed(session, ReplayOptions(audit=True, reason="r"))
     asks = [step for step in all_steps(replay) if step.kind == "ask"]
     assert {step.output for step in asks} == {None}
@@ -91,7 +91,7 @@ def test_an_audit_without_a_model_calls_nothing_and_grounds_the_recorded_answer(
     assert not ReplayAttempt.objects.filter(call_intended_at__isnull=False).exists()
 
 
-def test_one_changed_byte_is_altered_for_the_steps_that_used_that_passage_and_no_other(
+def test_one_changed_byte_alters_only_the_steps_that_used_the_passage(
     session: Session,
 ) -> None:
     asks = Count("action", filter=Q(action__kind="ask"), distinct=True)
@@ -114,7 +114,7 @@ def test_one_changed_byte_is_altered_for_the_steps_that_used_that_passage_and_no
     assert [step.verdict for step in steps.values() if step.kind == "ask"].count("identical") == 2
 
 
-def test_what_became_of_a_frame_since_leaves_the_audit_verified(session: Session) -> None:
+def test_later_changes_of_a_frame_leave_the_audit_verified(session: Session) -> None:
     collection = session.collection
     assert collection is not None
     put_frames(collection, [NewFrame(number=0, title="Retention", text="Twelve years.")], by="test")
@@ -125,7 +125,7 @@ def test_what_became_of_a_frame_since_leaves_the_audit_verified(session: Session
     assert (fates[0], fates[1], fates[2]) == ("updated", "deleted", "unchanged")
 
 
-def test_a_passage_that_is_gone_is_missing_and_one_never_recorded_is_not_recorded(project: Project) -> None:
+def test_a_deleted_passage_is_missing_and_an_unrecorded_one_is_not_recorded(project: Project) -> None:
     session = start_session(project, name="imported", by="test")
     hits = (HitDraft(rank=1, sha256="0" * 64), HitDraft(rank=2, text="here"))
     append(
@@ -143,7 +143,7 @@ def test_a_passage_that_is_gone_is_missing_and_one_never_recorded_is_not_recorde
     assert third.output is not None
 
 
-def test_a_debug_replay_says_what_came_what_went_and_what_moved(session: Session) -> None:
+def test_a_debug_replay_lists_added_removed_and_moved_hits(session: Session) -> None:
     collection = session.collection
     assert collection is not None
     put_frames(
@@ -158,7 +158,7 @@ def test_a_debug_replay_says_what_came_what_went_and_what_moved(session: Session
     assert {step.sequence for step in all_steps(replay) if step.hits.exists()} == set(found)
 
 
-def test_a_debug_replay_as_of_the_recording_finds_the_same_again(session: Session) -> None:
+def test_a_debug_replay_as_of_the_recording_finds_the_same_hits(session: Session) -> None:
     collection = session.collection
     assert collection is not None
     put_frames(collection, [NewFrame(title="Invoices", text="Invoices, invoices, kept invoices.")], by="test")
@@ -167,7 +167,7 @@ def test_a_debug_replay_as_of_the_recording_finds_the_same_again(session: Sessio
     assert ReplayOut.of(replay).model_dump()["verdicts"] == {"identical": 3}
 
 
-def test_a_replay_writes_nothing_into_the_recorded_session(session: Session) -> None:
+def test_a_replay_does_not_write_to_the_recorded_session(session: Session) -> None:
     before = everything_recorded(session)
     replayed(session, AUDIT)
     replayed(session, ReplayOptions(top_k=4))
@@ -185,7 +185,7 @@ def test_a_replay_writes_nothing_into_the_recorded_session(session: Session) -> 
         (ReplayOptions(after_sequence=1000), InvalidInput),
     ],
 )
-def test_a_replay_that_cannot_be_is_refused_and_nothing_is_made(
+def test_an_invalid_replay_is_refused_and_creates_nothing(
     session: Session, options: ReplayOptions, error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -202,7 +202,7 @@ def test_a_replay_that_cannot_be_is_refused_and_nothing_is_made(
         (ReplayOptions(after_sequence=1000, through_sequence=2), "after 1,000 and up to 2"),
     ],
 )
-def test_an_empty_range_is_told_as_one(session: Session, options: ReplayOptions, says: str) -> None:
+def test_an_empty_range_is_reported_as_empty(session: Session, options: ReplayOptions, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         launch(session, options, by="test")
 
@@ -212,7 +212,7 @@ def test_a_range_replays_only_its_steps(session: Session) -> None:
     assert [step.sequence for step in all_steps(replay)] == [4]
 
 
-def test_cancelling_stops_what_waits_and_trying_again_finishes_it(session: Session) -> None:
+def test_cancelling_stops_waiting_steps_and_a_retry_finishes_them(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     assert cancel(replay).status == "cancelled"
     with pytest.raises(Conflict, match="already finished"):
@@ -227,7 +227,7 @@ def test_cancelling_stops_what_waits_and_trying_again_finishes_it(session: Sessi
 
 
 def _claimed_and_lost(replay: Replay) -> list[leases.StepLease]:
-    """The leases of a worker that was never heard of again."""
+    """Leases of a worker that never returned."""
     taken = leases.claim(replay.id, "dies", calls=False)
     assert taken
     ReplayStep.objects.filter(lease_token=taken[0].token).update(lease_until=now() - timedelta(seconds=1))
@@ -247,7 +247,7 @@ def test_a_worker_that_slept_past_its_lease_cannot_write(session: Session) -> No
     assert [each.outcome for each in step.attempts.order_by("number")] == ["lost", "done"]
 
 
-def test_a_step_whose_worker_is_lost_three_times_fails_and_the_replay_goes_on(session: Session) -> None:
+def test_a_step_that_loses_three_workers_fails_and_the_replay_continues(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     for _ in range(MOST_ATTEMPTS):
         _claimed_and_lost(replay)
@@ -258,7 +258,7 @@ def test_a_step_whose_worker_is_lost_three_times_fails_and_the_replay_goes_on(se
     assert Replay.objects.get(id=replay.id).status == "done"
 
 
-def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session: Session) -> None:
+def test_a_lost_attempt_with_an_intended_call_is_shown_as_possibly_billed(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     lease, *_ = leases.claim(replay.id, "dies", calls=False)
     leases.intend_call(lease)
@@ -271,7 +271,7 @@ def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session:
     assert "may have been billed" in told["summary"]
 
 
-def test_only_replays_with_work_and_nobody_at_it_are_enqueued_again(session: Session) -> None:
+def test_only_unfinished_replays_without_a_worker_are_enqueued_again(session: Session) -> None:
     idle, busy, done = (launch(session, AUDIT, by="test") for _ in range(3))
     leases.claim(busy.id, "at it", calls=False)
     work(done.id, "quick")
@@ -290,7 +290,7 @@ def test_another_projects_replay_is_not_found(session: Session, other_project: P
         step_of(replay, 3)
 
 
-def test_a_step_tells_both_sides(session: Session) -> None:
+def test_a_step_shows_both_the_original_and_the_new_answer(session: Session) -> None:
     told = ReplayStepOut.of(step_of(replayed(session, AUDIT), 2)).model_dump()
     assert told["original"]["input"] == QUESTIONS[0]
     assert told["original"]["output"] == told["new"]["output"] == FACTS[0][1].split(". ")[0] + "."
@@ -298,7 +298,7 @@ def test_a_step_tells_both_sides(session: Session) -> None:
     assert {frame["verdict"] for frame in told["frames"]} == {"verified"}
 
 
-def test_a_step_that_found_nothing_tells_no_hits_and_one_that_looked_for_nothing_nothing_new(
+def test_a_search_without_hits_has_an_empty_list_and_no_search_has_none(
     session: Session,
 ) -> None:
     looked = replayed(session, ReplayOptions(audit=False, search_mode="lexical", min_score=10_000))
@@ -306,7 +306,7 @@ def test_a_step_that_found_nothing_tells_no_hits_and_one_that_looked_for_nothing
     assert ReplayStepOut.of(step_of(replayed(session, AUDIT), 1)).model_dump()["new"] is None
 
 
-def test_the_find_inside_an_ask_replays_with_its_ask_and_lends_it_its_passages(project: Project) -> None:
+def test_the_find_inside_an_ask_provides_its_passages_in_the_replay(project: Project) -> None:
     session = start_session(project, name="from elsewhere", by="test")
     hits = RetrievalDraft(hits=(HitDraft(rank=1, text="Cats sleep sixteen hours a day."),))
     append(
@@ -345,7 +345,7 @@ def test_every_find_inside_an_ask_is_verified(project: Project) -> None:
     assert step.output is None
 
 
-def test_an_ask_whose_context_was_recorded_in_part_is_not_asked_again(project: Project) -> None:
+def test_an_ask_with_a_partly_recorded_context_is_not_asked_again(project: Project) -> None:
     session = start_session(project, name="half", by="test")
     hits = (HitDraft(rank=1, frame=7), HitDraft(rank=2, text="Cats sleep."))
     append(session.id, [ActionDraft(kind="ask", input="q", output="a", retrieval=RetrievalDraft(hits=hits))])
@@ -353,7 +353,7 @@ def test_an_ask_whose_context_was_recorded_in_part_is_not_asked_again(project: P
     assert (step.context, step.output) == ("not_recorded", None)
 
 
-def test_a_step_that_failed_after_its_worker_was_lost_can_be_tried_again(session: Session) -> None:
+def test_a_step_that_failed_with_a_lost_worker_can_be_retried(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     for _ in range(MOST_ATTEMPTS):
         _claimed_and_lost(replay)
@@ -365,7 +365,7 @@ def test_a_step_that_failed_after_its_worker_was_lost_can_be_tried_again(session
     assert [attempt.number for attempt in first.attempts.order_by("number")] == [1, 2, 3, 4]
 
 
-def test_a_cancelled_replay_whose_worker_was_lost_comes_to_its_end(session: Session) -> None:
+def test_a_cancelled_replay_with_a_lost_worker_ends(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     leases.claim(replay.id, "dies", calls=False)
     assert cancel(replay).status == "queued"
@@ -377,7 +377,7 @@ def test_a_cancelled_replay_whose_worker_was_lost_comes_to_its_end(session: Sess
     assert {step.status for step in all_steps(replay)} == {"cancelled"}
 
 
-def test_what_a_lost_attempt_spent_is_counted(session: Session) -> None:
+def test_the_cost_of_a_lost_attempt_is_counted(session: Session) -> None:
     replay = replayed(session, AUDIT)
     ReplayAttempt.objects.filter(step__replay=replay, number=1, step__sequence=2).update(
         outcome="lost", calls_made=1, cost_usd="1.5"
@@ -385,7 +385,7 @@ def test_what_a_lost_attempt_spent_is_counted(session: Session) -> None:
     assert ReplayOut.of(replay).model_dump()["cost_usd"] == 1.5
 
 
-def test_erasing_a_session_erases_what_its_replays_kept(session: Session) -> None:
+def test_erasing_a_session_erases_the_contents_of_its_replays(session: Session) -> None:
     replayed(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-5"))
     replayed(session, ReplayOptions(top_k=4))
     erase_session(session)

@@ -1,4 +1,4 @@
-"""A spend limit holds also for calls side by side: each reserves what it is expected to cost before it starts."""
+"""The spend limit holds for concurrent calls: each reserves its expected cost before it starts."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -63,7 +63,7 @@ def answers(stub: StubModelServer, tokens: int, seconds: float = 0.1) -> None:
 
 
 def worked(session: Session, asked: ReplayOptions) -> Replay:
-    """The replay, done by as many threads as a worker may have."""
+    """The finished replay, run by as many threads as a worker may have."""
     replay = launch(session, asked, by="test")
     try:
         work(replay.id, "side by side")
@@ -73,7 +73,7 @@ def worked(session: Session, asked: ReplayOptions) -> Replay:
     return replay
 
 
-def test_calls_side_by_side_stay_below_the_limit_together(
+def test_concurrent_calls_stay_below_the_limit_together(
     long_session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 14
@@ -97,7 +97,7 @@ def test_calls_side_by_side_stay_below_the_limit_together(
     assert all("spend limit of this replay was reached: $0.00" in each for each in said)
 
 
-def test_calls_that_nobody_can_estimate_run_one_at_a_time_under_a_limit(
+def test_calls_that_cannot_be_estimated_run_one_at_a_time_under_a_limit(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 5
@@ -109,7 +109,7 @@ def test_calls_that_nobody_can_estimate_run_one_at_a_time_under_a_limit(
 
 
 @pytest.mark.parametrize("model", ["ollama:llama3.2", "local:extractive-1"])
-def test_what_is_known_to_cost_nothing_is_never_refused(
+def test_free_calls_are_never_refused(
     session: Session, stub: StubModelServer, settings: Settings, model: str
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 14
@@ -119,7 +119,7 @@ def test_what_is_known_to_cost_nothing_is_never_refused(
     assert model.startswith("local") or len(stub.calls()) == ASKS
 
 
-def test_a_limit_that_was_passed_all_the_same_is_told_with_by_how_much(
+def test_an_exceeded_limit_is_reported_with_the_excess(
     project: Project, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 1
@@ -131,7 +131,7 @@ def test_a_limit_that_was_passed_all_the_same_is_told_with_by_how_much(
     assert "the spend limit of $0.005 was exceeded by $0.00525" in told["summary"]
 
 
-def test_a_call_that_broke_off_may_have_been_billed_and_counts_as_if_it_was(
+def test_an_interrupted_call_counts_as_billed(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
@@ -144,7 +144,7 @@ def test_a_call_that_broke_off_may_have_been_billed_and_counts_as_if_it_was(
     assert all("$0 of $0.005 is spent and $0.00" in each and "may have been billed" in each for each in said)
 
 
-def test_a_call_that_was_lost_with_its_worker_counts_as_if_it_was_billed(
+def test_a_call_lost_with_its_worker_counts_as_billed(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 1
@@ -158,7 +158,7 @@ def test_a_call_that_was_lost_with_its_worker_counts_as_if_it_was_billed(
     assert tally(replay).statuses == {"skipped": ASKS}
 
 
-def test_under_a_limit_every_step_is_called_once_however_its_turn_comes(
+def test_under_a_limit_every_step_is_called_once_in_any_order(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 4

@@ -1,4 +1,4 @@
-"""What attempts cost is counted in one way: for a replay, for a run of a suite, for a comparison."""
+"""The cost of attempts is counted the same way for a replay, a suite run and a comparison."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -42,11 +42,11 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
         yield running
 
 
-def told(api: Program, comparison: Comparison) -> dict[str, Any]:
+def read_comparison(api: Program, comparison: Comparison) -> dict[str, Any]:
     return dict(api.get(f"/comparisons/{comparison.id}").json())
 
 
-def test_every_try_of_a_call_of_unknown_price_is_counted(
+def test_every_attempt_of_a_call_of_unknown_price_is_counted(
     api: Program, project: Project, session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(mode="error", **BUSY | {"retry_after": "0"}))
@@ -56,13 +56,13 @@ def test_every_try_of_a_call_of_unknown_price_is_counted(
     made(api, "s1", use_models=[UNPRICED])
     assert ran(api)["unknown_cost_calls"] == 3
     comparison = compared(project, [session], LOCAL, UNPRICED)
-    found = told(api, comparison)
+    found = read_comparison(api, comparison)
     assert (found["unknown_cost_calls"], found["uncertain_calls"]) == (3, 0)
     assert [each["unknown_cost"] for each in found["columns"][1:]] == [0, 3]
     assert "$0 + 3 calls of unknown price" in browser_of(project).get(f"/comparisons/{comparison.id}/").text
 
 
-def test_a_call_that_was_lost_with_its_worker_is_uncertain_from_then_on(
+def test_a_call_lost_with_its_worker_stays_uncertain(
     api: Program, project: Project, session: Session, stub: StubModelServer
 ) -> None:
     usage = {"prompt_tokens": 1_000, "completion_tokens": 10, "total_tokens": 1_010}
@@ -75,14 +75,14 @@ def test_a_call_that_was_lost_with_its_worker_is_uncertain_from_then_on(
 
     def uncertain() -> tuple[int, int]:
         of_replay = api.get(f"/replays/{replay.id}").json()["uncertain_calls"]
-        return of_replay, told(api, comparison)["uncertain_calls"]
+        return of_replay, read_comparison(api, comparison)["uncertain_calls"]
 
     assert uncertain() == (0, 0)
     replay.steps.update(lease_until=now() - timedelta(seconds=1))
     assert uncertain() == (1, 1)
     worked_off(comparison)
     assert uncertain() == (1, 1)
-    found = told(api, comparison)
+    found = read_comparison(api, comparison)
     assert (found["unknown_cost_calls"], found["cost_usd"] > 0) == (0, True)
     assert [(each["cost"]["total"], each["unknown_cost"]) for each in found["columns"][1:]] == [
         (0, 0),

@@ -1,4 +1,4 @@
-"""A replay in one sentence."""
+"""The one-sentence summary of a replay."""
 
 from decimal import Decimal
 from typing import Any
@@ -53,7 +53,7 @@ NOTHING: dict[str, Any] = {
         ),
     ],
 )
-def test_a_replay_in_one_sentence(counts: dict[str, Any], text: str) -> None:
+def test_a_replay_has_a_one_sentence_summary(counts: dict[str, Any], text: str) -> None:
     assert sentence(Tally(**(NOTHING | counts))) == text
 
 

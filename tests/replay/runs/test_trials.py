@@ -1,4 +1,4 @@
-"""One step, one change: a find or ask made again with something changed, through every door; the record stays as it was."""
+"""Trials of one step with one change, through the API and the page; the recording does not change."""
 
 import re
 from collections.abc import Iterator
@@ -52,8 +52,10 @@ def api(project: Project) -> Program:
     return program(project)
 
 
-def tried(api: Program, changes: dict[str, Any], sequence: int = ASK, session: str = "s1") -> dict[str, Any]:
-    """The one step of a trial that a worker has done."""
+def run_trial(
+    api: Program, changes: dict[str, Any], sequence: int = ASK, session: str = "s1"
+) -> dict[str, Any]:
+    """The single step of a finished trial."""
     sent = api.post(f"/sessions/{session}/actions/{sequence}/trials", changes)
     assert sent.status_code == 202, sent.content
     replay = sent.json()["replay_id"]
@@ -73,8 +75,8 @@ def named(session: Session, sequence: int = ASK) -> list[Any]:
     return [hit.frame for hit in action.hits.order_by("rank")]
 
 
-def test_with_nothing_changed_the_very_prompt_goes_out_again(api: Program, session: Session) -> None:
-    step = tried(api, {})
+def test_without_changes_exactly_the_recorded_prompt_is_sent(api: Program, session: Session) -> None:
+    step = run_trial(api, {})
     assert (step["verdict"], step["context"], step["retrieval"]) == ("identical", "verified", None)
     assert step["evidence"]["same_prompt"] is True
     assert Replay.objects.get().kind == "trial"
@@ -88,31 +90,31 @@ def test_with_nothing_changed_the_very_prompt_goes_out_again(api: Program, sessi
         ({"prompt_template": "Answer {question} by:\n{passages}"}, "Answer How long are invoices kept? by:"),
     ],
 )
-def test_the_change_and_nothing_else_reaches_the_model(
+def test_only_the_change_reaches_the_model(
     api: Program, session: Session, stub: StubModelServer, changes: dict[str, Any], in_the_prompt: str
 ) -> None:
-    step = tried(api, changes)
+    step = run_trial(api, changes)
     assert in_the_prompt in stub.calls()[-1].prompt
     assert step["evidence"]["same_prompt"] is False
     assert step["original"]["input"] == QUESTIONS[0]
     assert changes.items() <= Replay.objects.get().options.items()
 
 
-def test_parameters_and_the_model_are_changed_alone(
+def test_parameters_and_the_model_can_be_changed_separately(
     api: Program, session: Session, stub: StubModelServer
 ) -> None:
-    step = tried(api, {"temperature": 0.7, "max_tokens": 9, "use_model": "openai:other"})
+    step = run_trial(api, {"temperature": 0.7, "max_tokens": 9, "use_model": "openai:other"})
     assert step["new"]["model"] == "openai:other"
     assert stub.calls()[-1].body["temperature"] == 0.7
     assert step["evidence"]["same_prompt"] is True
 
 
-def test_passages_are_left_out_added_and_put_in_another_order(
+def test_passages_can_be_removed_added_and_reordered(
     api: Program, session: Session, stub: StubModelServer
 ) -> None:
     first, second = named(session)
     added = next(number for number in range(4) if number not in (first, second))
-    step = tried(api, {"frames": [added, second]})
+    step = run_trial(api, {"frames": [added, second]})
     assert [(hit["rank"], hit["frame"], hit["score"]) for hit in step["new"]["hits"]] == [
         (1, added, None),
         (2, second, None),
@@ -121,38 +123,34 @@ def test_passages_are_left_out_added_and_put_in_another_order(
     assert (found["mode"], found["gained"], found["lost"]) == ("chosen", [added], [first])
     prompt = stub.calls()[-1].prompt
     assert prompt.index(step["new"]["hits"][0]["text"]) < prompt.index(step["new"]["hits"][1]["text"])
-    assert tried(api, {"frames": [second, first]})["retrieval"]["verdict"] == "reordered"
-    assert tried(api, {"frames": []})["retrieval"]["lost"] == [first, second]
+    assert run_trial(api, {"frames": [second, first]})["retrieval"]["verdict"] == "reordered"
+    assert run_trial(api, {"frames": []})["retrieval"]["lost"] == [first, second]
 
 
-def test_a_frame_that_came_later_is_added_only_from_the_collection_of_now(
-    api: Program, session: Session
-) -> None:
+def test_a_later_frame_can_be_added_only_from_the_current_collection(api: Program, session: Session) -> None:
     assert session.collection is not None
     put_frames(session.collection, [NewFrame(title="Later", text="Invoices go to the archive.")], by="test")
     refused = api.post(f"/sessions/s1/actions/{ASK}/trials", {"frames": [4]})
     assert (refused.status_code, refused.json()["code"]) == (404, "frame_not_found")
     assert "at this step" in refused.json()["message"]
-    assert tried(api, {"frames": [4], "as_of": "now"})["new"]["hits"][0]["title"] == "Later"
+    assert run_trial(api, {"frames": [4], "as_of": "now"})["new"]["hits"][0]["title"] == "Later"
 
 
-def test_with_retrieval_options_the_passages_are_looked_for_again_as_they_were_then(
-    api: Program, session: Session
-) -> None:
+def test_retrieval_options_repeat_the_search_as_of_the_recording(api: Program, session: Session) -> None:
     assert session.collection is not None
     put_frames(session.collection, [NewFrame(text="Invoices, invoices: how long are they kept?")], by="test")
-    step = tried(api, {"top_k": 3, "search_mode": "lexical"})
+    step = run_trial(api, {"top_k": 3, "search_mode": "lexical"})
     assert (step["retrieval"]["mode"], step["retrieval"]["top_k"]) == ("lexical", 3)
     assert 4 not in [hit["frame"] for hit in step["new"]["hits"]]
-    step = tried(api, {"question": "Wann werden die Apfelbäume geschnitten?"}, sequence=1)
+    step = run_trial(api, {"question": "Wann werden die Apfelbäume geschnitten?"}, sequence=1)
     assert step["kind"] == "find"
     assert step["new"]["hits"][0]["frame"] == 2
 
 
-def test_nothing_is_written_into_the_session(api: Program, session: Session) -> None:
+def test_a_trial_does_not_write_to_the_session(api: Program, session: Session) -> None:
     before = everything(session)
-    tried(api, {"question": "Who?", "frames": [3]})
-    tried(api, {"top_k": 1}, sequence=1)
+    run_trial(api, {"question": "Who?", "frames": [3]})
+    run_trial(api, {"top_k": 1}, sequence=1)
     assert everything(session) == before
 
 
@@ -172,7 +170,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sequence", "changes", "status", "code"), REFUSED)
-def test_a_trial_that_cannot_be_is_refused_and_none_is_made(
+def test_an_invalid_trial_is_refused_and_creates_nothing(
     api: Program, session: Session, sequence: int, changes: dict[str, Any], status: int, code: str
 ) -> None:
     refused = api.post(f"/sessions/s1/actions/{sequence}/trials", changes)
@@ -180,7 +178,7 @@ def test_a_trial_that_cannot_be_is_refused_and_none_is_made(
     assert not Replay.objects.exists()
 
 
-def test_what_was_recorded_elsewhere_is_tried_by_the_names_it_has(
+def test_externally_recorded_frames_are_chosen_by_their_names(
     project: Project, api: Program, stub: StubModelServer
 ) -> None:
     session = start_session(project, name="elsewhere", by="test", key="away")
@@ -193,26 +191,26 @@ def test_what_was_recorded_elsewhere_is_tried_by_the_names_it_has(
     assert api.post("/sessions/away/actions/2/trials", {}).json()["code"] == "not_replayable"
     gone = api.post("/sessions/away/actions/1/trials", {"use_model": MODEL, "frames": ["gone"]})
     assert gone.json()["code"] == "context_not_verified"
-    whole = tried(api, {"use_model": MODEL}, 1, "away")
+    whole = run_trial(api, {"use_model": MODEL}, 1, "away")
     assert "missing" in whole["evidence"]["not_asked"]
-    step = tried(api, {"use_model": MODEL, "frames": ["rank 2", "doc-1"]}, 1, "away")
+    step = run_trial(api, {"use_model": MODEL, "frames": ["rank 2", "doc-1"]}, 1, "away")
     assert [hit["text"] for hit in step["new"]["hits"]] == ["Dogs sleep less.", "Cats sleep."]
 
 
-def test_a_passage_that_was_altered_is_not_sent_and_can_be_left_out(api: Program, session: Session) -> None:
+def test_an_altered_passage_is_not_sent_and_can_be_left_out(api: Program, session: Session) -> None:
     first, second = named(session)
     hit = Action.objects.get(session=session, sequence=ASK).hits.get(rank=1)
     tamper("UPDATE tm_payload SET data = set_byte(data, 0, 88) WHERE id = %s", [hit.payload_id or 0])
-    assert "no longer hashes" in tried(api, {})["evidence"]["not_asked"]
-    assert tried(api, {"frames": [second]})["verdict"] is not None
+    assert "no longer hashes" in run_trial(api, {})["evidence"]["not_asked"]
+    assert run_trial(api, {"frames": [second]})["verdict"] is not None
     refused = api.post(f"/sessions/s1/actions/{ASK}/trials", {"frames": [first]})
     assert refused.json()["code"] == "context_not_verified"
 
 
 def test_the_trials_of_a_step_are_listed_newest_first(api: Program, session: Session) -> None:
     for question in ("One?", "Two?", "Three?"):
-        tried(api, {"question": question})
-    tried(api, {}, sequence=4)
+        run_trial(api, {"question": question})
+    run_trial(api, {}, sequence=4)
     path = f"/sessions/s1/actions/{ASK}/trials"
     page = api.get(path, limit=2).json()
     rest = api.get(path, limit=2, after=page["next"]).json()
@@ -221,7 +219,7 @@ def test_the_trials_of_a_step_are_listed_newest_first(api: Program, session: Ses
     assert rest["next"] is None
 
 
-def test_a_person_tries_a_step_from_its_page_and_sees_it_listed_there(
+def test_a_person_starts_a_trial_on_the_step_page_and_sees_it_listed(
     project: Project, session: Session
 ) -> None:
     browser = browser_of(project)
@@ -248,7 +246,7 @@ def test_a_person_tries_a_step_from_its_page_and_sees_it_listed_there(
     assert "reordered" in browser.get(f"/replays/{Replay.objects.get().id}/").text
 
 
-def test_a_form_that_was_used_for_another_question_is_refused_and_asks_when_it_is_sent_once_more(
+def test_a_reused_form_with_another_question_is_refused_once_and_then_accepted(
     project: Project, session: Session
 ) -> None:
     browser, form = browser_of(project), f"/sessions/{session.id}/steps/{ASK}/trial/"
@@ -266,7 +264,7 @@ def test_a_form_that_was_used_for_another_question_is_refused_and_asks_when_it_i
     assert Replay.objects.count() == 2
 
 
-def test_an_unchanged_form_changes_nothing_and_a_find_has_no_model_to_change(
+def test_an_unchanged_form_sets_no_options_and_a_find_offers_no_model(
     project: Project, session: Session
 ) -> None:
     browser = browser_of(project)
@@ -285,16 +283,16 @@ def test_an_unchanged_form_changes_nothing_and_a_find_has_no_model_to_change(
     assert browser.get(f"/sessions/{session.id}/steps/99/trial/").status_code == 404
 
 
-def test_a_viewer_sees_trials_and_makes_none(project: Project, session: Session, api: Program) -> None:
+def test_a_viewer_sees_trials_but_cannot_start_one(project: Project, session: Session, api: Program) -> None:
     viewer = browser_of(project, VIEWER)
-    tried(api, {"question": "Who?"})
+    run_trial(api, {"question": "Who?"})
     timeline = viewer.get(f"/sessions/{session.id}/?step={ASK}").text
     assert "Trials of this step" in timeline
     assert "Try one change" not in timeline
     assert viewer.get(f"/sessions/{session.id}/steps/{ASK}/trial/").status_code == 403
 
 
-def test_an_audit_takes_another_prompt_template_with_a_model(
+def test_an_audit_with_a_model_accepts_another_prompt_template(
     api: Program, session: Session, stub: StubModelServer
 ) -> None:
     asked = {"audit": True, "reason": "prompt A/B", "use_models": [MODEL], "through_sequence": ASK}

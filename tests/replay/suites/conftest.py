@@ -1,4 +1,4 @@
-"""Suites of recorded sessions, and a worker that runs them."""
+"""Fixtures for suites of recorded sessions, and a worker that runs them."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def session(recorded: Session, db: None) -> Session:
 
 
 def made(api: Program, *keys: str, **more: Any) -> dict[str, Any]:
-    """A suite of these sessions."""
+    """A suite with these sessions."""
     body = {"name": "nightly", "sessions": list(keys), "options": AUDIT, "use_models": [ONE]} | more
     sent = api.post("/suites", body)
     assert sent.status_code == 201, sent.content
@@ -45,20 +45,20 @@ def made(api: Program, *keys: str, **more: Any) -> dict[str, Any]:
 
 
 def launched(api: Program, name: str = "nightly", **more: Any) -> dict[str, Any]:
-    """A run that nobody works on yet."""
+    """A run without a worker yet."""
     sent = api.post(f"/suites/{name}/runs", more)
     assert sent.status_code == 202, sent.content
     return dict(sent.json())
 
 
 def work_off() -> None:
-    """Do what a worker does for every replay that is not over."""
+    """Do the work of a worker for every unfinished replay."""
     for replay_id in Replay.objects.filter(finished_at=None).values_list("id", flat=True):
         run_replay(replay_id)
 
 
 def ran(api: Program, name: str = "nightly", **more: Any) -> dict[str, Any]:
-    """A run that a worker has done."""
+    """A run that a worker has finished."""
     run = launched(api, name, **more)
     work_off()
     return dict(api.get(f"/suites/{name}/runs/{run['number']}").json())
@@ -67,7 +67,7 @@ def ran(api: Program, name: str = "nightly", **more: Any) -> dict[str, Any]:
 def report(
     api: Program, number: int | str = "latest", name: str = "nightly", **query: Any
 ) -> list[dict[str, Any]]:
-    """What changed in a run."""
+    """The changes reported for a run."""
     found = api.get(f"/suites/{name}/runs/{number}/report", **query)
     assert found.status_code == 200, found.content
     return list(found.json()["items"])

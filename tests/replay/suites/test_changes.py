@@ -1,4 +1,4 @@
-"""What changed between two runs: which change a step is, and that every step of either run is in the report once."""
+"""Changes between two suite runs: the kind of change of a step, and that every step is reported once."""
 
 from collections import Counter
 from dataclasses import replace
@@ -61,11 +61,11 @@ def fact(**more: Any) -> StepFact:
         ),
     ],
 )
-def test_a_step_is_one_kind_of_change(before: dict[str, Any], after: dict[str, Any], change: str) -> None:
+def test_each_step_has_one_kind_of_change(before: dict[str, Any], after: dict[str, Any], change: str) -> None:
     assert change_of(fact(**before), fact(**after)) == change
 
 
-def test_a_step_that_was_not_there_is_new_and_one_that_is_not_any_more_is_gone() -> None:
+def test_added_and_removed_steps_are_reported() -> None:
     found = changes([fact(sequence=1), fact(sequence=2)], [fact(sequence=2), fact(sequence=3)], {1: 1})
     assert [(each.change, each.step.sequence) for each in found] == [
         ("same", 2),
@@ -75,12 +75,12 @@ def test_a_step_that_was_not_there_is_new_and_one_that_is_not_any_more_is_gone()
     assert (found[1].cost_change, found[2].took_change) == (None, None)
 
 
-def test_a_change_without_any_step_is_none() -> None:
+def test_a_change_needs_at_least_one_step() -> None:
     with pytest.raises(ValueError, match=r"^$"):
         _ = StepChange(change="same", before=None, after=None).step
 
 
-def test_money_and_time_are_compared_only_where_both_are_known() -> None:
+def test_money_and_time_are_compared_only_if_both_are_known() -> None:
     before = [
         fact(sequence=1, model="m", cost_usd=0.25, took_ms=10.0),
         fact(sequence=2, model="m", cost_usd=0.5),
@@ -113,7 +113,7 @@ def test_money_and_time_are_compared_only_where_both_are_known() -> None:
         (["a", "b"], ["c"], {1: 1}),
     ],
 )
-def test_arms_are_compared_by_model_and_then_in_their_order(
+def test_arms_are_matched_by_model_and_then_by_order(
     before: list[str | None], after: list[str | None], paired: dict[int, int]
 ) -> None:
     assert paired_models(before, after) == paired
@@ -149,13 +149,13 @@ OPPOSITE = {
 
 @settings(max_examples=25)
 @given(RUNS)
-def test_a_run_beside_itself_shows_no_change(run: list[StepFact]) -> None:
+def test_a_run_compared_with_itself_shows_no_change(run: list[StepFact]) -> None:
     assert not set(findings(changes(run, run, ONE_TO_ONE)).counts) - set(UNCHANGED)
 
 
 @settings(max_examples=25)
 @given(RUNS, RUNS)
-def test_every_step_of_either_run_is_told_once(before: list[StepFact], after: list[StepFact]) -> None:
+def test_every_step_of_either_run_is_reported_once(before: list[StepFact], after: list[StepFact]) -> None:
     found = changes(before, after, ONE_TO_ONE)
     assert [each.after for each in found if each.after] == after
     seen = sorted((each.before.place for each in found if each.before), key=str)
@@ -166,9 +166,7 @@ def test_every_step_of_either_run_is_told_once(before: list[StepFact], after: li
 
 @settings(max_examples=25)
 @given(RUNS, RUNS)
-def test_seen_the_other_way_round_every_change_is_its_opposite(
-    before: list[StepFact], after: list[StepFact]
-) -> None:
+def test_swapping_the_runs_reverses_every_change(before: list[StepFact], after: list[StepFact]) -> None:
     there = Counter(each.change for each in changes(before, after, ONE_TO_ONE))
     back = Counter(each.change for each in changes(after, before, ONE_TO_ONE))
     assert back == {OPPOSITE.get(change, change): number for change, number in there.items()}
@@ -190,7 +188,7 @@ def test_money_adds_up(before: list[StepFact], after: list[StepFact]) -> None:
     st.lists(st.sampled_from([None, *"abcd"]), unique=True),
     st.lists(st.sampled_from([None, *"abcd"]), unique=True),
 )
-def test_no_arm_is_compared_twice(before: list[str | None], after: list[str | None]) -> None:
+def test_no_arm_is_matched_twice(before: list[str | None], after: list[str | None]) -> None:
     paired = paired_models(before, after)
     assert len(set(paired.values())) == len(paired) == min(len(before), len(after))
     for arm, other in paired.items():
@@ -198,7 +196,7 @@ def test_no_arm_is_compared_twice(before: list[str | None], after: list[str | No
             assert before[other - 1] == after[arm - 1]
 
 
-def test_a_run_whose_one_model_was_changed_is_still_compared_step_by_step() -> None:
+def test_a_run_with_a_changed_model_is_still_compared_step_by_step() -> None:
     before, after = [fact(model="a")], [fact(model="b", verdict="reworded")]
     assert [each.change for each in changes(before, after, paired_models(["a"], ["b"]))] == ["worse"]
     assert [each.change for each in changes(before, [replace(after[0], arm=2)], {})] == [

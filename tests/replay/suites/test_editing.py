@@ -1,4 +1,4 @@
-"""Editing suites: what is replaced, what stays, and what is refused."""
+"""Editing suites: what is replaced, kept and refused."""
 
 import pytest
 from django.db import connection
@@ -13,7 +13,7 @@ from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 
 
-def test_sessions_are_named_by_id_or_key_in_as_many_queries_as_one(
+def test_sessions_given_by_id_or_key_take_the_same_queries_as_one(
     api: Program, project: Project, session: Session
 ) -> None:
     others = [recorded_session(project, key=f"o{number}", questions=QUESTIONS[:1]) for number in range(8)]
@@ -29,9 +29,7 @@ def test_sessions_are_named_by_id_or_key_in_as_many_queries_as_one(
         assert (refused.status_code, refused.json()["code"]) == (404, "session_not_found")
 
 
-def test_an_edit_of_the_sessions_takes_erased_ones_out(
-    api: Program, project: Project, session: Session
-) -> None:
+def test_editing_the_sessions_removes_erased_ones(api: Program, project: Project, session: Session) -> None:
     second = recorded_session(project, key="s2", questions=QUESTIONS[:1])
     made(api, "s1", "s2")
     erase_session(second)
@@ -41,7 +39,7 @@ def test_an_edit_of_the_sessions_takes_erased_ones_out(
     assert ran(api)["left_out"] == 0
 
 
-def test_a_suite_of_which_every_session_was_erased_can_still_be_edited(
+def test_a_suite_whose_sessions_were_all_erased_can_still_be_edited(
     api: Program, project: Project, session: Session
 ) -> None:
     made(api, "s1", schedule="every 1 hour")
@@ -56,7 +54,7 @@ def test_a_suite_of_which_every_session_was_erased_can_still_be_edited(
     assert api.patch("/suites/nightly", {"sessions": ["s2"], "matching": None}).status_code == 200
 
 
-def test_an_edit_is_noted_with_what_it_changed_and_by_whom(api: Program, session: Session) -> None:
+def test_an_edit_is_logged_with_its_changes_and_author(api: Program, session: Session) -> None:
     made(api, "s1")
     assert api.patch("/suites/nightly", {}).json()["events"][0]["what"] == "created"
     changed = api.patch(
@@ -74,7 +72,7 @@ def test_an_edit_is_noted_with_what_it_changed_and_by_whom(api: Program, session
     assert api.patch("/suites/weekly", {"name": "nightly"}).json()["code"] == "suite_name_taken"
 
 
-def test_a_model_whose_key_is_gone_keeps_no_schedule_from_being_taken_away(
+def test_a_schedule_can_be_removed_even_if_a_model_lost_its_key(
     api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:

@@ -1,4 +1,4 @@
-"""Which sessions a suite describes: what can be asked for, and how it is kept."""
+"""Session filters of a suite: valid filters and how they are stored."""
 
 import pytest
 from hypothesis import given, settings
@@ -20,13 +20,13 @@ TEXTS = st.text(max_size=10)
         (Matching(tag="a", most=MOST_MATCHED + 1), "newest 1 to 200"),
     ],
 )
-def test_what_describes_nothing_or_too_much_is_refused(matching: Matching, says: str) -> None:
+def test_an_empty_or_too_broad_filter_is_refused(matching: Matching, says: str) -> None:
     with pytest.raises(InvalidInput, match=says) as refused:
         check_matching(matching)
     assert refused.value.facts["field"] == "matching"
 
 
-def test_a_description_is_told_in_words() -> None:
+def test_a_filter_is_described_in_words() -> None:
     check_matching(Matching(tag="regression", agent="desk"))
     assert Matching(tag="regression", agent="desk", most=1).words() == (
         "the newest 1 session with agent desk, tag regression"
@@ -35,6 +35,6 @@ def test_a_description_is_told_in_words() -> None:
 
 @settings(max_examples=15)
 @given(st.builds(Matching, q=TEXTS, agent=TEXTS, user=TEXTS, tag=TEXTS, most=st.integers(1, MOST_MATCHED)))
-def test_what_is_kept_is_read_as_the_same(matching: Matching) -> None:
+def test_a_stored_filter_is_read_back_unchanged(matching: Matching) -> None:
     assert matching_of(matching.as_json()) == matching
     assert matching_of(None) is None

@@ -1,4 +1,4 @@
-"""When a suite is due: as it is written, after which moment, and over changes of clocks."""
+"""Schedules of suites: notation, next due time, and changes of clocks."""
 
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -34,7 +34,7 @@ def at(text: str) -> datetime:
         ("Weekly Monday 23:59 UTC", "weekly monday 23:59 UTC"),
     ],
 )
-def test_a_schedule_is_kept_in_one_spelling(text: str, kept: str) -> None:
+def test_a_schedule_is_stored_in_one_canonical_form(text: str, kept: str) -> None:
     assert written_schedule(read_schedule(text)) == kept
 
 
@@ -55,7 +55,7 @@ def test_a_schedule_is_kept_in_one_spelling(text: str, kept: str) -> None:
         ("daily 07:30 europe/berlin", "not 'europe/berlin'"),
     ],
 )
-def test_what_is_no_schedule_is_refused(text: str, says: str) -> None:
+def test_an_invalid_schedule_is_refused(text: str, says: str) -> None:
     with pytest.raises(InvalidInput, match=says) as refused:
         read_schedule(text)
     assert refused.value.facts["field"] == "schedule"
@@ -69,7 +69,7 @@ def test_what_is_no_schedule_is_refused(text: str, says: str) -> None:
         ("weekly friday 07:30 UTC", "2026-11-20T07:30:00Z", "2026-11-27T07:30Z"),
         ("weekly thursday 07:30 UTC", "2026-11-20T07:30:00Z", "2026-11-26T07:30Z"),
         ("daily 00:15 Asia/Kathmandu", "2026-11-20T12:00:00Z", "2026-11-20T18:30Z"),
-        # clocks go forward: 02:30 is not there, so it is an hour later; back: 02:30 comes twice, and the first counts
+        # clocks go forward: 02:30 does not exist, so it is an hour later; back: 02:30 occurs twice, and the first counts
         ("daily 02:30 Europe/Berlin", "2026-03-28T12:00:00Z", "2026-03-29T01:30Z"),
         ("daily 02:30 Europe/Berlin", "2026-03-29T01:30:00Z", "2026-03-30T00:30Z"),
         ("daily 02:30 Europe/Berlin", "2026-10-24T12:00:00Z", "2026-10-25T00:30Z"),
@@ -79,7 +79,7 @@ def test_what_is_no_schedule_is_refused(text: str, says: str) -> None:
         ("every 6 hours", "2026-11-19T00:00:00Z", "2026-11-20T06:00Z"),
     ],
 )
-def test_a_suite_is_due_next_at(text: str, moment: str, due: str) -> None:
+def test_a_suite_has_a_next_due_time(text: str, moment: str, due: str) -> None:
     assert next_after(read_schedule(text), at(moment), at("2026-11-20T00:00:00Z")) == at(due)
 
 
@@ -95,12 +95,12 @@ HOURS = st.builds(Schedule, every_hours=st.integers(1, 336))
 
 
 @given(CLOCKS | HOURS)
-def test_what_is_written_is_read_as_the_same(schedule: Schedule) -> None:
+def test_a_written_schedule_is_read_back_unchanged(schedule: Schedule) -> None:
     assert read_schedule(written_schedule(schedule)) == schedule
 
 
 @given(CLOCKS | HOURS, MOMENTS, MOMENTS)
-def test_it_is_due_after_the_moment_and_at_nothing_between(
+def test_the_next_due_time_is_the_first_after_the_moment(
     schedule: Schedule, moment: datetime, since: datetime
 ) -> None:
     due = next_after(schedule, moment, since)
@@ -110,7 +110,7 @@ def test_it_is_due_after_the_moment_and_at_nothing_between(
 
 
 @given(CLOCKS, MOMENTS)
-def test_by_the_clock_it_is_due_at_that_time_or_where_the_clock_leaves_it_out_later(
+def test_a_daily_schedule_is_due_at_its_local_time_or_later_if_that_time_is_skipped(
     schedule: Schedule, moment: datetime
 ) -> None:
     local = next_after(schedule, moment, moment).astimezone(ZoneInfo(schedule.timezone))

@@ -1,4 +1,4 @@
-"""Suites on a schedule: due ones run once, never beside themselves, and what was skipped or could not start is told."""
+"""Scheduled suites: due suites run once and never concurrently, and skipped or failed starts are reported."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -20,23 +20,23 @@ from timemachine.replay.tasks import run_due_suite, settle_suite_run
 
 
 def run_due() -> list[UUID]:
-    """What every suite that is due begins."""
+    """Start every due suite; the runs started."""
     return [replay for suite in due_suites() for replay in run_if_due(suite)]
 
 
 def run_suites() -> None:
-    """Do what a worker does for suites when it sweeps."""
+    """Do the work of a sweeping worker for suites."""
     run_overdue((settle_suite_run, run_due_suite))
 
 
 def due(ago: timedelta = timedelta(minutes=1)) -> datetime:
-    """Let every suite have been due a while ago."""
+    """Make every suite due a while ago."""
     moment = now() - ago
     Suite.objects.update(next_run_at=moment, schedule_since=moment - timedelta(hours=1))
     return moment
 
 
-def test_a_due_suite_is_launched_by_the_sweeper_and_done(api: Program, session: Session) -> None:
+def test_a_due_suite_is_launched_by_the_sweeper_and_finished(api: Program, session: Session) -> None:
     made(api, "s1", schedule="every 1 hour")
     run_suites()
     assert not SuiteRun.objects.exists()
@@ -50,7 +50,7 @@ def test_a_due_suite_is_launched_by_the_sweeper_and_done(api: Program, session: 
     assert SuiteRun.objects.count() == 1
 
 
-def test_what_was_missed_while_nothing_ran_is_run_once(api: Program, session: Session) -> None:
+def test_missed_runs_are_run_once(api: Program, session: Session) -> None:
     made(api, "s1", schedule="every 1 hour")
     due(timedelta(hours=10))
     run_suites()
@@ -61,9 +61,7 @@ def test_what_was_missed_while_nothing_ran_is_run_once(api: Program, session: Se
     assert now() < found.next_run_at <= now() + timedelta(hours=1)
 
 
-def test_a_run_that_is_due_while_the_last_one_goes_is_skipped_and_told(
-    api: Program, session: Session
-) -> None:
+def test_a_run_due_during_the_previous_one_is_skipped_and_reported(api: Program, session: Session) -> None:
     made(api, "s1", schedule="every 1 hour")
     launched(api)
     moment = due()
@@ -78,7 +76,7 @@ def test_a_run_that_is_due_while_the_last_one_goes_is_skipped_and_told(
     assert SuiteRun.objects.count() == 2
 
 
-def test_a_due_run_that_cannot_start_is_kept_with_the_reason(api: Program, session: Session) -> None:
+def test_a_due_run_that_cannot_start_is_recorded_with_the_reason(api: Program, session: Session) -> None:
     made(api, "s1", schedule="daily 07:30 Europe/Berlin", fail_on=["left_out"])
     erase_session(session)
     due()
@@ -88,7 +86,7 @@ def test_a_due_run_that_cannot_start_is_kept_with_the_reason(api: Program, sessi
     assert run["members"][0]["problem"]["code"] == "session_missing"
 
 
-def test_a_due_run_for_which_no_session_matches_is_kept_as_failed(api: Program, project: Project) -> None:
+def test_a_due_run_without_a_matching_session_is_recorded_as_failed(api: Program, project: Project) -> None:
     made(api, matching={"tag": "nobody has it"}, schedule="every 1 hour")
     due()
     run_suites()
@@ -96,7 +94,7 @@ def test_a_due_run_for_which_no_session_matches_is_kept_as_failed(api: Program, 
     assert (run["status"], run["members"], run["steps"]["total"]) == ("failed", [], 0)
 
 
-def test_a_due_suite_that_cannot_start_holds_up_no_other_and_says_why(
+def test_a_due_suite_that_cannot_start_gives_the_reason_and_does_not_block_others(
     api: Program, session: Session, project: Project
 ) -> None:
     lost = made(api, "s1", name="lost", schedule="daily 07:30")["id"]
@@ -126,14 +124,14 @@ def test_a_due_suite_that_cannot_start_holds_up_no_other_and_says_why(
     assert "with a failed scheduled run" not in browser.get("/").text
 
 
-def test_a_suite_whose_schedule_was_taken_away_is_not_due(api: Program, session: Session) -> None:
+def test_a_suite_without_its_schedule_is_not_due(api: Program, session: Session) -> None:
     made(api, "s1", schedule="every 1 hour")
     due()
     api.patch("/suites/nightly", {"schedule": None})
     assert run_due() == []
 
 
-def test_a_run_whose_last_worker_was_lost_is_closed_by_the_sweeper(api: Program, session: Session) -> None:
+def test_a_run_with_a_lost_last_worker_is_closed_by_the_sweeper(api: Program, session: Session) -> None:
     made(api, "s1")
     launched(api)
     for replay_id in Replay.objects.values_list("id", flat=True):

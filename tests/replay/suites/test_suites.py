@@ -1,4 +1,4 @@
-"""Suites through the API: what is kept, what a run launches, what changed since the last one, and what never breaks it."""
+"""Suites through the API: storing them, launching runs, changes since the previous run, and robustness."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteRun, SuiteStep
 
 
-def test_a_suite_keeps_sessions_options_and_models_under_a_name(api: Program, session: Session) -> None:
+def test_a_suite_stores_sessions_options_and_models_under_a_name(api: Program, session: Session) -> None:
     suite = made(api, "s1", fail_on=["numbers-differ", "cost:1.5", "Worse"], schedule="daily 07:30")
     assert suite["sessions"] == [{"id": str(session.id), "key": "s1", "name": session.name}]
     assert (suite["kind"], suite["options"], suite["use_models"]) == ("audit", AUDIT, [ONE])
@@ -56,7 +56,7 @@ def test_a_suite_keeps_sessions_options_and_models_under_a_name(api: Program, se
         ({"surprise": 1}, 422, "invalid_request"),
     ],
 )
-def test_what_cannot_be_a_suite_is_refused(
+def test_an_invalid_suite_is_refused(
     api: Program, session: Session, body: dict[str, Any], status: int, code: str
 ) -> None:
     sent = api.post(
@@ -76,7 +76,7 @@ def test_a_suite_has_at_most_eight_models_and_a_thousand_replays(
     assert api.post("/suites", body | {"use_models": models[:5]}).json()["code"] == "too_many_replays"
 
 
-def test_a_run_launches_a_replay_for_each_session_and_model(
+def test_a_run_launches_a_replay_per_session_and_model(
     api: Program, project: Project, session: Session
 ) -> None:
     recorded_session(project, key="s2", questions=QUESTIONS[:1])
@@ -104,7 +104,7 @@ def test_a_run_launches_a_replay_for_each_session_and_model(
     assert {each["change"] for each in report(api)} == {"new_step"}
 
 
-def test_a_run_like_the_last_one_shows_no_change(api: Program, session: Session) -> None:
+def test_a_run_equal_to_the_previous_one_shows_no_change(api: Program, session: Session) -> None:
     made(api, "s1", fail_on=["worse", "new_failure"])
     ran(api)
     second = ran(api)
@@ -120,7 +120,7 @@ def test_a_run_like_the_last_one_shows_no_change(api: Program, session: Session)
     assert first["before"]["replay_id"] != first["after"]["replay_id"]
 
 
-def test_another_model_is_compared_with_the_one_before_step_by_step(api: Program, session: Session) -> None:
+def test_another_model_is_compared_with_the_previous_one_step_by_step(api: Program, session: Session) -> None:
     made(api, "s1", fail_on=["worse", "numbers_differ", "better"])
     ran(api)
     api.patch("/suites/nightly", {"use_models": [THREE]})
@@ -151,7 +151,7 @@ def test_an_audit_is_not_compared_with_a_debug_run(api: Program, session: Sessio
     assert (audit["kind"], audit["previous"], audit["since"]) == ("audit", 1, {"same": 4})
 
 
-def test_a_debug_suite_tells_of_passages_that_came_and_went(api: Program, session: Session) -> None:
+def test_a_debug_suite_reports_added_and_removed_passages(api: Program, session: Session) -> None:
     made(api, "s1", options={"top_k": 2, "as_of": "now"}, use_models=[])
     ran(api)
     assert session.collection is not None
@@ -165,7 +165,7 @@ def test_a_debug_suite_tells_of_passages_that_came_and_went(api: Program, sessio
     assert third["retrieval"] == {"changed": 4}
 
 
-def test_conditions_of_one_run_stand_beside_the_suites_own(api: Program, session: Session) -> None:
+def test_the_conditions_of_a_run_are_added_to_those_of_the_suite(api: Program, session: Session) -> None:
     made(api, "s1", fail_on=["altered"])
     assert ran(api, fail_on=["identical", "verified"])["held"] == [
         "identical in 3 steps",
@@ -175,7 +175,7 @@ def test_conditions_of_one_run_stand_beside_the_suites_own(api: Program, session
     assert api.post("/suites/nightly/runs", {"fail_on": ["nonsense"]}).json()["code"] == "invalid_field"
 
 
-def test_an_erased_session_is_named_and_the_others_still_run(
+def test_an_erased_session_is_reported_and_the_others_still_run(
     api: Program, project: Project, session: Session
 ) -> None:
     second = recorded_session(project, key="s2", questions=QUESTIONS[:1])
@@ -200,7 +200,7 @@ def test_an_erased_session_is_named_and_the_others_still_run(
     assert SuiteRun.objects.count() == 2
 
 
-def test_a_session_without_anything_to_replay_is_left_out_and_one_that_grew_has_new_steps(
+def test_a_session_without_steps_is_skipped_and_a_grown_one_has_new_steps(
     api: Program, project: Project, session: Session
 ) -> None:
     bare = start_session(project, name="bare", by="test", key="bare")
@@ -217,9 +217,7 @@ def test_a_session_without_anything_to_replay_is_left_out_and_one_that_grew_has_
     assert ran(api)["since"] == {"step_gone": 4, "same": 1}
 
 
-def test_sessions_that_match_are_looked_for_at_each_run(
-    api: Program, project: Project, session: Session
-) -> None:
+def test_matching_sessions_are_searched_at_each_run(api: Program, project: Project, session: Session) -> None:
     asked = {"tag": "regression", "most": 2}
     suite = made(api, matching=asked)
     assert (suite["sessions"], suite["matching"]) == ([], asked)
@@ -255,7 +253,7 @@ def test_runs_of_one_suite_do_not_overlap(api: Program, session: Session) -> Non
     assert launched(api)["number"] == 2
 
 
-def test_a_cancelled_run_is_over_and_nothing_is_compared_with_it(api: Program, session: Session) -> None:
+def test_a_cancelled_run_has_ended_and_is_not_compared(api: Program, session: Session) -> None:
     made(api, "s1")
     ran(api)
     launched(api)
@@ -268,7 +266,7 @@ def test_a_cancelled_run_is_over_and_nothing_is_compared_with_it(api: Program, s
     assert ran(api)["previous"] == 1
 
 
-def test_a_failed_step_is_told_and_its_retry_too(api: Program, session: Session) -> None:
+def test_a_failed_step_and_its_retry_are_reported(api: Program, session: Session) -> None:
     made(api, "s1")
     ran(api)
     launched(api)
@@ -298,7 +296,7 @@ def test_a_deleted_suite_leaves_its_replays_and_a_note(api: Program, session: Se
     assert (note.suite, note.name, note.by, note.facts) == (None, "nightly", "key test", {"runs": 1})
 
 
-def test_suites_and_runs_are_listed_page_by_page(api: Program, session: Session) -> None:
+def test_suites_and_runs_are_paginated(api: Program, session: Session) -> None:
     for name in ("b", "a", "c"):
         made(api, "s1", name=name)
     first = api.get("/suites", limit=2).json()
@@ -316,7 +314,7 @@ def test_suites_and_runs_are_listed_page_by_page(api: Program, session: Session)
     assert (told["run"], told["previous"], left["next"]) == (3, 2, None)
 
 
-def test_a_page_of_a_report_reads_its_own_steps_and_there_is_none_while_the_run_goes(
+def test_a_report_page_reads_only_its_steps_and_exists_only_after_the_run(
     api: Program, project: Project, session: Session
 ) -> None:
     made(api, "s1")
@@ -327,7 +325,7 @@ def test_a_page_of_a_report_reads_its_own_steps_and_there_is_none_while_the_run_
     with CaptureQueriesContext(connection) as of_one:
         first = api.get(address, limit=1).json()
     assert (first["status"], len(first["items"])) == ("done", 1)
-    SuiteStep.objects.all().delete()  # a run that was over before reports were kept
+    SuiteStep.objects.all().delete()  # a run that finished before reports were stored
     assert [each["sequence"] for each in report(api)] == [1, 2, 4, 6]
     for key in ("o1", "o2", "o3"):
         recorded_session(project, key=key)
@@ -346,7 +344,7 @@ def test_a_page_of_a_report_reads_its_own_steps_and_there_is_none_while_the_run_
     assert [each["sequence"] for each in report(api, name="many")] == before
 
 
-def test_nobody_sees_or_runs_another_projects_suite(
+def test_a_suite_of_another_project_can_be_neither_seen_nor_run(
     api: Program, session: Session, project: Project, other_project: Project
 ) -> None:
     made(api, "s1")
@@ -369,7 +367,7 @@ def test_nobody_sees_or_runs_another_projects_suite(
     assert api.get("/suites/nightly/runs/1/report", change="odd").json()["code"] == "invalid_field"
 
 
-def test_a_list_of_suites_takes_as_many_queries_as_one_suite(api: Program, session: Session) -> None:
+def test_a_list_of_suites_takes_the_same_queries_for_any_number(api: Program, session: Session) -> None:
     made(api, "s1", name="a")
     ran(api, "a")
     with CaptureQueriesContext(connection) as one:

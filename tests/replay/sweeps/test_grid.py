@@ -1,4 +1,4 @@
-"""What a sweep tries and adds up: pure."""
+"""The settings of a sweep and its totals: pure functions."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from timemachine.replay.sweeps.pure.grid import Grid, Setting, check_size, setti
 from timemachine.replay.sweeps.worker import Measured, tallied
 
 
-def test_every_combination_is_tried_once_and_a_lexical_one_for_all_embedding_models() -> None:
+def test_every_combination_is_tried_once_and_lexical_ones_once_for_all_models() -> None:
     found = settings_of(
         Grid(modes=["semantic", "lexical"], top_k=[4, 4, 8], adaptive=[True], embedding_models=["a", "b"])
     )
@@ -34,19 +34,19 @@ def test_every_combination_is_tried_once_and_a_lexical_one_for_all_embedding_mod
         Grid(top_k=range(1, 100)),
     ],
 )
-def test_a_grid_that_cannot_be_is_refused(grid: Grid) -> None:
+def test_an_invalid_grid_is_refused(grid: Grid) -> None:
     with pytest.raises(InvalidInput):
         settings_of(grid)
 
 
 @pytest.mark.parametrize(("tried", "steps"), [(1, 0), (200, 101)])
-def test_a_sweep_makes_some_finds_and_not_too_many(tried: int, steps: int) -> None:
+def test_a_sweep_has_at_least_one_find_and_not_too_many(tried: int, steps: int) -> None:
     with pytest.raises(InvalidInput):
         check_size(tried, steps)
     check_size(200, 100)
 
 
-def test_a_grid_is_kept_as_it_was_asked() -> None:
+def test_a_grid_is_stored_as_requested() -> None:
     assert Grid(top_k=(1,), as_of="now").model_dump(mode="json") == {
         "modes": ["hybrid", "semantic", "lexical"],
         "top_k": [1],
@@ -68,7 +68,7 @@ def measured(grounded: int = 0, found: int = 0, overlap: float | None = None) ->
     )
 
 
-def test_figures_are_added_up_and_what_no_step_has_is_unknown() -> None:
+def test_figures_are_added_up_and_missing_ones_are_unknown() -> None:
     nothing = tallied([])
     assert (nothing.recall, nothing.overlap, nothing.tokens_per_step) == (None, None, None)
     found = tallied([measured(2, 1, 0.5), measured(1, 1, 1.0), measured()])
@@ -77,7 +77,7 @@ def test_figures_are_added_up_and_what_no_step_has_is_unknown() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(0, 1)), max_size=8))
-def test_recall_and_overlap_stay_between_nothing_and_all(steps: list[tuple[int, float]]) -> None:
+def test_recall_and_overlap_stay_between_0_and_1(steps: list[tuple[int, float]]) -> None:
     found = tallied([measured(grounded, grounded // 2, overlap) for grounded, overlap in steps])
     for name in ("recall", "overlap", "rank_biased_overlap"):
         share = getattr(found, name)

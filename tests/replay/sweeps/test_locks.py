@@ -1,4 +1,4 @@
-"""A sweep is cancelled while a worker takes or writes a setting: nobody waits for somebody who waits for them."""
+"""Cancelling a sweep while a worker claims or writes a setting never deadlocks."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,14 +15,14 @@ from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Grid
 
 
-def somebody_waits() -> bool:
+def has_blocked_query() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])
 
 
 @pytest.mark.parametrize("step", ["claim", "write"])
-def test_a_worker_waits_for_whoever_cancels_before_it_holds_a_setting(
+def test_a_worker_waits_for_a_cancellation_before_it_locks_a_setting(
     transactional_db: None, project: Project, step: str
 ) -> None:
     sweep = launch(recorded_session(project), Grid(top_k=[1]), by="test")
@@ -30,14 +30,14 @@ def test_a_worker_waits_for_whoever_cancels_before_it_holds_a_setting(
     assert lease is not None
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            Sweep.objects.select_for_update().get(id=sweep.id)  # as `cancel` begins
+            Sweep.objects.select_for_update().get(id=sweep.id)  # as `cancel` starts
             working = in_a_thread(
                 pool,
                 (lambda: claim(sweep.id))
                 if step == "claim"
                 else (lambda: write(lease, status="done", result={})),
             )
-            wait_until(somebody_waits, seconds=20)
+            wait_until(has_blocked_query, seconds=20)
             free = SweepRow.objects.select_for_update(skip_locked=True).filter(sweep=sweep)
             assert len(free) == sweep.rows.count()
             cancel(sweep)

@@ -1,4 +1,4 @@
-"""A grid of retrieval settings over a session, measured: what is tried, what it comes to, cancelling, through every door."""
+"""Sweeps of retrieval settings over a session, through the API and the page: settings, results and cancelling."""
 
 import re
 from datetime import timedelta
@@ -32,7 +32,7 @@ GRID = {"modes": ["hybrid", "lexical"], "top_k": [1, 2], "adaptive": [False, Tru
 
 @pytest.fixture(scope="module")
 def recorded(shared_rows: None) -> Session:
-    """Return a session that is recorded once for the tests of this file."""
+    """Return a session that is recorded once per test file."""
     return recorded_session(Project.objects.create(name="Prüfung"), key="s1")
 
 
@@ -52,7 +52,7 @@ def session(recorded: Session, db: None) -> Session:
 
 
 def swept(api: Program, **grid: Any) -> dict[str, Any]:
-    """A sweep that a worker has done."""
+    """A sweep that a worker has finished."""
     sent = api.post("/sessions/s1/sweeps", GRID | grid)
     assert sent.status_code == 202, sent.content
     sweep = sent.json()["sweep_id"]
@@ -86,7 +86,7 @@ def test_every_setting_is_measured_at_every_find_and_ask(api: Program, session: 
     )
 
 
-def test_as_it_was_recorded_nothing_that_came_later_counts(api: Program, session: Session) -> None:
+def test_a_sweep_as_of_the_recording_ignores_later_frames(api: Program, session: Session) -> None:
     before = swept(api)["rows"]
     assert session.collection is not None
     put_frames(session.collection, [NewFrame(text=question) for question in QUESTIONS], by="test")
@@ -95,7 +95,7 @@ def test_as_it_was_recorded_nothing_that_came_later_counts(api: Program, session
     assert now_["overlap"] < 1
 
 
-def test_nothing_is_written_into_the_session(api: Program, session: Session) -> None:
+def test_a_sweep_does_not_write_to_the_session(api: Program, session: Session) -> None:
     last = session.actions.count()
     swept(api)
     assert session.actions.count() == last
@@ -112,9 +112,7 @@ def test_nothing_is_written_into_the_session(api: Program, session: Session) -> 
         ({"rest": 1}, "invalid_request"),
     ],
 )
-def test_a_grid_that_cannot_be_is_refused(
-    api: Program, session: Session, grid: dict[str, Any], code: str
-) -> None:
+def test_an_invalid_grid_is_refused(api: Program, session: Session, grid: dict[str, Any], code: str) -> None:
     refused = api.post("/sessions/s1/sweeps", GRID | grid)
     assert (refused.status_code, refused.json()["code"]) == (422, code)
     assert not Sweep.objects.exists()
@@ -129,7 +127,7 @@ def test_a_session_without_collection_or_finds_cannot_be_swept(project: Project,
         assert refused.value.code == code
 
 
-def test_a_step_without_a_query_is_left_out_and_counted(project: Project, session: Session) -> None:
+def test_a_step_without_a_query_is_skipped_and_counted(project: Project, session: Session) -> None:
     half = start_session(project, name="half", by="test", collection=session.collection)
     append(half.id, [ActionDraft(kind="find", input=3), ActionDraft(kind="find", input="Invoices?")])
     sweep = launch(half, Grid(modes=["lexical"], top_k=[1], adaptive=[False]), by="test")
@@ -138,9 +136,7 @@ def test_a_step_without_a_query_is_left_out_and_counted(project: Project, sessio
     assert (result["steps"], result["left_out"], result["recall"]) == (1, 1, None)
 
 
-def test_a_cancelled_sweep_keeps_what_was_measured_and_measures_no_more(
-    api: Program, session: Session
-) -> None:
+def test_a_cancelled_sweep_keeps_its_measurements_and_adds_none(api: Program, session: Session) -> None:
     sweep = launch(session, Grid(top_k=[1]), by="test")
     lease = claim(sweep.id)
     assert lease is not None
@@ -158,7 +154,7 @@ def test_a_cancelled_sweep_keeps_what_was_measured_and_measures_no_more(
     assert api.post(f"/sweeps/{sweep.id}/cancel").json()["code"] == "sweep_over"
 
 
-def test_a_worker_that_is_lost_is_replaced_three_times_at_most(session: Session) -> None:
+def test_a_lost_worker_is_replaced_at_most_three_times(session: Session) -> None:
     sweep = launch(session, Grid(modes=["lexical"], top_k=[1], adaptive=[False]), by="test")
     for _ in range(MOST_ATTEMPTS):
         assert claim(sweep.id) is not None
@@ -169,7 +165,7 @@ def test_a_worker_that_is_lost_is_replaced_three_times_at_most(session: Session)
     assert "3 times" in str(sweep.rows.get().error_message)
 
 
-def test_only_sweeps_with_work_and_nobody_at_it_are_enqueued_again(session: Session) -> None:
+def test_only_unfinished_sweeps_without_a_worker_are_enqueued_again(session: Session) -> None:
     idle, busy, done = (launch(session, Grid(modes=["lexical"], top_k=[1]), by="test") for _ in range(3))
     claim(busy.id)
     work(done.id)
@@ -177,14 +173,14 @@ def test_only_sweeps_with_work_and_nobody_at_it_are_enqueued_again(session: Sess
     assert overdue(run_sweep, at_start=True) == [idle.id]
 
 
-def test_an_erased_session_takes_its_sweeps_along(session: Session) -> None:
+def test_erasing_a_session_erases_its_sweeps(session: Session) -> None:
     sweep = launch(session, Grid(top_k=[1]), by="test")
     erase_session(session)
     assert work(sweep.id) == 0
     assert not SweepRow.objects.exists()
 
 
-def test_the_sweeps_of_a_session_are_listed_and_those_of_others_are_not_there(
+def test_only_the_sweeps_of_the_session_are_listed(
     api: Program, session: Session, other_project: Project
 ) -> None:
     ids = [api.post("/sessions/s1/sweeps", GRID).json()["sweep_id"] for _ in range(3)]
@@ -196,7 +192,7 @@ def test_the_sweeps_of_a_session_are_listed_and_those_of_others_are_not_there(
     assert api.get("/sweeps/nonsense").status_code == 404
 
 
-def test_a_person_launches_a_sweep_and_sees_its_figures(project: Project, session: Session) -> None:
+def test_a_person_launches_a_sweep_and_sees_its_results(project: Project, session: Session) -> None:
     browser = browser_of(project)
     form = f"/sessions/{session.id}/sweep/"
     assert "Launch sweep" in browser.get(form).text
@@ -225,7 +221,7 @@ def test_a_person_launches_a_sweep_and_sees_its_figures(project: Project, sessio
     assert sent["Location"] in browser.get(form).text
 
 
-def test_a_form_that_launched_another_sweep_is_refused_and_launches_when_it_is_sent_once_more(
+def test_a_reused_form_with_another_grid_is_refused_once_and_then_accepted(
     project: Project, session: Session
 ) -> None:
     browser, form = browser_of(project), f"/sessions/{session.id}/sweep/"
@@ -243,7 +239,7 @@ def test_a_form_that_launched_another_sweep_is_refused_and_launches_when_it_is_s
     assert browser.post(other, chosen | {"form_id": fresh[1]}).status_code == 302
 
 
-def test_a_sweep_is_cancelled_from_its_page_and_only_by_operators(project: Project, session: Session) -> None:
+def test_only_operators_cancel_a_sweep_on_its_page(project: Project, session: Session) -> None:
     sweep = launch(session, Grid(), by="test")
     viewer = browser_of(project, VIEWER)
     assert "Cancel sweep" not in viewer.get(f"/sweeps/{sweep.id}/").text

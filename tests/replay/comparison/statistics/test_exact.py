@@ -1,4 +1,4 @@
-"""The exact tests say what scipy says, and what can be counted on fingers."""
+"""The exact tests agree with scipy and with cases counted by hand."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ DIFFERENCES = st.lists(st.integers(-4, 4).map(float), min_size=2, max_size=9)
     ("wins", "losses", "p"),
     [(0, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (9, 2, 0.0654296875), (3, 3, 1.0)],
 )
-def test_six_to_nothing_is_the_first_split_that_shows_anything(wins: int, losses: int, p: float) -> None:
+def test_six_to_zero_is_the_smallest_significant_split(wins: int, losses: int, p: float) -> None:
     assert sign_test(wins, losses) == p
 
 
@@ -61,14 +61,14 @@ def test_many_signed_ranks_agree_with_scipys_normal_limit(differences: list[floa
 @pytest.mark.parametrize(
     ("differences", "biserial"), [([1, 2, 3], 1.0), ([-1, -2], -1.0), ([1, -1], 0.0), ([0, 0], None)]
 )
-def test_the_rank_biserial_is_what_is_for_less_what_is_against(
+def test_the_rank_biserial_is_the_favourable_minus_the_unfavourable_share(
     differences: list[float], biserial: float | None
 ) -> None:
     assert signed_ranks(differences).rank_biserial == biserial
 
 
 @given(DIFFERENCES)
-def test_turning_the_sides_turns_the_ranks_and_keeps_p(differences: list[float]) -> None:
+def test_swapping_the_sides_swaps_the_ranks_and_keeps_p(differences: list[float]) -> None:
     one, other = signed_ranks(differences), signed_ranks([-each for each in differences])
     assert (one.positive, one.negative) == (other.negative, other.positive)
     assert one.p == pytest.approx(other.p)
@@ -83,5 +83,5 @@ def test_holm_never_lowers_a_p_keeps_the_order_and_stays_below_bonferroni(p_valu
     assert [adjusted[each] for each in order] == sorted(adjusted)
 
 
-def test_holm_of_a_known_table() -> None:
+def test_holm_matches_a_known_table() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])

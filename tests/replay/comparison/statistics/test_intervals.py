@@ -1,4 +1,4 @@
-"""Intervals of paired differences agree with scipy, and are honest where there is little."""
+"""Intervals of paired differences agree with scipy and stay wide with little data."""
 
 import math
 import tracemalloc
@@ -47,7 +47,7 @@ def test_the_incomplete_beta_function_agrees_with_scipy(a: float, b: float, x: f
 
 
 @given(st.lists(VALUES, min_size=FEWEST, max_size=99).filter(lambda each: len(set(each)) > 1))
-def test_below_a_hundred_pairs_the_interval_is_that_of_paired_t(differences: list[float]) -> None:
+def test_below_a_hundred_pairs_the_interval_is_a_paired_t_interval(differences: list[float]) -> None:
     found = interval(differences, [0] * len(differences), 1.0)
     assert found is not None
     assert found.method == "paired_t"
@@ -61,7 +61,7 @@ def test_below_six_pairs_there_is_no_interval(differences: list[float]) -> None:
     assert interval(differences, [0] * len(differences), 1.0) is None
 
 
-def test_from_a_hundred_pairs_a_seeded_bootstrap_gives_the_same_interval_every_time() -> None:
+def test_from_a_hundred_pairs_a_seeded_bootstrap_gives_reproducible_intervals() -> None:
     differences = [math.sin(each) for each in range(150)]
     one, other = (interval(differences, ["s"] * 150, 1.0) for _ in range(2))
     assert one == other
@@ -72,7 +72,7 @@ def test_from_a_hundred_pairs_a_seeded_bootstrap_gives_the_same_interval_every_t
 
 
 @pytest.mark.parametrize("most_kept", [4_000, 3_999])
-def test_many_pairs_are_drawn_in_little_memory(most_kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pairs_are_resampled_in_little_memory(most_kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intervals, "MOST_KEPT", most_kept)
     pairs = 4_000
     differences = [math.sin(each) for each in range(pairs)]
@@ -86,7 +86,7 @@ def test_many_pairs_are_drawn_in_little_memory(most_kept: int, monkeypatch: pyte
     assert peak < 40e6
 
 
-def test_asks_of_one_session_that_err_together_widen_the_interval() -> None:
+def test_correlated_asks_of_a_session_widen_the_interval() -> None:
     differences = [1.0] * 6 + [-1.0] * 6 + [0.5] * 6
     clusters = [each // 6 for each in range(18)]
     alone, clustered = (interval(differences, each, 1.0) for each in ([0] * 18, clusters))
@@ -97,7 +97,7 @@ def test_asks_of_one_session_that_err_together_widen_the_interval() -> None:
 
 
 @given(st.lists(VALUES, min_size=FEWEST, max_size=40).filter(lambda each: len(set(each)) > 1))
-def test_sessions_of_one_ask_each_are_the_same_as_asks(differences: list[float]) -> None:
+def test_one_session_gives_the_same_interval_as_independent_asks(differences: list[float]) -> None:
     one = interval(differences, ["s"] * len(differences), 1.0)
     other = interval(differences, range(len(differences)), 1.0)
     assert one is not None
@@ -105,7 +105,7 @@ def test_sessions_of_one_ask_each_are_the_same_as_asks(differences: list[float])
     assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-9)
 
 
-def test_a_hundred_sessions_are_drawn_whole() -> None:
+def test_from_a_hundred_sessions_complete_sessions_are_resampled() -> None:
     differences = [math.sin(each // 3) for each in range(360)]
     found = interval(differences, [each // 3 for each in range(360)], 1.0)
     assert found is not None
@@ -115,7 +115,7 @@ def test_a_hundred_sessions_are_drawn_whole() -> None:
 
 
 @pytest.mark.parametrize(("pairs", "most"), [(6, 0.393), (12, 0.221), (300, 0.00994)])
-def test_where_all_differences_are_the_same_others_still_may_come(pairs: int, most: float) -> None:
+def test_identical_differences_still_give_an_interval(pairs: int, most: float) -> None:
     for same in (0.0, 1.0):
         found = interval([same] * pairs, ["s"] * pairs, 1.0)
         assert found is not None
@@ -124,7 +124,7 @@ def test_where_all_differences_are_the_same_others_still_may_come(pairs: int, mo
         assert found.within(-1, 1).high == min(1, found.high)
 
 
-def test_where_all_differences_are_the_same_it_is_sessions_that_are_counted() -> None:
+def test_identical_differences_are_counted_by_session() -> None:
     alone, sessions = (interval([0.0] * 12, clusters, 1.0) for clusters in ([0] * 12, [0, 1] * 6))
     assert alone is not None
     assert sessions is not None
@@ -132,7 +132,7 @@ def test_where_all_differences_are_the_same_it_is_sessions_that_are_counted() ->
     assert sessions.high == pytest.approx(0.7764, abs=0.001)
 
 
-def test_asks_that_vary_in_sessions_that_do_not_leave_the_interval_as_wide_as_their_asks() -> None:
+def test_asks_that_vary_only_within_sessions_keep_their_own_interval_width() -> None:
     found = interval([0.0, 1, 1, 1, 1, 1, 1, 0], [1] * 4 + [2] * 4, 1.0)
     assert found is not None
     assert found.method == "clustered_t"
@@ -141,7 +141,7 @@ def test_asks_that_vary_in_sessions_that_do_not_leave_the_interval_as_wide_as_th
     assert not found.excludes_zero
 
 
-def test_a_hundred_sessions_that_are_alike_are_drawn_ask_by_ask() -> None:
+def test_a_hundred_identical_sessions_are_resampled_by_ask() -> None:
     found = interval([0.0, 1.0] * 100, [each // 2 for each in range(200)], 1.0)
     assert found is not None
     assert found.method == "bootstrap"
@@ -149,7 +149,7 @@ def test_a_hundred_sessions_that_are_alike_are_drawn_ask_by_ask() -> None:
 
 
 @given(SESSIONS)
-def test_an_interval_has_no_width_only_where_every_value_is_0(asks: list[tuple[float, int]]) -> None:
+def test_an_interval_has_zero_width_only_if_every_value_is_0(asks: list[tuple[float, int]]) -> None:
     differences = [value for value, _ in asks]
     scale = max(map(abs, differences))
     found = interval(differences, [session for _, session in asks], scale)
@@ -159,7 +159,7 @@ def test_an_interval_has_no_width_only_where_every_value_is_0(asks: list[tuple[f
 
 
 @given(st.lists(st.floats(0, 1), min_size=FEWEST, max_size=60), st.floats(-1, 1))
-def test_a_shift_by_a_constant_is_one_difference_whatever_its_last_digits(
+def test_a_constant_shift_is_one_difference_despite_rounding_errors(
     figures: list[float], shift: float
 ) -> None:
     differences = [(each + shift) - each for each in figures]
@@ -171,14 +171,14 @@ def test_a_shift_by_a_constant_is_one_difference_whatever_its_last_digits(
 
 
 @given(st.lists(st.floats(-1, 1), max_size=40))
-def test_levelling_twice_is_levelling_once_and_moves_nothing_far(values: list[float]) -> None:
+def test_levelling_is_idempotent_and_moves_values_only_slightly(values: list[float]) -> None:
     once = levelled(values, 1.0)
     assert levelled(once, 1.0) == once
     assert [-each for each in once] == levelled([-each for each in values], 1.0)
     assert all(abs(new - old) <= len(values) * FINEST for new, old in zip(once, values, strict=True))
 
 
-def test_figures_of_any_size_are_levelled_by_their_own() -> None:
+def test_values_are_levelled_relative_to_their_scale() -> None:
     assert levelled([3e-15, -2e-16, 0.5, 0.5 + 1e-15, 0.5 + 1e-9], 1.0) == pytest.approx(
         [0, 0, 0.5, 0.5, 0.5 + 1e-9], abs=1e-14
     )

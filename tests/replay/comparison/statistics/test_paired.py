@@ -1,4 +1,4 @@
-"""What is said of two arms never goes beyond what their pairs show."""
+"""Statements about two arms never claim more than their pairs show."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,31 +51,31 @@ def judged(metric: Metric, values: Sequence[tuple[float, float]]) -> PairedResul
     return corrected([compare(metric, pairs_of(values))])[0]
 
 
-def test_below_six_pairs_there_is_no_verdict_and_the_pairs_are_shown() -> None:
+def test_below_six_pairs_there_is_no_verdict_but_the_pairs_are_shown() -> None:
     found = judged(AGREES, [(0, 1)] * 5)
     assert (found.verdict, found.interval, found.p) == (TOO_FEW, None, 0.0625)
     assert found.pairs == ((0, 1),) * 5
 
 
-def test_six_to_nothing_is_the_first_verdict() -> None:
+def test_six_to_zero_is_the_smallest_split_with_a_verdict() -> None:
     assert judged(AGREES, [(0, 1)] * 6).verdict == B_BETTER
     assert judged(AGREES, [(1, 0)] * 6).verdict == A_BETTER
     assert judged(AGREES, [(0, 1)] * 9 + [(1, 0)] * 2).verdict == NOT_SHOWN
 
 
-def test_of_costs_less_is_better() -> None:
+def test_lower_costs_are_better() -> None:
     found = judged(COST, [(0.02 + each / 1000, 0.01) for each in range(8)])
     assert (found.verdict, found.wins, found.losses, found.test) == (B_BETTER, 8, 0, "wilcoxon")
     assert found.difference is not None
     assert found.difference < 0
 
 
-def test_shares_that_are_only_0_or_1_are_tested_by_mcnemar_and_others_by_ranks() -> None:
+def test_binary_shares_are_tested_by_mcnemar_and_others_by_ranks() -> None:
     assert judged(AGREES, [(0, 1), (1, 1)]).test == "mcnemar"
     assert judged(AGREES, [(0, 0.5), (1, 1)]).test == "wilcoxon"
 
 
-def test_what_has_no_value_is_counted_with_its_reason_and_never_dropped_in_silence() -> None:
+def test_pairs_without_a_value_are_counted_with_their_reason() -> None:
     found = compare(
         GROUNDED,
         [
@@ -95,7 +95,7 @@ def test_without_a_single_pair_everything_is_unknown() -> None:
     assert sentence(found, "score") == "too few: no ask has a value on both sides"
 
 
-def test_many_metrics_make_one_lucky_p_no_verdict() -> None:
+def test_one_small_p_among_many_metrics_is_no_verdict() -> None:
     lucky, dull = compare(AGREES, pairs_of([(0, 1)] * 6)), compare(GROUNDED, pairs_of([(0.5, 0.5)] * 8))
     assert corrected([lucky])[0].verdict == B_BETTER
     first, *others = corrected([lucky, dull, dull])
@@ -104,7 +104,7 @@ def test_many_metrics_make_one_lucky_p_no_verdict() -> None:
     assert {each.verdict for each in others} == {NOT_SHOWN}
 
 
-def test_an_interval_over_sessions_takes_a_verdict_back_that_asks_alone_would_give() -> None:
+def test_an_interval_over_sessions_can_revoke_a_verdict_from_single_asks() -> None:
     one_good_session = [
         *pairs_of([(0.2, 0.9)] * 10, cluster=1),
         *pairs_of([(0.5, 0.5)] * 2, cluster=2),
@@ -116,7 +116,7 @@ def test_an_interval_over_sessions_takes_a_verdict_back_that_asks_alone_would_gi
     assert found.verdict == NOT_SHOWN
 
 
-def test_two_sessions_that_are_alike_show_no_more_than_their_asks() -> None:
+def test_two_identical_sessions_show_no_more_than_their_asks() -> None:
     answers = [(0, each) for each in (0, 1, 1, 1, 1, 1, 1, 0)]
     found = corrected([compare(AGREES, [*pairs_of(answers[:4], 1), *pairs_of(answers[4:], 2)])])[0]
     assert found.p == 0.03125
@@ -124,7 +124,7 @@ def test_two_sessions_that_are_alike_show_no_more_than_their_asks() -> None:
     assert (found.interval.low, found.interval.high, found.verdict) == (-1, 1, NOT_SHOWN)
 
 
-def test_a_difference_that_is_always_the_same_has_no_spread_whatever_its_last_digits() -> None:
+def test_a_constant_difference_has_no_spread_despite_rounding_errors() -> None:
     found = judged(GROUNDED, [(each / 10, each / 10 + 0.2) for each in range(8)])
     assert len({b - a for a, b in [(each / 10, each / 10 + 0.2) for each in range(8)]}) > 1
     assert (found.dz, found.needed, found.wins, found.rank_biserial) == (None, None, 8, 1)
@@ -133,12 +133,12 @@ def test_a_difference_that_is_always_the_same_has_no_spread_whatever_its_last_di
     assert sentence(found, "score").startswith("no difference shown (up to ±0.51)")
 
 
-def test_what_only_the_last_digits_tell_apart_is_a_tie() -> None:
+def test_values_that_differ_only_by_rounding_are_a_tie() -> None:
     found = judged(GROUNDED, [(0.3, 0.1 + 0.2)] * 6)
     assert (found.ties, found.p, found.difference) == (6, 1, 0)
 
 
-def test_where_every_value_is_0_no_size_of_a_difference_is_told() -> None:
+def test_if_every_value_is_0_no_size_of_a_difference_is_stated() -> None:
     found = judged(COST, [(0.0, 0.0)] * 8)
     assert found.interval is not None
     assert found.interval.method == "all_zero"
@@ -146,7 +146,7 @@ def test_where_every_value_is_0_no_size_of_a_difference_is_told() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=1, max_size=99))
-def test_a_random_table_of_answers_is_tested_as_scipy_tests_it(values: list[tuple[float, float]]) -> None:
+def test_a_random_table_of_answers_is_tested_as_by_scipy(values: list[tuple[float, float]]) -> None:
     found = judged(AGREES, values)
     wins, losses = values.count((0.0, 1.0)), values.count((1.0, 0.0))
     assert (found.test, found.wins, found.losses) == ("mcnemar", wins, losses)
@@ -156,7 +156,7 @@ def test_a_random_table_of_answers_is_tested_as_scipy_tests_it(values: list[tupl
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=6, max_size=99))
-def test_a_random_table_of_figures_is_summed_up_as_scipy_does(values: list[tuple[float, float]]) -> None:
+def test_a_random_table_of_figures_is_summarised_as_by_scipy(values: list[tuple[float, float]]) -> None:
     found = judged(COST, values)
     a, b = [each[0] for each in values], [each[1] for each in values]
     assert found.difference == pytest.approx(float(stats.tmean(b)) - float(stats.tmean(a)))
@@ -167,7 +167,7 @@ def test_a_random_table_of_figures_is_summed_up_as_scipy_does(values: list[tuple
 
 
 @given(SHARES)
-def test_turning_the_sides_turns_the_verdict(values: list[tuple[float, float]]) -> None:
+def test_swapping_the_sides_swaps_the_verdict(values: list[tuple[float, float]]) -> None:
     turned = {A_BETTER: B_BETTER, B_BETTER: A_BETTER}
     one, other = judged(GROUNDED, values), judged(GROUNDED, [(b, a) for a, b in values])
     assert other.verdict == turned.get(one.verdict, one.verdict)
@@ -175,7 +175,7 @@ def test_turning_the_sides_turns_the_verdict(values: list[tuple[float, float]]) 
 
 
 @given(SHARES)
-def test_no_verdict_without_both_a_small_p_and_an_interval_beside_zero(
+def test_a_verdict_needs_a_small_p_and_an_interval_that_excludes_zero(
     values: list[tuple[float, float]],
 ) -> None:
     found = judged(GROUNDED, values)
@@ -199,13 +199,13 @@ def test_no_verdict_without_both_a_small_p_and_an_interval_beside_zero(
         (0.5, 0.0, None),
     ],
 )
-def test_the_pairs_needed_follow_from_spread_and_difference(
+def test_the_number_of_pairs_needed_follows_from_spread_and_difference(
     spread_of: float, difference: float, pairs: int | None
 ) -> None:
     assert needed_pairs(spread_of, difference) == pairs
 
 
-def test_asks_of_sessions_that_go_together_are_needed_in_greater_number() -> None:
+def test_more_asks_are_needed_when_asks_of_a_session_are_correlated() -> None:
     values = [(0.1, 0.1 + 0.3 * (each // 10)) for each in range(40)]
     alone = judged(GROUNDED, values).needed
     sessions = [pair for each in range(4) for pair in pairs_of(values[each * 10 : each * 10 + 10], each)]
@@ -215,7 +215,7 @@ def test_asks_of_sessions_that_go_together_are_needed_in_greater_number() -> Non
     assert clustered / alone == pytest.approx(10 * (4 / 3) / (40 / 39), rel=0.05)
 
 
-def test_one_pair_says_nothing_of_how_many_are_needed() -> None:
+def test_one_pair_cannot_tell_how_many_are_needed() -> None:
     assert judged(GROUNDED, [(0.1, 0.9)]).needed is None
 
 
@@ -230,7 +230,7 @@ def test_one_pair_says_nothing_of_how_many_are_needed() -> None:
         ([(0.01, 900.0), (0.02, 1.0)], "ms", "over 1,000,000 asks would show"),
     ],
 )
-def test_the_sentence_says_what_the_figures_show(
+def test_the_sentence_states_what_the_figures_show(
     values: list[tuple[float, float]], unit: str, says: str
 ) -> None:
     assert says in sentence(judged(COST if unit == "ms" else GROUNDED, values), unit)
@@ -247,7 +247,7 @@ def test_figures_have_their_units() -> None:
     assert verdict_words(judged(GROUNDED, [(0, 1)]), "score") == "too few"
 
 
-def test_times_are_summed_up_by_their_median_and_95th_percentile() -> None:
+def test_times_are_summarised_by_median_and_95th_percentile() -> None:
     assert spread([]) == SpreadOut(n=0, total=None, p50=None, p95=None)
     found = spread([4, 1, 3, 2])
     assert (found.n, found.total, found.p50) == (4, 10, 2.5)
@@ -258,7 +258,7 @@ def test_times_are_summed_up_by_their_median_and_95th_percentile() -> None:
     assert ratio_of_medians([], []) is None
 
 
-def test_a_difference_that_the_correction_takes_back_is_told_with_both_p_values() -> None:
+def test_a_difference_lost_to_the_correction_is_reported_with_both_p_values() -> None:
     weak = [(0.1 * step, 0.1 * step + (0.2 if step else -0.01)) for step in range(8)]
     one = compare(GROUNDED, pairs_of(weak))
     assert one.p is not None
