@@ -43,8 +43,8 @@ class Program:
         return self._send(self.client.delete, path, json.dumps(body))
 
     def _send(self, how: Callable[..., Any], path: str, body: str | bytes, **headers: str) -> Any:
-        told = how(f"/api{path}", body, content_type="application/json", headers=self._headers | headers)
-        return held(told)
+        response = how(f"/api{path}", body, content_type="application/json", headers=self._headers | headers)
+        return held(response)
 
     @property
     def _headers(self) -> dict[str, str]:

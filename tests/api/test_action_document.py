@@ -44,8 +44,10 @@ def test_exactly_the_fields_of_an_action_are_documented(head: str, schema: type[
 
 
 def test_exactly_the_additional_fields_of_a_read_action_are_documented() -> None:
-    (told,) = re.findall(r"^An action that you read also has (.*?)\n\n", DOCUMENT, re.MULTILINE | re.DOTALL)
-    assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", told)} == set(ActionOut.model_fields)
+    (paragraph,) = re.findall(
+        r"^An action that you read also has (.*?)\n\n", DOCUMENT, re.MULTILINE | re.DOTALL
+    )
+    assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", paragraph)} == set(ActionOut.model_fields)
     assert "recorded_at" not in ActionOut.model_fields
 
 
@@ -58,8 +60,8 @@ def test_exactly_the_vocabulary_of_an_action_is_documented(head: str, words: tup
 
 
 def test_the_documented_importance_values_and_modes_are_correct() -> None:
-    told = re.findall(r"^\| `([a-z]+)` \| (0\.\d\d) \|", DOCUMENT, re.MULTILINE)
-    assert {word: float(number) for word, number in told} == DEFAULT_IMPORTANCE
+    rows = re.findall(r"^\| `([a-z]+)` \| (0\.\d\d) \|", DOCUMENT, re.MULTILINE)
+    assert {word: float(number) for word, number in rows} == DEFAULT_IMPORTANCE
     assert "| `mode` | " + ", ".join(f"`{mode}`" for mode in MODES[:-1]) + f" or `{MODES[-1]}` |" in DOCUMENT
 
 
@@ -69,10 +71,10 @@ def test_the_documented_example_can_be_recorded(api: Program, session: str) -> N
     answer = api.post("/sessions/run-1/actions", sent)
     assert answer.status_code == 201, answer.json()
     (sequence,) = answer.json()["sequences"]
-    kept = api.get(f"/sessions/run-1/actions/{sequence}").json()
-    assert kept["importance"] is None
+    stored = api.get(f"/sessions/run-1/actions/{sequence}").json()
+    assert stored["importance"] is None
     for name in set(sent) - {"started_at"}:
-        assert kept[name] == sent[name], name
+        assert stored[name] == sent[name], name
     chosen = [
         len(api.get("/sessions/run-1/actions", min_importance=least).json()["items"])
         for least in (0.75, 0.76)

@@ -27,11 +27,11 @@ def asked(api: Program, path: str, **more: Any) -> dict[str, Any]:
 def test_an_ask_reports_whether_and_from_where_it_was_cached(api: Program, handbook: str) -> None:
     session = api.post("/sessions", {"name": "one", "collection": "handbook"}).json()["id"]
     first = asked(api, f"/sessions/{session}/ask")
-    again = asked(api, handbook)
+    second = asked(api, handbook)
     assert (first["cached"], first["saved_usd"], first["cached_from"]) == (False, None, None)
-    assert (again["cached"], again["saved_usd"], again["cost_usd"]) == (True, 0.0, 0.0)
-    assert (again["cached_from"]["session"], again["cached_from"]["sequence"]) == (session, 1)
-    assert again["answer"] == first["answer"]
+    assert (second["cached"], second["saved_usd"], second["cost_usd"]) == (True, 0.0, 0.0)
+    assert (second["cached_from"]["session"], second["cached_from"]["sequence"]) == (session, 1)
+    assert second["answer"] == first["answer"]
     assert asked(api, handbook, no_cache=True)["cached"] is False
 
 
@@ -45,17 +45,17 @@ def test_recorded_actions_can_be_sent_again_unchanged(api: Program, handbook: st
     sent = {name: value for name, value in before.items() if name != "sequence"}
     assert api.post(f"/sessions/{copy}/actions", sent).status_code == 201
     assert api.get(f"/sessions/{copy}/actions/1").json() == before
-    told = api.get(f"/sessions/{copy}").json()
-    assert (told["cached_calls"], told["saved_usd"], told["unknown_saved_calls"]) == (1, 0.0, 0)
+    body = api.get(f"/sessions/{copy}").json()
+    assert (body["cached_calls"], body["saved_usd"], body["unknown_saved_calls"]) == (1, 0.0, 0)
 
 
 def test_an_administrators_key_switches_and_empties_it(
     api: Program, stranger: Program, handbook: str, project: Project
 ) -> None:
     asked(api, handbook)
-    told = api.get("/answer-cache").json()
-    assert (told["on"], told["answers"], told["changed_by"]) == (True, 1, None)
-    assert told["bytes"] > 0
+    body = api.get("/answer-cache").json()
+    assert (body["on"], body["answers"], body["changed_by"]) == (True, 1, None)
+    assert body["bytes"] > 0
     assert stranger.get("/answer-cache").json()["answers"] == 0
     off = api.patch("/answer-cache", {"on": False}).json()
     assert (off["on"], off["answers"], off["changed_by"]) == (False, 1, "key test")

@@ -67,14 +67,14 @@ def test_a_streamed_answer_ends_in_the_same_document(
     handbook: Program, stub: StubModelServer, model: str
 ) -> None:
     stub.script(Script(answer=ANSWER))
-    told = events(ask(handbook, model, stream=True))
-    assert [name for name, _ in told] == ["begun", "hits", *["text"] * 6, "done"]
-    assert "".join(data["text"] for name, data in told if name == "text") == ANSWER
-    whole, streamed = ask(handbook, model).json(), told[-1][1]
-    assert streamed.keys() == whole.keys()
+    stream_events = events(ask(handbook, model, stream=True))
+    assert [name for name, _ in stream_events] == ["begun", "hits", *["text"] * 6, "done"]
+    assert "".join(data["text"] for name, data in stream_events if name == "text") == ANSWER
+    complete, streamed = ask(handbook, model).json(), stream_events[-1][1]
+    assert streamed.keys() == complete.keys()
     same = ("answer", "model", "usage", "cost_usd", "grounding", "hits", "finish_reason", "cut_off")
-    assert {name: streamed[name] for name in same} == {name: whole[name] for name in same}
-    assert told[1][1]["hits"] == whole["hits"]
+    assert {name: streamed[name] for name in same} == {name: complete[name] for name in same}
+    assert stream_events[1][1]["hits"] == complete["hits"]
     assert streamed["sequence"] == 1
     recorded = step(handbook)
     assert recorded["output"] == ANSWER
@@ -92,8 +92,8 @@ def test_an_accept_header_requests_events_too(handbook: Program, stub: StubModel
 
 
 def test_the_local_model_streams_as_well(handbook: Program) -> None:
-    told = events(ask(handbook, "local:extractive-1", stream=True))
-    assert [name for name, _ in told] == ["begun", "hits", "text", "done"]
+    streamed = events(ask(handbook, "local:extractive-1", stream=True))
+    assert [name for name, _ in streamed] == ["begun", "hits", "text", "done"]
 
 
 @pytest.mark.usefixtures("hasty")
@@ -102,13 +102,13 @@ def test_a_wait_for_a_busy_model_is_announced_before_the_retry(
     handbook: Program, stub: StubModelServer, model: str
 ) -> None:
     stub.script(Script(mode="429_then_ok", retry_after="3", answer=ANSWER))
-    told = events(ask(handbook, model, stream=True))
-    assert [name for name, _ in told][:4] == ["begun", "hits", "waiting", "text"]
-    waited = told[2][1]
+    streamed = events(ask(handbook, model, stream=True))
+    assert [name for name, _ in streamed][:4] == ["begun", "hits", "waiting", "text"]
+    waited = streamed[2][1]
     assert waited["why"] == f"{model} answered 429: Too many requests; slow down."
     assert 3 <= waited["seconds"] < 3.3
     assert waited["attempt"] == 2
-    assert told[-1][1]["answer"] == ANSWER
+    assert streamed[-1][1]["answer"] == ANSWER
 
 
 def test_a_refusal_before_the_model_call_is_not_streamed(handbook: Program) -> None:
@@ -232,8 +232,8 @@ def test_an_ask_of_another_project_cannot_be_cancelled(
 ) -> None:
     go_on = threading.Event()
     stub.script(Script(held=go_on, answer=ANSWER))
-    told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
-    next(told)
+    stream = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
+    next(stream)
     ask_id = running_ask_id()
     assert stranger.get("/asks").json()["items"] == []
     assert stranger.post(f"/asks/{ask_id}/cancel").status_code == 404
@@ -241,7 +241,7 @@ def test_an_ask_of_another_project_cannot_be_cancelled(
         program(Project.objects.get(name="Prüfung"), "read").post(f"/asks/{ask_id}/cancel").status_code == 403
     )
     go_on.set()
-    assert list(told)[-1].startswith(b"event: done")
+    assert list(stream)[-1].startswith(b"event: done")
 
 
 def test_an_ask_is_recorded_when_its_reader_disconnects(handbook: Program, stub: StubModelServer) -> None:
@@ -280,8 +280,8 @@ def test_a_session_ends_only_once_its_asks_are_recorded(
 ) -> None:
     go_on = threading.Event()
     stub.script(Script(held=go_on, answer=ANSWER))
-    told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
-    next(told)
+    stream = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
+    next(stream)
     running_ask_id()
     monkeypatch.setattr(running_asks, "PATIENCE_SECONDS", 0.1)
     refused = handbook.post("/sessions/s/end")
@@ -290,4 +290,4 @@ def test_a_session_ends_only_once_its_asks_are_recorded(
     threading.Timer(0.3, go_on.set).start()
     assert handbook.post("/sessions/s/end").json()["status"] == "ended"
     assert step(handbook)["output"] == ANSWER
-    assert list(told)[-1].startswith(b"event: done")
+    assert list(stream)[-1].startswith(b"event: done")

@@ -84,7 +84,7 @@ def test_grouping_by_tool_shows_calls_errors_and_latency(api: Program) -> None:
 
 @pytest.mark.usefixtures("sessions")
 @pytest.mark.parametrize(
-    ("asked", "calls", "cost"),
+    ("query", "calls", "cost"),
     [
         ({"agent": "coder"}, 2, 0.3),
         ({"model": "acme:small"}, 2, 0.02),
@@ -96,12 +96,12 @@ def test_grouping_by_tool_shows_calls_errors_and_latency(api: Program) -> None:
     ],
 )
 def test_a_filter_excludes_everything_else(
-    api: Program, asked: dict[str, str], calls: int, cost: float | None
+    api: Program, query: dict[str, str], calls: int, cost: float | None
 ) -> None:
     for by in ("model", "tag"):
-        found = told(api, by=by, **asked)
+        found = told(api, by=by, **query)
         assert (found["totals"]["calls"], found["totals"]["cost_usd"]) == (calls, cost)
-        if by == "model" and "tag" not in asked:
+        if by == "model" and "tag" not in query:
             assert sum(each["calls"] for each in found["items"]) == calls
 
 
@@ -124,7 +124,7 @@ def test_rows_are_paginated(api: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "code", "words"),
+    ("query", "code", "words"),
     [
         ({"by": "user"}, "invalid_field", "agent, model, tag, day, tool"),
         ({"since": "yesterday"}, "invalid_span", "'yesterday' is not a date"),
@@ -134,9 +134,9 @@ def test_rows_are_paginated(api: Program) -> None:
     ],
 )
 def test_an_invalid_query_is_refused_with_a_clear_message(
-    api: Program, asked: dict[str, Any], code: str, words: str
+    api: Program, query: dict[str, Any], code: str, words: str
 ) -> None:
-    answer = api.get("/costs", **asked)
+    answer = api.get("/costs", **query)
     assert (answer.status_code, answer.json()["code"]) == (422, code)
     assert words in str(answer.json())
 

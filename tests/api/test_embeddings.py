@@ -38,10 +38,10 @@ def test_a_fully_embedded_collection_has_nothing_missing(filled: Program) -> Non
 
 
 def test_re_embedding_is_accepted_and_its_progress_can_be_read(filled: Program) -> None:
-    asked = filled.post("/collections/handbook/embedding", {"model": "minilm"})
-    assert asked.status_code == 202
+    response = filled.post("/collections/handbook/embedding", {"model": "minilm"})
+    assert response.status_code == 202
     read = filled.get("/collections/handbook/embedding").json()
-    assert read == asked.json()
+    assert read == response.json()
     assert (read["embedding_model"], read["frames"], read["embedded"]) == (OWN, 2, 2)
     assert read["target"].pop("requested_at")
     assert read["target"] == {
@@ -62,8 +62,8 @@ def test_refused_frames_are_counted_with_a_reason_and_retried_on_request(
     read = filled.get("/collections/handbook/embedding").json()
     assert read["refused"] == {"count": 2, "frame": 1, "reason": "it answered 413: too long"}
     assert (read["embedded"], read["frames"]) == (0, 2)
-    asked = filled.post("/collections/handbook/embedding", {"model": "minilm"}).json()
-    assert asked["refused"] is None
+    requested = filled.post("/collections/handbook/embedding", {"model": "minilm"}).json()
+    assert requested["refused"] is None
     assert embedding_backlog.is_due(Collection.objects.get().id)
 
 

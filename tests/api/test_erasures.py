@@ -67,12 +67,12 @@ def test_a_worker_refuses_a_reason_that_quotes_a_long_session(
     found = api.post(f"/sessions/{recorded}/erasures", {"fields": ["output"]}).json()
     monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 0)
     api.post("/sessions/s1/actions", {"kind": "message", "role": "user", "output": "the blue heron"})
-    asked = api.post(f"/erasures/{found['id']}/confirm", {"reason": "for the blue heron"})
-    assert asked.json()["status"] == "erasing"
+    confirmed = api.post(f"/erasures/{found['id']}/confirm", {"reason": "for the blue heron"})
+    assert confirmed.json()["status"] == "erasing"
     commands.work(found["id"])
-    left = api.get(f"/erasures/{found['id']}").json()
-    assert (left["status"], left["reason"]) == ("found", None)
-    assert "a text that is erased" in left["problem"]
+    erasure = api.get(f"/erasures/{found['id']}").json()
+    assert (erasure["status"], erasure["reason"]) == ("found", None)
+    assert "a text that is erased" in erasure["problem"]
 
 
 def test_the_log_keeps_the_reason_for_erasing_a_session(
@@ -84,8 +84,8 @@ def test_the_log_keeps_the_reason_for_erasing_a_session(
     assert (refused.status_code, refused.json()["code"]) == (422, "reason_tells")
     assert api.get("/sessions/s1").status_code == 200
     assert api.delete_for("/sessions/s1", {"reason": " they asked ", "by": "me"}).status_code == 422
-    gone = api.delete_for("/sessions/s1", {"reason": " they asked "}).json()
-    assert gone == {"erased": made, "actions": 1, "summaries": [], "branches": 0}
+    deleted = api.delete_for("/sessions/s1", {"reason": " they asked "}).json()
+    assert deleted == {"erased": made, "actions": 1, "summaries": [], "branches": 0}
     last = json.loads(bytes(LogEntry.objects.filter(project=project).latest("index").entry))
     assert (last["entry"], last["id"], last["reason"]) == ("erased", made, "they asked")
 

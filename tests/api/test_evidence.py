@@ -63,13 +63,13 @@ def test_a_long_check_is_accepted_and_finished_by_a_worker(
     monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 3)
     session = recorded_session(project)
     seals.seal_session(session.id)
-    asked = api.post(f"/sessions/{session.id}/seal/check").json()
-    assert (asked["result"], api.get(f"/sessions/{session.id}/seal").json()["checking"]["id"]) == (
+    requested = api.post(f"/sessions/{session.id}/seal/check").json()
+    assert (requested["result"], api.get(f"/sessions/{session.id}/seal").json()["checking"]["id"]) == (
         None,
-        asked["id"],
+        requested["id"],
     )
     commands.run_check(SealCheck.objects.get().id)
-    assert api.get(f"/evidence/checks/{asked['id']}").json()["result"] == "intact"
+    assert api.get(f"/evidence/checks/{requested['id']}").json()["result"] == "intact"
 
 
 def test_anyone_reads_signing_keys_and_administrators_rotate_them(api: Program, project: Project) -> None:
@@ -90,11 +90,11 @@ def test_only_administrators_set_the_witness_and_the_timestamp_authority(
 ) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
     assert program(project, "read").get("/evidence/anchors").json()["witness"] is None
-    wanted = {"witness": "http://127.0.0.1:1/add"}
-    assert program(project, "run").patch("/evidence/anchors", wanted).status_code == 403
-    found = api.patch("/evidence/anchors", wanted).json()
+    change = {"witness": "http://127.0.0.1:1/add"}
+    assert program(project, "run").patch("/evidence/anchors", change).status_code == 403
+    found = api.patch("/evidence/anchors", change).json()
     assert (found["witness"]["url"], found["witness"]["size"], found["timestamp"]) == (
-        wanted["witness"],
+        change["witness"],
         0,
         None,
     )
@@ -118,12 +118,12 @@ def test_nothing_of_another_project_is_found(api: Program, other_project: Projec
 
 def test_api_answers_may_not_be_cached_by_intermediaries(api: Program, project: Project) -> None:
     session = recorded_session(project)
-    kept = [
+    responses = [
         api.get("/sessions"),
         api.get("/sessions/no-such"),
         api.get(f"/sessions/{session.id}/evidence"),
         api.post("/shares", {"target_type": "session", "target_id": str(session.id)}),
     ]
-    assert [each.status_code for each in kept] == [200, 404, 200, 201]
-    assert all("no-store" in each.headers["Cache-Control"] for each in kept)
-    kept[2].close()
+    assert [each.status_code for each in responses] == [200, 404, 200, 201]
+    assert all("no-store" in each.headers["Cache-Control"] for each in responses)
+    responses[2].close()

@@ -30,8 +30,8 @@ def put_file(api: Program, name: str, data: bytes, into: str = "docs", **fields:
 def test_a_small_file_is_put_at_once_with_the_location_of_each_passage(api: Program) -> None:
     answer = put_file(api, "guide.md", GUIDE.encode(), uri="urn:guide")
     assert answer.status_code == 201
-    told = answer.json()
-    assert told["report"] == {
+    body = answer.json()
+    assert body["report"] == {
         "new": 2,
         "already_there": 0,
         "ended": 0,
@@ -40,18 +40,18 @@ def test_a_small_file_is_put_at_once_with_the_location_of_each_passage(api: Prog
         "edited_frames": [],
         "skipped": [],
     }
-    assert [(each["frame"], each["title"]) for each in told["frames"]] == [
+    assert [(each["frame"], each["title"]) for each in body["frames"]] == [
         (0, "Guide"),
         (1, "Guide › Install"),
     ]
-    start, end = told["frames"][1]["start"], told["frames"][1]["end"]
+    start, end = body["frames"][1]["start"], body["frames"][1]["end"]
     assert GUIDE[start:end] == "## Install\n\nRun the installer twice."
-    assert told["source"]["media_type"] == "text/markdown"
+    assert body["source"]["media_type"] == "text/markdown"
 
     frame = api.get("/collections/docs/frames/1").json()
     place = frame["versions"][0]["source"]
     assert (place["uri"], place["start"], place["end"], place["page"]) == ("urn:guide", start, end, None)
-    assert place["url"].endswith(f"/collections/docs/sources/{told['source']['id']}/?frame=1&version=1")
+    assert place["url"].endswith(f"/collections/docs/sources/{body['source']['id']}/?frame=1&version=1")
     assert frame["used_by"] == {"sessions": [], "count": 0, "steps": 0, "at_least": False}
     listed = api.get("/collections/docs/sources").json()
     assert [(each["name"], each["frames"]) for each in listed["items"]] == [("guide.md", 2)]
@@ -61,7 +61,7 @@ def test_a_file_replaces_its_earlier_version(api: Program) -> None:
     put_file(api, "guide.md", GUIDE.encode())
     newer = put_file(api, "guide.md", GUIDE.replace("twice", "once").encode(), replace="true").json()
     ended = [{"frame": 1, "version": 1, "title": "Guide › Install", "edited": False}]
-    told = {
+    counts = {
         "new": 1,
         "already_there": 1,
         "ended": 1,
@@ -70,10 +70,10 @@ def test_a_file_replaces_its_earlier_version(api: Program) -> None:
         "edited_frames": [],
         "skipped": [],
     }
-    assert newer["report"] == told
-    kept = api.get("/collections/docs/frames/0").json()
-    assert [each["id"] == newer["source"]["id"] for each in kept["files"]] == [True, False]
-    assert kept["versions"][0]["source"]["id"] == kept["files"][1]["id"]
+    assert newer["report"] == counts
+    stored = api.get("/collections/docs/frames/0").json()
+    assert [each["id"] == newer["source"]["id"] for each in stored["files"]] == [True, False]
+    assert stored["versions"][0]["source"]["id"] == stored["files"][1]["id"]
     assert [each["frames"] for each in api.get("/collections/docs/sources").json()["items"]] == [2, 1]
     texts = [each["text"] for each in api.get("/collections/docs/frames").json()["items"]]
     assert texts == ["# Guide\n\nHow it began.", "## Install\n\nRun the installer once."]
@@ -123,8 +123,8 @@ def test_the_current_frames_of_a_file_are_listed_in_pages(api: Program, stranger
     newer = api.get("/collections/docs/sources").json()["items"][0]["id"]
     page = api.get(f"/collections/docs/sources/{newer}/frames", limit=1).json()
     rest = api.get(f"/collections/docs/sources/{newer}/frames", limit=1, after=page["next"]).json()
-    told = [(each["frame"], each["version"], each["title"], each["start"]) for each in page["items"]]
-    assert told == [(0, 1, "Guide", 0)]
+    listed = [(each["frame"], each["version"], each["title"], each["start"]) for each in page["items"]]
+    assert listed == [(0, 1, "Guide", 0)]
     assert ([each["frame"] for each in rest["items"]], rest["next"]) == ([2], None)
     assert api.get(frames.replace("docs", "others")).json()["code"] == "source_not_found"
     assert stranger.get(frames).status_code == 404
@@ -132,8 +132,8 @@ def test_the_current_frames_of_a_file_are_listed_in_pages(api: Program, stranger
 
 def test_a_session_records_a_file_and_is_listed_at_the_frames_it_used(api: Program) -> None:
     session = api.post("/sessions", {"name": "s", "key": "s-1", "collection": "docs"}).json()["id"]
-    told = put_file(api, "guide.md", GUIDE.encode(), session="s-1").json()
-    assert told["sequences"] == [1, 2]
+    body = put_file(api, "guide.md", GUIDE.encode(), session="s-1").json()
+    assert body["sequences"] == [1, 2]
     api.post(f"/sessions/{session}/find", {"query": "installer", "top_k": 1})
     api.post(f"/sessions/{session}/find", {"query": "installer twice", "top_k": 1})
     used = api.get("/collections/docs/frames/1").json()["used_by"]
@@ -205,9 +205,9 @@ def test_lists_take_no_more_queries_for_more_rows(api: Program) -> None:
     def queries(path: str) -> int:
         with CaptureQueriesContext(
             connection,
-        ) as asked:
+        ) as captured:
             assert api.get(path).status_code == 200
-        return len(asked)
+        return len(captured)
 
     put_file(api, "0.md", GUIDE.encode())
     before = [queries(path) for path in ("/collections/docs/frames", "/collections/docs/sources")]

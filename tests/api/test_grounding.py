@@ -8,9 +8,9 @@ from tests.api.conftest import Program
 
 
 def test_an_answer_is_grounded_without_a_session(api: Program) -> None:
-    told = api.post("/ground", {"answer": "Cats bark.", "context": ["Cats sleep."]}).json()
-    assert told["has_warning"]
-    assert told["sentences"][0]["missing"] == ["bark"]
+    body = api.post("/ground", {"answer": "Cats bark.", "context": ["Cats sleep."]}).json()
+    assert body["has_warning"]
+    assert body["sentences"][0]["missing"] == ["bark"]
 
 
 def test_several_answers_are_grounded_at_once_with_the_same_result(api: Program) -> None:
@@ -18,10 +18,10 @@ def test_several_answers_are_grounded_at_once_with_the_same_result(api: Program)
         {"answer": "Cats bark.", "context": ["Cats sleep."]},
         {"answer": "Cats sleep.", "context": ["Dogs bark.", "Cats sleep."]},
     ]
-    told = api.post("/ground", {"items": items}).json()["items"]
-    assert told == [api.post("/ground", item).json() for item in items]
-    assert [each["label"] for each in told] == ["LOW", "HIGH"]
-    span = told[1]["sentences"][0]
+    body = api.post("/ground", {"items": items}).json()["items"]
+    assert body == [api.post("/ground", item).json() for item in items]
+    assert [each["label"] for each in body] == ["LOW", "HIGH"]
+    span = body[1]["sentences"][0]
     assert (span["frame"], span["passage_start"], span["passage_end"]) == (1, 0, 11)
 
 
@@ -52,9 +52,9 @@ def test_too_many_answers_are_refused_with_the_limit(api: Program) -> None:
 
 def test_only_the_beginning_of_a_long_answer_is_grounded(api: Program) -> None:
     text = "Cats sleep all day. " * 60_000
-    told = api.post("/ground", {"answer": text, "context": [text] * 8}).json()
-    assert (told["label"], told["sentence_count"]) == ("MEDIUM", 500)
-    assert told["unread_characters"]["answer"] == len(text) - 500 * 20
+    body = api.post("/ground", {"answer": text, "context": [text] * 8}).json()
+    assert (body["label"], body["sentence_count"]) == ("MEDIUM", 500)
+    assert body["unread_characters"]["answer"] == len(text) - 500 * 20
 
 
 def test_unavailable_models_give_the_reason(api: Program, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,10 +54,10 @@ def test_all_local_models_are_listed(api: Program) -> None:
 def test_a_key_is_write_only(api: Program, stranger: Program) -> None:
     before = api.get("/models/keys/claude").json()
     assert (before["provider"], before["set"], before["source"]) == ("anthropic", False, "missing")
-    kept = api.put("/models/keys/claude", {"key": KEY, "default_model": "claude-3-haiku"})
-    assert kept.status_code == 200
-    told = kept.json()
-    assert told | {"set_at": None} == {
+    stored = api.put("/models/keys/claude", {"key": KEY, "default_model": "claude-3-haiku"})
+    assert stored.status_code == 200
+    body = stored.json()
+    assert body | {"set_at": None} == {
         "provider": "anthropic",
         "source": "project",
         "set": True,
@@ -69,12 +69,12 @@ def test_a_key_is_write_only(api: Program, stranger: Program) -> None:
         "variable": "ANTHROPIC_API_KEY",
         "base_url": "https://api.anthropic.com",
     }
-    assert api.get("/models/keys/anthropic").json() == told
+    assert api.get("/models/keys/anthropic").json() == body
     everything = [api.get(path) for path in ("/models", "/models/keys", "/project", "/keys")]
-    assert not any(KEY in answer.text or KEY[3:20] in answer.text for answer in [kept, *everything])
+    assert not any(KEY in answer.text or KEY[3:20] in answer.text for answer in [stored, *everything])
     assert stranger.get("/models/keys/anthropic").json()["set"] is False
-    gone = api.delete("/models/keys/anthropic")
-    assert (gone.status_code, gone.json()["source"]) == (200, "missing")
+    deleted = api.delete("/models/keys/anthropic")
+    assert (deleted.status_code, deleted.json()["source"]) == (200, "missing")
     assert api.delete("/models/keys/anthropic").json()["code"] == "no_such_provider_key"
 
 
@@ -135,9 +135,9 @@ def test_a_server_is_added_listed_and_removed(api: Program) -> None:
 
 def test_a_test_call_reports_its_result_and_is_rate_limited(api: Program, stub: StubModelServer) -> None:
     stub.script(Script(answer="OK", usage={"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14}))
-    told = api.post("/models/test", {"model": "gpt-4o-mini"}).json()
-    assert (told["model"], told["ok"], told["words"]) == ("openai:gpt-4o-mini", True, "OK")
-    assert (told["cost_usd"], told["input_tokens"], told["by"]) == (0.000003, 12, "key test")
+    body = api.post("/models/test", {"model": "gpt-4o-mini"}).json()
+    assert (body["model"], body["ok"], body["words"]) == ("openai:gpt-4o-mini", True, "OK")
+    assert (body["cost_usd"], body["input_tokens"], body["by"]) == (0.000003, 12, "key test")
     stub.script(Script(mode="error", status=401, body='{"error": {"message": "Bad key."}}'))
     failed = api.post("/models/test", {"model": "openai"}).json()
     assert (failed["ok"], failed["error"], failed["cost_usd"]) == (False, "model_failed", None)

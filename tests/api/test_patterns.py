@@ -64,13 +64,13 @@ def test_a_pattern_shows_how_often_it_occurred_and_what_solved_it(api: Program, 
     assert (solved["session"]["key"], solved["sequence"], solved["solved_by"]) == ("a:1", 1, 2)
     assert (solved["how"], solved["says"]) == ("significant", "step 2 is marked as what solved it")
     assert SOLVED in solved["label"]
-    whole = api.get(f"/patterns/{found['id']}").json()
-    assert [(row["session"]["key"], row["sequences"]) for row in whole["items"]] == [
+    complete = api.get(f"/patterns/{found['id']}").json()
+    assert [(row["session"]["key"], row["sequences"]) for row in complete["items"]] == [
         ("b", [1, 2]),
         ("a:1", [1]),
     ]
-    assert [row["resolution"] is None for row in whole["items"]] == [True, False]
-    assert [each["steps"] for each in whole["wordings"]] == [2, 1]
+    assert [row["resolution"] is None for row in complete["items"]] == [True, False]
+    assert [each["steps"] for each in complete["wordings"]] == [2, 1]
 
 
 def test_patterns_and_their_sessions_are_paginated(api: Program, two: list[Session]) -> None:
@@ -111,8 +111,8 @@ def test_a_pattern_that_no_longer_matches_after_a_deletion_is_not_listed(
     erase_session(two[0])
     assert api.get("/patterns", min_sessions=2).json()["items"] == []
     assert api.get("/patterns", min_sessions=1, solved="yes").json()["items"] == []
-    left = api.get("/patterns", min_sessions=1).json()["items"]
-    assert [each["sessions"] for each in left] == [1, 1]
+    remaining = api.get("/patterns", min_sessions=1).json()["items"]
+    assert [each["sessions"] for each in remaining] == [1, 1]
 
 
 def test_a_page_without_remaining_matches_continues_to_the_next_match(
@@ -225,12 +225,12 @@ def test_a_rule_with_a_webhook_is_deleted_only_by_those_who_may_create_it(
 ) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
     body = {"sessions": 2, "window": "day"}
-    told = api.post("/patterns/rules", body | {"url": "http://127.0.0.1/x"}).json()["id"]
+    notifying = api.post("/patterns/rules", body | {"url": "http://127.0.0.1/x"}).json()["id"]
     quiet = api.post("/patterns/rules", body).json()["id"]
     runner = program(project, "read", "run")
-    assert runner.delete(f"/patterns/rules/{told}").status_code == 403
+    assert runner.delete(f"/patterns/rules/{notifying}").status_code == 403
     assert runner.delete(f"/patterns/rules/{quiet}").status_code == 200
-    assert api.delete(f"/patterns/rules/{told}").status_code == 200
+    assert api.delete(f"/patterns/rules/{notifying}").status_code == 200
 
 
 def test_a_read_only_key_cannot_create_rules(project: Project) -> None:

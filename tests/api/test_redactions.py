@@ -74,15 +74,15 @@ def test_a_profile_is_tested_on_a_text(api: Program) -> None:
 def test_a_profile_is_tested_on_a_recorded_step(api: Program, stranger: Program, session: str) -> None:
     action = {"kind": "message", "agent": "Ada", "input": "write to a@b.org", "output": "yes"}
     api.post(f"/sessions/{session}/actions", action)
-    asked = {"session": "run-1", "sequence": 1, "rules": RULES}
-    found = api.post("/redactions/test", asked).json()
+    body = {"session": "run-1", "sequence": 1, "rules": RULES}
+    found = api.post("/redactions/test", body).json()
     assert found["touched"] == ["agent", "input"]
     assert found["action"]["input"] == "write to [withheld: e-mail]"
     assert {each["rule"]: each["count"] for each in found["counts"]} == {"e-mail": 1, "field": 1}
-    assert api.post("/redactions/test", asked | {"sequence": 2}).status_code == 404
-    assert stranger.post("/redactions/test", asked).status_code == 404
-    kept = api.get(f"/sessions/{session}/actions/1").json()
-    assert kept["input"] == "write to a@b.org"
+    assert api.post("/redactions/test", body | {"sequence": 2}).status_code == 404
+    assert stranger.post("/redactions/test", body).status_code == 404
+    stored = api.get(f"/sessions/{session}/actions/1").json()
+    assert stored["input"] == "write to a@b.org"
 
 
 def test_a_link_keeps_the_profile_version_it_was_created_with(
@@ -90,19 +90,19 @@ def test_a_link_keeps_the_profile_version_it_was_created_with(
 ) -> None:
     api.post(f"/sessions/{session}/actions", {"kind": "message", "input": "write to a@b.org"})
     made = api.post("/redactions", {"name": "Auditors", "rules": RULES}).json()
-    asked = {"target_type": "session", "target_id": session}
-    link = api.post("/shares", asked | {"redaction": "Auditors"}).json()
+    body = {"target_type": "session", "target_id": session}
+    link = api.post("/shares", body | {"redaction": "Auditors"}).json()
     assert link["redaction"] == {"name": "Auditors", "version": 1}
     api.patch("/redactions/Auditors", {"rules": {"detect": ["card"]}})
-    assert api.post("/shares", asked | {"redaction": made["id"]}).json()["redaction"]["version"] == 1
+    assert api.post("/shares", body | {"redaction": made["id"]}).json()["redaction"]["version"] == 1
     assert (
-        api.post("/shares", asked | {"redaction": "built-in"}).json()["redaction"]["name"]
+        api.post("/shares", body | {"redaction": "built-in"}).json()["redaction"]["name"]
         == "Secrets and personal data"
     )
     assert [each["redaction"]["version"] for each in api.get("/shares").json()["items"][1:]] == [1, 1]
-    assert api.post("/shares", asked).json()["redaction"] is None
+    assert api.post("/shares", body).json()["redaction"] is None
     api.delete("/redactions/Auditors")
-    refused = api.post("/shares", asked | {"redaction": "Auditors"})
+    refused = api.post("/shares", body | {"redaction": "Auditors"})
     assert (refused.status_code, refused.json()["code"]) == (422, "redaction_retired")
-    assert api.post("/shares", asked | {"redaction": "nope"}).json()["code"] == "redaction_not_found"
-    assert stranger.post("/shares", asked | {"redaction": made["id"]}).status_code == 404
+    assert api.post("/shares", body | {"redaction": "nope"}).json()["code"] == "redaction_not_found"
+    assert stranger.post("/shares", body | {"redaction": made["id"]}).status_code == 404

@@ -46,15 +46,15 @@ def answers_in(document: dict[str, Any]) -> Iterator[tuple[str, str, str, str, A
 
 
 def test_every_operation_documents_its_answer_field_by_field(document: dict[str, Any]) -> None:
-    said = set()
+    described = set()
     for method, path, status, media_type, schema in answers_in(document):
         if not status.startswith("2") or media_type in FILES.get((method, path), ()):
             continue
         named = [each["$ref"] for each in schema.get("anyOf", [schema]) if "$ref" in each]
         assert media_type == JSON, f"{method} {path} answers {media_type}; name it in FILES"
         assert named, f"{method} {path} {status} has no schema: set `response=` in its decorator"
-        said.add((method, path, int(status)))
-    assert said == set(typed_responses())
+        described.add((method, path, int(status)))
+    assert described == set(typed_responses())
 
 
 def test_every_operation_is_annotated_with_its_schema() -> None:
@@ -109,10 +109,10 @@ def test_every_document_lists_all_its_fields(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("wrong", [{"more": 1}, {"name": None}, {"scopes": ["fly"]}, {"name": 7}])
 def test_an_undocumented_field_is_detected(api: Program, wrong: dict[str, Any]) -> None:
-    told = api.get("/project").json()
-    conforms(ProjectOut, json.dumps(told).encode())
+    body = api.get("/project").json()
+    conforms(ProjectOut, json.dumps(body).encode())
     with pytest.raises(ValidationError):
-        conforms(ProjectOut, json.dumps(told | wrong).encode())
+        conforms(ProjectOut, json.dumps(body | wrong).encode())
 
 
 def test_a_refusal_without_facts_is_detected() -> None:
@@ -122,8 +122,8 @@ def test_a_refusal_without_facts_is_detected() -> None:
 
 def test_a_stream_is_checked_against_its_schema_while_it_is_read(api: Program, session: str) -> None:
     answer = api.get(f"/sessions/{session}/transcript")
-    told = json.loads(b"".join(answer.streaming_content))
-    answer.streaming_content = [json.dumps(told | {"more": 1}).encode()]
+    document = json.loads(b"".join(answer.streaming_content))
+    answer.streaming_content = [json.dumps(document | {"more": 1}).encode()]
     with pytest.raises(ValidationError, match="more"):
         list(held(answer).streaming_content)
 

@@ -107,10 +107,10 @@ class Api:
 
     def ask(self, case: Case[Operation], key: str | None) -> None:
         """Send the request and check the answer."""
-        said = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         is_json = case.media_type == JSON and not isinstance(case.body, NotSet | bytes)
         body: dict[str, Any] = {"data": json.dumps(case.body)} if is_json else {}
-        answer = case.call(headers=said, **body)
+        answer = case.call(headers=headers, **body)
         case.validate_response(answer, checks=CHECKS)
 
     def named(self, part: Any) -> Any:

@@ -59,15 +59,15 @@ def test_a_filter_selects_a_range_and_a_row_may_be_null(api: Program, session: S
 
 
 def test_rows_are_paginated_and_totals_cover_all_rows(api: Program, session: Session) -> None:
-    whole = told(api, session, by="model")
+    complete = told(api, session, by="model")
     first = told(api, session, by="model", limit=1)
     rest = told(api, session, by="model", limit=9, after=first["next"])
-    assert first["items"] + rest["items"] == whole["items"]
-    assert (rest["next"], first["totals"], rest["totals"]) == (None, whole["totals"], whole["totals"])
+    assert first["items"] + rest["items"] == complete["items"]
+    assert (rest["next"], first["totals"], rest["totals"]) == (None, complete["totals"], complete["totals"])
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("query", "code"),
     [
         ({"by": "day"}, "invalid_field"),
         ({"filter": "colour:red"}, "unknown_filter"),
@@ -77,9 +77,9 @@ def test_rows_are_paginated_and_totals_cover_all_rows(api: Program, session: Ses
     ],
 )
 def test_an_invalid_grouping_or_filter_is_refused(
-    api: Program, session: Session, asked: dict[str, Any], code: str
+    api: Program, session: Session, query: dict[str, Any], code: str
 ) -> None:
-    answer = api.get(f"/sessions/{session.id}/totals", **asked)
+    answer = api.get(f"/sessions/{session.id}/totals", **query)
     assert (answer.status_code, answer.json()["code"]) == (422, code)
 
 

@@ -28,10 +28,10 @@ def test_a_session_is_recorded_read_step_by_step_and_ended(api: Program, session
     found = api.post(f"/sessions/{session}/find", {"query": "train tickets", "top_k": 1}).json()
     assert [(hit["rank"], hit["frame"], hit["version"]) for hit in found["hits"]] == [(1, 1, 1)]
     assert (found["sequence"], found["cut_by"]) == (2, "top_k")
-    asked = api.post(f"/sessions/{session}/ask", {"question": "How long are invoices kept?"}).json()
-    assert asked["answer"] == "Invoices are kept for ten years."
-    assert (asked["model"], asked["cost_usd"], asked["usage"]) == ("local:extractive-3", 0, None)
-    assert asked["grounding"]["label"] == "HIGH"
+    answered = api.post(f"/sessions/{session}/ask", {"question": "How long are invoices kept?"}).json()
+    assert answered["answer"] == "Invoices are kept for ten years."
+    assert (answered["model"], answered["cost_usd"], answered["usage"]) == ("local:extractive-3", 0, None)
+    assert answered["grounding"]["label"] == "HIGH"
     ended = api.post("/sessions/run-1/end").json()
     assert (ended["status"], ended["actions"]) == ("ended", 4)
 
@@ -43,7 +43,10 @@ def test_a_session_is_recorded_read_step_by_step_and_ended(api: Program, session
     assert api.get("/sessions/run-1/actions/3").json() == actions[2]
     assert api.get("/sessions/run-1/summary").json()["kinds"] == {"put": 1, "find": 2, "ask": 1}
     state = api.get("/sessions/run-1/state", at=3).json()
-    assert [turn["content"] for turn in state["messages"]] == ["How long are invoices kept?", asked["answer"]]
+    assert [turn["content"] for turn in state["messages"]] == [
+        "How long are invoices kept?",
+        answered["answer"],
+    ]
 
 
 def test_a_different_action_with_a_used_id_is_not_recorded_and_reported_as_differing(
@@ -104,8 +107,8 @@ def test_external_actions_are_appended_once_singly_or_in_batches(api: Program, s
         "actions": [{"kind": "tool_call", "id": "c", "tool": "ls"}, {"kind": "tool_result", "parent": "c"}]
     }
     first = api.post(f"/sessions/{session}/actions", many, **{"Idempotency-Key": "k"})
-    again = api.post(f"/sessions/{session}/actions", many, **{"Idempotency-Key": "k"})
-    assert first.json() == again.json() == {"sequences": [2, 3]}
+    second = api.post(f"/sessions/{session}/actions", many, **{"Idempotency-Key": "k"})
+    assert first.json() == second.json() == {"sequences": [2, 3]}
     other = api.post(f"/sessions/{session}/actions", {"kind": "event"}, **{"Idempotency-Key": "k"})
     assert other.json()["code"] == "idempotency_key_reused"
     assert api.get(f"/sessions/{session}/actions", kind="tool_call").json()["items"][0]["tool"] == "ls"
@@ -184,8 +187,8 @@ def test_lists_of_replays_and_links_take_the_same_queries_for_any_number(api: Pr
 def test_a_collection_shows_its_history(api: Program) -> None:
     api.post("/collections/handbook/put", {"frames": PASSAGES})
     before = written(now())
-    again = api.post("/collections/handbook/put", PASSAGES[0]).json()["frames"][0]
-    assert (again["already_there"], again["frame"]) == (True, 0)
+    repeated = api.post("/collections/handbook/put", PASSAGES[0]).json()["frames"][0]
+    assert (repeated["already_there"], repeated["frame"]) == (True, 0)
     api.post("/collections/handbook/put", {"text": "Twelve years.", "title": "Retention", "frame": 0})
     ended = api.delete("/collections/handbook/frames/1").json()
     assert (ended["ended_by"], ended["deleted_by"]) == ("delete", ended["put_by"])
@@ -214,8 +217,8 @@ def test_a_replay_is_launched_followed_and_read(api: Program, session: str) -> N
     replay = launched.json()["replay_id"]
     assert api.get(f"/replays/{replay}").json()["status"] == "queued"
     work(Replay.objects.get().id, "test")
-    told = api.get(f"/replays/{replay}").json()
-    assert (told["status"], told["verdicts"], told["context"]["verified"]) == ("done", {"identical": 1}, 1)
+    body = api.get(f"/replays/{replay}").json()
+    assert (body["status"], body["verdicts"], body["context"]["verified"]) == ("done", {"identical": 1}, 1)
     step = api.get(f"/replays/{replay}/steps/1").json()
     assert (step["verdict"], step["context"]) == ("identical", "verified")
     assert api.get(f"/replays/{replay}/steps").json()["items"] == [step]
@@ -250,15 +253,15 @@ def test_a_share_link_is_created_listed_and_revoked(api: Program, session: str) 
 def test_previewing_a_link_does_not_create_it(api: Program, session: str) -> None:
     for text in ("to jo@example.org", "to nobody"):
         api.post(f"/sessions/{session}/actions", {"kind": "message", "output": {"to": ["-", text]}})
-    asked = {"target_type": "session", "target_id": session, "redaction": "built-in"}
-    seen = api.post("/shares/preview", asked).json()
+    body = {"target_type": "session", "target_id": session, "redaction": "built-in"}
+    seen = api.post("/shares/preview", body).json()
     assert (seen["through_sequence"], seen["steps"], seen["read"], seen["withheld"]) == (2, 2, 2, 1)
     assert seen["counts"] == [{"rule": "e-mail", "what": "e-mail", "count": 1}]
     assert seen["first"] == [
         {"session": session, "sequence": 1, "field": "output.to[1]", "text": "to [withheld: e-mail]"}
     ]
     assert seen["sessions"] == [{"id": session, "name": "Lauf ä", "agent": None}]
-    alone = api.post("/shares/preview", asked | {"evidence_only": True, "through_sequence": 1}).json()
+    alone = api.post("/shares/preview", body | {"evidence_only": True, "through_sequence": 1}).json()
     assert (alone["steps"], alone["read"], alone["withheld"], alone["first"]) == (1, 0, 0, [])
     plain = api.post("/shares/preview", {"target_type": "session", "target_id": session}).json()
     assert (plain["redaction"], plain["withheld"], plain["steps"]) == (None, 0, 2)
@@ -293,10 +296,10 @@ def test_only_administrators_change_the_sharing_policy(project: Project, api: Pr
         "longest_days": None,
     }
     assert sharer.patch("/shares/policy", {"forbidden": True}).status_code == 403
-    asked = {"target_type": "session", "target_id": session}
-    assert sharer.post("/shares", asked).status_code == 201
+    body = {"target_type": "session", "target_id": session}
+    assert sharer.post("/shares", body).status_code == 201
     assert api.patch("/shares/policy", {"passphrase_required": True, "longest_days": 3}).status_code == 200
-    refused = sharer.post("/shares", asked)
+    refused = sharer.post("/shares", body)
     assert (refused.status_code, refused.json()["code"]) == (422, "passphrase_required")
     assert api.patch("/shares/policy", {"forbidden": True}).json() == {
         "forbidden": True,
@@ -304,7 +307,7 @@ def test_only_administrators_change_the_sharing_policy(project: Project, api: Pr
         "profile_required": False,
         "longest_days": 3,
     }
-    refused = sharer.post("/shares", asked | {"passphrase": "Käse"})
+    refused = sharer.post("/shares", body | {"passphrase": "Käse"})
     assert (refused.status_code, refused.json()["code"]) == (403, "sharing_forbidden")
     assert [each["state"] for each in sharer.get("/shares").json()["items"]] == ["forbidden"]
     changes = sharer.get("/shares/policy/changes", limit=1).json()
@@ -329,20 +332,20 @@ def test_a_transcript_is_imported_with_its_report(api: Program, recordings: Path
     assert (session["actions"], session["already_there"]) == (59, 0)
     assert first.json()["report"]["lines"] == 49
     assert first.json()["report"]["skipped"] == []
-    again = api.client.post("/api/import", data, content_type="application/x-ndjson", headers=api._headers)
-    assert again.json()["sessions"][0]["already_there"] == 59
+    second = api.client.post("/api/import", data, content_type="application/x-ndjson", headers=api._headers)
+    assert second.json()["sessions"][0]["already_there"] == 59
     assert Action.objects.count() == 59
-    told = api.get(f"/sessions/{session['id']}").json()
-    assert (told["status"], told["imported_as"], told["unknown_cost_calls"]) == ("ended", "claude_code", 0)
-    assert told["cost_usd"] > 0
+    body = api.get(f"/sessions/{session['id']}").json()
+    assert (body["status"], body["imported_as"], body["unknown_cost_calls"]) == ("ended", "claude_code", 0)
+    assert body["cost_usd"] > 0
 
 
 def test_a_worker_imports_a_large_transcript_and_reports_progress(api: Program) -> None:
     data = json.dumps({"messages": [{"role": "user", "content": "Grüße"}]}).encode()
     sent: dict[str, Any] = {"content_type": "application/octet-stream", "headers": api._headers}
-    kept = api.client.post("/api/import?later=true&filename=a.jsonl&format=auto", data, **sent)
-    assert kept.status_code == 202
-    waiting = api.get(f"/imports/{kept.json()['import_id']}").json()
+    accepted = api.client.post("/api/import?later=true&filename=a.jsonl&format=auto", data, **sent)
+    assert accepted.status_code == 202
+    waiting = api.get(f"/imports/{accepted.json()['import_id']}").json()
     assert (waiting["status"], waiting["total"], waiting["report"], waiting["sessions"]) == (
         "waiting",
         None,

@@ -56,9 +56,9 @@ class Typed:
 
     def end(self) -> tuple[int, str]:
         """The exit code and standard error."""
-        _, said = self.process.communicate(timeout=60)
+        _, stderr = self.process.communicate(timeout=60)
         os.close(self._ours)
-        return self.process.returncode, said.decode()
+        return self.process.returncode, stderr.decode()
 
     @property
     def text(self) -> str:
@@ -80,20 +80,20 @@ def test_the_answer_is_streamed_and_followed_by_its_facts(recording: Here, stub:
 
 def test_an_empty_answer_is_reported_as_empty(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(answer=""))
-    said = "The model returned an empty answer.\n\nmodel      "
+    expected = "The model returned an empty answer.\n\nmodel      "
     typed = Typed(*ASK)
-    assert typed.read().startswith(said)
+    assert typed.read().startswith(expected)
     assert typed.end() == (0, "")
-    assert recording.run(*ASK).out.startswith(said)
+    assert recording.run(*ASK).out.startswith(expected)
 
 
 def test_an_interrupted_answer_ends_with_a_one_line_error(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="closed", answer=ANSWER))
     typed = Typed(*ASK)
     assert typed.read().startswith("Invoices")
-    code, said = typed.end()
-    assert (code, said.count("\n")) == (1, 1)
-    assert "interrupted" in said
+    code, stderr = typed.end()
+    assert (code, stderr.count("\n")) == (1, 1)
+    assert "interrupted" in stderr
 
 
 def test_a_refusal_before_the_model_call_is_a_one_line_error(recording: Here) -> None:
@@ -106,10 +106,10 @@ def test_waiting_for_a_busy_model_is_reported(recording: Here, stub: StubModelSe
     stub.script(Script(mode="429_then_ok", retry_after="0", answer=ANSWER))
     typed = Typed(*ASK)
     assert typed.read().startswith(f"{ANSWER}\n")
-    code, said = typed.end()
+    code, stderr = typed.end()
     assert code == 0
     busy = f"{MODELS[0]} answered 429: Too many requests; slow down. Retrying immediately (attempt 2).\n"
-    assert said == busy
+    assert stderr == busy
 
 
 def test_ctrl_c_cancels_the_ask(recording: Here, stub: StubModelServer) -> None:
@@ -117,8 +117,8 @@ def test_ctrl_c_cancels_the_ask(recording: Here, stub: StubModelServer) -> None:
     typed = Typed(*ASK)
     typed.read(until="Invoices")
     typed.process.send_signal(signal.SIGINT)
-    code, said = typed.end()
-    assert (code, "was cancelled" in said) == (130, True)
+    code, stderr = typed.end()
+    assert (code, "was cancelled" in stderr) == (130, True)
     wait_until(lambda: not AskUnderWay.objects.exists())
     recorded = Action.objects.get(sequence=1)
     assert recorded.error_type == "cancelled"

@@ -132,12 +132,12 @@ def test_a_condition_that_holds_for_an_arm_over_all_sessions_exits_with_3(
     tm: Here, session: Session, worker: None
 ) -> None:
     recorded_session(tm.project, key="s2")
-    asked = ("comparison", "create", "s1", "s2", *MODELS, "--fail-on", "numbers differ")
-    done = tm.run(*asked, "--fail-on", "cost:0", "--json")
+    arguments = ("comparison", "create", "s1", "s2", *MODELS, "--fail-on", "numbers differ")
+    done = tm.run(*arguments, "--fail-on", "cost:0", "--json")
     assert done.code == 3
     assert done.err == "--fail-on: local:extractive-3: numbers differ in 2 steps.\n"
     assert '"status": "done"' in done.out
-    assert tm.run(*asked, "--no-wait").code == 2
+    assert tm.run(*arguments, "--no-wait").code == 2
 
 
 def test_the_cost_is_estimated_first_and_a_cost_condition_applies_per_arm(
@@ -183,8 +183,8 @@ def test_judges_are_waited_for_and_their_verdicts_and_failures_are_counted(
     assert "2 different" in done.out
     assert "2 neither" in done.out
     assert "$0 + 4 calls of unknown price" in done.out
-    again = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
-    assert (again.code, "This judge has no answers left" in again.err) == (1, True)
+    repeated = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
+    assert (repeated.code, "This judge has no answers left" in repeated.err) == (1, True)
     judging.script(Script(answer="Both are nice."))
     critic = ("comparison", "judge", made, "--model", "openai:stub-critic")
     failed = tm.run(*critic)

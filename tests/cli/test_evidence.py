@@ -94,19 +94,23 @@ def test_a_verification_failure_exits_with_1_and_names_the_record(tm: Here, tmp_
 
 
 def test_an_invalid_request_is_refused_in_one_line(tm: Here, tmp_path: Path) -> None:
-    kept = tmp_path / "kept.zip"
-    kept.write_text("mine")
+    existing = tmp_path / "kept.zip"
+    existing.write_text("mine")
     for words, code, says in (
-        (("export", "nobody", "-o", str(kept)), 1, "There is no session 'nobody'"),
-        (("export", "01a1f886-e402-7fc8-8ad2-c622772394e5", "-o", str(kept)), 1, "There is no comparison"),
+        (("export", "nobody", "-o", str(existing)), 1, "There is no session 'nobody'"),
+        (
+            ("export", "01a1f886-e402-7fc8-8ad2-c622772394e5", "-o", str(existing)),
+            1,
+            "There is no comparison",
+        ),
         (("export", "nobody"), 2, "-o"),
-        (("verify", str(kept)), 2, "not a zip file"),
+        (("verify", str(existing)), 2, "not a zip file"),
         (("verify", str(tmp_path / "nowhere.zip")), 2, "there is no such file."),
-        (("verify", str(kept), "--key", "x"), 2, "64 digits"),
+        (("verify", str(existing), "--key", "x"), 2, "64 digits"),
     ):
         ran = tm.run("evidence", *words)
         assert (ran.code, says in ran.err) == (code, True), ran
-    assert kept.read_text() == "mine"
+    assert existing.read_text() == "mine"
     recorded_session(tm.project, key="s1")
     assert "Cannot write" in tm.run("evidence", "export", "s1", "-o", str(tmp_path / "no" / "x.zip")).err
 

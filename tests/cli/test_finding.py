@@ -32,32 +32,32 @@ def test_find_explains_why_each_passage_was_found(tm: Here) -> None:
         {"text": "Cats sleep."},
     ]
     tm.run("put", "log", tm.file("log.jsonl", "\n".join(map(json.dumps, lines))))
-    asked = ("find", "log", "--query", "What broke at parser.js:42?", "--mode", "hybrid")
-    first, second, third = (hit for hit in tm.json(*asked)["hits"])
+    arguments = ("find", "log", "--query", "What broke at parser.js:42?", "--mode", "hybrid")
+    first, second, third = (hit for hit in tm.json(*arguments)["hits"])
     assert first["scores"].keys() == {"lexical", "semantic", "identifier"}
     assert {*first["matched"]["identifiers"]} == {"parser.js", "parser.js:42"}
     assert third["matched"] is None
-    said = tm.run(*asked).out.splitlines()
-    told = [line.strip().partition("  ") for line in said if line.startswith("     ")]
-    assert [name for name, _, _ in told if name in ("scores", "words", "identifiers")] == [
+    output = tm.run(*arguments).out.splitlines()
+    reasons = [line.strip().partition("  ") for line in output if line.startswith("     ")]
+    assert [name for name, _, _ in reasons if name in ("scores", "words", "identifiers")] == [
         *("scores", "words", "identifiers"),
         *("scores", "words"),
         *("scores", "words"),
     ]
-    scores = [line for line in said if line.startswith("     scores       lexical ")]
+    scores = [line for line in output if line.startswith("     scores       lexical ")]
     assert len({(line.index("semantic"), line.index("identifier"), len(line)) for line in scores}) == 1
     parts = [f"{name} {part:.4f}" for name, part in first["matched"]["identifiers"].items()]
-    assert f"     identifiers  {', '.join(parts)}" in said
-    assert "     words        none in common; found by meaning" in said
+    assert f"     identifiers  {', '.join(parts)}" in output
+    assert "     words        none in common; found by meaning" in output
     assert len(second["matched"]["terms"]) == 1
 
 
 def test_a_find_with_many_words_lists_the_most_important_ones(tm: Here) -> None:
     words = [f"wort{chr(97 + n)}" for n in range(15)]
     tm.run("put", "words", "-", given=" ".join(words))
-    said = tm.run("find", "words", "--query", " ".join(words), "--mode", "lexical").out
-    assert said.count("wort") == 15 + 12
-    assert "… and 3 more" in said
+    output = tm.run("find", "words", "--query", " ".join(words), "--mode", "lexical").out
+    assert output.count("wort") == 15 + 12
+    assert "… and 3 more" in output
 
 
 def test_find_as_json_is_the_api_document(tm: Here) -> None:
@@ -87,20 +87,20 @@ def test_find_before_the_first_frame_reports_when_it_was_added(tm: Here) -> None
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("find", "notes", "--query", "anything", "--session", "s1")
     tm.json("put", "notes", "-", given="the first note")
-    came = written(Frame.objects.get().valid_from) or ""
-    asked = ("find", "notes", "--query", "note", "--as-of", "s1:1")
-    assert tm.run(*asked).out.splitlines() == [
+    added_at = written(Frame.objects.get().valid_from) or ""
+    arguments = ("find", "notes", "--query", "note", "--as-of", "s1:1")
+    assert tm.run(*arguments).out.splitlines() == [
         "No results in notes by hybrid search.",
-        f"The collection was empty at that time. Its first frame was added at {local(came)}.",
+        f"The collection was empty at that time. Its first frame was added at {local(added_at)}.",
     ]
-    assert tm.json(*asked)["empty"] == {
+    assert tm.json(*arguments)["empty"] == {
         "why": "no_frames_then",
-        "message": f"The collection had no frames then; the first was added at {came}.",
-        "first_frame_at": came,
+        "message": f"The collection had no frames then; the first was added at {added_at}.",
+        "first_frame_at": added_at,
     }
-    assert [hit["frame"] for hit in tm.json("find", "notes", "--query", "note", "--as-of", came)["hits"]] == [
-        0
-    ]
+    assert [
+        hit["frame"] for hit in tm.json("find", "notes", "--query", "note", "--as-of", added_at)["hits"]
+    ] == [0]
 
 
 def test_find_as_of_a_step_searches_the_collection_as_of_that_step(tm: Here) -> None:
@@ -119,12 +119,12 @@ def test_ask_prints_the_answer_and_then_its_cost_and_duration(tm: Here) -> None:
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert lines[0] == "Refunds are paid within 14 days of the return."
-    told = {line.split("  ", 1)[0]: line.split("  ", 1)[1].strip() for line in lines[2:]}
-    assert told["model"] == "local:extractive-1"
-    assert told["cost"] == "$0"
-    assert told["grounding"].startswith("HIGH 1.00 (1 of 1 sentence supported)")
-    assert told["passages"].startswith("#0")
-    assert "tokens" in told
+    rows = {line.split("  ", 1)[0]: line.split("  ", 1)[1].strip() for line in lines[2:]}
+    assert rows["model"] == "local:extractive-1"
+    assert rows["cost"] == "$0"
+    assert rows["grounding"].startswith("HIGH 1.00 (1 of 1 sentence supported)")
+    assert rows["passages"].startswith("#0")
+    assert "tokens" in rows
 
 
 def test_ask_in_a_session_is_recorded_with_its_find(tm: Here) -> None:

@@ -53,11 +53,11 @@ def test_a_key_expires_in_a_year_by_default(tm: Here) -> None:
         ("for ever", ("--expires", "never")),
     ):
         ran = tm.run("key", "create", "--name", name, "--scope", "read", *words)
-        told = [line.split(maxsplit=1)[1] for line in ran.out.splitlines() if line.startswith("expires")]
+        expiries = [line.split(maxsplit=1)[1] for line in ran.out.splitlines() if line.startswith("expires")]
         ends[name] = ApiKey.objects.get(name=name).expires_at
         end = ends[name]
-        assert told == ["never" if end is None else local(written(end))]
-        assert any(name in row and told[0] in row for row in tm.run("key", "list").out.splitlines())
+        assert expiries == ["never" if end is None else local(written(end))]
+        assert any(name in row and expiries[0] in row for row in tm.run("key", "list").out.splitlines())
     assert ends["for ever"] is None
     days = [round((end - now()) / timedelta(days=1)) for end in (ends["year"], ends["fortnight"]) if end]
     assert days == [365, 14]

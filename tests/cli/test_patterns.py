@@ -53,11 +53,11 @@ def test_lists_continue_where_they_ended(tm: Here, recorded: str) -> None:
 
 def test_a_step_or_a_text_is_matched_to_a_known_solution(tm: Here, recorded: str) -> None:
     session_of(tm.project, failed(LONG), key="new")
-    told = tm.run("patterns", "similar", "new:1").out
-    assert "same wording, in 2 other sessions" in told
-    assert "solved: step 2 is marked as what solved it (first: " in told
-    assert "\x1b" not in told
-    assert "1 step waiting to be analysed" in told
+    output = tm.run("patterns", "similar", "new:1").out
+    assert "same wording, in 2 other sessions" in output
+    assert "solved: step 2 is marked as what solved it (first: " in output
+    assert "\x1b" not in output
+    assert "1 step waiting to be analysed" in output
     assert tm.json("patterns", "similar", "--text", f"Error: {SHORT}")["items"][0]["id"] == recorded
     assert tm.run("patterns", "similar", "--text", "nothing of that").out.startswith(
         "No similar pattern in other sessions.\n"

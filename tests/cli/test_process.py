@@ -159,12 +159,12 @@ def test_ctrl_c_leaves_a_replay_running_and_prints_its_address(terminal: Termina
             "waiting": {"calls": 0, "until": None},
         }
     ).encode()
-    asked: list[str] = []
+    requests: list[str] = []
     followed = threading.Event()
 
     def answer(request: BaseHTTPRequestHandler) -> None:
-        asked.append(request.path)
-        if sum(path.startswith("/api/replays/") for path in asked) > 1:  # it has read the first answer
+        requests.append(request.path)
+        if sum(path.startswith("/api/replays/") for path in requests) > 1:  # it has read the first answer
             followed.set()
         answering(200, body)(request)
 
@@ -187,8 +187,8 @@ def test_ctrl_c_at_a_question_changes_nothing(tm: Here) -> None:
             stderr=subprocess.PIPE,
         )
         assert process.stderr is not None
-        asked, _, _ = select.select([process.stderr], [], [], 20)
-        assert asked
+        ready, _, _ = select.select([process.stderr], [], [], 20)
+        assert ready
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")

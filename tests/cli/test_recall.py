@@ -20,11 +20,11 @@ def test_recall_prints_turns_as_text_and_as_the_api_document(tm: Here) -> None:
     )
     session_of(tm.project, said("The button is too small."), name="Style")
     index(tm.project)
-    told = tm.run("recall", "--query", "why was the connection exhausted?").out
-    assert f"Pool repair  {pool.key}  step 1  " in told
-    assert "message  The connection pool is exhausted.  (error, text " in told
-    assert "output: The connection pool is exhausted." in told
-    assert "Style" not in told
+    output = tm.run("recall", "--query", "why was the connection exhausted?").out
+    assert f"Pool repair  {pool.key}  step 1  " in output
+    assert "message  The connection pool is exhausted.  (error, text " in output
+    assert "output: The connection pool is exhausted." in output
+    assert "Style" not in output
     document = tm.json(
         "recall", "--query", "connection", "--query", "button", "--mode", "text", "--limit", "1"
     )
@@ -44,17 +44,17 @@ def test_recall_prints_turns_as_text_and_as_the_api_document(tm: Here) -> None:
 def test_the_reading_of_time_expressions_is_shown(tm: Here) -> None:
     session = session_of(tm.project, said("The gateway timed out."), name="Nightly")
     index(tm.project)
-    told = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", "UTC").out
+    output = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", "UTC").out
     assert (
         "“in May 2020” is understood as 2020-05-01 00:00 UTC to 2020-06-01 00:00 UTC. Use --no-time-words to turn this off."
-        in told
+        in output
     )
     assert (
-        "No results. Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)." in told
+        "No results. Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)." in output
     )
     for zone, named in (("Etc/UTC", "UTC"), ("Zulu", "UTC"), ("Europe/Berlin", "Europe/Berlin")):
-        told = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", zone).out
-        assert f":00 ({named})." in told
+        output = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", zone).out
+        assert f":00 ({named})." in output
     assert (
         "in May 2020” is understood"
         not in tm.run("recall", "--query", "the gateway in May 2020", "--no-time-words").out
@@ -67,20 +67,20 @@ def test_the_reading_of_time_expressions_is_shown(tm: Here) -> None:
         "is understood as before 2020-05-01"
         in tm.run("recall", "--query", "gateway before May 2020", "--time-zone", "UTC").out
     )
-    told = tm.run("recall", "--query", "what happened in the last session?").out
-    assert f"“in the last session” is understood as the session Nightly ({session.key})" in told
-    assert "showing the most important turns" in told
-    assert "(no importance)" in told
+    output = tm.run("recall", "--query", "what happened in the last session?").out
+    assert f"“in the last session” is understood as the session Nightly ({session.key})" in output
+    assert "showing the most important turns" in output
+    assert "(no importance)" in output
     for number in range(6):
         session_of(tm.project, said("gateway"), name=f"Run {number}")
-    told = tm.run("recall", "--query", "the gateway in the last two sessions").out
-    assert "“in the last two sessions” is understood as the sessions Run 5 (" in told
-    told = tm.run("recall", "--query", "the gateway before the last 7 sessions, in 2027").out
-    assert "is understood as the time before the sessions Run 5 (" in told
-    assert ") and 2 more. Use --no-time-words" in told
-    assert "“in 2027” is not understood as a time (it is in the future); searched as words." in told
-    told = tm.run("recall", "--query", "gateway last session", "--besides", session.key).out
-    assert "the previous session, but there is none" in told
+    output = tm.run("recall", "--query", "the gateway in the last two sessions").out
+    assert "“in the last two sessions” is understood as the sessions Run 5 (" in output
+    output = tm.run("recall", "--query", "the gateway before the last 7 sessions, in 2027").out
+    assert "is understood as the time before the sessions Run 5 (" in output
+    assert ") and 2 more. Use --no-time-words" in output
+    assert "“in 2027” is not understood as a time (it is in the future); searched as words." in output
+    output = tm.run("recall", "--query", "gateway last session", "--besides", session.key).out
+    assert "the previous session, but there is none" in output
 
 
 def test_recall_prints_surrounding_turns_and_text_for_a_prompt(tm: Here) -> None:
@@ -88,11 +88,13 @@ def test_recall_prints_surrounding_turns_and_text_for_a_prompt(tm: Here) -> None
         tm.project, *(said(f"step of {word}") for word in ("wood", "iron", "glass", "wool")), name="Stuff"
     )
     index(tm.project)
-    told = tm.run("recall", "--query", "iron", "--mode", "text", "--around", "1").out
-    assert "      1  user: step of wood\n      2  user: step of iron\n      3  user: step of glass\n" in told
-    assert "… 1 turn left out" in told
-    told = tm.run("recall", "--query", "glass", "--mode", "text", "--around", "1", "--limit", "1").out
-    assert told.index("… 1 turn left out") < told.index("iron")
+    output = tm.run("recall", "--query", "iron", "--mode", "text", "--around", "1").out
+    assert (
+        "      1  user: step of wood\n      2  user: step of iron\n      3  user: step of glass\n" in output
+    )
+    assert "… 1 turn left out" in output
+    output = tm.run("recall", "--query", "glass", "--mode", "text", "--around", "1", "--limit", "1").out
+    assert output.index("… 1 turn left out") < output.index("iron")
     text = tm.run("recall", "--query", "iron", "--mode", "text", "--budget", "200").out
     assert text.startswith("From earlier sessions:\n\nSession Stuff (")
     assert "[2] user: step of iron" in text
@@ -107,9 +109,9 @@ def test_values_around_a_result_that_are_not_text_are_shown_as_json(tm: Here) ->
         name="Stuff",
     )
     index(tm.project)
-    told = tm.run("recall", "--query", "mutex", "--mode", "text", "--around", "2").out
-    assert '1  user: {"exit_code": 1, "out": null, "who": "Jürgen"}\n' in told
-    assert "      3  user: 0\n" in told
+    output = tm.run("recall", "--query", "mutex", "--mode", "text", "--around", "2").out
+    assert '1  user: {"exit_code": 1, "out": null, "who": "Jürgen"}\n' in output
+    assert "      3  user: 0\n" in output
 
 
 def test_an_empty_text_distinguishes_no_results_from_too_small_a_budget(tm: Here) -> None:
@@ -117,11 +119,11 @@ def test_an_empty_text_distinguishes_no_results_from_too_small_a_budget(tm: Here
     index(tm.project)
     ask = ("recall", "--query", "iron", "--mode", "text", "--budget")
     least = tm.json(*ask, "1")["tokens"]["least"]
-    told = tm.run(*ask, "1").out
-    assert told.startswith(f"1 turn found, but none fits into 1 token. Use --budget {least} or more: ")
+    output = tm.run(*ask, "1").out
+    assert output.startswith(f"1 turn found, but none fits into 1 token. Use --budget {least} or more: ")
     assert "[1] user: step of iron" in tm.run(*ask, str(least)).out
-    nothing = tm.run("recall", "--query", "zeppelin", "--mode", "text", "--budget", "1").out
-    assert nothing.startswith("No results. No turn")
+    no_results = tm.run("recall", "--query", "zeppelin", "--mode", "text", "--budget", "1").out
+    assert no_results.startswith("No results. No turn")
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400", "2"])
@@ -161,7 +163,7 @@ def test_a_deleted_turn_around_a_result_is_marked_as_deleted(tm: Here) -> None:
     session_of(tm.project, said("step of iron"), said("step of glass"), name="Stuff", key="s1")
     tm.run("session", "delete", "s1", "--step", "1", "--reason", "asked for", "--yes")
     index(tm.project)
-    told = tm.run("recall", "--query", "glass", "--mode", "text", "--around", "1").out
-    assert "message: [deleted 20" in told or "user: [deleted 20" in told
-    assert ": asked for]" in told
-    assert "[erased" not in told
+    output = tm.run("recall", "--query", "glass", "--mode", "text", "--around", "1").out
+    assert "message: [deleted 20" in output or "user: [deleted 20" in output
+    assert ": asked for]" in output
+    assert "[erased" not in output

@@ -64,8 +64,8 @@ def test_a_jsonl_file_becomes_a_frame_for_each_line(tm: Here) -> None:
         "#2 version 1: Guarantee",
         "3 new frames in handbook, 0 already stored.",
     ]
-    kept = Frame.objects.order_by("number")
-    assert [(frame.title, frame.uri, frame.metadata) for frame in kept][:2] == [
+    stored = Frame.objects.order_by("number")
+    assert [(frame.title, frame.uri, frame.metadata) for frame in stored][:2] == [
         ("Refunds", "handbook/1", {"year": 2026}),
         ("Shipping", "", {}),
     ]
@@ -74,8 +74,8 @@ def test_a_jsonl_file_becomes_a_frame_for_each_line(tm: Here) -> None:
 def test_putting_the_same_file_again_adds_nothing(tm: Here) -> None:
     collection = handbook(tm)
     with tm.unchanged():
-        again = tm.json("put", collection, str(tm.folder / "handbook.jsonl"))
-    assert [frame["already_there"] for frame in again["frames"]] == [True, True, True]
+        repeated = tm.json("put", collection, str(tm.folder / "handbook.jsonl"))
+    assert [frame["already_there"] for frame in repeated["frames"]] == [True, True, True]
 
 
 def test_standard_input_becomes_one_frame_and_a_file_becomes_passages(tm: Here) -> None:
@@ -86,8 +86,8 @@ def test_standard_input_becomes_one_frame_and_a_file_becomes_passages(tm: Here) 
         tm.run("put", "notes", "-", "--title", "Eingabe", "--uri", "stdin:1", given=note.encode()).code == 0
     )
     assert tm.run("put", "notes", given="and without a dash").code == 0
-    kept = [(frame.title, frame.uri, text(frame.payload)) for frame in Frame.objects.order_by("number")]
-    assert kept == [
+    stored = [(frame.title, frame.uri, text(frame.payload)) for frame in Frame.objects.order_by("number")]
+    assert stored == [
         ("Notiz.txt", source, note.strip()),
         ("Eingabe", "stdin:1", note),
         ("", "", "and without a dash"),
@@ -110,9 +110,9 @@ def test_files_are_put_in_order_and_split_at_their_headings(tm: Here) -> None:
         "#3 version 1: Page",
         "4 new frames in docs, 0 already stored.",
     ]
-    again = tm.json("put", "docs", guide, page)
-    assert [frame["already_there"] for frame in again["frames"]] == [True, True, True]
-    assert [file["report"]["new"] for file in again["files"]] == [0, 0]
+    repeated = tm.json("put", "docs", guide, page)
+    assert [frame["already_there"] for frame in repeated["frames"]] == [True, True, True]
+    assert [file["report"]["new"] for file in repeated["files"]] == [0, 0]
 
 
 def test_putting_a_file_again_replaces_its_passages(tm: Here) -> None:
@@ -150,8 +150,8 @@ def test_the_command_waits_until_a_worker_has_put_a_pdf(tm: Here, worker: None) 
     )
     put = tm.json("put", "docs", source, "--title", "The rules")
     assert put["files"][0]["report"]["new"] == 2
-    told = [(each["frame"], each["title"], each["page"], each["already_there"]) for each in put["frames"]]
-    assert told == [(0, "The rules, page 1", 1, False), (1, "The rules, page 2", 2, False)]
+    passages = [(each["frame"], each["title"], each["page"], each["already_there"]) for each in put["frames"]]
+    assert passages == [(0, "The rules, page 1", 1, False), (1, "The rules, page 2", 2, False)]
     assert tm.run("put", "docs", source).out.splitlines() == [
         "#2 version 1: Rules, page 1",
         "#3 version 1: Rules, page 2",
@@ -190,8 +190,8 @@ def test_frames_beyond_the_limit_of_a_request_are_all_put_in_order(tm: Here) -> 
     put = tm.json("put", "many", source)
     assert [frame["frame"] for frame in put["frames"]] == list(range(210))
     assert Frame.objects.count() == 210
-    again = tm.run("put", "many", source).out.splitlines()
-    assert again[19:] == [
+    repeated = tm.run("put", "many", source).out.splitlines()
+    assert repeated[19:] == [
         "#19 version 1, already stored",
         "… and 190 more",
         "0 new frames in many, 210 already stored.",

@@ -21,10 +21,10 @@ def test_a_trial_repeats_one_step_with_chosen_passages(tm: Here, recorded: Sessi
         "session", "trial", "s1", "1", "--frames", "#2,0", "--question", "How long is the guarantee?"
     )
     assert (ran.code, ran.err) == (0, "")
-    told = {line[2:18].strip(): line[18:].strip() for line in ran.out.splitlines()}
-    assert told["mode"] == "trial, chosen passages"
-    assert told["question now"] == "How long is the guarantee?"
-    assert "lost #1" in told["retrieval"]
+    rows = {line[2:18].strip(): line[18:].strip() for line in ran.out.splitlines()}
+    assert rows["mode"] == "trial, chosen passages"
+    assert rows["question now"] == "How long is the guarantee?"
+    assert "lost #1" in rows["retrieval"]
     assert "The guarantee covers defects for three years." in ran.out
     found = tm.run("session", "trial", "s1", "1", "--top-k", "1", "--mode", "lexical")
     assert "trial, lexical search, top 1, as of" in found.out

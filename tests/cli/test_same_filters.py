@@ -32,7 +32,7 @@ def options_of(*names: str) -> set[str]:
 def test_api_command_and_page_have_the_same_filters(
     schema: type[Schema], words: tuple[str, ...], page: tuple[str, ...]
 ) -> None:
-    asked = set(schema.model_fields) - PAGING
+    api_filters = set(schema.model_fields) - PAGING
     assert {
         "agent",
         "user",
@@ -45,9 +45,9 @@ def test_api_command_and_page_have_the_same_filters(
         "status",
         "min_cost",
         "q",
-    } <= asked
-    assert options_of(*words) == asked
-    assert set(page) == asked
+    } <= api_filters
+    assert options_of(*words) == api_filters
+    assert set(page) == api_filters
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_api_command_and_page_have_the_same_filters(
     ],
 )
 def test_a_repeated_option_is_wrong_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exited:
         cli.main(list(words))
-    assert left.value.code == 2
+    assert exited.value.code == 2
     assert " is given 2 times; give it once." in capsys.readouterr().err
 
 

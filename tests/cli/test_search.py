@@ -9,10 +9,10 @@ def test_search_prints_hits_as_text_and_as_the_api_document(tm: Here) -> None:
     texts = ["The <gateway> timed out.", *("gateway again" for _ in range(6))]
     session = session_of(tm.project, *map(said, texts), name="Nightly\nrepair")
     index(tm.project)
-    told = tm.run("search", "--query", "gateway").out
-    assert f"Nightly repair  {session.key}" in told
-    assert "output: " in told
-    assert f"2 more in this session: --session {session.key}" in told
+    output = tm.run("search", "--query", "gateway").out
+    assert f"Nightly repair  {session.key}" in output
+    assert "output: " in output
+    assert f"2 more in this session: --session {session.key}" in output
     document = tm.json("search", "--query", "timed", "--mode", "text")
     assert [hit["sequence"] for hit in document["items"][0]["hits"]] == [1]
     assert tm.json("search", "--query", "gateway", "--status", "error")["items"] == []
@@ -21,10 +21,10 @@ def test_search_prints_hits_as_text_and_as_the_api_document(tm: Here) -> None:
 def test_missing_results_and_unindexed_steps_are_reported(tm: Here) -> None:
     for name in ("one", "two"):
         session_of(tm.project, said("The gateway."), said(None, kind="event", role=None, name="x"), name=name)
-    told = tm.run("search", "--query", "the", "--mode", "text").out
-    assert "No results." in told
-    assert "too common" in told
-    assert "4 steps waiting to be indexed" in told
+    output = tm.run("search", "--query", "the", "--mode", "text").out
+    assert "No results." in output
+    assert "too common" in output
+    assert "4 steps waiting to be indexed" in output
     index(tm.project)
     more = tm.run("search", "--query", "gateway or x", "--limit", "1").err
     assert "There are more sessions: timemachine search --query 'gateway or x' --limit 1 --after " in more

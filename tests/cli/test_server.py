@@ -107,8 +107,8 @@ def test_the_demo_is_loaded_once_and_removed_completely(tm: Here) -> None:
     assert all(f"/replays/{replay.id}/" in ran.out for replay in Replay.objects.all())
     assert "/share/" in ran.out
     with tm.unchanged():
-        again = tm.run("demo")
-    assert again.out.startswith("The demo was already loaded.\n")
+        repeated = tm.run("demo")
+    assert repeated.out.startswith("The demo was already loaded.\n")
     assert tm.run("demo", "--remove").out == "The demo was removed.\n"
     assert not Session.objects.exists()
     assert tm.run("demo", "--remove").out == "There is no demo to remove.\n"

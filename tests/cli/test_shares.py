@@ -53,10 +53,10 @@ def test_a_link_without_a_profile_reports_what_the_built_in_one_finds(tm: Here) 
     made = session(tm)
     assert "built-in profile" not in tm.run("share", "create", "s1").out
     append(made.id, [ActionDraft(kind="message", output="Write to ada@example.com")])
-    told = tm.run("share", "create", "s1").out
+    output = tm.run("share", "create", "s1").out
     assert (
         "found       1 place that the built-in profile would withhold, visible to anyone with the link"
-        in told
+        in output
     )
     assert (
         "built-in profile would withhold"
@@ -83,9 +83,13 @@ def test_a_link_shows_its_address_once(tm: Here) -> None:
     )
     assert ran.code == 0, ran
     address, *lines = ran.out.splitlines()
-    kept = ShareLink.objects.get()
+    stored = ShareLink.objects.get()
     assert "/share/" in address
-    assert (kept.label, kept.max_opens, kept.passphrase_hash is not None) == ("für die Prüferin", 3, True)
+    assert (stored.label, stored.max_opens, stored.passphrase_hash is not None) == (
+        "für die Prüferin",
+        3,
+        True,
+    )
     assert "views       at most 3" in lines
     assert "passphrase  required" in lines
     assert lines[-1] == "Copy this link now. It will not be shown again."

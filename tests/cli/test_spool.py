@@ -107,8 +107,8 @@ def test_a_recording_made_with_another_key_is_reported(
     assert tm.run("spool", "list", TIMEMACHINE_URL="", TIMEMACHINE_API_KEY="").code == 0
     assert [each["file"] for each in tm.json("spool", "send")["passed_over"]] == [name]
     record("ours", 2, url=UNREACHABLE)
-    told = tm.run("spool", "send").out
-    assert "2 recordings for another API key or server skipped. " in told
+    output = tm.run("spool", "send").out
+    assert "2 recordings for another API key or server skipped. " in output
     assert tm.run("spool", "send", name).out == f"1 action of {name} delivered to session away.\n"
     assert outputs("away") == [1]
 
@@ -198,9 +198,9 @@ def test_each_undelivered_recording_gives_its_reason(tm: Here, folder: Path) -> 
         s.event("unfit", id="i" * 3_000)
     (second,) = {each["file"] for each in tm.json("spool", "list")["items"]} - {first}
     ran = tm.run("spool", "send")
-    *lines, told = ran.err.splitlines()
+    *lines, summary = ran.err.splitlines()
     assert ran.code == 1
-    assert "3 actions not delivered. Use `--as KEY` to send them to another session" in told
+    assert "3 actions not delivered. Use `--as KEY` to send them to another session" in summary
     assert [each.partition(": ")[0] for each in lines] == [
         f"2 actions of {first} not delivered to session ended",
         f"1 action of {second} not delivered to session unfit",

@@ -107,8 +107,8 @@ def test_only_the_given_options_are_edited(tm: Here, session: Session) -> None:
     found = tm.json(
         "suite", "edit", "nightly", "--name", "weekly", "--seed", "7", "--schedule", "every 3 hours"
     )
-    kept = {"audit": True, "reason": "Nightly", "skip_finds": True, "spend_limit_usd": 2.0, "seed": 7}
-    assert (found["name"], found["options"]) == ("weekly", kept)
+    stored = {"audit": True, "reason": "Nightly", "skip_finds": True, "spend_limit_usd": 2.0, "seed": 7}
+    assert (found["name"], found["options"]) == ("weekly", stored)
     assert (found["use_models"], found["schedule"]) == (["local:extractive-1"], "every 3 hours")
     assert tm.json("suite", "edit", "weekly", "--no-schedule")["next_run_at"] is None
     assert tm.run("suite", "edit", "weekly").code == 2

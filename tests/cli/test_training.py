@@ -10,11 +10,11 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 
 def solved(tm: Here) -> None:
     begun = start_session(tm.project, name="solved", by="test", key="solved")
-    asked = ActionDraft(kind="message", role="user", output="Why is it red?")
+    question = ActionDraft(kind="message", role="user", output="Why is it red?")
     answer = ActionDraft(
         kind="message", role="agent", output="Close the connection.", significance="solution"
     )
-    append(begun.id, [asked, answer])
+    append(begun.id, [question, answer])
     end_session(begun.id)
 
 
@@ -37,9 +37,11 @@ def test_an_export_writes_three_files_and_reports_what_is_left_out(tm: Here, tmp
     assert [each.name for each in sorted(target.iterdir())] == ["test.jsonl", "train.jsonl", "valid.jsonl"]
     report = json.loads(tm.run("training", "report", "--json", "--form", "dpo").out)
     assert (report["pairs"], report["form"]) == (0, "dpo")
-    again = tm.run("training", "export", "-o", str(target), "--form", "dpo")
-    assert "left out 1 solution" in again.out
-    assert f"{target} still contains train.jsonl, valid.jsonl, test.jsonl from an earlier export" in again.err
+    repeated = tm.run("training", "export", "-o", str(target), "--form", "dpo")
+    assert "left out 1 solution" in repeated.out
+    assert (
+        f"{target} still contains train.jsonl, valid.jsonl, test.jsonl from an earlier export" in repeated.err
+    )
     assert "add up to 100" in tm.refused("training", "report", "--shares", "1,2,3")
     (tmp_path / "file").write_text("x")
     assert "Cannot create" in tm.refused("training", "export", "-o", str(tmp_path / "file"))

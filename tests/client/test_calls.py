@@ -35,8 +35,8 @@ def test_errors_and_other_fields_set_in_a_block_are_recorded(served: Served) -> 
     with served.machine().session("Blocks", key="blocks") as s:
         with s.tool_call("search") as call:
             call.result, call.error, call.tags = "r", "soft", ["late"]
-        with s.llm_call("openai:gpt-4o", "q") as asked:
-            asked.error, asked.importance = {"type": "RateLimit", "message": "slow down"}, 0.9
+        with s.llm_call("openai:gpt-4o", "q") as model_call:
+            model_call.error, model_call.importance = {"type": "RateLimit", "message": "slow down"}, 0.9
         with s.tool_call("third") as third:
             third.error, third.nonsense = ValueError("bad"), 1
         assert s.flush()

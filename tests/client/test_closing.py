@@ -75,7 +75,7 @@ def test_actions_recorded_at_process_exit_are_spooled(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", ENDING, UNREACHABLE, str(tmp_path)], check=True, capture_output=True
     )
-    assert [said for line in waiting(tmp_path) for said in (b"early", b"late") if said in line] == [
+    assert [word for line in waiting(tmp_path) for word in (b"early", b"late") if word in line] == [
         b"early",
         b"late",
     ]
@@ -155,11 +155,11 @@ def test_an_action_recorded_after_the_end_does_not_count_as_delivered(served: Se
     assert s.flush()
     s.record("user", "late")
     assert (s.flush(), tm.flush()) == (False, False)
-    [left] = remaining_in(served.spool)
-    assert (left.state, left.actions, left.session["key"]) == ("refused", 1, "late")
-    assert "has ended" in str(left.why)
+    [remaining] = remaining_in(served.spool)
+    assert (remaining.state, remaining.actions, remaining.session["key"]) == ("refused", 1, "late")
+    assert "has ended" in str(remaining.why)
     with Connection(Server(url=served.gate.url, key=served.key)) as connection:
-        assert send(left, connection, key="late-again").arrived == 1
+        assert send(remaining, connection, key="late-again").arrived == 1
     assert served.outputs("late-again") == ["late"]
     strict = served.machine(strict=True)
     with strict.session("Late, too", key="late-too") as s:
@@ -175,11 +175,11 @@ def test_an_undelivered_end_of_a_session_is_sent_later_under_the_other_key(serve
     with nowhere.session("Away", key="away") as s:
         s.record("user", 1)
     nowhere.close()
-    [left] = remaining_in(served.spool)
+    [remaining] = remaining_in(served.spool)
     away: list[Fate] = ["no request"] * 20
     served.gate.plan(["passes", "passes", *away])
     with Connection(Server(url=served.gate.url, key=served.key)) as connection:
-        assert send(left, connection, key="other").arrived == 1
+        assert send(remaining, connection, key="other").arrived == 1
         served.gate.plan([])
         [end] = remaining_in(served.spool)
         assert (end.session["key"], end.actions) == ("other", 0)

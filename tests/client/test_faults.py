@@ -67,8 +67,8 @@ def test_an_action_with_temporary_server_errors_is_delivered_in_order(tmp_path: 
         TimeMachine(url, "tmk_x", spool=tmp_path, patience=20.0) as tm,
         tm.session("One", key="one") as s,
     ):
-        for said in (1, "poison", 2):
-            s.record("agent", said)
+        for content in (1, "poison", 2):
+            s.record("agent", content)
         assert s.flush()
     assert failing.taken == {"one": [1, "poison", 2]}
     assert list(tmp_path.iterdir()) == []

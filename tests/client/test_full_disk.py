@@ -63,8 +63,8 @@ def test_actions_lost_at_process_exit_are_counted_and_reported(served: Served) -
     served.gate.shut()
     out, err = served.run(FULL.format(patience=0.1, limit=8_000, then="print(tm.close())")).communicate()
     assert out == "False\n"
-    kept = len(served.spooled())
-    assert f"{50 - kept} actions of session full are lost" in err
+    stored = len(served.spooled())
+    assert f"{50 - stored} actions of session full are lost" in err
 
 
 def test_actions_that_do_not_fit_in_memory_are_counted_in_the_session(served: Served) -> None:

@@ -72,8 +72,8 @@ def test_events_are_read_by_layer_and_an_agent_resumes_from_a_snapshot(tmp_path:
     assert [each["event_type"] for each in found.get_events_by_layer("sys")] == ["file.open", "http.get"]
     assert (found.metadata, found.skipped, len(found.events)) == ({"session_id": "s"}, [5, 6], 4)
     agent = Agent()
-    told = found.resume_from_snapshot(0, agent=agent)
-    assert (told["messages_restored"], told["model"]) == (1, "m")
+    resumed = found.resume_from_snapshot(0, agent=agent)
+    assert (resumed["messages_restored"], resumed["model"]) == (1, "m")
     assert (agent.messages, agent.system_prompt) == ([{"role": "user", "content": "hi"}], "Be kind.")
     agent.messages.append("more")
     assert found.resume_from_snapshot(0)["messages_restored"] == 1

@@ -29,35 +29,35 @@ def recipes(served: Served, worker: None, monkeypatch: pytest.MonkeyPatch) -> li
 def test_the_recipes_run_in_order(
     recipes: list[tuple[str, str]], served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said: dict[str, str] = {}
+    outputs: dict[str, str] = {}
     names: dict[str, object] = {}
     for title, code in recipes:
         exec(compile(code, str(DOCUMENT), "exec"), names)
         index(served.project)
         read(served.project)
-        said[title] = said.get(title, "") + capsys.readouterr().out
-    told = said["Read the whole session"]
-    places = [told.index(f"[{number}] ") for number in (1, 2, 3, 4, 5)]
+        outputs[title] = outputs.get(title, "") + capsys.readouterr().out
+    transcript = outputs["Read the whole session"]
+    places = [transcript.index(f"[{number}] ") for number in (1, 2, 3, 4, 5)]
     assert places == sorted(places)
     assert len(names["messages"]) == 5  # type: ignore[arg-type]
-    decided = said["Read only the decisions"]
+    decided = outputs["Read only the decisions"]
     assert "{'kept': 3, 'recorded': 5}" in decided
     assert "left out]" in decided
-    going_on = said["Start with what earlier sessions learned"]
+    going_on = outputs["Start with what earlier sessions learned"]
     assert "orders-tuesday 1 error" in going_on
     assert "From earlier sessions:" in str(names["prompt"])
-    figured = said["Ask what was figured out, and when"]
+    figured = outputs["Ask what was figured out, and when"]
     assert "('today', '" in figured
     assert "('orders-tuesday', 3)" in figured
     assert "in the last session" in figured
-    again = said["Recognise a known error"]
-    assert "cannot read properties of undefined" in again
-    assert "fetchCart() is not awaited" in again
-    assert said["List sessions"].split("\n")[0].startswith("orders-friday")
-    pairs = said["Export training pairs"]
+    recognised = outputs["Recognise a known error"]
+    assert "cannot read properties of undefined" in recognised
+    assert "fetchCart() is not awaited" in recognised
+    assert outputs["List sessions"].split("\n")[0].startswith("orders-friday")
+    pairs = outputs["Export training pairs"]
     assert "Perhaps the cart is empty" in pairs
     assert "all tests pass" in pairs
-    assert "'turns': 2" in said["Compress finished sessions"]
-    assert "{'kept': 3, 'recorded': 5}" in said["Compress finished sessions"]
-    assert said["Delete"].splitlines()[0] == "1"
+    assert "'turns': 2" in outputs["Compress finished sessions"]
+    assert "{'kept': 3, 'recorded': 5}" in outputs["Compress finished sessions"]
+    assert outputs["Delete"].splitlines()[0] == "1"
     assert not Session.objects.exists()

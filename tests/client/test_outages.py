@@ -222,9 +222,13 @@ def test_a_refused_action_is_set_aside_and_the_others_are_delivered(
         assert not s.flush()
     hole = served.actions("unfit")[20]
     assert (hole.name, hole.significance) == ("recorder.refused", "error")
-    told = value(hole.output)
-    assert (told["action"]["kind"], told["bytes"] > 3_000, "1,000" in told["why"]) == ("event", True, True)
-    assert [each for each in served.outputs("unfit") if each != told] == list(range(21))
+    report = value(hole.output)
+    assert (report["action"]["kind"], report["bytes"] > 3_000, "1,000" in report["why"]) == (
+        "event",
+        True,
+        True,
+    )
+    assert [each for each in served.outputs("unfit") if each != report] == list(range(21))
     ((why, action),) = served.refused()
     assert "1,000" in why
     assert action["id"] == "i" * 3_000

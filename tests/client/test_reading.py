@@ -116,9 +116,9 @@ def test_undelivered_actions_are_replayed_too(served: Served, worker: None) -> N
         s.put("Some text.")
         s.find("text")
         s.record("user", "x")
-        under_way = tm.replay(s)
-    under_way.cancel()
-    assert under_way.wait().status in {"done", "cancelled"}
+        running = tm.replay(s)
+    running.cancel()
+    assert running.wait().status in {"done", "cancelled"}
 
 
 def test_a_transcript_contains_all_or_chosen_turns_just_recorded(served: Served) -> None:

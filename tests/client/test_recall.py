@@ -31,8 +31,8 @@ def test_a_conversation_starts_with_context_from_earlier_sessions(served: Served
         assert "Session Pool (pool), begun " in found.text
         assert "[2] agent, breakthrough: Workers keep their connections" in found.text
         assert found.document["tokens"]["kept"] <= 2_000
-    again = asyncio.run(tm.acontext_for("Are connections exhausted?", budget=100))
-    assert again.document["tokens"]["kept"] <= 100
+    repeated = asyncio.run(tm.acontext_for("Are connections exhausted?", budget=100))
+    assert repeated.document["tokens"]["kept"] <= 100
     assert tm.context_for("Guten Tag", mode="text").text == ""
 
 
@@ -74,9 +74,9 @@ def test_a_number_without_a_json_form_is_refused_by_name(served: Served, number:
     tm = served.machine()
     with tm.session("Pool", key="pool") as s:
         s.record("user", "The connection pool is exhausted.")
-    asked: list[dict[str, Any]] = [{"min_importance": number}, {"tags": ["x", number]}]
+    queries: list[dict[str, Any]] = [{"min_importance": number}, {"tags": ["x", number]}]
     wrongs: list[Callable[[], object]] = [partial(tm.weigh, "pool", 1, importance=number)]
-    wrongs.extend(partial(tm.recall, "pool", **each) for each in asked)
+    wrongs.extend(partial(tm.recall, "pool", **each) for each in queries)
     for wrong in wrongs:
         with pytest.raises(ClientError, match=f"(importance|tags)` cannot be {number}. Use a finite") as why:
             wrong()

@@ -175,9 +175,9 @@ def test_a_later_change_of_a_value_does_not_change_its_record(served: Served) ->
             messages_then = list(messages)
         s.record("agent", messages)
         messages.clear()
-    call_made, said = served.actions("snapshot")
+    call_made, message = served.actions("snapshot")
     assert value(call_made.input) == [{"role": "user", "content": "one"}]
-    assert value(call_made.output) == value(said.output) == messages_then
+    assert value(call_made.output) == value(message.output) == messages_then
 
 
 @dataclasses.dataclass
@@ -254,14 +254,14 @@ def test_an_asynchronous_program_records_a_session(served: Served) -> None:
 
 
 def test_automatic_checkpoints_are_set_every_n_actions(served: Served) -> None:
-    said: list[str] = []
+    messages: list[str] = []
 
     def state() -> dict[str, Any]:
-        return {"messages": said, "environment": {"OPENAI_API_KEY": "sk-1", "HOME": "/home"}}
+        return {"messages": messages, "environment": {"OPENAI_API_KEY": "sk-1", "HOME": "/home"}}
 
     with served.machine().session("Every", key="every", checkpoint_every=2, state=state) as s:
         for number in range(5):
-            said.append(str(number))
+            messages.append(str(number))
             s.record("agent", number)
     found = served.actions("every")
     assert [each.kind for each in found] == ["message", "message", "checkpoint"] * 2 + ["message"]

@@ -12,11 +12,11 @@ from timemachine.recording.sessions.models import Session
 def test_reusing_the_key_of_an_ended_session_starts_a_new_session(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for said in ("first", "second", "third"):
+    for word in ("first", "second", "third"):
         with served.machine().session("Nightly", key="nightly") as s:
-            s.record("user", said)
+            s.record("user", word)
             assert s.flush()
-            s.record("agent", said)
+            s.record("agent", word)
     assert served.outputs("nightly") == ["first", "first"]
     others = list(Session.objects.exclude(key="nightly").order_by("id"))
     assert [served.outputs(each.key) for each in others] == [["second", "second"], ["third", "third"]]
@@ -31,11 +31,11 @@ def test_recording_after_a_close_continues_in_the_same_session(served: Served) -
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine()
-    again = tm.session("Nightly", key="nightly", end=False)
-    for said in (1, 2, 3):
-        again.record("user", said)
+    reopened = tm.session("Nightly", key="nightly", end=False)
+    for number in (1, 2, 3):
+        reopened.record("user", number)
         assert tm.close()
-    assert served.outputs(again.key) == [1, 2, 3]
+    assert served.outputs(reopened.key) == [1, 2, 3]
     assert Session.objects.count() == 2
 
 
@@ -43,29 +43,29 @@ def test_a_process_taking_over_a_spool_finds_the_session_it_continued_in(served:
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine(patience=0.2)
-    again = tm.session("Nightly", key="nightly")
-    again.record("user", "one")
-    assert again.flush()
+    reopened = tm.session("Nightly", key="nightly")
+    reopened.record("user", "one")
+    assert reopened.flush()
     served.gate.shut()
-    again.record("user", "two")
-    again.end()
+    reopened.record("user", "two")
+    reopened.end()
     tm.close()
     served.gate.open()
     assert served.machine().deliver_spooled()
-    assert served.outputs(again.key) == ["one", "two"]
-    assert Session.objects.get(key=again.key).status == "ended"
+    assert served.outputs(reopened.key) == ["one", "two"]
+    assert Session.objects.get(key=reopened.key).status == "ended"
 
 
 def test_strict_mode_sets_aside_actions_for_an_ended_session_and_raises(served: Served) -> None:
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine(strict=True)
-    again = tm.session("Nightly", key="nightly")
-    again.record("user", "second")
+    reopened = tm.session("Nightly", key="nightly")
+    reopened.record("user", "second")
     with pytest.raises(NotRecorded, match=r"1 action refused.*spool list.*has ended"):
-        again.flush()
+        reopened.flush()
     with pytest.raises(NotRecorded, match="has ended"):
-        again.end()
+        reopened.end()
     with pytest.raises(NotRecorded, match="has ended"):
         tm.flush()
     ((_, action),) = served.refused()
@@ -123,15 +123,15 @@ def test_the_next_process_finds_the_session_of_a_later_spool(served: Served) -> 
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine(patience=0.5)
-    again = tm.session("Nightly", key="nightly")
-    again.record("user", "one")
-    assert again.flush()
+    reopened = tm.session("Nightly", key="nightly")
+    reopened.record("user", "one")
+    assert reopened.flush()
     assert tm.close()
     served.gate.shut()
-    again.record("user", "two")
-    again.end()
+    reopened.record("user", "two")
+    reopened.end()
     tm.close()
     served.gate.open()
     assert served.machine().deliver_spooled()
-    assert served.outputs(again.key) == ["one", "two"]
+    assert served.outputs(reopened.key) == ["one", "two"]
     assert (served.spooled(), served.refused()) == ([], [])

@@ -109,9 +109,9 @@ def test_the_usage_of_any_library_is_read_and_stored_unchanged(served: Served) -
     assert [(each.input_tokens, each.output_tokens, each.cached_tokens) for each in found] == [
         tokens for _, tokens, _ in USAGES
     ]
-    for each, (_, _, kept) in zip(found, USAGES, strict=True):
+    for each, (_, _, stored) in zip(found, USAGES, strict=True):
         given = (each.parameters or {}).get("as_given", {}).get("usage", {})
-        assert kept is None or kept in given
+        assert stored is None or stored in given
     assert (found[-1].parameters or {})["as_given"] == {"usage": "a lot"}
     assert {value(each.output) for each in found} == {"Hello."}
     assert served.refused() == []
@@ -180,8 +180,8 @@ def test_an_error_of_any_form_counts_as_an_error(served: Served, caplog: pytest.
         ("E", None),
         *[(None, None)] * 2,
     ]
-    kept = [(each.parameters or {}).get("as_given", {}).get("error", "-") for each in found]
-    assert kept == [
+    stored = [(each.parameters or {}).get("as_given", {}).get("error", "-") for each in found]
+    assert stored == [
         {},
         {"type": None},
         {"code": 5},
@@ -209,10 +209,10 @@ def test_each_field_with_an_invalid_value_is_logged_once_by_name(
                 s.add({"kind": "event", "output": name, name: given})
             s.llm_call("m:x").__call__(lambda q: {"usage": {"prompt_tokens": 5}})("hi")
         assert served.outputs(key)[:-1] == ["plain", *odd]
-    kept = [(each.parameters or {}).get("as_given", {}) for each in served.actions("once")]
-    assert [list(each) for each in kept[1:-1]] == [[name] for name in odd]
-    told = [each.getMessage() for each in caplog.records if "as_given" in each.getMessage()]
-    assert sorted(told) == sorted(
+    stored = [(each.parameters or {}).get("as_given", {}) for each in served.actions("once")]
+    assert [list(each) for each in stored[1:-1]] == [[name] for name in odd]
+    logged = [each.getMessage() for each in caplog.records if "as_given" in each.getMessage()]
+    assert sorted(logged) == sorted(
         f"Invalid value for `{name}` of an action. It is stored in the parameters under `as_given`."
         for name in odd
     )

@@ -189,5 +189,5 @@ def test_the_httpx_log_shows_the_requests_of_the_agent_and_not_of_the_recorder(
         s.record("user", 1)
         assert s.flush()
         httpx.get(f"{served.gate.url}/health/live?mine")
-    said = [each.getMessage() for each in caplog.records if each.name == "httpx"]
-    assert ["?mine" in each for each in said] == [True]
+    logged = [each.getMessage() for each in caplog.records if each.name == "httpx"]
+    assert ["?mine" in each for each in logged] == [True]

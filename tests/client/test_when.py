@@ -40,14 +40,14 @@ def test_a_session_started_by_a_clock_that_is_ahead_can_still_be_ended(
 
 
 def test_the_start_time_is_omitted_for_a_server_that_does_not_know_the_field(served: Served) -> None:
-    asked = []
+    requests = []
 
     def older(request: Request) -> None:
         body = json.loads(request.body) if request.body else None
-        asked.append((request.path, body))
+        requests.append((request.path, body))
         if body and "started_at" in body:
-            said = {"code": "invalid_request", "message": "`started_at` is unknown.", "facts": {}}
-            answering(422, json.dumps(said).encode())(request)
+            refusal = {"code": "invalid_request", "message": "`started_at` is unknown.", "facts": {}}
+            answering(422, json.dumps(refusal).encode())(request)
         else:
             answering(200, b'{"sequences": [1]}')(request)
 
@@ -56,6 +56,6 @@ def test_the_start_time_is_omitted_for_a_server_that_does_not_know_the_field(ser
         with tm.session("Older", key="older") as s:
             s.record("user", 1, started_at=time.time())
         assert tm.close()
-    begins = [body for path, body in asked if path == "/api/sessions"]
+    begins = [body for path, body in requests if path == "/api/sessions"]
     assert begins[-1] == {"name": "Older", "key": "older"}
-    assert [path for path, _ in asked][-2:] == ["/api/sessions/older/actions", "/api/sessions/older/end"]
+    assert [path for path, _ in requests][-2:] == ["/api/sessions/older/actions", "/api/sessions/older/end"]

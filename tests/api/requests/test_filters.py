@@ -49,15 +49,18 @@ def test_an_unknown_filter_is_refused_by_name(api: Program, session: str, path: 
 
 def test_a_filter_with_two_different_values_is_refused_by_name(api: Program, session: str) -> None:
     for path in ("/sessions?agent=a&agent=b", "/sessions?tag=a&tag=b", "/search?q=x&tool=a&tool="):
-        told = api.get(path)
-        assert (told.status_code, told.json()["facts"]["field"]) == (422, path.rsplit("&")[-1].split("=")[0])
+        response = api.get(path)
+        assert (response.status_code, response.json()["facts"]["field"]) == (
+            422,
+            path.rsplit("&")[-1].split("=")[0],
+        )
     assert api.get("/sessions?agent=a&agent=a").status_code == 200
 
 
 def test_an_unknown_parameter_is_refused_with_the_known_ones(api: Program, session: str) -> None:
-    told = api.get("/sessions/run-1/export?fromat=zip").json()
-    assert told["message"] == "There is no parameter `fromat`; there are format."
-    assert told["facts"]["fields"] == ["fromat"]
+    body = api.get("/sessions/run-1/export?fromat=zip").json()
+    assert body["message"] == "There is no parameter `fromat`; there are format."
+    assert body["facts"]["fields"] == ["fromat"]
 
 
 def test_a_body_field_in_the_query_string_is_refused_with_a_hint(api: Program, session: str) -> None:
@@ -71,8 +74,8 @@ def test_a_body_field_in_the_query_string_is_refused_with_a_hint(api: Program, s
 
 
 def test_an_infinite_number_is_refused_with_a_clear_message(api: Program, session: str) -> None:
-    told = api.get("/search?q=x&min_cost=inf").json()["message"]
-    assert told == "`min_cost`: it is a finite number."
+    message = api.get("/search?q=x&min_cost=inf").json()["message"]
+    assert message == "`min_cost`: it is a finite number."
 
 
 def test_a_missing_key_is_reported_before_anything_else(api: Program) -> None:

@@ -61,17 +61,17 @@ def paged(api: Program, session: str, path: str) -> str:
 def refused(answer: Any, *statuses: int) -> str:
     """The message of a refusal, which has one of these statuses."""
     assert answer.status_code in statuses, answer.content[:300]
-    told = answer.json()
-    assert set(told) == {"code", "message", "facts"}
-    assert told["code"] != "internal_error"
-    return str(told["message"])
+    body = answer.json()
+    assert set(body) == {"code", "message", "facts"}
+    assert body["code"] != "internal_error"
+    return str(body["message"])
 
 
 @pytest.mark.parametrize("path", PAGED)
 def test_a_cursor_that_the_list_never_returned_is_refused(api: Program, paged: str, path: str) -> None:
     for value in NEVER_GIVEN:
-        said = refused(api.get(paged, after=cursor(value)), 422)
-        assert "first page" in said or "`after`" in said, value
+        message = refused(api.get(paged, after=cursor(value)), 422)
+        assert "first page" in message or "`after`" in message, value
 
 
 @pytest.mark.parametrize("path", PAGED)

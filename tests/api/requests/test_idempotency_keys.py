@@ -53,8 +53,8 @@ def test_a_repeated_request_is_recorded_once_and_gets_the_same_answer(
 def test_concurrent_repeats_are_recorded_once_with_one_answer(api: Program, session: str, what: str) -> None:
     path = f"/sessions/{session}/{what}"
     with ThreadPoolExecutor(max_workers=10) as pool:
-        asked = [in_a_thread(pool, lambda: sent(api, path, BODIES[what])) for _ in range(15)]
-        answers = [each.result() for each in asked]
+        futures = [in_a_thread(pool, lambda: sent(api, path, BODIES[what])) for _ in range(15)]
+        answers = [each.result() for each in futures]
     assert len({json.dumps(each, sort_keys=True) for each in answers}) == 1
     assert answers[0][0] in (200, 201)
     assert Action.objects.count() == (2 if what == "ask" else 1)
@@ -64,8 +64,8 @@ def test_concurrent_repeats_are_recorded_once_with_one_answer(api: Program, sess
 def test_fifty_concurrent_starts_with_one_key_create_one_session(api: Program) -> None:
     body = {"name": "Once", "collection": "new"}
     with ThreadPoolExecutor(max_workers=10) as pool:
-        asked = [in_a_thread(pool, lambda: sent(api, "/sessions", body)) for _ in range(50)]
-        answers = [each.result() for each in asked]
+        futures = [in_a_thread(pool, lambda: sent(api, "/sessions", body)) for _ in range(50)]
+        answers = [each.result() for each in futures]
     assert len({(status, answer["id"]) for status, answer in answers}) == 1
     assert Session.objects.count() == 1
     assert sent(api, "/sessions", {"name": "Other"})[1]["code"] == "idempotency_key_reused"
@@ -94,13 +94,13 @@ def test_a_refused_request_can_be_retried_with_its_key(api: Program, session: st
 @pytest.mark.django_db(transaction=True)
 def test_a_repeated_streaming_ask_gets_its_stored_answer_as_events(api: Program, session: str) -> None:
     body = BODIES["ask"] | {"stream": True}
-    told = [
+    streams = [
         b"".join(api.post(f"/sessions/{session}/ask", body, **{"Idempotency-Key": "k"}).streaming_content)
         for _ in range(2)
     ]
-    first, again = (json.loads(each.split(b"data: ")[-1]) for each in told)
-    assert first == again
-    assert told[1].startswith(b"event: done")
+    first, second = (json.loads(each.split(b"data: ")[-1]) for each in streams)
+    assert first == second
+    assert streams[1].startswith(b"event: done")
     assert Action.objects.count() == 2
 
 

@@ -81,9 +81,9 @@ def test_an_unknown_checkpoint_is_refused_with_the_existing_ones(api: Program, s
 
 
 def test_an_unknown_kind_is_refused_with_the_known_kinds(api: Program) -> None:
-    told = api.get("/search?q=x&kind=checkpiont").json()["message"]
-    assert "checkpoint" in told
-    assert "''" not in told
+    message = api.get("/search?q=x&kind=checkpiont").json()["message"]
+    assert "checkpoint" in message
+    assert "''" not in message
 
 
 @pytest.mark.parametrize("method", ["get", "put", "post", "delete"])

@@ -56,11 +56,11 @@ def test_an_export_over_the_request_limit_is_imported_over_the_api(api: Program,
     found = FileImport.objects.get()
     assert (found.size, len(found.data), begun.json()) == (len(file), 0, {"import_id": str(found.id)})
     work(found.id)
-    told = api.get(f"/imports/{found.id}").json()
-    assert (told["status"], told["error"], told["sessions"][0]["actions"]) == ("done", None, 10)
+    body = api.get(f"/imports/{found.id}").json()
+    assert (body["status"], body["error"], body["sessions"][0]["actions"]) == ("done", None, 10)
     session = Session.objects.get(key="large")
-    again = b"".join(export_session(session).parts)
-    assert [json.loads(line).get("output") for line in again.splitlines()] == [
+    repeated = b"".join(export_session(session).parts)
+    assert [json.loads(line).get("output") for line in repeated.splitlines()] == [
         json.loads(line).get("output") for line in file.splitlines()
     ]
     assert not FilePart.objects.exists()

@@ -180,5 +180,5 @@ def test_a_step_without_any_retrieval_has_no_hits() -> None:
 @pytest.mark.parametrize(("depth", "to"), [(None, ""), (1_200, " down to rank 1,200")])
 def test_the_rank_overlap_of_the_hits_is_shown_with_its_depth(depth: int | None, to: str) -> None:
     found = retrieval(overlap=0.125, k=8, rank_biased_overlap=1.0, rank_biased_depth=depth)
-    told = fact("retrieval", shown(step(retrieval=found), DEBUG))
-    assert told == f"changed (overlap@8 0.12, rank-biased 1.00{to})"
+    result = fact("retrieval", shown(step(retrieval=found), DEBUG))
+    assert result == f"changed (overlap@8 0.12, rank-biased 1.00{to})"

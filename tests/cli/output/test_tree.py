@@ -29,16 +29,16 @@ def test_children_of_a_step_with_a_missing_parent_stay_under_that_step() -> None
 
 
 def test_steps_are_printed_once_their_parent_number_has_passed() -> None:
-    told: list[str] = []
+    printed: list[str] = []
 
     def steps() -> Iterator[Any]:
         yield step(2, "a", 1)
         yield step(3, None, "a")
-        assert len(told) == 2
+        assert len(printed) == 2
 
     for line in action_lines(steps(), last=9):
-        told.append(line)  # noqa: PERF402  # what came is looked at while more comes
-    assert [line.index("event") for line in told] == [3, 5]
+        printed.append(line)  # noqa: PERF402  # what came is looked at while more comes
+    assert [line.index("event") for line in printed] == [3, 5]
 
 
 def test_missing_parents_and_parent_cycles_do_not_block_the_output() -> None:

@@ -63,9 +63,9 @@ def test_json_output_is_the_api_document_with_every_pair(both: Here) -> None:
 
 
 def test_only_pairs_with_the_chosen_status_are_shown(both: Here) -> None:
-    said = ok(both, "session", "compare", "one", "two", "--show", "only_right")
-    assert "d.py" in said
-    assert "c.py" not in said
+    output = ok(both, "session", "compare", "one", "two", "--show", "only_right")
+    assert "d.py" in output
+    assert "c.py" not in output
     assert "No pairs with the status only left." in ok(
         both, "session", "compare", "one", "two", "--show", "only_left"
     )
@@ -91,9 +91,9 @@ def test_asks_skipped_for_the_spend_limit_are_listed_as_not_asked(
     refunds(tm)
     spent = ("--use-model", "openai:gpt-4o", "--skip-finds", "--spend-limit", "0.0000001")
     replay = tm.json("session", "replay", "s1", "--audit", *spent)["id"]
-    said = ok(tm, "session", "compare", "s1", replay)
-    assert "0 same, 0 modified, 0 moved, 1 only left, 0 only right, 1 not asked\n" in said
-    (line,) = [line for line in said.splitlines() if line.startswith("- ")]
+    output = ok(tm, "session", "compare", "s1", replay)
+    assert "0 same, 0 modified, 0 moved, 1 only left, 0 only right, 1 not asked\n" in output
+    (line,) = [line for line in output.splitlines() if line.startswith("- ")]
     assert "1  When are refunds paid?" in line
     assert "not asked, spend limit: When" in line
     assert "not asked" in ok(tm, "session", "compare", "s1", replay, "--show", "not_asked")

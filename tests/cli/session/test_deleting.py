@@ -18,8 +18,8 @@ def recorded(tm: Here) -> str:
 def test_a_turn_is_deleted_with_a_reason(tm: Here, recorded: str) -> None:
     words = ("session", "delete", recorded, "--step", "1")
     assert tm.run(*words, "--yes").code == 2
-    asked = tm.run(*words, "--reason", "asked for", given="n\n")
-    assert (asked.code, "Nothing was deleted" in asked.err) == (1, True)
+    prompted = tm.run(*words, "--reason", "asked for", given="n\n")
+    assert (prompted.code, "Nothing was deleted" in prompted.err) == (1, True)
     done = tm.run(*words, "--reason", "asked for", "--yes")
     assert done.out == "Step 1 was deleted. A tombstone replaces it.\n"
     seen = tm.run("session", "view", recorded).out
@@ -51,8 +51,8 @@ def test_deleting_reports_where_a_summary_remains(tm: Here, recorded: str) -> No
     turn = ("session", "delete", recorded, "--step", "2", "--reason", "asked for", "--yes")
     stays = f"A summary that may quote it stays in the collection handbook, frame {put['frame']:,}."
     assert tm.run(*turn).out.splitlines()[-1] == stays
-    gone = tm.run("session", "delete", recorded, "--yes").out.splitlines()
-    assert gone[-1] == f"A summary of it stays in the collection handbook, frame {put['frame']:,}."
+    deleted = tm.run("session", "delete", recorded, "--yes").out.splitlines()
+    assert deleted[-1] == f"A summary of it stays in the collection handbook, frame {put['frame']:,}."
 
 
 def test_a_dry_run_reports_what_would_be_deleted_and_deletes_nothing(tm: Here, recorded: str) -> None:
@@ -94,16 +94,16 @@ def test_a_retention_rule_shows_what_it_would_delete_before_it_is_set(tm: Here, 
         False,
     )
     made = tm.json(*words, "--yes")
-    again = tm.run(*words, "--yes").out
-    assert f"Rule {made['id']}: {made['says']}. It was already set on 20" in again
+    repeated = tm.run(*words, "--yes").out
+    assert f"Rule {made['id']}: {made['says']}. It was already set on 20" in repeated
     changed = tm.run("retention", "set", "200", "--agent", "clerk", "--dry-run").out.splitlines()
     assert changed[-1] == f"It replaces this rule: {made['says']}."
     assert (made["says"], made["early"]) == ("sessions of agent clerk: deleted after 30 days", True)
     assert "shorter than six months" in tm.run("retention", "list").out
     assert tm.run("retention", "set", "keep").code == 0
-    gone = tm.run("retention", "remove", made["id"])
-    assert gone.out == "Rule removed: sessions of agent clerk: deleted after 30 days.\n"
-    nothing, singly = tm.run("retention", "log").out.splitlines()
-    assert nothing == "No bulk deletions."
+    removed = tm.run("retention", "remove", made["id"])
+    assert removed.out == "Rule removed: sessions of agent clerk: deleted after 30 days.\n"
+    log_lines, singly = tm.run("retention", "log").out.splitlines()
+    assert log_lines == "No bulk deletions."
     assert singly.endswith("/settings/retention/#singly")
     assert tm.run("retention", "set", "soon").code == 2

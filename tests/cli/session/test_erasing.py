@@ -23,8 +23,8 @@ def test_nothing_is_erased_without_a_reason(tm: Here, recorded: str) -> None:
     assert re.search(r"^step 1, name +\[erased: field\]$", seen.out, re.MULTILINE)
     assert "the first of two names" in tm.run("session", "view", recorded).out
     words = ("session", "erase", recorded, "--field", "name", "--step", "1", "--reason", "asked for")
-    asked = tm.run(*words, given="n\n")
-    assert (asked.code, "steps" in asked.err, "Nothing was erased" in asked.err) == (1, True, True)
+    prompted = tm.run(*words, given="n\n")
+    assert (prompted.code, "steps" in prompted.err, "Nothing was erased" in prompted.err) == (1, True, True)
     assert "the first of two names" in tm.run("session", "view", recorded).out
     done = tm.run(*words, "--yes")
     assert done.out.startswith("Permanently erased by ")

@@ -49,10 +49,10 @@ def test_judge_shows_the_cost_first_and_then_each_sentence(
         "  1  quote not found  Refunds are paid within 14 days.",
         "     judge model: contradicted; quote not found in the passages (passage 1, #0): within 30 days",
     ]
-    told = {line.split("  ", 1)[0]: line.split("  ", 1)[1].strip() for line in lines[4:]}
-    assert told["verdicts"] == "0 supported, 0 contradicted, 0 not found, 1 quote not found"
-    assert told["grounding"] == "same for every sentence"
-    assert told["cost"].startswith("$0.00")
+    rows = {line.split("  ", 1)[0]: line.split("  ", 1)[1].strip() for line in lines[4:]}
+    assert rows["verdicts"] == "0 supported, 0 contradicted, 0 not found, 1 quote not found"
+    assert rows["grounding"] == "same for every sentence"
+    assert rows["cost"].startswith("$0.00")
 
 
 def test_judge_with_json_prints_the_api_document(tm: Here, stub: StubModelServer, recorded: str) -> None:
@@ -85,13 +85,13 @@ def test_ctrl_c_cancels_the_judgement(tm: Here, stub: StubModelServer, recorded:
     stub.wait_for_calls(1)
     typed.process.send_signal(signal.SIGINT)
     assert typed.read().startswith(f"Asking {MODEL}")
-    code, said = typed.end()
-    assert (code, "The judgement was cancelled" in said) == (130, True)
+    code, stderr = typed.end()
+    assert (code, "The judgement was cancelled" in stderr) == (130, True)
     wait_until(lambda: Judgement.objects.get().state == "failed")
     assert Judgement.objects.get().error_type == "cancelled"
     assert "$0 + 1 call of unknown price for 1 judgement" in tm.run("session", "view", recorded).out
 
 
 def test_the_local_model_cannot_judge(tm: Here, recorded: str) -> None:
-    said = tm.refused("session", "judge", recorded, "1", "--model", "local:extractive")
-    assert "quotes sentences and cannot judge them" in said
+    refusal = tm.refused("session", "judge", recorded, "1", "--model", "local:extractive")
+    assert "quotes sentences and cannot judge them" in refusal

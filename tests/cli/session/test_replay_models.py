@@ -59,14 +59,16 @@ def test_the_estimate_for_a_changed_prompt_is_that_of_the_api(
     tm: Here, recorded: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="Within 14 days."))
-    asked = ("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o")
+    arguments = ("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o")
     prompt = "Be brief. " * 1_000
-    ran = tm.run(*asked, "--system-prompt", prompt, "--max-tokens", "4000")
+    ran = tm.run(*arguments, "--system-prompt", prompt, "--max-tokens", "4000")
     body = {"audit": True, "reason": "r", "use_models": ["openai:gpt-4o"]}
     changed = body | {"system_prompt": prompt, "max_tokens": 4_000}
-    (told,) = program(tm.project, "run").post("/sessions/s1/replays/estimate", changed).json()["estimates"]
-    assert told["cost_usd"] > 0.04
-    assert f"1 ask with openai:gpt-4o: estimated cost {money(told['cost_usd'])}.\n" in ran.err
+    (document,) = (
+        program(tm.project, "run").post("/sessions/s1/replays/estimate", changed).json()["estimates"]
+    )
+    assert document["cost_usd"] > 0.04
+    assert f"1 ask with openai:gpt-4o: estimated cost {money(document['cost_usd'])}.\n" in ran.err
 
 
 def test_an_unknown_price_is_shown_as_unknown_and_exceeds_any_limit(
@@ -81,8 +83,8 @@ def test_an_unknown_price_is_shown_as_unknown_and_exceeds_any_limit(
         "1 ask with openai:nobody-knows-1: estimated cost $0 + 1 call of unknown price.\n"
         "--fail-on: the cost of 1 call is not known, so it may be more than $100.00.\n",
     )
-    asked = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:nobody-knows-1")
-    assert "cost       unknown\n" in asked.out
+    ran_ask = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:nobody-knows-1")
+    assert "cost       unknown\n" in ran_ask.out
 
 
 def test_a_model_failure_is_an_error_of_the_step_and_not_of_the_command(

@@ -48,11 +48,11 @@ def test_an_audit_without_a_model_verifies_the_frozen_context(tm: Here, recorded
     first, *_ = ran.out.split("\n\n")
     lines = first.splitlines()
     assert lines[0].startswith("Step 1 · ask · ")
-    told = {line[2:18].strip(): line[18:].strip() for line in lines[1:7]}
-    assert told["mode"] == "audit, frozen context"
-    assert told["original model"] == "local:extractive-1"
-    assert told["frozen frames"].startswith("3: #")
-    assert told["context"] == "verified"
+    rows = {line[2:18].strip(): line[18:].strip() for line in lines[1:7]}
+    assert rows["mode"] == "audit, frozen context"
+    assert rows["original model"] == "local:extractive-1"
+    assert rows["frozen frames"].startswith("3: #")
+    assert rows["context"] == "verified"
     assert ran.out.splitlines()[-1].startswith(f"Replay {replay.id} is done: ")
 
 
@@ -104,10 +104,10 @@ def test_a_debug_replay_shows_what_retrieval_returns_now(tm: Here, recorded: Ses
 
 def test_an_ask_with_a_grounding_of_another_tool_is_replayed(tm: Here, worker: None) -> None:
     session = start_session(tm.project, name="Elsewhere", by="test", key="s2")
-    asked = ActionDraft(
+    ask = ActionDraft(
         kind="ask", model="local:extractive-1", input="Why?", output="So.", grounding={"score": 0.5}
     )
-    append(session.id, [asked])
+    append(session.id, [ask])
     ran = tm.run("session", "replay", "s2", "--audit", "--verbose")
     assert ran.code == 0, ran
     assert "; without a label 0.50" in ran.out
@@ -129,8 +129,8 @@ def test_parts_of_a_session_can_be_skipped(tm: Here, recorded: Session) -> None:
         (("--from-checkpoint", "3"), [4]),
     ):
         done = tm.json("session", "replay", str(recorded.id), *words)
-        kept = Replay.objects.get(id=done["id"]).steps.order_by("sequence")
-        assert list(kept.values_list("sequence", flat=True)) == sequences
+        stored = Replay.objects.get(id=done["id"]).steps.order_by("sequence")
+        assert list(stored.values_list("sequence", flat=True)) == sequences
         assert done["status"] == "done"
 
 
@@ -256,6 +256,6 @@ def test_a_replay_without_a_worker_warns_once(
     }
     for _ in range(3):
         update(queued)
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "Check that a worker is running" in said
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1
+    assert "Check that a worker is running" in output

@@ -46,11 +46,11 @@ def transcript(*texts: str, session: str = "s1") -> str:
 
 def test_starting_a_session_explains_how_to_end_it(tm: Here) -> None:
     ran = tm.run("session", "start", "notes", "--name", "Früh am Morgen", "--agent", "coder", "--key", "s:1")
-    kept = Session.objects.get()
-    assert (ran.code, kept.name, kept.agent, kept.key) == (0, "Früh am Morgen", "coder", "s:1")
+    stored = Session.objects.get()
+    assert (ran.code, stored.name, stored.agent, stored.key) == (0, "Früh am Morgen", "coder", "s:1")
     assert ran.out.startswith("Session s:1 records into notes.\n")
     assert ran.out.endswith("End it with: timemachine session end s:1\n")
-    assert str(kept.id) in ran.out
+    assert str(stored.id) in ran.out
 
 
 def test_a_taken_or_malformed_key_is_refused(tm: Here) -> None:
@@ -221,14 +221,14 @@ def test_an_import_reports_every_line(tm: Here) -> None:
     source = tm.file("run.jsonl", transcript("Hallo", "Wieso?") + "not json\n\n[1]\n")
     ran = tm.run("session", "import", source)
     assert ran.code == 0, ran
-    kept = Session.objects.get()
+    stored = Session.objects.get()
     head, row, lines, *reasons = ran.out.splitlines()
     assert head.split() == ["session", "key", "name", "actions", "already", "imported"]
-    assert row.split() == [str(kept.id), "s1", "Hallo", "2", "0"]
+    assert row.split() == [str(stored.id), "s1", "Hallo", "2", "0"]
     assert lines == "4 lines imported as 2 messages; 2 lines skipped."
     assert [reason.split(":")[0] for reason in reasons] == ["  line 3", "  line 5"]
-    again = tm.json("session", "import", source)
-    assert again["sessions"][0]["already_there"] == 2
+    repeated = tm.json("session", "import", source)
+    assert repeated["sessions"][0]["already_there"] == 2
 
 
 def test_one_file_gives_a_document_and_several_give_a_list(tm: Here) -> None:
@@ -305,8 +305,8 @@ def test_an_unreadable_file_does_not_stop_the_others(tm: Here) -> None:
     assert (ran.code, "1 message" in ran.out, says in ran.err) == (1, True, True)
     assert "Cannot read it (Is a directory)." in ran.err
     assert Session.objects.count() == 1
-    told = tm.run("session", "import", "not-here.jsonl", source, "--json")
-    imported, refused = json.loads(told.out)["imports"]
+    output = tm.run("session", "import", "not-here.jsonl", source, "--json")
+    imported, refused = json.loads(output.out)["imports"]
     assert (imported["sessions"][0]["already_there"], refused["error"]["code"]) == (1, "unreadable")
     assert says in tm.refused("session", "import", "not-here.jsonl")
     assert "Cannot read it (not a file name)." in tm.refused("session", "import", "a\0b")
@@ -329,9 +329,9 @@ def test_a_refused_file_does_not_stop_the_others(tm: Here) -> None:
         "worse.txt is not a transcript" in ran.err,
     ) == (1, True, True)
     assert Session.objects.count() == 2
-    told = tm.run("session", "import", bad, good, "--json")
-    imported, refused = json.loads(told.out)["imports"]
-    assert (told.code, imported["sessions"][0]["key"]) == (1, "good")
+    output = tm.run("session", "import", bad, good, "--json")
+    imported, refused = json.loads(output.out)["imports"]
+    assert (output.code, imported["sessions"][0]["key"]) == (1, "good")
     assert (refused["file"], refused["error"]["code"]) == (bad, "unknown_format")
 
 
@@ -375,6 +375,6 @@ def test_the_progress_of_an_import_fits_on_one_line() -> None:
     waiting: Any = {"status": "waiting", "total": None}
     running: Any = {"status": "running", "done": 1_000, "total": 4_000}
     assert file_progress("a.jsonl", waiting, "action") == "a.jsonl: waiting"
-    told = file_progress("a.jsonl", running, "action")
-    assert told.startswith("a.jsonl: ")
-    assert told.endswith("4,000 actions")
+    result = file_progress("a.jsonl", running, "action")
+    assert result.startswith("a.jsonl: ")
+    assert result.endswith("4,000 actions")

@@ -60,8 +60,10 @@ def test_proposals_are_listed_accepted_and_declined(tm: Here, recorded: str) -> 
     assert "step 1  error  (first_error)" in ran.out
     assert "  it says “The root cause is the pool.”" in ran.out
     assert "Accept one with: timemachine session proposals s1 --accept 1:first_error" in ran.err
-    left = tm.run("session", "proposals", recorded, "--accept", "2:root_cause", "--decline", "1:first_error")
-    assert left.out == "No suggestions.\n"
+    remaining = tm.run(
+        "session", "proposals", recorded, "--accept", "2:root_cause", "--decline", "1:first_error"
+    )
+    assert remaining.out == "No suggestions.\n"
     assert tm.run("session", "proposals", recorded, "--accept", "root_cause").code == 2
 
 

@@ -69,10 +69,10 @@ def test_a_refused_transcript_gives_the_reason(tm: Here) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "media_type"), [((), "text/plain"), (("--as", "messages"), "application/json")]
+    ("options", "media_type"), [((), "text/plain"), (("--as", "messages"), "application/json")]
 )
-def test_an_incomplete_transcript_is_not_printed(tm: Here, asked: tuple[str, ...], media_type: str) -> None:
+def test_an_incomplete_transcript_is_not_printed(tm: Here, options: tuple[str, ...], media_type: str) -> None:
     with other_server(answering(200, b"It fails.\n\n" + CUT_OFF, content_type=media_type)) as url:
-        ran = tm.run("session", "transcript", "story", *asked, TIMEMACHINE_URL=url)
+        ran = tm.run("session", "transcript", "story", *options, TIMEMACHINE_URL=url)
     assert (ran.code, ran.out) == (1, "")
     assert "could not complete the answer" in ran.err

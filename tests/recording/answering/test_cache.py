@@ -80,25 +80,25 @@ def test_a_repeated_question_with_the_same_passages_is_answered_from_the_cache(
 ) -> None:
     collection = collection_of(project)
     first, second = session_of(collection), session_of(collection)
-    original, again = asked(collection, first), asked(collection, second)
+    original, repeated = asked(collection, first), asked(collection, second)
     assert len(stub.calls()) == 1
-    assert again.answered.text == original.answered.text
-    told = document(second, 1)
-    assert (told["cached"], told["cost_usd"], told["usage"]) == (True, 0.0, None)
-    assert told["saved_usd"] == pytest.approx(float(original.answered.cost_usd or 0))
+    assert repeated.answered.text == original.answered.text
+    step_document = document(second, 1)
+    assert (step_document["cached"], step_document["cost_usd"], step_document["usage"]) == (True, 0.0, None)
+    assert step_document["saved_usd"] == pytest.approx(float(original.answered.cost_usd or 0))
     before = document(first, 1)
-    assert told["cached_from"] == {
+    assert step_document["cached_from"] == {
         "session": str(first.id),
         "sequence": 1,
         "at": before["started_at"],
         "call_ms": original.answered.duration_ms,
         "usage": before["usage"],
     }
-    assert told["grounding"] == before["grounding"]
-    assert told["retrieval"]["hits"] == before["retrieval"]["hits"]
+    assert step_document["grounding"] == before["grounding"]
+    assert step_document["retrieval"]["hits"] == before["retrieval"]["hits"]
     assert OF_THE_CALL & before["parameters"].keys() == {"call_ms", "first_text_ms", "response_id"}
-    assert not OF_THE_CALL & told["parameters"].keys()
-    assert told["parameters"]["prompt_sha256"] == before["parameters"]["prompt_sha256"]
+    assert not OF_THE_CALL & step_document["parameters"].keys()
+    assert step_document["parameters"]["prompt_sha256"] == before["parameters"]["prompt_sha256"]
     assert [each.kind for each in Action.objects.filter(session=second).order_by("sequence")] == [
         "ask",
         "find",
@@ -208,12 +208,12 @@ def test_no_cache_asks_the_model_and_replaces_the_cached_answer(
     stub.script(Script(answer="First.", times=1))
     stub.script(Script(answer="Second."))
     collection = collection_of(project)
-    said = [
+    answers = [
         asked(collection).answered.text,
         asked(collection, no_cache=True).answered.text,
         asked(collection).answered.text,
     ]
-    assert said == ["First.", "Second.", "Second."]
+    assert answers == ["First.", "Second.", "Second."]
     assert CachedAnswer.objects.count() == 1
 
 
@@ -256,11 +256,11 @@ def test_replays_neither_read_nor_write_the_cache(project: Project, stub: StubMo
     collection = collection_of(project)
     session = session_of(collection)
     asked(collection, session)
-    kept = CachedAnswer.objects.get()
+    stored = CachedAnswer.objects.get()
     replay = launch(session, ReplayOptions(audit=True, reason="r", use_model=MODEL), by="test")
     work(replay.id, "test")
     assert len(stub.calls()) == 2
-    assert CachedAnswer.objects.get().used_at == kept.used_at
+    assert CachedAnswer.objects.get().used_at == stored.used_at
 
 
 def test_a_replay_of_a_cached_answer_is_estimated_by_its_original_tokens(
@@ -290,10 +290,10 @@ def test_erasing_the_asking_session_erases_the_cached_answer(project: Project, s
 def test_erasing_a_collection_erases_cached_answers_from_its_passages(
     project: Project, stub: StubModelServer
 ) -> None:
-    kept, erased = collection_of(project, "kept"), get_or_create_collection(project, "erased", by="test")
+    remaining, erased = collection_of(project, "kept"), get_or_create_collection(project, "erased", by="test")
     put(erased, [NewFrame(title="Secret", text="Invoices of Zoë are kept for ever.")], by="test")
     asked(erased)
-    asked(erased, session_of(kept), question="And of Zoë?")
+    asked(erased, session_of(remaining), question="And of Zoë?")
     assert CachedAnswer.objects.count() == 2
     erase_collection(erased)
     assert not CachedAnswer.objects.exists()
@@ -361,21 +361,21 @@ def test_emptying_the_cache_removes_only_the_answers_of_the_project(
 def test_answers_of_the_local_model_are_cached_like_any_other(project: Project) -> None:
     collection = collection_of(project)
     asked(collection, model="local:extractive")
-    again = asked(collection, model="local:extractive").answered
-    assert (again.cached, again.saved_usd, again.cost_usd) == (True, Decimal(0), Decimal(0))
-    assert again.parameters["sentences"] == 3
-    assert again.cached_from is not None
-    assert again.cached_from["at"] <= (written(now()) or "")
+    repeated = asked(collection, model="local:extractive").answered
+    assert (repeated.cached, repeated.saved_usd, repeated.cost_usd) == (True, Decimal(0), Decimal(0))
+    assert repeated.parameters["sentences"] == 3
+    assert repeated.cached_from is not None
+    assert repeated.cached_from["at"] <= (written(now()) or "")
 
 
 def test_a_cached_answer_is_streamed_in_one_piece(project: Project, stub: StubModelServer) -> None:
     stub.script(Script(answer="Invoices are kept for ten years."))
     collection = collection_of(project)
     asked(collection)
-    heard: list[str] = []
-    again = asked(collection, observer=AskObserver(listening=Listening(on_text=heard.append)))
-    assert again.answered.cached
-    assert heard == ["Invoices are kept for ten years."]
+    received: list[str] = []
+    repeated = asked(collection, observer=AskObserver(listening=Listening(on_text=received.append)))
+    assert repeated.answered.cached
+    assert received == ["Invoices are kept for ten years."]
 
 
 def test_the_sweeper_keeps_the_cache_within_its_limits(project: Project, settings: Settings) -> None:

@@ -102,9 +102,9 @@ def test_an_ask_cancelled_before_anything_was_sent_cost_nothing(
     assert stub.calls() == []
     session.refresh_from_db()
     assert (session.cost_usd, session.unknown_cost_calls) == (FREE, 0)
-    kept = Action.objects.get(session=session, kind="ask")
-    assert (kept.error_type, kept.cost_usd) == ("cancelled", FREE)
-    assert "it cost nothing" in (kept.error_message or "")
+    recorded = Action.objects.get(session=session, kind="ask")
+    assert (recorded.error_type, recorded.cost_usd) == ("cancelled", FREE)
+    assert "it cost nothing" in (recorded.error_message or "")
 
 
 @pytest.mark.parametrize("mode", ["closed", "500", "garbage"])
@@ -137,7 +137,7 @@ def test_a_replay_without_a_reachable_server_made_no_calls(
     billed = replayed(session, ReplayOptions(audit=True, reason="r", use_model=MODELS[0]))
     monkeypatch.setenv("OPENAI_BASE_URL", NOWHERE)
     unsent = replayed(session, ReplayOptions(audit=True, reason="r", use_model=MODELS[0]))
-    told = [ReplayOut.of(each).model_dump() for each in (free, billed, unsent)]
-    assert [each["verdicts"] for each in told] == [{"error": 1}] * 3
-    assert [each["unknown_cost_calls"] for each in told] == [0, 1, 0]
-    assert Decimal(str(told[0]["cost_usd"])) == 0
+    documents = [ReplayOut.of(each).model_dump() for each in (free, billed, unsent)]
+    assert [each["verdicts"] for each in documents] == [{"error": 1}] * 3
+    assert [each["unknown_cost_calls"] for each in documents] == [0, 1, 0]
+    assert Decimal(str(documents[0]["cost_usd"])) == 0

@@ -69,10 +69,10 @@ def test_a_rollout_is_named_after_the_request_and_knows_its_fork_origin() -> Non
     found = session(*CODEX_RECORDS)
     assert (found.key, found.name, found.agent, found.forked_from) == ("c1", "Mend it", "codex", "c0")
     assert found.metadata["cwd"] == "/app"
-    asked = codex_line(
+    request_line = codex_line(
         "event_msg", type="user_message", message="# Tabs\n\n## My request for Codex:\nMend\nit  "
     )
-    assert session(asked).name == "Mend it"
+    assert session(request_line).name == "Mend it"
     assert session(codex_line("compacted", message="x")).name.startswith("codex-")
 
 
@@ -180,12 +180,12 @@ def test_a_grown_rollout_adds_its_new_actions_and_keeps_its_fork_parent(
     project: Project,
 ) -> None:
     import_file(project, lines(codex_line("session_meta", id="c0")), by="test")
-    whole = lines(*CODEX_RECORDS)
+    complete = lines(*CODEX_RECORDS)
     first = import_file(project, lines(*CODEX_RECORDS[:9]), by="test").sessions[0]
-    grown = import_file(project, whole, by="test").sessions[0]
-    again = import_file(project, whole, by="test").sessions[0]
+    grown = import_file(project, complete, by="test").sessions[0]
+    second = import_file(project, complete, by="test").sessions[0]
     assert (grown.session.id, grown.already_there, grown.actions) == (first.session.id, 6, 11)
-    assert again.already_there == again.actions == Action.objects.filter(session=first.session).count()
+    assert second.already_there == second.actions == Action.objects.filter(session=first.session).count()
     assert grown.session.parent is not None
     assert grown.session.parent.key == "c0"
     assert grown.session.parent_sequence is None

@@ -113,9 +113,9 @@ def test_records_that_are_not_runs_are_skipped() -> None:
         "It is not an object.",
         "It is not a message, because it is not an object.",
     ]
-    for nothing in ([{"a": 1}], [], 7):
+    for invalid in ([{"a": 1}], [], 7):
         with pytest.raises(InvalidInput, match=r"Found: (no record|it is JSON)"):
-            read("tau_bench", nothing)
+            read("tau_bench", invalid)
 
 
 def test_the_labelled_mistake_is_tagged() -> None:

@@ -55,8 +55,8 @@ def action_rows(session: Session) -> list[dict[str, Any]]:
 
 def session_row(session: Session) -> dict[str, Any]:
     """The row values of a session, except who created it, when and where."""
-    left = {"id", "project_id", "collection_id", "parent_id", "created_at", "created_by", "imported_as", "last_action_at", "_state"}  # fmt: skip
-    return {name: value for name, value in session.__dict__.items() if name not in left}
+    excluded = {"id", "project_id", "collection_id", "parent_id", "created_at", "created_by", "imported_as", "last_action_at", "_state"}  # fmt: skip
+    return {name: value for name, value in session.__dict__.items() if name not in excluded}
 
 
 def exported(session: Session, format_name: str | None = None) -> bytes:
@@ -94,8 +94,8 @@ def test_an_exported_and_imported_session_is_the_same(
     second.refresh_from_db()
     assert action_rows(second) == action_rows(first)
     assert session_row(second) == session_row(first)
-    again = exported(second).split(b"\n")
-    assert [without_moment(line) for line in again[1:]] == [
+    repeated = exported(second).split(b"\n")
+    assert [without_moment(line) for line in repeated[1:]] == [
         without_moment(line) for line in data.split(b"\n")[1:]
     ]
     assert import_file(elsewhere, data, by="test").sessions[0].already_there == len(action_rows(first))
@@ -161,9 +161,9 @@ def test_a_branch_of_a_deleted_session_is_relinked_when_its_parent_is_imported(
     back = imported(project, data)
     assert (back.has_lost_parent, back.parent_sequence, back.parent_erased) == (True, 2, erased)
     assert exported(back).splitlines()[0].count(str(erased).encode()) == 1
-    again = imported(project, of_parent)
+    reimported = imported(project, of_parent)
     back.refresh_from_db()
-    assert (back.parent, back.parent_sequence, back.parent_erased) == (again, 2, None)
+    assert (back.parent, back.parent_sequence, back.parent_erased) == (reimported, 2, None)
 
 
 def test_a_branch_keeps_the_step_of_a_deleted_parent_with_an_unknown_id(project: Project) -> None:
@@ -221,7 +221,7 @@ def test_another_session_with_the_same_key_is_refused(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "reason"),
     [
         (lambda found: found.pop(), "it is cut off: it should end with step 3, but has 2"),
         (lambda found: found.pop(1), "line 2: It is step 2, but step 1 was expected. A line is missing"),
@@ -249,12 +249,12 @@ def test_another_session_with_the_same_key_is_refused(project: Project) -> None:
         (lambda found: found[1].update(duration_ms=10**400), "line 2: `action.duration_ms`"),
     ],
 )
-def test_an_incomplete_file_is_refused_with_the_line(change: Any, said: str) -> None:
+def test_an_incomplete_file_is_refused_with_the_line(change: Any, reason: str) -> None:
     found = json.loads(json.dumps(OURS))
     change(found)
     with pytest.raises(InvalidInput) as refused:
         FORMATS["timemachine"].read(lines(*found))
-    assert said in refused.value.message
+    assert reason in refused.value.message
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones(project: Project) -> None:

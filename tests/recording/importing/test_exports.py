@@ -98,9 +98,9 @@ def test_finds_and_asks_are_read_back_from_spans(project: Project) -> None:
 
 
 def test_spans_keep_their_original_ids(project: Project) -> None:
-    came = import_file(project, SAMPLES["otlp_json"][0], by="test").sessions[0].session
-    ids = set(Action.objects.filter(session=came).values_list("client_id", flat=True))
-    found, _ = read_back(exported(came, "otlp_json"), "otlp_json")
+    imported_session = import_file(project, SAMPLES["otlp_json"][0], by="test").sessions[0].session
+    ids = set(Action.objects.filter(session=imported_session).values_list("client_id", flat=True))
+    found, _ = read_back(exported(imported_session, "otlp_json"), "otlp_json")
     assert {each.id for each in found.sessions[0].actions} == ids
 
 
@@ -115,11 +115,11 @@ def test_a_parent_in_another_trace_is_a_link(project: Project) -> None:
 
 
 def test_a_zip_of_repetitive_content_is_read_back(project: Project) -> None:
-    said = "word " * 1_400_000
-    session = recorded(project, [ActionDraft(kind="message", role="agent", output=said)])
+    long_text = "word " * 1_400_000
+    session = recorded(project, [ActionDraft(kind="message", role="agent", output=long_text)])
     data = exported(session, "zip")
-    assert len(data) * 200 < len(said)
-    assert load_session(data).events[0]["data"]["content"] == said
+    assert len(data) * 200 < len(long_text)
+    assert load_session(data).events[0]["data"]["content"] == long_text
     read_back(data, "devduck")
 
 
@@ -135,8 +135,8 @@ def test_a_zip_is_reproducible_and_read_back_with_its_checkpoints(project: Proje
     assert sorted([*events, *snapshots], key=lambda each: each["sequence"]) == ours(exported(session))
     found, became = read_back(data, "devduck")
     before = kinds(session)
-    told = ("message", "tool_call", "tool_result", "checkpoint")
-    assert [became[kind] for kind in told] == [before[kind] for kind in told]
+    expected = ("message", "tool_call", "tool_result", "checkpoint")
+    assert [became[kind] for kind in expected] == [before[kind] for kind in expected]
     assert found.sessions[0].key == "talk"
 
 
@@ -145,8 +145,8 @@ def test_a_trajectory_is_read_back_with_its_calls_and_results(project: Project) 
     data = exported(session, "atif")
     found, became = read_back(data, "atif")
     before = kinds(session)
-    told = ("llm_call", "tool_call", "tool_result")
-    assert [became[kind] for kind in told] == [before[kind] for kind in told]
+    expected = ("llm_call", "tool_call", "tool_result")
+    assert [became[kind] for kind in expected] == [before[kind] for kind in expected]
     assert found.sessions[0].key == "talk"
     document = json.loads(data)
     steps = document["steps"]

@@ -136,8 +136,8 @@ def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
 @given(st.data())
 def test_a_truncated_file_is_read_as_far_as_possible_or_refused(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(NAMES))
-    whole = data.draw(st.sampled_from(SAMPLES[name]))
-    cut = whole[: data.draw(st.integers(0, len(whole)))]
+    complete = data.draw(st.sampled_from(SAMPLES[name]))
+    cut = complete[: data.draw(st.integers(0, len(complete)))]
     opening = opening_of(cut)
     assert sum(each.recognises(opening) for each in FORMATS.values()) <= 1
     is_fine(read_or_reason(name, cut))

@@ -138,7 +138,7 @@ def test_agentos_entries_are_ordered_by_number() -> None:
         ("tool_result", "find_user"),
         ("memory_op", None),
     ]
-    call, made, returned, kept = one.actions
+    call, made, returned, stored = one.actions
     assert (call.model, call.usage, call.cost_usd) == (
         "openai:gpt-x",
         Usage(input_tokens=50, output_tokens=5),
@@ -146,7 +146,7 @@ def test_agentos_entries_are_ordered_by_number() -> None:
     )
     assert (call.duration_ms, call.iteration, call.output) == (800, 1, "I look.")
     assert (returned.parent, returned.error_type, returned.error_message) == (made.id, "error", "late")
-    assert (kept.output, two.actions[0].name, two.actions[0].output) == ({"op": "store"}, "reflect", "Hm")
+    assert (stored.output, two.actions[0].name, two.actions[0].output) == ({"op": "store"}, "reflect", "Hm")
     report = read("agentos", [*AGENTOS, {"sessionId": "x"}, 7]).report
     assert len(report.skipped) == 2
     with pytest.raises(InvalidInput, match="no record in it has an `action`"):

@@ -6,10 +6,10 @@ from timemachine.recording.importing.pure.reader import LOOKED_AT, opening_of
 
 
 def test_a_long_document_is_recognised_by_its_beginning() -> None:
-    whole = {"version": 2, "samples": [{"id": 1, "text": 'x\\"{' * 10}] * 60_000}
-    opening = opening_of(json.dumps(whole).encode())
+    content = {"version": 2, "samples": [{"id": 1, "text": 'x\\"{' * 10}] * 60_000}
+    opening = opening_of(json.dumps(content).encode())
     assert opening.fields["version"] == 2
-    assert opening.fields["samples"][0] == whole["samples"][0]  # type: ignore[index]
+    assert opening.fields["samples"][0] == content["samples"][0]  # type: ignore[index]
     assert opening.lines == (opening.document,)
 
 

@@ -80,14 +80,14 @@ def counted_in_codex(path: Path) -> Counter[str]:
 
 
 def counted_in_swe_agent(path: Path) -> Counter[str]:
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    steps = len(whole["trajectory"])
-    asked = sum(message["role"] == "system" for message in whole["history"])
-    asked += sum(bool(message.get("is_demo")) for message in whole["history"])
-    asked += sum(
-        "ISSUE:" in str(message["content"]) and not message.get("is_demo") for message in whole["history"]
+    run = json.loads(path.read_text(encoding="utf-8"))
+    steps = len(run["trajectory"])
+    system_messages = sum(message["role"] == "system" for message in run["history"])
+    system_messages += sum(bool(message.get("is_demo")) for message in run["history"])
+    system_messages += sum(
+        "ISSUE:" in str(message["content"]) and not message.get("is_demo") for message in run["history"]
     )
-    return Counter({"message": steps + asked, "tool_call": steps, "tool_result": steps, "event": 1})
+    return Counter({"message": steps + system_messages, "tool_call": steps, "tool_result": steps, "event": 1})
 
 
 def counted_in_tau_bench(path: Path) -> Counter[str]:
@@ -102,8 +102,8 @@ def counted_in_tau_bench(path: Path) -> Counter[str]:
 
 
 def counted_in_who_and_when(path: Path) -> Counter[str]:
-    whole = json.loads(path.read_text(encoding="utf-8"))
-    return Counter({"message": len(whole["history"]) + len(whole["system_prompt"]), "event": 1})
+    case = json.loads(path.read_text(encoding="utf-8"))
+    return Counter({"message": len(case["history"]) + len(case["system_prompt"]), "event": 1})
 
 
 COUNTED = {
@@ -138,12 +138,12 @@ def test_all_recordings_are_imported_once_and_completely(recordings: Path, proje
         assert kinds == {kind: n for kind, n in COUNTED[path.parent.name](path).items() if n}, path.name
         held = values_in([ActionOut.of(row).model_dump().get("source") for row in with_everything(rows)])
         assert raw_values(path) - held == Counter(), path.name
-    kept = (Session.objects.count(), Action.objects.count())
+    stored = (Session.objects.count(), Action.objects.count())
     for path in files(recordings):
-        again = import_file(project, path.read_bytes(), by="test", filename=path.name)
-        assert all(each.already_there == each.actions for each in again.sessions)
-    assert (Session.objects.count(), Action.objects.count()) == kept
-    assert kept[0] == 2 + 2 + 2 + 32 + 4
+        second = import_file(project, path.read_bytes(), by="test", filename=path.name)
+        assert all(each.already_there == each.actions for each in second.sessions)
+    assert (Session.objects.count(), Action.objects.count()) == stored
+    assert stored[0] == 2 + 2 + 2 + 32 + 4
 
 
 def the_session(path: Path) -> SessionDraft:
@@ -153,15 +153,15 @@ def the_session(path: Path) -> SessionDraft:
 
 def test_codex_calls_have_the_tokens_of_their_turn_and_results_have_their_call(recordings: Path) -> None:
     for path in files(recordings, "codex"):
-        told = [
+        token_infos = [
             line["payload"]["info"]
             for line in raw_lines(path)
             if line["payload"].get("type") == "token_count"
         ]
-        told = [info for info in told if info]
+        token_infos = [info for info in token_infos if info]
         actions = the_session(path).actions
         usages = [action.usage for action in actions if action.kind == "llm_call"]
-        last = [info["last_token_usage"] for info in told]
+        last = [info["last_token_usage"] for info in token_infos]
         assert [each.input_tokens for each in usages if each] == [each["input_tokens"] for each in last]
         assert sum(each.output_tokens or 0 for each in usages if each) == sum(
             each["output_tokens"] for each in last
@@ -182,19 +182,19 @@ def test_codex_calls_have_the_tokens_of_their_turn_and_results_have_their_call(r
 
 def test_swe_agent_steps_have_times_and_the_run_has_tokens_and_cost(recordings: Path) -> None:
     for path in files(recordings, "swe_agent"):
-        whole = json.loads(path.read_text(encoding="utf-8"))
+        run = json.loads(path.read_text(encoding="utf-8"))
         actions = the_session(path).actions
         took = [action.duration_ms for action in actions if action.kind == "tool_result"]
         assert took == [
             None if (time := step.get("execution_time")) is None else time * 1000
-            for step in whole["trajectory"]
+            for step in run["trajectory"]
         ]
-        stats = whole["info"]["model_stats"]
+        stats = run["info"]["model_stats"]
         assert actions[-1].usage is not None
         assert actions[-1].usage.input_tokens == stats["tokens_sent"]
         assert float(actions[-1].cost_usd or 0) == stats["instance_cost"]
         assert [action.input for action in actions if action.kind == "tool_call"] == [
-            step["action"] for step in whole["trajectory"]
+            step["action"] for step in run["trajectory"]
         ]
 
 
@@ -211,12 +211,12 @@ def test_each_run_of_tau_bench_is_a_session_with_its_reward(recordings: Path) ->
 
 def test_the_labelled_mistake_is_the_significant_step(recordings: Path) -> None:
     for path in files(recordings, "who_and_when"):
-        whole = json.loads(path.read_text(encoding="utf-8"))
+        case = json.loads(path.read_text(encoding="utf-8"))
         session = the_session(path)
         (wrong,) = [action for action in session.actions if action.significance == "error"]
-        assert wrong.output == whole["history"][int(whole["mistake_step"])]["content"]
-        assert (wrong.agent, wrong.tags) == (whole["mistake_agent"], ("mistake",))
-        assert session.metadata["mistake_reason"] == whole["mistake_reason"]
+        assert wrong.output == case["history"][int(case["mistake_step"])]["content"]
+        assert (wrong.agent, wrong.tags) == (case["mistake_agent"], ("mistake",))
+        assert session.metadata["mistake_reason"] == case["mistake_reason"]
 
 
 def values_in(value: Any) -> Counter[str]:
@@ -238,8 +238,8 @@ def raw_values(path: Path) -> Counter[str]:
 def test_every_value_is_in_step_sources_as_often_as_in_the_file(recordings: Path, folder: str) -> None:
     for path in files(recordings, folder):
         sessions = parsed(path).sessions
-        kept = values_in([action.source for session in sessions for action in session.actions])
-        assert raw_values(path) - kept == Counter(), path.name
+        stored = values_in([action.source for session in sessions for action in session.actions])
+        assert raw_values(path) - stored == Counter(), path.name
 
 
 def said_in_codex(path: Path) -> list[Any]:
@@ -275,5 +275,5 @@ def test_every_message_text_is_in_step_inputs_or_outputs_as_often_as_in_the_file
 ) -> None:
     for path in files(recordings, folder):
         actions = [action for session in parsed(path).sessions for action in session.actions]
-        kept = values_in([(action.input, action.output) for action in actions])
-        assert values_in(SAID[folder](path)) - kept == Counter(), path.name
+        stored = values_in([(action.input, action.output) for action in actions])
+        assert values_in(SAID[folder](path)) - stored == Counter(), path.name

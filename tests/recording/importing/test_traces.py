@@ -268,12 +268,12 @@ def test_inspect_attachments_are_inserted_where_they_are_referenced() -> None:
         "output": {"completion": "attachment://a2"},
     }
     result = read("inspect", INSPECT_HEAD | {"samples": [sample]})
-    said, lost, call, _, returned, end, _ = result.sessions[0].actions
-    assert (said.output, lost.output, returned.output) == (long, "attachment://gone", "Ten years.")
+    message, lost, call, _, returned, end, _ = result.sessions[0].actions
+    assert (message.output, lost.output, returned.output) == (long, "attachment://gone", "Ten years.")
     assert call.input == [{"role": "user", "content": [{"type": "text", "text": long}]}]
     assert call.output["content"] == "Ten years."
     assert end.output == {"output": {"completion": "Ten years."}}
-    assert (said.source, call.source) == (sample["messages"][0], sample["events"][0])  # type: ignore[index]
+    assert (message.source, call.source) == (sample["messages"][0], sample["events"][0])  # type: ignore[index]
     assert end.source["attachments"] == sample["attachments"]
     assert result.report.notes == [
         "5 references to attachments: each was replaced by its text; the source keeps the reference.",
@@ -292,8 +292,8 @@ def test_attachments_do_not_make_a_message_too_large_to_be_recorded() -> None:
     attached = Attachments(most_in_one=15)
     attached.use({"a": "0123456789", "b": "01234"})
     for _ in range(2):
-        whole = attached.resolve({"a": "attachment://a", "again": "attachment://a", "b": "attachment://b"})
-        assert whole == {"a": "0123456789", "again": "attachment://a", "b": "01234"}
+        resolved = attached.resolve({"a": "attachment://a", "again": "attachment://a", "b": "attachment://b"})
+        assert resolved == {"a": "0123456789", "again": "attachment://a", "b": "01234"}
 
 
 def test_inspect_failures_have_an_error() -> None:
@@ -312,9 +312,9 @@ def test_inspect_failures_have_an_error() -> None:
         ("sample_error", "stopped"),
     ]
     assert len(result.report.skipped) == 2
-    for nothing in (INSPECT_HEAD, INSPECT_HEAD | {"samples": [7]}):
+    for invalid in (INSPECT_HEAD, INSPECT_HEAD | {"samples": [7]}):
         with pytest.raises(InvalidInput, match="sample"):
-            read("inspect", nothing)
+            read("inspect", invalid)
 
 
 def test_an_inspect_sample_without_usage_has_no_tokens() -> None:

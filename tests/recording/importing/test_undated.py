@@ -26,11 +26,11 @@ def imported(project: Project, *documents: dict[str, Any]) -> ImportDone:
 def test_a_sealed_session_is_unchanged_when_a_later_file_has_times(project: Project, tmp_path: Path) -> None:
     (first,) = imported(project, ABOUT, STEP).sessions
     assert checked(first.session) == []
-    again = imported(project, ABOUT | TIMES, STEP)
-    session = again.sessions[0].session
+    second = imported(project, ABOUT | TIMES, STEP)
+    session = second.sessions[0].session
     assert (session.is_undated, session.started_at) == (True, first.session.started_at)
     assert written(session.ended_at) == TIMES["ended_at"]
-    (note,) = again.report.notes
+    (note,) = second.report.notes
     assert "'k' was imported before from a file without times: its start time stays unknown" in note
     assert compared_with_its_seal(session).problems == []
     with (tmp_path / "x.zip").open("wb") as target:

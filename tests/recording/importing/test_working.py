@@ -40,25 +40,25 @@ def test_a_worker_imports_a_file_and_deletes_it(project: Project) -> None:
     assert (found.size, found.error_code, found.lease_until) == (len(FILE), None, None)
     assert found.report is not None
     assert found.report["lines"] == len(CODEX_RECORDS)
-    (told,) = sessions_of(found, 10)
-    assert told.session is not None
-    assert (told.session.key, told.actions, told.already_there) == ("c1", 11, 0)
+    (listed,) = sessions_of(found, 10)
+    assert listed.session is not None
+    assert (listed.session.key, listed.actions, listed.already_there) == ("c1", 11, 0)
     work(found.id)
     assert Action.objects.count() == 11
 
 
 def test_progress_covers_all_actions_of_a_file(project: Project) -> None:
-    heard: list[tuple[int, int | None]] = []
+    updates: list[tuple[int, int | None]] = []
 
     class Heard(Progress):
         def __setattr__(self, name: str, value: int | None) -> None:
             super().__setattr__(name, value)
             if name == "done":
-                heard.append((self.done, getattr(self, "total", None)))
+                updates.append((self.done, getattr(self, "total", None)))
 
     many = [{"role": "user", "content": f"{number}"} for number in range(2_500)]
     import_file(project, lines({"messages": many}, {"messages": CHAT}), by="Ada", progress=Heard())
-    assert sorted(set(heard[1:])) == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
+    assert sorted(set(updates[1:])) == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
 
 
 def test_an_erased_imported_session_is_listed_without_a_name(project: Project) -> None:
@@ -66,8 +66,8 @@ def test_an_erased_imported_session_is_listed_without_a_name(project: Project) -
     work(found.id)
     found.refresh_from_db()
     found.sessions = [{"id": str(uuid4()), "actions": 3, "already_there": 1}]
-    (told,) = sessions_of(found, 10)
-    assert (told.session, told.actions) == (None, 3)
+    (listed,) = sessions_of(found, 10)
+    assert (listed.session, listed.actions) == (None, 3)
 
 
 def test_a_file_in_an_unknown_format_is_refused_at_upload(project: Project) -> None:
@@ -163,6 +163,6 @@ def test_the_database_refuses_a_finished_import_that_keeps_its_file(project: Pro
 def test_an_import_of_another_project_is_not_found(project: Project, other_project: Project) -> None:
     found = hand_in(project, FILE, by="Ada")
     assert import_of(project, str(found.id)) == found
-    for asked in (str(found.id), "no-id"):
+    for import_id in (str(found.id), "no-id"):
         with pytest.raises(NotFound, match="no such import in this project"):
-            import_of(other_project, asked)
+            import_of(other_project, import_id)

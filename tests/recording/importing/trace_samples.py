@@ -268,8 +268,8 @@ def otlp_span(number: int, parent: int = 0, /, **attributes: str) -> dict[str, A
         "startTimeUnixNano": str(1_760_000_000_000_000_000 + number * 1_000_000),
         "endTimeUnixNano": str(1_760_000_000_000_000_000 + (number + 1) * 1_000_000),
         "attributes": [
-            {"key": name.replace("__", "."), "value": {"stringValue": said}}
-            for name, said in attributes.items()
+            {"key": name.replace("__", "."), "value": {"stringValue": content}}
+            for name, content in attributes.items()
         ],
     }
 

@@ -27,17 +27,17 @@ def test_every_passage_is_at_its_stated_location_in_the_source(handbook: Collect
     done = now_put(handbook, guide())
     assert [each.frame.title for each in done.puts] == ["Guide", "Guide › Install", "Guide › Remove"]
     source = Source.objects.get()
-    whole = text(source.text)
-    assert (whole, bytes(source.original.data)) == (GUIDE, GUIDE.encode())
+    source_text = text(source.text)
+    assert (source_text, bytes(source.original.data)) == (GUIDE, GUIDE.encode())
     for frame in current(handbook):
-        assert whole[frame.source_start : frame.source_end] == text(frame.payload)
+        assert source_text[frame.source_start : frame.source_end] == text(frame.payload)
         assert (frame.source, frame.uri, frame.put_by) == (source, "guide.md", "Ada")
 
 
 def test_putting_the_same_file_again_adds_nothing(handbook: Collection) -> None:
     now_put(handbook, guide())
-    again = now_put(handbook, guide())
-    assert (again.new, again.ended) == (0, 0)
+    repeated = now_put(handbook, guide())
+    assert (repeated.new, repeated.ended) == (0, 0)
     assert (Frame.objects.count(), Source.objects.count()) == (3, 1)
 
 
@@ -45,8 +45,8 @@ def test_a_newer_version_ends_missing_passages_only_if_requested(handbook: Colle
     put_frames(handbook, [NewFrame(text="Another file's.", uri="other.md")], by="test")
     now_put(handbook, guide())
     newer = GUIDE.replace("twice", "once").replace("## Remove\n\nDelete the folder.\n", "")
-    kept = now_put(handbook, guide(newer))
-    assert (kept.new, kept.ended, len(current(handbook))) == (1, 0, 5)
+    stored = now_put(handbook, guide(newer))
+    assert (stored.new, stored.ended, len(current(handbook))) == (1, 0, 5)
     replaced = now_put(handbook, guide(newer, replace=True))
     assert (replaced.new, replaced.ended) == (0, 2)
     assert [frame.title for frame in current(handbook)] == ["", "Guide", "Guide › Install"]
@@ -93,12 +93,12 @@ def test_a_newer_file_owns_the_unchanged_passages(handbook: Collection) -> None:
     assert newer is not None
     counts = {source.id: source.frame_count for source in sources_of(handbook)}  # type: ignore[attr-defined]
     assert counts == {newer.id: 3, older.id: 2}
-    for source, whole in ((older, GUIDE), (newer, newer_words)):
+    for source, source_text in ((older, GUIDE), (newer, newer_words)):
         places = SourcePassage.objects.filter(source=source).select_related("frame__payload")
         assert places.count() == 3
-        assert all(whole[place.start : place.end] == text(place.frame.payload) for place in places)
-    kept = Frame.objects.get(title="Guide › Install")
-    assert (kept.source, [place.source for place in places_of([kept.id])]) == (older, [newer, older])
+        assert all(source_text[place.start : place.end] == text(place.frame.payload) for place in places)
+    stored = Frame.objects.get(title="Guide › Install")
+    assert (stored.source, [place.source for place in places_of([stored.id])]) == (older, [newer, older])
 
 
 def test_the_files_of_a_collection_are_counted_without_a_join_over_all_of_them(handbook: Collection) -> None:
@@ -204,8 +204,8 @@ def test_a_reverted_edit_and_one_included_in_a_newer_file_are_not_listed(handboo
     )
     put_frames(handbook, [by_hand], by="Zoë")
     put_frames(handbook, [replace(by_hand, text=before)], by="Zoë")
-    again = now_put(handbook, guide())
-    assert (again.new, again.edited) == (0, [])
+    repeated = now_put(handbook, guide())
+    assert (repeated.new, repeated.edited) == (0, [])
     put_frames(handbook, [by_hand], by="Zoë")
     newer = now_put(handbook, guide(GUIDE.replace("twice", "once")))
     assert (newer.new, newer.edited) == (0, [])

@@ -116,9 +116,9 @@ def test_an_appended_checkpoint_stores_no_secret_of_its_environment(session: Ses
         session.id,
         [ActionDraft(kind="checkpoint", name="c", output=state), ActionDraft(kind="checkpoint", output=1)],
     )
-    kept = value(action_of(session, 1).output)
-    assert "sk-proj" not in str(kept)
-    assert (kept["environment"]["HOME"], kept["mood"], value(action_of(session, 2).output)) == (
+    stored = value(action_of(session, 1).output)
+    assert "sk-proj" not in str(stored)
+    assert (stored["environment"]["HOME"], stored["mood"], value(action_of(session, 2).output)) == (
         "/home",
         "good",
         1,

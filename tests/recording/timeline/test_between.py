@@ -86,9 +86,9 @@ def test_the_number_of_queries_depends_on_neither_step_nor_distance(record: Reco
     session = record(drafts(1_500))
     counts = []
     for first, last in ((3, 6), (1, 1_400), (1_350, 1_400)):
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             changed(session, first, last)
-        counts.append(len(asked))
+        counts.append(len(queries))
     assert max(counts) <= MOST_QUERIES
     assert len(set(counts)) == 1
 

@@ -61,9 +61,9 @@ def test_unrecorded_values_are_none_and_costs_add_up() -> None:
         Sums(cost_usd=Decimal("0.1"), unknown_cost_calls=1),
         Sums(cost_usd=Decimal("0.2"), output_tokens=3),
     ]
-    whole = summed(parts)
-    assert (whole.input_tokens, whole.output_tokens) == (None, 3)
-    assert (whole.cost_usd, whole.unknown_cost_calls) == (Decimal("0.3"), 1)
+    total = summed(parts)
+    assert (total.input_tokens, total.output_tokens) == (None, 3)
+    assert (total.cost_usd, total.unknown_cost_calls) == (Decimal("0.3"), 1)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_messages_so_far_are_in_order_and_an_ask_is_a_question_and_its_answer(re
         ]
     )
     state = state_at(session, 2)
-    assert [(said.sequence, said.role, said.text.text) for said in state.messages] == [
+    assert [(message.sequence, message.role, message.text.text) for message in state.messages] == [
         (1, "user", "Hello"),
         (2, "user", "Why?"),
         (2, "agent", "Because."),
@@ -80,7 +80,7 @@ def test_messages_so_far_are_in_order_and_an_ask_is_a_question_and_its_answer(re
 def test_only_the_latest_messages_are_listed_and_all_are_counted(record: Record) -> None:
     session = record([ActionDraft(kind="message", output=f"message {n}") for n in range(1, 9)])
     state = state_at(session, 8, most_messages=3)
-    assert [said.text.text for said in state.messages] == ["message 6", "message 7", "message 8"]
+    assert [message.text.text for message in state.messages] == ["message 6", "message 7", "message 8"]
     assert state.message_count == 8
 
 
@@ -94,10 +94,10 @@ def test_a_system_prompt_is_a_message_and_system_notes_are_not(record: Record) -
         ]
     )
     state = state_at(session, 4)
-    assert [said.text.text for said in state.messages] == ["You are brief.", "Hello"]
+    assert [message.text.text for message in state.messages] == ["You are brief.", "Hello"]
     assert state.message_count == 2
     found = between(session, None, session.actions.get(sequence=3))
-    assert ([said.text.text for said in found.messages], found.message_count) == (["You are brief."], 1)
+    assert ([message.text.text for message in found.messages], found.message_count) == (["You are brief."], 1)
 
 
 def test_a_message_without_text_is_counted_and_has_no_text(record: Record) -> None:

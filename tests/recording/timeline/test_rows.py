@@ -147,11 +147,11 @@ def test_a_window_takes_one_query_at_any_step_and_two_with_a_filter(
 def test_a_window_reads_only_its_steps_whatever_the_query_plan(record: Record) -> None:
     """Until a new table is analysed, the database plans to read and sort all steps."""
     session = record(events(2_000))
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         window(session, around=1_000)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_indexscan = off")
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {asked[0]['sql']}")
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {queries[0]['sql']}")
         ((((plan,),)),) = cursor.fetchall()
     assert max(each["Actual Rows"] for each in nodes(plan["Plan"])) <= 2 * (SIDE + LOOK)
 

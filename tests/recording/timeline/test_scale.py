@@ -44,5 +44,5 @@ def test_the_step_at_a_row_has_that_many_rows_before_it(scale: Scale, data: st.D
 
 @given(scales)
 def test_the_scale_is_exact_at_hundred_boundaries(scale: Scale) -> None:
-    for whole in range(len(scale.rows) + 1):
-        assert scale.before(whole * WIDTH + 1) == sum(scale.rows[:whole])
+    for hundreds in range(len(scale.rows) + 1):
+        assert scale.before(hundreds * WIDTH + 1) == sum(scale.rows[:hundreds])

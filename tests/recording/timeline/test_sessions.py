@@ -38,7 +38,7 @@ def test_sessions_of_another_project_are_not_visible(record: Record, other_proje
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("expected", "found"),
     [
         (SessionQuery(), {"a", "b", "c"}),
         (SessionQuery(q="PARSER"), {"a"}),
@@ -57,11 +57,11 @@ def test_sessions_of_another_project_are_not_visible(record: Record, other_proje
         (SessionQuery(agent="\x00"), set()),
     ],
 )
-def test_filters_narrow_the_list(project: Project, wanted: SessionQuery, found: set[str]) -> None:
+def test_filters_narrow_the_list(project: Project, expected: SessionQuery, found: set[str]) -> None:
     start_session(project, by="t", key="a", name="The parser", agent="mender", tags=["bug", "eu"])
     start_session(project, by="t", key="b", name="Nul \x00 here", agent="scribe")
     end_session(start_session(project, by="t", key="c", name="100% done", agent="mender").id)
-    assert {session.key for session in sessions_page(project, wanted).sessions} == found
+    assert {session.key for session in sessions_page(project, expected).sessions} == found
 
 
 @pytest.mark.parametrize("name", ["status", "kind"])
@@ -72,7 +72,7 @@ def test_an_unknown_status_or_kind_is_refused(project: Project, name: str, value
 
 
 def test_several_filters_are_combined_with_and(project: Project) -> None:
-    asked = {
+    filters = {
         "named": "run 1",
         "agent": "ada",
         "user": "ann",
@@ -87,7 +87,7 @@ def test_several_filters_are_combined_with_and(project: Project) -> None:
     }
     chance = random.Random(3)
     for number in range(16):
-        yes = {name: chance.random() < 0.8 for name in asked}
+        yes = {name: chance.random() < 0.8 for name in filters}
         session = start_session(
             project,
             by="t",
@@ -106,18 +106,18 @@ def test_several_filters_are_combined_with_and(project: Project) -> None:
             end_session(session.id)
 
     def found(*names: str) -> set[str]:
-        wanted = SessionQuery(**{name: asked[name] for name in names})  # type: ignore[arg-type]
-        return {each.key for each in sessions_page(project, wanted).sessions}
+        query = SessionQuery(**{name: filters[name] for name in names})  # type: ignore[arg-type]
+        return {each.key for each in sessions_page(project, query).sessions}
 
-    alone = {name: found(name) for name in asked}
+    alone = {name: found(name) for name in filters}
     assert all(0 < len(each) < 16 for each in alone.values())
-    for size in (2, len(asked) - 1, len(asked)):
-        for names in combinations(asked, size):
+    for size in (2, len(filters) - 1, len(filters)):
+        for names in combinations(filters, size):
             assert found(*names) == set.intersection(*(alone[name] for name in names)), names
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("expected", "found"),
     [
         (SessionQuery(since="2026-11-20"), {1, 2, 3}),
         (SessionQuery(until="2026-11-20"), {0, 1, 2}),
@@ -127,7 +127,7 @@ def test_several_filters_are_combined_with_and(project: Project) -> None:
     ],
 )
 def test_a_range_of_days_includes_full_days(
-    record: Record, project: Project, wanted: SessionQuery, found: set[int]
+    record: Record, project: Project, expected: SessionQuery, found: set[int]
 ) -> None:
     day = datetime(2026, 11, 20, tzinfo=UTC)
     moments = [
@@ -137,7 +137,7 @@ def test_a_range_of_days_includes_full_days(
         day + timedelta(days=1),
     ]
     made = [record([], key=f"s{n}", started_at=moment).id for n, moment in enumerate(moments)]
-    shown = {session.id for session in sessions_page(project, wanted).sessions}
+    shown = {session.id for session in sessions_page(project, expected).sessions}
     assert shown == {made[n] for n in found}
 
 

@@ -36,7 +36,7 @@ def session(record: Record) -> Session:
 @pytest.mark.parametrize("written", ["", "status:error", "step:7-33", "kind:ask"])
 def test_pages_continue_in_both_directions_to_the_end(session: Session, written: str) -> None:
     shown = parse(written)
-    whole = list(sheet(session, shown, Place(near=1), 100).sequences)
+    all_sequences = list(sheet(session, shown, Place(near=1), 100).sequences)
     there: list[int] = []
     back: list[int] = []
     at: int | None = 0
@@ -49,7 +49,7 @@ def test_pages_continue_in_both_directions_to_the_end(session: Session, written:
         found = sheet(session, shown, Place(near=1, before=at), 7)
         back = [*found.sequences, *back]
         at = found.earlier
-    assert there == back == whole
+    assert there == back == all_sequences
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_a_short_document_is_the_api_document(record: Record) -> None:
         ]
     )
     found = raw_steps(session, [1, 2], as_given)
-    whole = with_everything(Action.objects.filter(session=session)).order_by("sequence")
+    actions = with_everything(Action.objects.filter(session=session)).order_by("sequence")
     assert [json.loads(each.text) for each in found] == [
-        ActionOut.of(action).model_dump() for action in whole
+        ActionOut.of(action).model_dump() for action in actions
     ]
     assert [(each.cut, each.payloads) for each in found] == [(False, []), (False, [])]
 

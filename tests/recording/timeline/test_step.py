@@ -87,9 +87,9 @@ def test_two_steps_may_be_each_others_parents(record: Record) -> None:
 def test_the_neighbours_of_a_step_follow_the_filter_and_its_kind(record: Record) -> None:
     kinds = ["ask", "event", "ask", "find", "event", "ask"]
     session = record([ActionDraft(kind=kind) for kind in kinds])
-    beside = neighbours(session, action(session, 3))
-    assert (beside.previous, beside.next) == (2, 4)
-    assert (beside.previous_same_kind, beside.next_same_kind) == (1, 6)
+    adjacent = neighbours(session, action(session, 3))
+    assert (adjacent.previous, adjacent.next) == (2, 4)
+    assert (adjacent.previous_same_kind, adjacent.next_same_kind) == (1, 6)
     events = neighbours(session, action(session, 3), parse("kind:event"))
     assert (events.previous, events.next) == (2, 5)
     last = neighbours(session, action(session, 6))
@@ -100,17 +100,17 @@ def test_the_neighbours_of_a_step_include_failed_steps_and_checkpoints(record: R
     failed = ActionDraft(kind="event", error_type="Odd")
     point, plain = ActionDraft(kind="checkpoint"), ActionDraft(kind="event")
     session = record([failed, point, plain, plain, failed, point])
-    beside = neighbours(session, action(session, 4), parse("kind:message"))
-    assert (beside.previous_error, beside.next_error) == (1, 5)
-    assert (beside.previous_checkpoint, beside.next_checkpoint) == (2, 6)
+    adjacent = neighbours(session, action(session, 4), parse("kind:message"))
+    assert (adjacent.previous_error, adjacent.next_error) == (1, 5)
+    assert (adjacent.previous_checkpoint, adjacent.next_checkpoint) == (2, 6)
     first = neighbours(session, action(session, 1))
     assert (first.previous_error, first.next_error, first.previous_checkpoint) == (None, 5, None)
 
 
-@pytest.mark.parametrize(("wanted", "found"), [(-5, 1), (0, 1), (2, 2), (3, 3), (4, 3), (2**63, 3)])
-def test_any_number_leads_to_the_nearest_step(record: Record, wanted: int, found: int) -> None:
+@pytest.mark.parametrize(("requested", "found"), [(-5, 1), (0, 1), (2, 2), (3, 3), (4, 3), (2**63, 3)])
+def test_any_number_leads_to_the_nearest_step(record: Record, requested: int, found: int) -> None:
     session = record([ActionDraft(kind="event")] * 3)
-    assert nearest(session, wanted) == found
+    assert nearest(session, requested) == found
 
 
 def test_a_session_without_steps_has_no_nearest_step(record: Record) -> None:

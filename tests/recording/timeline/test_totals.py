@@ -63,13 +63,13 @@ def test_stored_counts_match_the_steps(
     record: Record, monkeypatch: pytest.MonkeyPatch, by: str, written: str
 ) -> None:
     session = record(drafts(), agent="coder")
-    kept = totals_by(session, by, parse(written))
+    stored = totals_by(session, by, parse(written))
     monkeypatch.setattr(totals, "_has_counts", lambda _: False)
-    anew = totals_by(session, by, parse(written))
-    assert [(line.value, figures(line.sums)) for line in kept.lines] == [
-        (line.value, figures(line.sums)) for line in anew.lines
+    recomputed = totals_by(session, by, parse(written))
+    assert [(line.value, figures(line.sums)) for line in stored.lines] == [
+        (line.value, figures(line.sums)) for line in recomputed.lines
     ]
-    assert kept.whole.steps == matches(session, parse(written))
+    assert stored.whole.steps == matches(session, parse(written))
 
 
 @pytest.mark.parametrize("by", GROUPS)
@@ -95,9 +95,9 @@ def test_the_totals_of_a_session_by_model(record: Record) -> None:
         (None, 4, 0, 2, 40.5),
         ("acme:small", 1, 1, 1, None),
     ]
-    whole = found.whole
-    assert (whole.errors, whole.input_tokens, whole.output_tokens) == (1, 20, 4)
-    assert (whole.cost_usd, whole.unknown_cost_calls) == (Decimal("0.31"), 1)
+    total = found.whole
+    assert (total.errors, total.input_tokens, total.output_tokens) == (1, 20, 4)
+    assert (total.cost_usd, total.unknown_cost_calls) == (Decimal("0.31"), 1)
     assert [(line.value, line.sums.steps) for line in totals_by(record(drafts()), "agent").lines] == [
         (None, 5),
         ("sub", 1),

@@ -130,8 +130,8 @@ def test_two_replays_of_a_session_are_compared_by_answers_and_frames(project: Pr
     session = recorded_session(project)
     narrow = replayed(session, ReplayOptions(audit=False, top_k=1))
     wide = replayed(session, ReplayOptions(audit=False, top_k=3))
-    again = replayed(session, ReplayOptions(audit=False, top_k=3))
-    assert {pair.status for pair in aligned(project, str(wide.id), str(again.id)).pairs} == {"same"}
+    repeated = replayed(session, ReplayOptions(audit=False, top_k=3))
+    assert {pair.status for pair in aligned(project, str(wide.id), str(repeated.id)).pairs} == {"same"}
     found = aligned(project, str(narrow.id), str(wide.id))
     assert found.counts["same"] == 0
     assert all("frames" in pair.differs_in for pair in found.pairs)
@@ -263,25 +263,25 @@ def test_an_alignment_is_cached_until_one_side_grows_or_is_erased(
 
 
 def test_the_largest_alignment_fits_the_cache() -> None:
-    kept = SizedCache[str]()
-    kept.store("largest", "value", 2 * steps.MOST_STEPS)
-    assert kept.get("largest") == "value"
+    cache = SizedCache[str]()
+    cache.store("largest", "value", 2 * steps.MOST_STEPS)
+    assert cache.get("largest") == "value"
 
 
 def test_the_least_recently_used_alignments_are_evicted() -> None:
-    kept = SizedCache[int]()
+    cache = SizedCache[int]()
     for number in range(4):
-        kept.store(number, number, MOST_STEPS // 4)
-        assert kept.get(1) in (None, 1)
-    assert [kept.get(number) for number in (0, 2, 3, 1)] == [0, 2, 3, 1]
-    kept.store("large", 5, MOST_STEPS // 2)
-    assert [kept.get(key) for key in (0, 1, 2, 3, "large")] == [None, 1, None, 3, 5]
-    kept.store("too large", 6, MOST_STEPS + 1)
-    assert kept.get("too large") is None
+        cache.store(number, number, MOST_STEPS // 4)
+        assert cache.get(1) in (None, 1)
+    assert [cache.get(number) for number in (0, 2, 3, 1)] == [0, 2, 3, 1]
+    cache.store("large", 5, MOST_STEPS // 2)
+    assert [cache.get(key) for key in (0, 1, 2, 3, "large")] == [None, 1, None, 3, 5]
+    cache.store("too large", 6, MOST_STEPS + 1)
+    assert cache.get("too large") is None
 
 
 def test_an_entry_stored_again_counts_once() -> None:
-    kept = SizedCache[int]()
+    cache = SizedCache[int]()
     for number in range(3):
-        kept.store("same", number, MOST_STEPS)
-    assert kept.get("same") == 2
+        cache.store("same", number, MOST_STEPS)
+    assert cache.get("same") == 2

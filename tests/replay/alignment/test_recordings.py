@@ -22,9 +22,11 @@ def drafts_of(message: dict[str, Any]) -> list[ActionDraft]:
     role = ROLES.get(message["role"], message["role"])
     if role == "tool":
         return [ActionDraft(kind="tool_result", tool=message["name"], output=message["content"])]
-    said = [ActionDraft(kind="message", role=role, output=message["content"])] if message["content"] else []
+    messages = (
+        [ActionDraft(kind="message", role=role, output=message["content"])] if message["content"] else []
+    )
     calls = [each["function"] for each in message.get("tool_calls") or []]
-    return said + [
+    return messages + [
         ActionDraft(kind="tool_call", tool=each["name"], input=json.loads(each["arguments"]))
         for each in calls
     ]
@@ -74,10 +76,10 @@ def test_the_same_tool_calls_of_four_trials_are_paired(
                 (each["a"]["sequence"], each["b"]["sequence"]) for each in listed if each["a"] and each["b"]
             ]
             same = [here for here, there in pairs if here in left and left[here] == right.get(there)]
-            gone = [each["a"]["sequence"] for each in listed if each["status"] == "moved" and each["a"]]
+            moved_from = [each["a"]["sequence"] for each in listed if each["status"] == "moved" and each["a"]]
             shared += both.total()
             paired += len(same)
-            moved += sum(here in left for here in gone)
+            moved += sum(here in left for here in moved_from)
             for each in listed:
                 if each["a"] and each["b"]:
                     assert (each["a"]["kind"], each["a"]["tool"]) == (each["b"]["kind"], each["b"]["tool"])

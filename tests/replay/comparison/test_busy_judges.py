@@ -43,8 +43,8 @@ def test_a_judge_waiting_for_a_busy_model_is_shown_while_it_waits(
         api.post(f"{address}/judgements/cancel")
         worker.join(WAITS_FOR)
     assert judges["busy"]["calls"] == 1
-    left = datetime.fromisoformat(judges["busy"]["until"]) - now()
-    assert abs(left.total_seconds()) < WAITS_FOR
+    remaining = datetime.fromisoformat(judges["busy"]["until"]) - now()
+    assert abs(remaining.total_seconds()) < WAITS_FOR
     assert "1 busy call, next attempt by" in page
     assert "Too many requests; slow down." in page
     assert "The model is busy. Next attempt by" in of_cell

@@ -122,8 +122,8 @@ def test_cells_are_paginated_and_have_every_figure(comparison: Comparison, api: 
 def test_the_export_is_one_json_document_or_a_line_per_cell(project: Project, api: Program) -> None:
     session = recorded_session(project, questions=("=cmd|x How long are invoices kept?",))
     made = compared(project, [session], ONE, THREE, noise_floor=True)
-    whole = api.get(f"/comparisons/{made.id}/export").json()
-    assert (len(whole["cells"]), len(whole["pairs"])) == (1, 3)
+    exported = api.get(f"/comparisons/{made.id}/export").json()
+    assert (len(exported["cells"]), len(exported["pairs"])) == (1, 3)
     answer = api.get(f"/comparisons/{made.id}/export", format="csv")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     lines = list(csv.DictReader(io.StringIO(answer.content.decode())))
@@ -169,7 +169,7 @@ def test_the_exported_lines_contain_no_spreadsheet_formulas(
 
 def test_every_column_of_the_exported_lines_is_documented() -> None:
     documented = re.findall(r"^\| (`.+?) \|", COMMANDS.read_text(), re.MULTILINE)
-    assert set(COLUMNS) <= {name.strip("`") for names in read_comparison for name in names.split(", ")}
+    assert set(COLUMNS) <= {name.strip("`") for names in documented for name in names.split(", ")}
 
 
 def test_marking_a_cell_keeps_its_history(session: Session, comparison: Comparison, api: Program) -> None:
@@ -184,8 +184,8 @@ def test_marking_a_cell_keeps_its_history(session: Session, comparison: Comparis
     api.post(f"/comparisons/{comparison.id}/marks", cell | {"verdict": "withdrawn"})
     cells = api.get(f"/comparisons/{comparison.id}/cells").json()["items"][1]["cells"]
     assert cells[2]["marks"] == []
-    again = api.post(f"/comparisons/{comparison.id}/marks", cell | {"verdict": "withdrawn"})
-    assert (again.status_code, again.json()["code"]) == (409, "not_marked")
+    repeated = api.post(f"/comparisons/{comparison.id}/marks", cell | {"verdict": "withdrawn"})
+    assert (repeated.status_code, repeated.json()["code"]) == (409, "not_marked")
     assert CellMark.objects.count() == 3
 
 

@@ -60,7 +60,7 @@ def test_stored_findings_are_read_back_unchanged(of: list[Ask]) -> None:
 
 def test_no_text_of_a_session_is_stored() -> None:
     failed = Cell(arm=1, verdict="error", missing="error", error="secret error")
-    asked = Ask(
+    ask = Ask(
         session=SESSIONS[0],
         session_name="secret name",
         sequence=1,
@@ -69,6 +69,6 @@ def test_no_text_of_a_session_is_stored() -> None:
         recorded=Cell(arm=0),
         runs={(1, 1): failed},
     )
-    text = written(findings([asked], 1, noise_floor=False))
+    text = written(findings([ask], 1, noise_floor=False))
     assert "secret" not in text
     assert read(text).asks[0].runs == {(1, 1): replace(failed, error=None)}

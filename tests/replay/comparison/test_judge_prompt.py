@@ -52,8 +52,10 @@ def test_the_preference_is_about_the_new_answer_in_either_order(
 
 
 def test_a_markdown_fence_is_ignored_and_the_reason_is_optional() -> None:
-    said = read('```json\n{"relation": "equivalent", "better": "neither", "reason": 3}\n```', RECORDED_FIRST)
-    assert said == JudgeReplyOut(order=RECORDED_FIRST, relation="equivalent", preference="neither", reason="")
+    reply = read('```json\n{"relation": "equivalent", "better": "neither", "reason": 3}\n```', RECORDED_FIRST)
+    assert reply == JudgeReplyOut(
+        order=RECORDED_FIRST, relation="equivalent", preference="neither", reason=""
+    )
 
 
 @pytest.mark.parametrize(

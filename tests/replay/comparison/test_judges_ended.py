@@ -93,5 +93,7 @@ def test_a_judge_that_answers_while_being_cancelled_keeps_its_verdict(
 
     monkeypatch.setattr("timemachine.replay.comparison.judge_calls.text_of", read_late)
     judge_waiting(made.id)
-    told = CellOpinion.objects.order_by("created_at", "id").values_list("state", "error_type", "calls_made")
-    assert list(told) == [("done", None, 2), ("cancelled", None, 0)]
+    opinions = CellOpinion.objects.order_by("created_at", "id").values_list(
+        "state", "error_type", "calls_made"
+    )
+    assert list(opinions) == [("done", None, 2), ("cancelled", None, 0)]

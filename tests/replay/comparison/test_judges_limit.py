@@ -90,12 +90,14 @@ def test_a_judge_waits_for_other_reserved_costs(
 ) -> None:
     Comparison.objects.update(spend_limit_usd=1)
     stub.script(Script(answer=says("different", "neither")))
-    beside = uuid7()
+    other_call = uuid7()
     with transaction.atomic():
-        assert reserve_extra_call(made.id, Decimal(1), beside, Decimal("0.9999"), longest=timedelta(hours=1))
+        assert reserve_extra_call(
+            made.id, Decimal(1), other_call, Decimal("0.9999"), longest=timedelta(hours=1)
+        )
     opinions = judged(api, made, model="openai:gpt-4o")
     assert {each.state for each in opinions} == {"waiting"}
-    settle_extra_call(beside, Decimal(0))
+    settle_extra_call(other_call, Decimal(0))
     judge_waiting(made.id)
     assert {each.state for each in CellOpinion.objects.all()} == {"done"}
 

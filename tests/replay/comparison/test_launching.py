@@ -57,8 +57,8 @@ def test_a_replay_with_several_models_becomes_a_comparison(api: Program, session
     assert answer.status_code == 202
     assert set(answer.json()) == {"comparison_id", "replay_ids"}
     assert len(answer.json()["replay_ids"]) == 2
-    kept = Comparison.objects.get(id=answer.json()["comparison_id"])
-    assert [arm["model"] for arm in kept.arms] == [ONE, THREE]
+    stored = Comparison.objects.get(id=answer.json()["comparison_id"])
+    assert [arm["model"] for arm in stored.arms] == [ONE, THREE]
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_a_spend_limit_covers_the_entire_comparison(
     assert sorted(statuses) == ["done", "done", "skipped", "skipped", "skipped", "skipped"]
     skipped = ReplayStep.objects.filter(status="skipped")
     reasons = set(skipped.values_list("evidence__not_asked", flat=True))
-    said = (
+    reason = (
         "The spend limit of this replay and the replays launched with it was reached: $0.30 of $0.20 is spent"
     )
-    assert all(each.startswith(said) for each in reasons)
+    assert all(each.startswith(reason) for each in reasons)
     assert read_comparison(api, made)["over_limit_usd"] == pytest.approx(0.1012)
     found = read_comparison(api, made)
     assert found["columns"][2]["missing"] == {"spend limit": 3}

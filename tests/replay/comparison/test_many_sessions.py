@@ -81,14 +81,14 @@ def test_the_comparison_form_looks_up_all_named_sessions_at_once(
     browser = browser_of(project)
 
     def sent(number: int) -> Any:
-        said = {
+        form = {
             "others": " ".join(keys(sessions[:number])),
             "reason": "Which?",
             "repeats": 1,
             "arm1-model": ONE,
             "arm2-model": THREE,
         }
-        return browser.post("/comparisons/new/", said)
+        return browser.post("/comparisons/new/", form)
 
     assert queries(lambda: sent(MANY), 303) == queries(lambda: sent(FEW), 303)
 

@@ -44,13 +44,13 @@ def test_the_known_cost_of_an_opinion_is_kept_if_one_call_has_none(
     cell, _ = judged_cells(made)
     _, (_, second) = prompts_of(cell)
     stub.script(Script(question=second.messages[-1].content, mode="garbage"))
-    half, whole = sorted(judged(api, made, model=PRICED), key=lambda each: each.step_id != cell.id)
+    half, fully_priced = sorted(judged(api, made, model=PRICED), key=lambda each: each.step_id != cell.id)
     assert (half.state, half.calls_made, half.unknown_cost_calls) == ("failed", 2, 1)
-    assert (whole.state, whole.calls_made, whole.unknown_cost_calls) == ("done", 2, 0)
+    assert (fully_priced.state, fully_priced.calls_made, fully_priced.unknown_cost_calls) == ("done", 2, 0)
     assert half.cost_usd is not None
-    assert whole.cost_usd == 2 * half.cost_usd > 0
-    told = api.get(f"/comparisons/{made.id}/judgements/{half.id}").json()
-    assert (told["cost_usd"], told["unknown_cost_calls"]) == (float(half.cost_usd), 1)
+    assert fully_priced.cost_usd == 2 * half.cost_usd > 0
+    body = api.get(f"/comparisons/{made.id}/judgements/{half.id}").json()
+    assert (body["cost_usd"], body["unknown_cost_calls"]) == (float(half.cost_usd), 1)
     judges: dict[str, Any] = api.get(f"/comparisons/{made.id}").json()["judges"]
     assert judges["cost_usd"] == pytest.approx(3 * float(half.cost_usd))
     assert judges["unknown_cost_calls"] == 1

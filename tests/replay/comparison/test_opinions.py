@@ -93,8 +93,8 @@ def test_an_opinion_is_shown_in_the_cell_and_changes_no_verdict(
     cells = [
         cell for ask in api.get(f"/comparisons/{made.id}/cells").json()["items"] for cell in ask["cells"]
     ]
-    said = [each for cell in cells for each in cell["opinions"]]
-    assert {(each["model"], each["relation"], each["preference"]) for each in said} == {
+    shown = [each for cell in cells for each in cell["opinions"]]
+    assert {(each["model"], each["relation"], each["preference"]) for each in shown} == {
         (JUDGE, "equivalent", "neither")
     }
     one = api.get(f"/comparisons/{made.id}/judgements/{opinion.id}").json()
@@ -114,8 +114,8 @@ def test_a_judged_cell_is_judged_again_only_on_request(
 ) -> None:
     stub.script(Script(answer=says("different", "neither")))
     opinion = judged(api, made)[0]
-    again = api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
-    assert (again.status_code, again.json()["code"]) == (409, "nothing_to_judge")
+    repeated = api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
+    assert (repeated.status_code, repeated.json()["code"]) == (409, "nothing_to_judge")
     step = opinion.step
     cell = {"session": str(step.replay.session_id), "sequence": step.sequence, "arm": 2}
     assert len(judged(api, made, **cell)) == 3
@@ -323,7 +323,7 @@ def test_a_judge_is_called_from_the_page_and_its_opinion_is_attributed(
     assert step is not None
     cell = f"/comparisons/{made.id}/cells/{step.step_id}/"
     assert "judged by" in browser.get(cell).text
-    again = browser.post(f"/comparisons/{made.id}/judge/", {"model": JUDGE, "step": str(step.step_id)})
-    assert again["Location"] == f"{cell}#marks"
+    repeated = browser.post(f"/comparisons/{made.id}/judge/", {"model": JUDGE, "step": str(step.step_id)})
+    assert repeated["Location"] == f"{cell}#marks"
     assert browser.post(f"/comparisons/{made.id}/judge/", {"stop": "1"}).status_code == 303
     assert set(CellOpinion.objects.values_list("state", flat=True)) == {"done", "cancelled"}

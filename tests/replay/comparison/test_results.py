@@ -231,14 +231,14 @@ def test_a_running_comparison_shows_progress_and_links_to_partial_results(
 
 
 def test_stored_results_are_erased_with_any_of_their_sessions(api: Program, project: Project) -> None:
-    kept, gone = (recorded_session(project, questions=QUESTIONS[:1]) for _ in range(2))
-    made = compared(project, [kept, gone], ONE, THREE)
+    remaining, erased = (recorded_session(project, questions=QUESTIONS[:1]) for _ in range(2))
+    made = compared(project, [remaining, erased], ONE, THREE)
     assert read_comparison(api, made)["asks"] == 2
-    erase_session(gone)
+    erase_session(erased)
     assert not ComparisonFindings.objects.exists()
     assert read_comparison(api, made)["asks"] == 1
     progress = progress_of([made])[made.id]
-    erase_session(kept)
+    erase_session(remaining)
     assert results.compute(made, progress).findings is not None
     results.compute_if_due(made.id)
     assert not ComparisonFindings.objects.exists()

@@ -29,7 +29,7 @@ SESSION = UUID(int=1)
 
 
 @pytest.mark.parametrize(
-    ("arms", "told"),
+    ("arms", "shown"),
     [
         ([Variant(model=M), Variant(model="b")], [M, "b"]),
         ([Variant(model=M, temperature=0.5), Variant(model=M)], [f"{M} · temperature 0.5", M]),
@@ -42,8 +42,8 @@ SESSION = UUID(int=1)
         ([Variant(model=M, system_prompt=""), Variant(model=M)], [f"{M} · system prompt 1", M]),
     ],
 )
-def test_arms_are_named_by_their_differences(arms: list[Variant], told: list[str]) -> None:
-    assert names(arms) == told
+def test_arms_are_named_by_their_differences(arms: list[Variant], shown: list[str]) -> None:
+    assert names(arms) == shown
 
 
 def test_an_arm_is_stored_without_unset_options() -> None:
@@ -120,10 +120,10 @@ def test_an_answer_has_a_figure_or_the_reason_why_not(name: str, expected: dict[
     for measure in MEASURES:
         if measure.name in expected:
             value = expected[measure.name]
-            wanted = (
+            expected_reading = (
                 Reading(value=None, missing=value) if isinstance(value, str) else Reading(value=float(value))
             )
-            assert measure.read(CELLS[name]) == wanted, measure.name
+            assert measure.read(CELLS[name]) == expected_reading, measure.name
 
 
 def test_several_runs_count_once_by_their_mean_or_commonest_reason() -> None:
@@ -201,14 +201,14 @@ def test_an_ask_knows_whether_any_answer_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("again", "verdict"), [(30.0, "cannot be told apart"), (100.0, "B better")], ids=["load", "quiet"]
+    ("repeated", "verdict"), [(30.0, "cannot be told apart"), (100.0, "B better")], ids=["load", "quiet"]
 )
-def test_latencies_get_a_verdict_only_if_no_arm_differs_from_itself(again: float, verdict: str) -> None:
+def test_latencies_get_a_verdict_only_if_no_arm_differs_from_itself(repeated: float, verdict: str) -> None:
     def took(arm: int, repeat: int, latency: float) -> Cell:
         return Cell(arm=arm, repeat=repeat, latency_ms=latency)
 
     asks = [
-        ask(n, a=took(1, 1, 100 + n), b=took(2, 1, 50 + n), c=took(1, 0, again + n), d=took(2, 0, 50 + n))
+        ask(n, a=took(1, 1, 100 + n), b=took(2, 1, 50 + n), c=took(1, 0, repeated + n), d=took(2, 0, 50 + n))
         for n in range(12)
     ]
     found = findings(asks, 2, noise_floor=True)

@@ -70,10 +70,10 @@ def test_a_judgement_contains_the_verdicts_and_whether_the_quotes_exist(
     assert made["prices"]["source"] == "genai-prices"
     assert made["created_by"] == "key test"
     assert json.loads(made["raw_answer"])["sentences"][0]["verdict"] == "supported"
-    whole = api.get(f"{path}/{made['id']}").json()
-    assert [each["role"] for each in whole["prompt"]] == ["system", "user"]
-    assert whole["prompt"][1]["content"] == stub.calls()[-1].body["messages"][1]["content"]
-    assert ANSWER.split(". ", maxsplit=1)[0] in whole["prompt"][1]["content"]
+    complete = api.get(f"{path}/{made['id']}").json()
+    assert [each["role"] for each in complete["prompt"]] == ["system", "user"]
+    assert complete["prompt"][1]["content"] == stub.calls()[-1].body["messages"][1]["content"]
+    assert ANSWER.split(". ", maxsplit=1)[0] in complete["prompt"][1]["content"]
     assert recorded(session) == before
 
 
@@ -253,9 +253,9 @@ def test_a_person_requests_a_judgement_on_the_action_tab(
 
 def test_removing_a_demo_counts_and_removes_judgements(project: Project, stub: StubModelServer) -> None:
     made = demo.load(project, by="test")
-    asked = Action.objects.get(session_id=made.session.id, kind="ask", sequence=2)
+    ask = Action.objects.get(session_id=made.session.id, kind="ask", sequence=2)
     before = demo.added_to(project).get("judgement")
-    judge(asked, use_model=MODEL, by="test")
+    judge(ask, use_model=MODEL, by="test")
     assert (before, demo.added_to(project)["judgement"]) == (None, 1)
     assert demo.remove(project)
     assert not Judgement.objects.exists()

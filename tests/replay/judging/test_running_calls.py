@@ -155,14 +155,14 @@ def test_a_judgement_can_be_cancelled_from_elsewhere_while_its_model_is_silent(
     assert (asking["state"], asking["cancel_wanted"]) == ("asking", False)
     assert ">Cancel</button>" in person.get(address).text
     assert ">Cancel</button>" not in browser_of(session.project, "viewer").get(address).text
-    told = api.post(f"{path}/{asking['id']}/cancel")
-    assert (told.status_code, told.json()) == (200, {"id": asking["id"], "cancel_wanted": True})
+    response = api.post(f"{path}/{asking['id']}/cancel")
+    assert (response.status_code, response.json()) == (200, {"id": asking["id"], "cancel_wanted": True})
     thread.join(timeout=60)
     assert (answers[0]["state"], answers[0]["error"]["type"]) == ("failed", "cancelled")
     assert answers[0]["cost_usd"] is None, "its question was sent"
     assert "may have been billed" in answers[0]["error"]["message"]
-    again = api.post(f"{path}/{asking['id']}/cancel")
-    assert (again.status_code, again.json()["code"]) == (409, "judgement_over")
+    repeated = api.post(f"{path}/{asking['id']}/cancel")
+    assert (repeated.status_code, repeated.json()["code"]) == (409, "judgement_over")
     shown = person.get(address).text
     assert ">cancelled</span>: The call of" in shown
     assert "; 1 judgement $0 + 1 call of unknown price" in " ".join(shown.split())
@@ -184,9 +184,9 @@ def test_a_person_cancels_a_judgement_with_the_button(
     assert sent.redirect_chain[0][0] == f"/sessions/{session.id}/?step={ASK}#judgements"
     assert "is being cancelled" in sent.text
     assert f"{made.id}/cancel/" not in sent.text
-    wanted = Judgement.objects.get(id=made.id).cancel_wanted_at
+    cancel_requested_at = Judgement.objects.get(id=made.id).cancel_wanted_at
     person.post(address)
-    assert Judgement.objects.get(id=made.id).cancel_wanted_at == wanted is not None
+    assert Judgement.objects.get(id=made.id).cancel_wanted_at == cancel_requested_at is not None
     reader = program(session.project, "read", "record")
     path = f"/sessions/{session.id}/actions/{ASK}/judgements/{made.id}/cancel"
     assert reader.post(path).status_code == 403
@@ -195,8 +195,8 @@ def test_a_person_cancels_a_judgement_with_the_button(
 def test_the_cost_of_judgements_is_shown_separately_from_the_session_cost(
     session: Session, ask: Action, stub: StubModelServer, api: Program
 ) -> None:
-    nothing = {"count": 0, "cost_usd": 0.0, "unknown_cost_calls": 0}
-    assert api.get(f"/sessions/{session.id}/summary").json()["judgements"] == nothing
+    zero = {"count": 0, "cost_usd": 0.0, "unknown_cost_calls": 0}
+    assert api.get(f"/sessions/{session.id}/summary").json()["judgements"] == zero
     stub.script(Script(question="<sentence", answer=opinion(ask)))
     made = [judge(ask, use_model=model, by="test") for model in (MODEL, MODEL, "openai:no-such-model")]
     Judgement.objects.create(
@@ -205,16 +205,16 @@ def test_the_cost_of_judgements_is_shown_separately_from_the_session_cost(
             for name in ("project", "session", "action", "sequence", "prompt_id", "sentences", "model")
         }
     )
-    told = api.get(f"/sessions/{session.id}/summary").json()
+    body = api.get(f"/sessions/{session.id}/summary").json()
     dollars = 2 * made[0].cost_usd if made[0].cost_usd else 0
-    assert told["judgements"] == {"count": 3, "cost_usd": float(dollars), "unknown_cost_calls": 1}
-    assert told["cost_usd"] == as_json_number(Session.objects.get(id=session.id).cost_usd)
+    assert body["judgements"] == {"count": 3, "cost_usd": float(dollars), "unknown_cost_calls": 1}
+    assert body["cost_usd"] == as_json_number(Session.objects.get(id=session.id).cost_usd)
     shown = " ".join(browser_of(session.project).get(f"/sessions/{session.id}/").text.split())
     assert f"; 3 judgements {total_cost(dollars, 1)}" in shown
     stub.script(Script(question="<sentence", mode="error", **BUSY | {"retry_after": "0"}))
     assert judge(ask, use_model="openai:no-such-model", by="test").calls_made == 3
-    told = api.get(f"/sessions/{session.id}/summary").json()
-    assert told["judgements"] == {"count": 4, "cost_usd": float(dollars), "unknown_cost_calls": 4}
+    body = api.get(f"/sessions/{session.id}/summary").json()
+    assert body["judgements"] == {"count": 4, "cost_usd": float(dollars), "unknown_cost_calls": 4}
 
 
 def test_resending_the_form_of_a_finished_judgement_makes_no_call(
@@ -235,9 +235,9 @@ def test_the_outcome_of_a_judgement_is_shown_only_on_its_step_page(
     stub.script(Script(question="<sentence", mode="refusal"))
     person = browser_of(session.project)
     person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", {"other_model": MODEL})
-    said = f"Step {ASK} of {session.name} was not judged by {MODEL}: The judge model refused"
+    outcome = f"Step {ASK} of {session.name} was not judged by {MODEL}: The judge model refused"
     others = ("/", f"/sessions/{session.id}/?step={ASK + 1}", f"/sessions/{session.id}/?step={ASK}&tab=state")
-    assert not [path for path in others if said in person.get(path).text]
+    assert not [path for path in others if outcome in person.get(path).text]
     step = f"/sessions/{session.id}/?step={ASK}"
-    assert said in person.get(step).text
-    assert said not in person.get(step).text
+    assert outcome in person.get(step).text
+    assert outcome not in person.get(step).text

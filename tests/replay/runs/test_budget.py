@@ -47,9 +47,9 @@ def purse(
 def test_a_call_starts_if_it_fits_with_spent_and_reserved_costs(
     held: Budget, cost: str | None, expected: str
 ) -> None:
-    asked = None if cost is None else Decimal(cost)
-    assert held.fits(asked) == (expected == NOW)
-    assert held.may_fit_later(asked) == (expected != NEVER)
+    expected_cost = None if cost is None else Decimal(cost)
+    assert held.fits(expected_cost) == (expected == NOW)
+    assert held.may_fit_later(expected_cost) == (expected != NEVER)
 
 
 @given(limit=st.decimals(0, 10, places=4), costs=st.lists(st.decimals(0, 3, places=4), max_size=30))

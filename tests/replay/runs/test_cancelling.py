@@ -95,23 +95,23 @@ def test_running_calls_are_stopped_and_marked_as_cancelled_and_possibly_billed(
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 5
     browser = browser_of(project)
-    asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
+    options = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
     questions = [f"How long are invoices kept, asked for time {n}?" for n in range(5)]
-    replay = launch(recorded_session(project, questions=questions), asked, by="test")
+    replay = launch(recorded_session(project, questions=questions), options, by="test")
     with ThreadPoolExecutor(1) as thread:
         working = thread.submit(worked, replay)
         stub.wait_for_calls(5)
         cancel(replay, by="zoe@example.org")
         assert working.result(60) < 30
-    told = ReplayOut.of(Replay.objects.get(id=replay.id)).model_dump()
-    assert (told["status"], told["cancel_requested_by"]) == ("cancelled", "zoe@example.org")
+    document = ReplayOut.of(Replay.objects.get(id=replay.id)).model_dump()
+    assert (document["status"], document["cancel_requested_by"]) == ("cancelled", "zoe@example.org")
     assert statuses(replay) == {"cancelled": 5}
     assert {each.error_type for each in replay.steps.all()} == {"cancelled"}
     attempts = ReplayAttempt.objects.filter(step__replay=replay)
     assert set(attempts.values_list("outcome", "calls_made", "cost_usd")) == {("cancelled", 1, None)}
-    assert told["unknown_cost_calls"] == 5
-    assert "5 steps cancelled" in told["summary"]
-    assert "$0 + 5 calls of unknown price (recorded $0)" in told["summary"]
+    assert document["unknown_cost_calls"] == 5
+    assert "5 steps cancelled" in document["summary"]
+    assert "$0 + 5 calls of unknown price (recorded $0)" in document["summary"]
     after = browser.get(f"/replays/{replay.id}/").text
     assert "these 5 asks cost" in after
     assert "zoe" in after[after.index("<dt>Cancelled") :][:400]
@@ -127,11 +127,11 @@ def test_a_claimed_step_without_a_call_is_cancelled_without_one(
     limit: float | None,
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 2
-    asked = ReplayOptions(
+    options = ReplayOptions(
         audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True, spend_limit_usd=limit
     )
     questions = [f"How long are invoices kept, asked for time {n}?" for n in range(9)]
-    replay = launch(recorded_session(project, questions=questions), asked, by="test")
+    replay = launch(recorded_session(project, questions=questions), options, by="test")
     with ThreadPoolExecutor(1) as thread:
         working = thread.submit(worked, replay)
         wait_until(lambda: replay.steps.filter(status="running").count() > 2)
@@ -144,8 +144,8 @@ def test_a_claimed_step_without_a_call_is_cancelled_without_one(
 
 
 def test_the_page_shows_how_many_calls_are_being_stopped(project: Project, stub: StubModelServer) -> None:
-    asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
-    replay = launch(recorded_session(project), asked, by="test")
+    options = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
+    replay = launch(recorded_session(project), options, by="test")
     leases.claim(replay.id, "one", calls=True)
     cancel(replay, by="zoe@example.org")
     page = browser_of(project).get(f"/replays/{replay.id}/").text
@@ -158,8 +158,8 @@ def test_a_step_with_a_busy_model_shows_until_when_it_waits(
     question = "How long are invoices kept?"
     stub.script(Script(question=question, answer="Ten."))
     stub.script(Script(question=question, answer="Ten.", mode="429_then_ok", retry_after="6"))
-    asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
-    replay = launch(recorded_session(project, questions=[question]), asked, by="test")
+    options = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
+    replay = launch(recorded_session(project, questions=[question]), options, by="test")
     browser = browser_of(project)
     with ThreadPoolExecutor(1) as thread:
         working = thread.submit(worked, replay)

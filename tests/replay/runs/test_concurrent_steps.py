@@ -61,10 +61,10 @@ def session(transactional_db: None, project: Project) -> Session:
 def most_at_once(calls: list[Call]) -> int:
     """The maximum number of concurrent calls."""
     changes = sorted([(call.at, 1) for call in calls] + [(call.answered_at or "", -1) for call in calls])
-    under_way = [0]
+    running_counts = [0]
     for _, change in changes:
-        under_way.append(under_way[-1] + change)
-    return max(under_way)
+        running_counts.append(running_counts[-1] + change)
+    return max(running_counts)
 
 
 def worked(replay: Replay) -> int:
@@ -119,8 +119,8 @@ def test_steps_are_claimed_ahead_without_raising_the_number_of_calls(
         go_on.set()
         assert working.result(60) == replay.steps.count()
     assert most_at_once(stub.calls()) == 2
-    asked = Counter(call.prompt.rpartition("Question:")[2].split(".")[0].strip() for call in stub.calls())
-    assert asked == {str(n): 1 for n in range(12)}
+    counts = Counter(call.prompt.rpartition("Question:")[2].split(".")[0].strip() for call in stub.calls())
+    assert counts == {str(n): 1 for n in range(12)}
 
 
 @pytest.mark.usefixtures("stub")
@@ -267,11 +267,11 @@ def test_an_internal_error_fails_one_step_and_is_paid_for_once(
     stub.script(Script(answer="Zehn Jahre."))
     replay = launch(session, ASKED, by="test")
     worked(replay)
-    told = ReplayOut.of(Replay.objects.get(id=replay.id)).model_dump()
+    document = ReplayOut.of(Replay.objects.get(id=replay.id)).model_dump()
     failed = replay.steps.get(status="failed")
     assert failed.error_type == "internal_error"
     assert "KeyError" in (failed.error_message or "")
-    assert told["unknown_cost_calls"] == 1
+    assert document["unknown_cost_calls"] == 1
     assert len(stub.calls()) == replay.steps.filter(provider="openai").count()
 
 

@@ -56,10 +56,10 @@ def test_a_truncated_answer_is_marked_on_its_side_whatever_the_verdict(
     assert step.verdict == (None if new is None else "identical")
     assert (step.evidence or {})["cut_off"] == cut_off
     assert "1 step with an answer that is cut off" in ReplayOut.of(replay).model_dump()["summary"]
-    told = " and ".join(f"the {side} answer" for side in cut_off)
+    which = " and ".join(f"the {side} answer" for side in cut_off)
     answers: tuple[Any, Any] = ReplayStepOut.of(step).model_dump(), ReplayOut.of(replay).model_dump()
     lines = step_lines(*answers, None, with_diff=False)
-    assert any(line.endswith(f" {told}") and "cut off" in line for line in lines)
+    assert any(line.endswith(f" {which}") and "cut off" in line for line in lines)
     browser: Client = browser_of(project)
     assert browser.get(f"/replays/{replay.id}/steps/2/").content.decode().count(WORDS) == len(cut_off)
     assert f"cut off: {' and '.join(cut_off)}" in browser.get(f"/replays/{replay.id}/").content.decode()

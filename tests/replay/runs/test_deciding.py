@@ -241,7 +241,7 @@ def tally(**more: Any) -> Tally:
 
 
 @pytest.mark.parametrize(
-    ("counts", "told"),
+    ("counts", "summary"),
     [
         (
             tally(),
@@ -332,5 +332,5 @@ def tally(**more: Any) -> Tally:
         ),
     ],
 )
-def test_a_replay_is_summarised_in_one_sentence(counts: Tally, told: str) -> None:
-    assert sentence(counts) == told
+def test_a_replay_is_summarised_in_one_sentence(counts: Tally, summary: str) -> None:
+    assert sentence(counts) == summary

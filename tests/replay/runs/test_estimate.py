@@ -82,10 +82,10 @@ def test_the_page_and_the_api_estimate_a_changed_prompt_alike(project: Project, 
     session = recorded_session(project, questions=QUESTIONS)
     changed = {"system_prompt": LONG, "max_tokens": 4_000}
     form = BODY | changed | {"kind": "audit", "other_model": MODEL, "skip_finds": "on", "estimate": "1"}
-    said = browser_of(project).post(f"/sessions/{session.id}/replay/", form).text
+    page = browser_of(project).post(f"/sessions/{session.id}/replay/", form).text
     cost = money(estimate(api, session, **changed)["cost_usd"])
     assert cost != money(estimate(api, session)["cost_usd"])
-    assert f"estimated cost {cost}," in " ".join(re.sub(r"<[^>]+>", "", said).split())
+    assert f"estimated cost {cost}," in " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 
 def test_an_estimate_counts_the_asks_with_a_changed_prompt(project: Project, api: Program) -> None:

@@ -226,17 +226,17 @@ def test_a_sentence_that_existed_only_between_two_steps_is_found(
 ) -> None:
     collection = session.collection
     assert collection is not None
-    again = start_session(project, name="again", by="test", collection=collection, key="again")
-    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
+    later_session = start_session(project, name="again", by="test", collection=collection, key="again")
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=later_session)
     sentence = "The blue bicycle belongs to nobody."
     put_frames(
         collection,
         [NewFrame(number=1, text=f"Look: the blue\n bicycle belongs to nobody. {FACTS[1][1]}")],
         by="test",
     )
-    find_and_record(collection, Query(text=QUESTIONS[1]), session=again)
+    find_and_record(collection, Query(text=QUESTIONS[1]), session=later_session)
     put_frames(collection, [NewFrame(number=1, text=FACTS[1][1])], by="test")
-    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=later_session)
     found = api.get("/sessions/again/where", text=sentence).json()
     assert [(each["frame"], each["by"]) for each in found["frames"]] == [(1, "holds")]
     assert found["frames"][0]["says"] == "held the sentence in version 2"
@@ -254,12 +254,12 @@ def test_a_deleted_frame_and_a_later_frame_are_distinguished(
     collection = session.collection
     assert collection is not None
     delete_frame(collection, 1, by="test")
-    again = start_session(project, name="again", by="test", collection=collection, key="again")
-    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
-    (came,) = put_frames(collection, [NewFrame(text="Later.")], by="test")
-    later = came.frame.number
-    told = [api.get("/sessions/again/where", frame=n).json()["items"][0]["frames"][0] for n in (1, later)]
-    assert [(each["says"], each["as_now"] is None) for each in told] == [
+    later_session = start_session(project, name="again", by="test", collection=collection, key="again")
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=later_session)
+    (added,) = put_frames(collection, [NewFrame(text="Later.")], by="test")
+    later = added.frame.number
+    shown = [api.get("/sessions/again/where", frame=n).json()["items"][0]["frames"][0] for n in (1, later)]
+    assert [(each["says"], each["as_now"] is None) for each in shown] == [
         ("was deleted by then", True),
         ("did not exist yet", False),
     ]
@@ -273,7 +273,7 @@ def test_steps_are_paginated(api: Program, session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "status"),
+    ("query", "status"),
     [
         ({}, 422),
         ({"frame": 1, "text": "a"}, 422),
@@ -283,22 +283,22 @@ def test_steps_are_paginated(api: Program, session: Session) -> None:
     ],
 )
 def test_an_invalid_request_is_refused(
-    api: Program, session: Session, asked: dict[str, Any], status: int
+    api: Program, session: Session, query: dict[str, Any], status: int
 ) -> None:
-    assert api.get("/sessions/s1/where", **asked).status_code == status
+    assert api.get("/sessions/s1/where", **query).status_code == status
 
 
 def test_a_step_without_a_recorded_query_is_marked_and_the_others_are_ranked(
     project: Project, api: Program, session: Session
 ) -> None:
-    again = start_session(project, name="half", by="test", collection=session.collection, key="half")
-    append(again.id, [ActionDraft(kind="find", input={"strange": 1})])
-    find_and_record(Collection.objects.get(name="handbook"), Query(text=QUESTIONS[0]), session=again)
+    half_recorded = start_session(project, name="half", by="test", collection=session.collection, key="half")
+    append(half_recorded.id, [ActionDraft(kind="find", input={"strange": 1})])
+    find_and_record(Collection.objects.get(name="handbook"), Query(text=QUESTIONS[0]), session=half_recorded)
     first, second = api.get("/sessions/half/where", frame=0).json()["items"]
     assert "not recorded" in first["error"]
     assert (first["mode"], first["top_k"], first["adaptive"]) == (None, None, None)
     assert (second["mode"], second["top_k"], second["adaptive"]) == ("hybrid", 8, False)
-    shown = browser_of(project, VIEWER).get(f"/sessions/{again.id}/where/", {"frame": "0"}).text
+    shown = browser_of(project, VIEWER).get(f"/sessions/{half_recorded.id}/where/", {"frame": "0"}).text
     assert "mode not recorded, top-k not recorded" in shown
     assert second["frames"][0]["says"] == "found at rank 1"
     bare = start_session(project, name="bare", by="test", key="bare")

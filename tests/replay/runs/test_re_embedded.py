@@ -39,9 +39,9 @@ def found(project: Project, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_as_recorded_the_recorded_model_is_used_and_finds_the_same(found: Any) -> None:
-    again = found(as_of="recorded")
-    assert {each["embedding_model"] for each in again} == {THEN}
-    assert {each["verdict"] for each in again} == {"same"}
+    results = found(as_of="recorded")
+    assert {each["embedding_model"] for each in results} == {THEN}
+    assert {each["verdict"] for each in results} == {"same"}
 
 
 def test_as_of_now_the_current_model_is_used(found: Any) -> None:
@@ -71,15 +71,15 @@ def retrievals(session: Session, **options: Any) -> list[dict[str, Any]]:
 def test_the_thresholds_of_a_find_are_recorded_and_used_in_its_replay(project: Project) -> None:
     session = recorded_session(project)
     collection = Collection.objects.get()
-    again = start_session(project, name="adaptive", by="test", collection=collection)
+    adaptive_session = start_session(project, name="adaptive", by="test", collection=collection)
     query = Query(text=QUESTIONS[0], mode="lexical", adaptive=True, relative=0.9, cliff=0.8, min_score=0.5)
-    find(collection, query, session=again)
-    kept = again.actions.get().retrieval or {}
+    find(collection, query, session=adaptive_session)
+    recorded = adaptive_session.actions.get().retrieval or {}
     thresholds = {"relative": 0.9, "cliff": 0.8, "floor": 0.5}
-    assert (kept["thresholds"], kept["min_score"]) == (thresholds, 0.5)
-    (same,) = retrievals(again, as_of="recorded")
+    assert (recorded["thresholds"], recorded["min_score"]) == (thresholds, 0.5)
+    (same,) = retrievals(adaptive_session, as_of="recorded")
     assert (same["verdict"], same["thresholds"]) == ("same", thresholds)
-    (other,) = retrievals(again, relative=0.0, cliff=0.0)
+    (other,) = retrievals(adaptive_session, relative=0.0, cliff=0.0)
     assert other["thresholds"] == {"relative": 0.0, "cliff": 0.0, "floor": 0.5}
     for each in retrievals(session, adaptive=True, relative=0.95):
         assert each["thresholds"]["relative"] == 0.95

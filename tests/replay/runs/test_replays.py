@@ -62,11 +62,11 @@ def everything_recorded(session: Session) -> list[tuple[object, ...]]:
 
 def test_an_audit_with_the_recorded_model_is_identical_and_verified(session: Session) -> None:
     replay = replayed(session, AUDIT)
-    told = ReplayOut.of(replay).model_dump()
-    assert told["status"] == "done"
-    assert told["verdicts"] == {"identical": 3}
-    assert told["context"] == {"verified": 4, "altered": 0, "missing": 0, "not_recorded": 0}
-    assert told["summary"] == (
+    document = ReplayOut.of(replay).model_dump()
+    assert document["status"] == "done"
+    assert document["verdicts"] == {"identical": 3}
+    assert document["context"] == {"verified": 4, "altered": 0, "missing": 0, "not_recorded": 0}
+    assert document["summary"] == (
         "3 asks replayed with local:extractive-1: 3 identical; context verified 4 of 4; $0 (recorded $0)"
     )
     assert {value(step.output) for step in all_steps(replay) if step.kind == "ask"} == {
@@ -266,9 +266,9 @@ def test_a_lost_attempt_with_an_intended_call_is_shown_as_possibly_billed(sessio
     assert overdue(run_replay, at_start=True) == [replay.id]
     assert ReplayStep.objects.get(id=lease.pk).status == "uncertain"
     work(replay.id, "lives")
-    told = ReplayOut.of(replay_of(session.project, str(replay.id))).model_dump()
-    assert told["uncertain_calls"] == 1
-    assert "may have been billed" in told["summary"]
+    document = ReplayOut.of(replay_of(session.project, str(replay.id))).model_dump()
+    assert document["uncertain_calls"] == 1
+    assert "may have been billed" in document["summary"]
 
 
 def test_only_unfinished_replays_without_a_worker_are_enqueued_again(session: Session) -> None:
@@ -291,11 +291,11 @@ def test_another_projects_replay_is_not_found(session: Session, other_project: P
 
 
 def test_a_step_shows_both_the_original_and_the_new_answer(session: Session) -> None:
-    told = ReplayStepOut.of(step_of(replayed(session, AUDIT), 2)).model_dump()
-    assert told["original"]["input"] == QUESTIONS[0]
-    assert told["original"]["output"] == told["new"]["output"] == FACTS[0][1].split(". ")[0] + "."
-    assert told["attempts"][0]["outcome"] == "done"
-    assert {frame["verdict"] for frame in told["frames"]} == {"verified"}
+    document = ReplayStepOut.of(step_of(replayed(session, AUDIT), 2)).model_dump()
+    assert document["original"]["input"] == QUESTIONS[0]
+    assert document["original"]["output"] == document["new"]["output"] == FACTS[0][1].split(". ")[0] + "."
+    assert document["attempts"][0]["outcome"] == "done"
+    assert {frame["verdict"] for frame in document["frames"]} == {"verified"}
 
 
 def test_a_search_without_hits_has_an_empty_list_and_no_search_has_none(

@@ -62,9 +62,9 @@ def answers(stub: StubModelServer, tokens: int, seconds: float = 0.1) -> None:
     stub.script(Script(answer="Ten years.", mode="slow", seconds=seconds, usage=usage))
 
 
-def worked(session: Session, asked: ReplayOptions) -> Replay:
+def worked(session: Session, replay_options: ReplayOptions) -> Replay:
     """The finished replay, run by as many threads as a worker may have."""
-    replay = launch(session, asked, by="test")
+    replay = launch(session, replay_options, by="test")
     try:
         work(replay.id, "side by side")
     finally:
@@ -79,10 +79,10 @@ def test_concurrent_calls_stay_below_the_limit_together(
     settings.MODEL_CALLS_AT_ONCE = 14
     answers(stub, 100)
     replay = worked(long_session, options("openai:gpt-4o", LIMIT))
-    told = tally(replay)
+    totals = tally(replay)
     assert 2 <= most_at_once(stub.calls()) <= 3
-    assert Decimal("0.0035") < told.cost_usd <= LIMIT
-    assert told.statuses == {"done": len(stub.calls()), "skipped": 14 - len(stub.calls())}
+    assert Decimal("0.0035") < totals.cost_usd <= LIMIT
+    assert totals.statuses == {"done": len(stub.calls()), "skipped": 14 - len(stub.calls())}
     reserved = ReplayAttempt.objects.filter(call_intended_at__isnull=False).values_list(
         "reserved_usd", flat=True
     )
@@ -90,11 +90,11 @@ def test_concurrent_calls_stay_below_the_limit_together(
     assert None not in reserved
     assert ReplayOut.of(replay).model_dump()["over_limit_usd"] == 0
     assert (
-        f"{told.statuses['skipped']} steps not asked because of the spend limit"
+        f"{totals.statuses['skipped']} steps not asked because of the spend limit"
         in ReplayOut.of(replay).model_dump()["summary"]
     )
-    said = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
-    assert all("spend limit of this replay was reached: $0.00" in each for each in said)
+    reasons = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
+    assert all("spend limit of this replay was reached: $0.00" in each for each in reasons)
 
 
 def test_calls_that_cannot_be_estimated_run_one_at_a_time_under_a_limit(
@@ -125,10 +125,10 @@ def test_an_exceeded_limit_is_reported_with_the_excess(
     settings.MODEL_CALLS_AT_ONCE = 1
     answers(stub, 1_000, seconds=0)
     session = recorded_session(project, questions=QUESTIONS[:3])
-    told = ReplayOut.of(replayed(session, options("openai:gpt-4o", LIMIT))).model_dump()
-    assert told["cost_usd"] == 0.01025
-    assert told["over_limit_usd"] == pytest.approx(0.00525)
-    assert "the spend limit of $0.005 was exceeded by $0.00525" in told["summary"]
+    document = ReplayOut.of(replayed(session, options("openai:gpt-4o", LIMIT))).model_dump()
+    assert document["cost_usd"] == 0.01025
+    assert document["over_limit_usd"] == pytest.approx(0.00525)
+    assert "the spend limit of $0.005 was exceeded by $0.00525" in document["summary"]
 
 
 def test_an_interrupted_call_counts_as_billed(
@@ -137,11 +137,13 @@ def test_an_interrupted_call_counts_as_billed(
     settings.MODEL_CALLS_AT_ONCE = 3
     stub.script(Script(answer="Ten years.", mode="closed"))
     replay = worked(session, options("openai:gpt-4o", LIMIT))
-    told = tally(replay)
-    assert told.statuses == {"failed": len(stub.calls()), "skipped": ASKS - len(stub.calls())}
+    totals = tally(replay)
+    assert totals.statuses == {"failed": len(stub.calls()), "skipped": ASKS - len(stub.calls())}
     assert 3 <= len(stub.calls()) <= 4
-    said = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
-    assert all("$0 of $0.005 is spent and $0.00" in each and "may have been billed" in each for each in said)
+    reasons = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
+    assert all(
+        "$0 of $0.005 is spent and $0.00" in each and "may have been billed" in each for each in reasons
+    )
 
 
 def test_a_call_lost_with_its_worker_counts_as_billed(

@@ -189,10 +189,10 @@ def test_externally_recorded_frames_are_chosen_by_their_names(
     refused = api.post("/sessions/away/actions/1/trials", {})
     assert refused.json()["code"] == "model_needed"
     assert api.post("/sessions/away/actions/2/trials", {}).json()["code"] == "not_replayable"
-    gone = api.post("/sessions/away/actions/1/trials", {"use_model": MODEL, "frames": ["gone"]})
-    assert gone.json()["code"] == "context_not_verified"
-    whole = run_trial(api, {"use_model": MODEL}, 1, "away")
-    assert "missing" in whole["evidence"]["not_asked"]
+    missing = api.post("/sessions/away/actions/1/trials", {"use_model": MODEL, "frames": ["gone"]})
+    assert missing.json()["code"] == "context_not_verified"
+    complete = run_trial(api, {"use_model": MODEL}, 1, "away")
+    assert "missing" in complete["evidence"]["not_asked"]
     step = run_trial(api, {"use_model": MODEL, "frames": ["rank 2", "doc-1"]}, 1, "away")
     assert [hit["text"] for hit in step["new"]["hits"]] == ["Dogs sleep less.", "Cats sleep."]
 
@@ -230,11 +230,11 @@ def test_a_person_starts_a_trial_on_the_step_page_and_sees_it_listed(
     assert page.status_code == 200
     assert f"#{first}, #{second}" in page.text
     assert QUESTIONS[0] in page.text
-    asked = {"question": QUESTIONS[0], "frames": f"#{second}, {first}", "as_of": "recorded"}
-    refused = browser.post(form, asked | {"prompt_template": "{question}"})
+    fields = {"question": QUESTIONS[0], "frames": f"#{second}, {first}", "as_of": "recorded"}
+    refused = browser.post(form, fields | {"prompt_template": "{question}"})
     assert refused.status_code == 422
     assert "has no `{passages}`" in refused.text
-    sent = browser.post(form, asked)
+    sent = browser.post(form, fields)
     assert sent.status_code == 302
     work(Replay.objects.get().id, "test")
     step = browser.get(sent["Location"]).text
@@ -251,16 +251,16 @@ def test_a_reused_form_with_another_question_is_refused_once_and_then_accepted(
 ) -> None:
     browser, form = browser_of(project), f"/sessions/{session.id}/steps/{ASK}/trial/"
     first, second = named(session)
-    asked = {"question": "Who?", "frames": f"#{first}, #{second}", "form_id": str(uuid7())}
-    assert {browser.post(form, asked)["Location"] for _ in range(2)} == {
-        f"/replays/{asked['form_id']}/steps/{ASK}/"
+    fields = {"question": "Who?", "frames": f"#{first}, #{second}", "form_id": str(uuid7())}
+    assert {browser.post(form, fields)["Location"] for _ in range(2)} == {
+        f"/replays/{fields['form_id']}/steps/{ASK}/"
     }
-    refused = browser.post(form, asked | {"question": "Why?"})
+    refused = browser.post(form, fields | {"question": "Why?"})
     assert refused.status_code == 409
     assert "Send it again" in refused.text
     fresh = re.search(r'name="form_id" value="([^"]+)"', refused.text)
     assert fresh is not None
-    assert browser.post(form, asked | {"question": "Why?", "form_id": fresh[1]}).status_code == 302
+    assert browser.post(form, fields | {"question": "Why?", "form_id": fresh[1]}).status_code == 302
     assert Replay.objects.count() == 2
 
 
@@ -295,8 +295,8 @@ def test_a_viewer_sees_trials_but_cannot_start_one(project: Project, session: Se
 def test_an_audit_with_a_model_accepts_another_prompt_template(
     api: Program, session: Session, stub: StubModelServer
 ) -> None:
-    asked = {"audit": True, "reason": "prompt A/B", "use_models": [MODEL], "through_sequence": ASK}
-    sent = api.post("/sessions/s1/replays", asked | {"prompt_template": "{passages}\n\nQ: {question}"})
+    body = {"audit": True, "reason": "prompt A/B", "use_models": [MODEL], "through_sequence": ASK}
+    sent = api.post("/sessions/s1/replays", body | {"prompt_template": "{passages}\n\nQ: {question}"})
     assert sent.status_code == 202
     work(sent.json()["replay_id"], "test")
     assert "\n\nQ: How long are invoices kept?" in stub.calls()[-1].prompt
@@ -304,4 +304,4 @@ def test_an_audit_with_a_model_accepts_another_prompt_template(
         {"prompt_template": "{nothing}"},
         {"prompt_template": "{passages} {question}", "use_models": []},
     ):
-        assert api.post("/sessions/s1/replays", asked | wrong).status_code == 422
+        assert api.post("/sessions/s1/replays", body | wrong).status_code == 422

@@ -96,10 +96,10 @@ def test_money_and_time_are_compared_only_if_both_are_known() -> None:
     found = changes(before, after, {1: 1})
     assert [each.cost_change for each in found] == [0.5, 0.0, None, None]
     assert [each.took_change for each in found] == [20.0, None, None, None]
-    told = findings(found)
-    assert (told.cost.steps, told.cost.before, told.cost.after) == (2, 0.75, 1.25)
-    assert (told.took.steps, told.took.before, told.took.after) == (1, 10.0, 30.0)
-    assert (told.cost_unknown, told.counts) == (1, {"same": 4})
+    reported = findings(found)
+    assert (reported.cost.steps, reported.cost.before, reported.cost.after) == (2, 0.75, 1.25)
+    assert (reported.took.steps, reported.took.before, reported.took.after) == (1, 10.0, 30.0)
+    assert (reported.cost_unknown, reported.counts) == (1, {"same": 4})
 
 
 @pytest.mark.parametrize(
@@ -177,10 +177,10 @@ def test_swapping_the_runs_reverses_every_change(before: list[StepFact], after: 
 def test_money_adds_up(before: list[StepFact], after: list[StepFact]) -> None:
     found = changes(before, after, ONE_TO_ONE)
     cost = findings(found).cost
-    told = [each.cost_change for each in found if each.cost_change is not None]
-    assert len(told) == cost.steps
+    differences = [each.cost_change for each in found if each.cost_change is not None]
+    assert len(differences) == cost.steps
     if cost.before is not None and cost.after is not None:
-        assert cost.after - cost.before == pytest.approx(sum(told))
+        assert cost.after - cost.before == pytest.approx(sum(differences))
 
 
 @settings(max_examples=25)

@@ -21,11 +21,11 @@ def test_sessions_given_by_id_or_key_take_the_same_queries_as_one(
     with CaptureQueriesContext(connection) as one:
         made(api, str(session.id), "o0", name="one")
     with CaptureQueriesContext(connection) as many:
-        told = made(api, "s1", *names, names[0], name="many")
-    assert [each["key"] for each in told["sessions"]] == ["s1", *(each.key for each in others)]
+        suite = made(api, "s1", *names, names[0], name="many")
+    assert [each["key"] for each in suite["sessions"]] == ["s1", *(each.key for each in others)]
     assert len(many) <= len(one)
-    for nobody in ("nobody", str(uuid7()), "\x00", "no/key"):
-        refused = api.patch("/suites/many", {"sessions": ["s1", nobody]})
+    for unknown in ("nobody", str(uuid7()), "\x00", "no/key"):
+        refused = api.patch("/suites/many", {"sessions": ["s1", unknown]})
         assert (refused.status_code, refused.json()["code"]) == (404, "session_not_found")
 
 
@@ -33,9 +33,9 @@ def test_editing_the_sessions_removes_erased_ones(api: Program, project: Project
     second = recorded_session(project, key="s2", questions=QUESTIONS[:1])
     made(api, "s1", "s2")
     erase_session(second)
-    told = api.patch("/suites/nightly", {"sessions": ["s1"]}).json()
-    assert ([each["key"] for each in told["sessions"]], told["missing"]) == (["s1"], [])
-    assert told["events"][0]["facts"] == {"changed": ["sessions"]}
+    body = api.patch("/suites/nightly", {"sessions": ["s1"]}).json()
+    assert ([each["key"] for each in body["sessions"]], body["missing"]) == (["s1"], [])
+    assert body["events"][0]["facts"] == {"changed": ["sessions"]}
     assert ran(api)["left_out"] == 0
 
 
@@ -44,8 +44,8 @@ def test_a_suite_whose_sessions_were_all_erased_can_still_be_edited(
 ) -> None:
     made(api, "s1", schedule="every 1 hour")
     erase_session(session)
-    told = api.patch("/suites/nightly", {"schedule": None}).json()
-    assert (told["schedule"], told["missing"]) == (None, ["s1"])
+    body = api.patch("/suites/nightly", {"schedule": None}).json()
+    assert (body["schedule"], body["missing"]) == (None, ["s1"])
     assert api.patch("/suites/nightly", {"sessions": []}).json()["code"] == "sessions_needed"
     assert api.patch("/suites/nightly", {"matching": {"tag": "x"}}).json()["missing"] == ["s1"]
     assert api.patch("/suites/nightly", {"matching": None}).json()["code"] == "sessions_needed"
@@ -64,8 +64,8 @@ def test_an_edit_is_logged_with_its_changes_and_author(api: Program, session: Se
     event = changed.json()["events"][0]
     assert (event["what"], event["facts"]) == ("edited", {"changed": ["name", "options", "schedule"]})
     assert changed.json()["next_run_at"] is not None
-    gone = api.patch("/suites/weekly", {"schedule": None}).json()
-    assert (gone["schedule"], gone["next_run_at"]) == (None, None)
+    unscheduled = api.patch("/suites/weekly", {"schedule": None}).json()
+    assert (unscheduled["schedule"], unscheduled["next_run_at"]) == (None, None)
     assert api.patch("/suites/weekly", {"name": None}).json()["code"] == "invalid_field"
     assert api.get("/suites/nightly").json()["code"] == "suite_not_found"
     made(api, "s1")

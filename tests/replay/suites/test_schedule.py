@@ -24,7 +24,7 @@ def at(text: str) -> datetime:
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "canonical"),
     [
         ("every 6 hours", "every 6 hours"),
         ("Every 1 hour", "every 1 hour"),
@@ -34,8 +34,8 @@ def at(text: str) -> datetime:
         ("Weekly Monday 23:59 UTC", "weekly monday 23:59 UTC"),
     ],
 )
-def test_a_schedule_is_stored_in_one_canonical_form(text: str, kept: str) -> None:
-    assert written_schedule(read_schedule(text)) == kept
+def test_a_schedule_is_stored_in_one_canonical_form(text: str, canonical: str) -> None:
+    assert written_schedule(read_schedule(text)) == canonical
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def test_a_due_suite_is_launched_by_the_sweeper_and_finished(api: Program, sessi
     run_suites()
     run = SuiteRun.objects.get()
     assert (run.status, run.due_at, run.requested_by) == ("done", moment, "schedule of nightly")
-    told = api.get("/suites/nightly").json()
-    assert told["next_run_at"] > told["latest_run"]["created_at"]
+    body = api.get("/suites/nightly").json()
+    assert body["next_run_at"] > body["latest_run"]["created_at"]
     run_suites()
     assert SuiteRun.objects.count() == 1
 
@@ -105,9 +105,9 @@ def test_a_due_suite_that_cannot_start_gives_the_reason_and_does_not_block_other
     due()
     run_suites()
     assert api.get("/suites/nightly").json()["latest_run"]["status"] == "done"
-    told = api.get("/suites/lost").json()
-    assert "not 'Mars/Olympus'" in told["problem"]
-    assert told["latest_run"] is None
+    body = api.get("/suites/lost").json()
+    assert "not 'Mars/Olympus'" in body["problem"]
+    assert body["latest_run"] is None
     assert due_suites() == []
     run = api.get("/suites/old/runs/1").json()
     assert (run["status"], run["members"][0]["problem"]["code"]) == ("failed", "option_gone")

@@ -160,8 +160,8 @@ def test_a_debug_suite_reports_added_and_removed_passages(api: Program, session:
     assert second["since"]["worse"] >= 3
     put_frames(session.collection, [NewFrame(text=f"{each} {each}") for each in QUESTIONS], by="test")
     third = ran(api)
-    told = {each["change"] for each in report(api, change="changed")}
-    assert {"passages_differ", "answer_differs"} & told
+    kinds = {each["change"] for each in report(api, change="changed")}
+    assert {"passages_differ", "answer_differs"} & kinds
     assert third["retrieval"] == {"changed": 4}
 
 
@@ -218,9 +218,9 @@ def test_a_session_without_steps_is_skipped_and_a_grown_one_has_new_steps(
 
 
 def test_matching_sessions_are_searched_at_each_run(api: Program, project: Project, session: Session) -> None:
-    asked = {"tag": "regression", "most": 2}
-    suite = made(api, matching=asked)
-    assert (suite["sessions"], suite["matching"]) == ([], asked)
+    matching = {"tag": "regression", "most": 2}
+    suite = made(api, matching=matching)
+    assert (suite["sessions"], suite["matching"]) == ([], matching)
     refused = api.post("/suites/nightly/runs")
     assert (refused.status_code, refused.json()["code"]) == (422, "sessions_needed")
     assert not SuiteRun.objects.exists()
@@ -231,13 +231,13 @@ def test_matching_sessions_are_searched_at_each_run(api: Program, project: Proje
     api.patch(f"/sessions/{bare.key}", {"tags": ["regression"]})
     assert [each["session_key"] for each in ran(api)["members"]] == ["s5", "s3"]
     api.patch("/sessions/s5", {"tags": []})
-    again = ran(api)
-    assert [each["session_key"] for each in again["members"]] == ["s3", "s2"]
-    assert again["since"] == {"step_gone": 2, "new_step": 2, "same": 2}
+    repeated = ran(api)
+    assert [each["session_key"] for each in repeated["members"]] == ["s3", "s2"]
+    assert repeated["since"] == {"step_gone": 2, "new_step": 2, "same": 2}
     api.patch("/suites/nightly", {"sessions": ["s1", "s3"]})
     assert [each["session_key"] for each in ran(api)["members"]] == ["s1", "s3", "s2"]
-    gone = api.patch("/suites/nightly", {"matching": None}).json()
-    assert (gone["matching"], gone["events"][0]["facts"]) == (None, {"changed": ["matching"]})
+    unmatched = api.patch("/suites/nightly", {"matching": None}).json()
+    assert (unmatched["matching"], unmatched["events"][0]["facts"]) == (None, {"changed": ["matching"]})
     assert [each["session_key"] for each in ran(api)["members"]] == ["s1", "s3"]
 
 
@@ -257,11 +257,11 @@ def test_a_cancelled_run_has_ended_and_is_not_compared(api: Program, session: Se
     made(api, "s1")
     ran(api)
     launched(api)
-    told = api.post("/suites/nightly/runs/latest/cancel").json()
-    assert (told["status"], told["steps"]["cancelled"]) == ("cancelled", 4)
-    assert told["cancelled_by"] == "key test"
+    body = api.post("/suites/nightly/runs/latest/cancel").json()
+    assert (body["status"], body["steps"]["cancelled"]) == ("cancelled", 4)
+    assert body["cancelled_by"] == "key test"
     assert {each.cancel_requested_by for each in Replay.objects.filter(status="cancelled")} == {"key test"}
-    assert told["since"] == {"not_reached": 4}
+    assert body["since"] == {"not_reached": 4}
     assert api.post("/suites/nightly/runs/2/cancel").json()["code"] == "suite_run_over"
     assert ran(api)["previous"] == 1
 
@@ -277,10 +277,10 @@ def test_a_failed_step_and_its_retry_are_reported(api: Program, session: Session
     assert api.get("/suites/nightly/runs/2").json()["since"] == {"new_failure": 1, "same": 3}
     third = ran(api)
     assert third["since"] == {"failure_gone": 1, "same": 3}
-    again = retry(Replay.objects.get(suite_replay__run__number=2))
+    repeated = retry(Replay.objects.get(suite_replay__run__number=2))
     assert api.post("/suites/nightly/runs").json()["code"] == "suite_running"
     work_off()
-    assert again.steps.filter(status="done").count() == 4
+    assert repeated.steps.filter(status="done").count() == 4
     assert api.get("/suites/nightly/runs/2").json()["since"] == {"same": 4}
     assert api.get("/suites/nightly/runs/3").json()["since"] == {"same": 4}
 
@@ -308,10 +308,10 @@ def test_suites_and_runs_are_paginated(api: Program, session: Session) -> None:
     more = api.get("/suites/a/runs", limit=2, after=page["next"]).json()
     assert [each["number"] for each in [*page["items"], *more["items"]]] == [3, 2, 1]
     assert api.get("/suites").json()["items"][0]["latest_run"]["number"] == 3
-    told = api.get("/suites/a/runs/latest/report", limit=3).json()
-    left = api.get("/suites/a/runs/latest/report", limit=3, after=told["next"]).json()
-    assert [each["sequence"] for each in [*told["items"], *left["items"]]] == [1, 2, 4, 6]
-    assert (told["run"], told["previous"], left["next"]) == (3, 2, None)
+    body = api.get("/suites/a/runs/latest/report", limit=3).json()
+    remaining = api.get("/suites/a/runs/latest/report", limit=3, after=body["next"]).json()
+    assert [each["sequence"] for each in [*body["items"], *remaining["items"]]] == [1, 2, 4, 6]
+    assert (body["run"], body["previous"], remaining["next"]) == (3, 2, None)
 
 
 def test_a_report_page_reads_only_its_steps_and_exists_only_after_the_run(

@@ -69,8 +69,8 @@ def measured(grounded: int = 0, found: int = 0, overlap: float | None = None) ->
 
 
 def test_figures_are_added_up_and_missing_ones_are_unknown() -> None:
-    nothing = tallied([])
-    assert (nothing.recall, nothing.overlap, nothing.tokens_per_step) == (None, None, None)
+    empty = tallied([])
+    assert (empty.recall, empty.overlap, empty.tokens_per_step) == (None, None, None)
     found = tallied([measured(2, 1, 0.5), measured(1, 1, 1.0), measured()])
     assert (found.recall, found.overlap, found.tokens_per_step) == (2 / 3, 0.75, 10)
     assert (found.steps, found.hits, found.tokens) == (3, 6, 30)

@@ -143,9 +143,9 @@ def test_a_cancelled_sweep_keeps_its_measurements_and_adds_none(api: Program, se
     write(lease, status="done", result=tallied([]).model_dump())
     slow = claim(sweep.id)
     assert slow is not None
-    told = api.post(f"/sweeps/{sweep.id}/cancel").json()
-    assert told["status"] == "cancelled"
-    assert [row["status"] for row in told["rows"]].count("done") == 1
+    body = api.post(f"/sweeps/{sweep.id}/cancel").json()
+    assert body["status"] == "cancelled"
+    assert [row["status"] for row in body["rows"]].count("done") == 1
     with pytest.raises(LeaseLost):
         slow.write()
     with pytest.raises(LeaseLost):

@@ -109,15 +109,15 @@ def test_a_cursor_of_another_session_is_refused(api: Program, project: Project, 
 
 def test_a_deleted_note_is_no_longer_listed_and_has_no_text(api: Program, session: Session) -> None:
     made = pinned(api, 2, "A secret by mistake.")
-    gone = api.delete(f"{NOTES}/{made['id']}").json()
-    assert (gone["deleted"], gone["deleted_by"]) == (made["id"], "key test")
+    deleted = api.delete(f"{NOTES}/{made['id']}").json()
+    assert (deleted["deleted"], deleted["deleted_by"]) == (made["id"], "key test")
     assert api.get(NOTES).json()["items"] == []
     assert api.get("/sessions/s/summary").json()["notes"] == 0
-    again = api.delete(f"{NOTES}/{made['id']}")
-    assert (again.status_code, again.json()["code"]) == (404, "note_deleted")
-    assert again.json()["facts"]["deleted_at"] == gone["deleted_at"]
-    kept = Note.objects.get()
-    assert (kept.text, kept.created_by, kept.deleted_by) == ("", "key test", "key test")
+    repeated = api.delete(f"{NOTES}/{made['id']}")
+    assert (repeated.status_code, repeated.json()["code"]) == (404, "note_deleted")
+    assert repeated.json()["facts"]["deleted_at"] == deleted["deleted_at"]
+    stored = Note.objects.get()
+    assert (stored.text, stored.created_by, stored.deleted_by) == ("", "key test", "key test")
     assert session
 
 
@@ -194,11 +194,11 @@ def test_note_counts_and_noted_steps_take_one_query_each(session: Session) -> No
     commands.delete(commands.add(session, 1, "x", by="x"), by="x", administers=False)
     with CaptureQueriesContext(
         connection,
-    ) as asked:
+    ) as queries:
         assert note_counts(session, [1, 2, 3, 4]) == {2: 1, 4: 2}
         assert noted_steps(session, 1, 5, 10) == [2, 4, 5]
         assert noted_steps(session, 1, 5, 2) == [2, 4]
-    assert len(asked) == 3
+    assert len(queries) == 3
 
 
 def test_a_list_of_notes_takes_the_same_queries_for_any_number(api: Program, session: Session) -> None:

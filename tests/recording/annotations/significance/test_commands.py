@@ -235,9 +235,9 @@ def test_proposals_for_unrated_steps_are_accepted_or_declined(api: Program) -> N
     refused = api.post("/sessions/story/proposals", {"sequence": 1, "rule": "first_error", "accept": False})
     assert (refused.status_code, refused.json()["significance"]) == (200, None)
     assert proposals(api) == [(2, "decision", "decision"), (3, "error_gone", "solution")]
-    again = api.post("/sessions/story/proposals", {**answer, "accept": True})
-    assert (again.status_code, again.json()["code"]) == (404, "proposal_not_found")
-    assert again.json()["message"].startswith("This suggestion for step 5 has already been accepted by ")
+    repeated = api.post("/sessions/story/proposals", {**answer, "accept": True})
+    assert (repeated.status_code, repeated.json()["code"]) == (404, "proposal_not_found")
+    assert repeated.json()["message"].startswith("This suggestion for step 5 has already been accepted by ")
     never = api.post("/sessions/story/proposals", {"sequence": 4, "rule": "decision", "accept": False})
     assert "There is no suggestion for step 4 by the rule 'decision'" in never.json()["message"]
 

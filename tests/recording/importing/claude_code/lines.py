@@ -26,14 +26,14 @@ def answer(
     *content: Any, uuid: str = "a1", message: Mapping[str, Any] | None = None, **fields: Any
 ) -> dict[str, Any]:
     """A line of an answer, by default from the model claude-x."""
-    whole = {
+    complete = {
         "id": "m1",
         "role": "assistant",
         "model": "claude-x",
         "content": list(content),
         **(message or {}),
     }
-    return line("assistant", uuid=uuid, message=whole, **fields)
+    return line("assistant", uuid=uuid, message=complete, **fields)
 
 
 def text(words: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ def test_an_answer_over_several_lines_is_one_model_call_with_a_child_for_each_bl
     second = answer(text("I will read it."), uuid="a2", timestamp="2026-03-01T10:00:01Z")
     third = answer(CALL, uuid="a3", message={"stop_reason": "tool_use"})
 
-    call, thought, said, tool = actions_of(first, second, third)
+    call, thought, text_block, tool = actions_of(first, second, third)
 
     assert call == ActionDraft(
         kind="llm_call",
@@ -37,16 +37,16 @@ def test_an_answer_over_several_lines_is_one_model_call_with_a_child_for_each_bl
     assert (thought.kind, thought.id, thought.name, thought.tags, thought.output) == (
         "message", "a1/1", "thinking", ("thinking",), "Hm.",
     )  # fmt: skip
-    assert (said.kind, said.id, said.layer, said.role, said.output) == (
+    assert (text_block.kind, text_block.id, text_block.layer, text_block.role, text_block.output) == (
         "message", "a2/1", "agent", "agent", "I will read it.",
     )  # fmt: skip
-    assert said.started_at == datetime(2026, 3, 1, 10, 0, 1, tzinfo=UTC)
+    assert text_block.started_at == datetime(2026, 3, 1, 10, 0, 1, tzinfo=UTC)
     assert (tool.kind, tool.id, tool.layer, tool.role, tool.tool, tool.call_id, tool.input, tool.output) == (
         "tool_call", "a3/1", "tool", "agent", "Read", "t1", {"path": "a.py"}, None,
     )  # fmt: skip
-    assert {each.parent for each in (thought, said, tool)} == {"a1"}
-    assert {each.duration_ms for each in (call, thought, said, tool)} == {None}
-    assert [each.source for each in (thought, said, tool)] == [None, None, None]
+    assert {each.parent for each in (thought, text_block, tool)} == {"a1"}
+    assert {each.duration_ms for each in (call, thought, text_block, tool)} == {None}
+    assert [each.source for each in (thought, text_block, tool)] == [None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_a_block_without_readable_text_is_stored_unchanged(
 
 
 def test_an_answer_with_plain_text_content_has_one_text_block() -> None:
-    call, said = actions_of(answer(message={"content": "Hello"}))
+    call, text_block = actions_of(answer(message={"content": "Hello"}))
 
     assert call.output == {"content": [text("Hello")], "stop_reason": None}
-    assert said.output == "Hello"
+    assert text_block.output == "Hello"
 
 
 @pytest.mark.parametrize("content", [[], None, {"type": "text"}])
@@ -90,12 +90,12 @@ def test_an_answer_without_blocks_has_no_children(content: Any) -> None:
 
 
 def test_a_block_repeated_on_a_later_line_of_its_answer_counts_once() -> None:
-    first, anew = answer(text("One"), text("One")), answer(text("One"), CALL, uuid="a2")
+    first, rewritten = answer(text("One"), text("One")), answer(text("One"), CALL, uuid="a2")
 
-    call, *children = actions_of(first, anew, first)
+    call, *children = actions_of(first, rewritten, first)
 
     assert call.output["content"] == [text("One"), text("One"), CALL]
-    assert call.source == [first, anew, first]
+    assert call.source == [first, rewritten, first]
     assert [each.id for each in children] == ["a1/1", "a1/2", "a2/2"]
 
 

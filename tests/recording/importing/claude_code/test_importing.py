@@ -182,8 +182,8 @@ def test_the_location_of_lines_is_metadata_and_a_list_if_it_changed() -> None:
 
 
 def test_a_truncated_line_is_reported_and_the_rest_is_read() -> None:
-    whole = file_of(user("one"), user("two"), {"no": "type"}, {"type": 3}, ["list"])
-    result = FORMATS["claude_code"].read(whole + b"\n" + file_of(user("three"))[:12])
+    complete = file_of(user("one"), user("two"), {"no": "type"}, {"type": 3}, ["list"])
+    result = FORMATS["claude_code"].read(complete + b"\n" + file_of(user("three"))[:12])
 
     assert [action.output for action in result.sessions[0].actions] == ["one", "two"]
     assert result.report.lines == 6

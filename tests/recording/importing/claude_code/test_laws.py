@@ -88,8 +88,8 @@ def test_every_object_with_a_type_is_stored_unchanged(records: list[dict[str, An
     result = read_or_refuse(b"\n".join(json.dumps(record).encode() for record in records))
     expected = [record for record in records if isinstance(record["type"], str)]
 
-    kept = lines_kept(result) if result else []
-    assert sorted(map(json.dumps, kept)) == sorted(map(json.dumps, expected))
+    stored = lines_kept(result) if result else []
+    assert sorted(map(json.dumps, stored)) == sorted(map(json.dumps, expected))
 
 
 @settings(max_examples=60, deadline=None)
@@ -118,15 +118,15 @@ def test_sessions_and_ids_are_unique_and_parents_are_actions_of_the_session(
 def test_a_truncated_file_keeps_all_its_complete_lines(
     records: list[dict[str, Any]], data: st.DataObject
 ) -> None:
-    whole = b"\n".join(json.dumps(record).encode() for record in records)
-    cut = whole[: data.draw(st.integers(0, len(whole)))]
+    complete = b"\n".join(json.dumps(record).encode() for record in records)
+    cut = complete[: data.draw(st.integers(0, len(complete)))]
     before = cut.count(b"\n")
 
     result = read_or_refuse(cut)
 
     expected = [record for record in records[:before] if isinstance(record["type"], str)]
-    kept = [json.dumps(line) for line in (lines_kept(result) if result else [])]
-    assert all(json.dumps(record) in kept for record in expected)
+    stored = [json.dumps(line) for line in (lines_kept(result) if result else [])]
+    assert all(json.dumps(record) in stored for record in expected)
 
 
 @settings(max_examples=50, deadline=None)

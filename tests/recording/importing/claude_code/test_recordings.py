@@ -49,10 +49,10 @@ def test_every_line_is_accounted_for_and_nothing_is_skipped(recordings: Path, na
     path = recordings / "claude_code" / name
     report = read(path.read_bytes()).report
     sources = [action.source for action in the_session(path).actions if action.source is not None]
-    kept = [line for source in sources for line in (source if isinstance(source, list) else [source])]
+    stored = [line for source in sources for line in (source if isinstance(source, list) else [source])]
 
     assert (report.lines, report.skipped) == (COUNTS[name]["lines"], [])
-    assert sorted(map(json.dumps, kept)) == sorted(map(json.dumps, raw_lines(path)))
+    assert sorted(map(json.dumps, stored)) == sorted(map(json.dumps, raw_lines(path)))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -87,9 +87,9 @@ def blocks_in_order(path: Path) -> list[tuple[str, Any]]:
 def test_texts_calls_and_results_are_in_file_order(recordings: Path, name: str) -> None:
     path = recordings / "claude_code" / name
     words = {"tool_call": "assistant tool_use", "tool_result": "user tool_result"}
-    said = {"agent": "assistant text", "user": "user text"}
+    labels = {"agent": "assistant text", "user": "user text"}
     found = [
-        (words.get(action.kind) or said[str(action.role)], action.input or action.output)
+        (words.get(action.kind) or labels[str(action.role)], action.input or action.output)
         for action in the_session(path).actions
         if action.kind in {"message", "tool_call", "tool_result"}
     ]

@@ -129,7 +129,7 @@ def test_a_span_without_valid_ids_is_refused_alone(changed: dict[str, Any], reas
 
 
 @pytest.mark.parametrize(
-    ("refused", "told"),
+    ("refused", "identified_as"),
     [
         ({"span_id": ID, "name": "ask"}, ID.hex()),
         ({"span_id": b"", "name": " ask\n"}, "The span “ask”"),
@@ -137,11 +137,13 @@ def test_a_span_without_valid_ids_is_refused_alone(changed: dict[str, Any], reas
         ({"span_id": b"\x01"}, "Span 2 of the request"),
     ],
 )
-def test_a_refused_span_is_identified_by_id_name_or_position(refused: dict[str, Any], told: str) -> None:
+def test_a_refused_span_is_identified_by_id_name_or_position(
+    refused: dict[str, Any], identified_as: str
+) -> None:
     made = request(ProtobufSpan(trace_id=TRACE, span_id=ID), ProtobufSpan(**refused))
     for _, found in (from_protobuf(made.SerializeToString()), from_json(as_json(made))):
         assert isinstance(found, Refused)
-        assert found.span == told
+        assert found.span == identified_as
 
 
 def test_a_refused_span_with_a_lone_surrogate_in_its_name_is_reported_in_valid_utf_8() -> None:

@@ -73,7 +73,7 @@ def test_every_span_keeps_its_parent_its_times_and_its_source() -> None:
 
 def test_values_missing_from_a_span_are_not_recorded() -> None:
     found = draft_of(span(began=0, ended=0, parent=None, name=""))
-    told = (
+    recorded_values = (
         found.started_at,
         found.duration_ms,
         found.parent,
@@ -82,7 +82,7 @@ def test_values_missing_from_a_span_are_not_recorded() -> None:
         found.output,
         found.model,
     )
-    assert told == (None,) * 7
+    assert recorded_values == (None,) * 7
     assert (found.usage, found.cost_usd, found.error_type, found.parameters, found.tags) == (
         None,
         None,
@@ -165,12 +165,12 @@ def test_retrieved_documents_are_hits(attributes: dict[str, Any]) -> None:
 
 
 def test_a_find_without_documents_has_only_its_limit_if_any() -> None:
-    asked = {
+    attributes = {
         "gen_ai.operation.name": "retrieval",
         "gen_ai.request.top_k": 4.0,
         "gen_ai.retrieval.documents": "?",
     }
-    found = draft_of(span(asked)).retrieval
+    found = draft_of(span(attributes)).retrieval
     assert found is not None
     assert (found.top_k, found.hits) == (4, ())
     assert draft_of(span({"openinference.span.kind": "RETRIEVER"})).retrieval is None
@@ -181,7 +181,7 @@ def test_a_find_without_documents_has_only_its_limit_if_any() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "read"),
+    ("raw", "read"),
     [
         ('{"a": 1}', {"a": 1}),
         ("[1]", [1]),
@@ -196,8 +196,8 @@ def test_a_find_without_documents_has_only_its_limit_if_any() -> None:
         (None, None),
     ],
 )
-def test_json_in_a_text_is_parsed_if_valid(said: Any, read: Any) -> None:
-    assert parsed_json(said) == read
+def test_json_in_a_text_is_parsed_if_valid(raw: Any, read: Any) -> None:
+    assert parsed_json(raw) == read
 
 
 def test_the_first_attribute_with_a_valid_value_is_used() -> None:

@@ -13,7 +13,7 @@ from timemachine.recording.sessions.pure.draft import Usage
 
 
 def test_a_call_in_the_opentelemetry_convention() -> None:
-    asked = [{"role": "user", "parts": [{"type": "text", "content": "Why?"}]}]
+    messages = [{"role": "user", "parts": [{"type": "text", "content": "Why?"}]}]
     found = draft_of(
         span(
             {
@@ -29,7 +29,7 @@ def test_a_call_in_the_opentelemetry_convention() -> None:
                 "gen_ai.usage.output_tokens": 0,
                 "gen_ai.usage.cache_read.input_tokens": 4,
                 "gen_ai.usage.reasoning.output_tokens": 3,
-                "gen_ai.input.messages": json.dumps(asked),
+                "gen_ai.input.messages": json.dumps(messages),
                 "gen_ai.output.messages": [
                     {
                         "role": "assistant",
@@ -49,7 +49,7 @@ def test_a_call_in_the_opentelemetry_convention() -> None:
         "tools": [{"name": "look"}],
     }
     assert found.usage == Usage(input_tokens=12, output_tokens=0, cached_tokens=4, reasoning_tokens=3)
-    assert (found.input, found.output, found.agent) == (asked, "So.", "desk")
+    assert (found.input, found.output, found.agent) == (messages, "So.", "desk")
 
 
 def test_a_call_with_messages_as_span_events() -> None:

@@ -30,12 +30,12 @@ def test_a_span_names_its_session(attributes: dict[str, Any], session: str | Non
 def test_agent_user_and_service_come_from_the_earliest_span_that_names_them() -> None:
     late = span({"user.id": "u2", "agent.name": "a2"}, began=9, resource={"service.name": "late"})
     early = span({"user.id": "u1", "agent.name": "a1"}, began=5, resource={"service.name": "early"})
-    nothing = span({}, began=1, parent=None)
-    assert session_identity.user_named([late, early, nothing]) == "u1"
-    assert session_identity.agent_named([late, early, nothing]) == "a1"
-    assert session_identity.service_of([late, early, nothing]) == "early"
+    unnamed = span({}, began=1, parent=None)
+    assert session_identity.user_named([late, early, unnamed]) == "u1"
+    assert session_identity.agent_named([late, early, unnamed]) == "a1"
+    assert session_identity.service_of([late, early, unnamed]) == "early"
     assert (
         session_identity.service_of([span({}, resource={"service.name": "unknown_service:python"})]) is None
     )
-    assert session_identity.root_of([late, early, nothing]) is nothing
+    assert session_identity.root_of([late, early, unnamed]) is unnamed
     assert session_identity.root_of([late]) is None

@@ -27,24 +27,24 @@ class Work:
 
 
 def run(
-    work: Work, asked: Sequence[list[int]], before_waiting: Callable[[], None] = lambda: None
+    work: Work, batches: Sequence[list[int]], before_waiting: Callable[[], None] = lambda: None
 ) -> list[BaseException | None]:
     """Run the first request alone and the others while it runs; the result of each."""
     shared = RequestBatcher(work, before_waiting=before_waiting)
-    ended: list[BaseException | None] = [None] * len(asked)
+    ended: list[BaseException | None] = [None] * len(batches)
 
     def one(place: int) -> None:
         try:
-            shared.run(asked[place])
+            shared.run(batches[place])
         except ValueError as why:
             ended[place] = why
 
-    threads = [threading.Thread(target=one, args=(place,)) for place in range(len(asked))]
+    threads = [threading.Thread(target=one, args=(place,)) for place in range(len(batches))]
     threads[0].start()
     assert work.first.wait(60)
     for thread in threads[1:]:
         thread.start()
-    wait_until(lambda: len(shared._queue) == len(asked) - 1)
+    wait_until(lambda: len(shared._queue) == len(batches) - 1)
     work.go_on.set()
     for thread in threads:
         thread.join(60)

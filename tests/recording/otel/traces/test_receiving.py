@@ -63,9 +63,9 @@ def test_spans_that_cannot_be_recorded_are_counted_and_the_rest_is_recorded(
     answer = exporter.send(bad, plain())
     assert answer.partial_success.rejected_spans == 1
     assert answer.partial_success.error_message.startswith("The span “bad”: Its span id must be 8 bytes")
-    said = exporter.send_json(*[bad] * 7)
-    assert said["partialSuccess"]["rejectedSpans"] == "7"
-    assert said["partialSuccess"]["errorMessage"].endswith("And 2 more.")
+    response = exporter.send_json(*[bad] * 7)
+    assert response["partialSuccess"]["rejectedSpans"] == "7"
+    assert response["partialSuccess"]["errorMessage"].endswith("And 2 more.")
     assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
 
 

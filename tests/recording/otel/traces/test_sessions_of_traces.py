@@ -183,9 +183,9 @@ def test_a_session_named_late_leaves_a_tombstone_of_a_sealed_one(
     found = recorded(project)
     assert set(found) == {"talk"}
     assert [each[0] for each in found["talk"]["actions"]] == ["span 11", "span 12"]
-    told = [entry.entry for entry in LogEntry.objects.filter(project=project).order_by("index")]
+    entries = [entry.entry for entry in LogEntry.objects.filter(project=project).order_by("index")]
     there = Session.objects.get(project=project)
-    assert any(f"belongs to the session {there.id}" in str(each) for each in told)
+    assert any(f"belongs to the session {there.id}" in str(each) for each in entries)
 
 
 @pytest.mark.django_db
@@ -206,8 +206,8 @@ def test_a_changed_repeated_span_is_recorded_separately(exporter: Exporter, proj
     exporter.send(made(1, 11, input__value="second"))
     names = [each.name for each in Action.objects.order_by("sequence")]
     assert names == ["span 11", "span 11 (sent again with other content)"]
-    kept: Any = Action.objects.order_by("sequence").last()
-    assert b"second" in bytes(kept.source.data)
+    stored: Any = Action.objects.order_by("sequence").last()
+    assert b"second" in bytes(stored.source.data)
 
 
 @pytest.mark.django_db
@@ -231,9 +231,9 @@ def test_the_duration_of_a_session_is_that_of_its_spans_and_not_of_their_arrival
     exporter.send(made(1, 12, 11, session__id="talk"), made(1, 11))
     browser = browser_of(project)
     assert '<span title="so far">2.0 s +</span>' in browser.get("/").text
-    told = api.get("/sessions/talk/summary").json()
-    assert told["steps_ms"] == 2_000
-    api.post("/sessions/talk/end", {"ended_at": told["last_step_ended_at"]})
+    body = api.get("/sessions/talk/summary").json()
+    assert body["steps_ms"] == 2_000
+    api.post("/sessions/talk/end", {"ended_at": body["last_step_ended_at"]})
     assert 'data-label="Duration" class="number">2.0 s<' in browser.get("/").text
     assert api.get("/sessions/talk/summary").json()["duration_ms"] == 2_000
 

@@ -66,11 +66,11 @@ def cell(
 
 @given(st.lists(cells, max_size=12))
 def test_costs_by_agent_and_by_day_add_up_exactly(found: list[Cell]) -> None:
-    whole = summed(each.sums for each in found)
+    total = summed(each.sums for each in found)
     priced = [each.sums.cost_usd for each in found if each.sums.cost_usd is not None]
-    assert whole.cost_usd == (sum(priced, Decimal(0)) if priced else None)
+    assert total.cost_usd == (sum(priced, Decimal(0)) if priced else None)
     for rows in (by_agent(found), by_days(found, FIRST), by_days(found, FIRST, per=7)):
-        assert summed(row.sums for row in rows) == whole
+        assert summed(row.sums for row in rows) == total
         assert len({row.value for row in rows}) == len(rows)
 
 

@@ -80,8 +80,8 @@ def _draft(chance: random.Random) -> ActionDraft:
 
 @pytest.mark.parametrize("sequence", [0, 1, 99, 100, 101, 399, 400, STEPS])
 def test_the_totals_up_to_a_step_match_a_recount(session: Session, sequence: int) -> None:
-    anew = totals_of(Action.objects.filter(session=session, sequence__lte=sequence))
-    assert totals_through(session, sequence) == anew
+    recomputed = totals_of(Action.objects.filter(session=session, sequence__lte=sequence))
+    assert totals_through(session, sequence) == recomputed
 
 
 def test_the_kinds_are_counted_for_the_session(session: Session) -> None:
@@ -95,8 +95,8 @@ def test_folded_steps_are_counted_in_their_bin(project: Project) -> None:
         ActionDraft(kind="find", parent="q"),
         ActionDraft(kind="event", parent=1),
     ]
-    beside = [ActionDraft(kind="tool_call", id="c"), ActionDraft(kind="tool_result", parent="c")]
-    append(session.id, [*ask, *beside])
+    same_depth = [ActionDraft(kind="tool_call", id="c"), ActionDraft(kind="tool_result", parent="c")]
+    append(session.id, [*ask, *same_depth])
     append(session.id, [ActionDraft(kind="event", parent="not yet"), ActionDraft(kind="ask", id="not yet")])
     append(
         session.id, [ActionDraft(kind="event") for _ in range(64)] + [ActionDraft(kind="event", parent="q")]
@@ -106,30 +106,30 @@ def test_folded_steps_are_counted_in_their_bin(project: Project) -> None:
 
 
 def test_usage_is_counted_by_day_agent_model_and_tool(session: Session) -> None:
-    told = {
+    counted = {
         (row.day, row.kind, row.agent, row.model, row.tool): (row.number, row.errors, row.timed, row.cost_usd)
         for row in Usage.objects.filter(session=session)
     }
-    anew: dict[object, tuple[int, int, int, Decimal | None]] = {}
+    recomputed: dict[object, tuple[int, int, int, Decimal | None]] = {}
     for action in Action.objects.filter(session=session):
         day = (action.started_at or action.recorded_at).astimezone(UTC).date()
         what = (day, action.kind, action.agent or "whole", action.model, action.tool)
-        number, errors, timed, cost = anew.get(what, (0, 0, 0, None))
-        anew[what] = (
+        number, errors, timed, cost = recomputed.get(what, (0, 0, 0, None))
+        recomputed[what] = (
             number + 1,
             errors + (action.error_message is not None),
             timed + (action.duration_ms is not None),
             sum_known(cost, action.cost_usd),
         )
-    assert told == anew
+    assert counted == recomputed
 
 
 def test_latencies_are_counted_in_their_buckets(session: Session) -> None:
-    kept = {key: dict(found) for key, found in _latencies(session)}
-    assert sum(sum(found.values()) for found in kept.values()) == sum(
+    stored = {key: dict(found) for key, found in _latencies(session)}
+    assert sum(sum(found.values()) for found in stored.values()) == sum(
         row.timed for row in Usage.objects.filter(session=session)
     )
-    buckets = {bucket for found in kept.values() for bucket in found}
+    buckets = {bucket for found in stored.values() for bucket in found}
     assert buckets == {
         math.floor(math.log(max(took, 0.001), LATENCY_STEP)) for took in (0.0, 0.4, 12.5, 90_000.0)
     }
@@ -142,13 +142,13 @@ def _latencies(session: Session) -> Iterator[tuple[UUID, Counter[int]]]:
 
 
 def test_a_frame_is_first_used_where_it_was_first_returned(session: Session) -> None:
-    anew: dict[object, int] = {}
+    recomputed: dict[object, int] = {}
     for hit in Hit.objects.filter(action__session=session, frame__isnull=False).order_by(
         "action__sequence", "rank"
     ):
-        anew.setdefault((hit.frame, hit.version), hit.action.sequence)
-    kept = frames_used_through(session, STEPS, most=1_000)
-    assert [((used.frame, used.version), used.sequence) for used in kept] == list(anew.items())
+        recomputed.setdefault((hit.frame, hit.version), hit.action.sequence)
+    stored = frames_used_through(session, STEPS, most=1_000)
+    assert [((used.frame, used.version), used.sequence) for used in stored] == list(recomputed.items())
 
 
 def test_erasing_a_session_erases_its_counts(session: Session, project: Project) -> None:
