@@ -17,7 +17,7 @@ def handbook(api: Program) -> str:
     return "/collections/handbook/ask"
 
 
-def asked(api: Program, path: str, **more: Any) -> dict[str, Any]:
+def ask_question(api: Program, path: str, **more: Any) -> dict[str, Any]:
     answer = api.post(path, ASK | more)
     assert answer.status_code == 200
     found: dict[str, Any] = answer.json()
@@ -26,19 +26,19 @@ def asked(api: Program, path: str, **more: Any) -> dict[str, Any]:
 
 def test_an_ask_reports_whether_and_from_where_it_was_cached(api: Program, handbook: str) -> None:
     session = api.post("/sessions", {"name": "one", "collection": "handbook"}).json()["id"]
-    first = asked(api, f"/sessions/{session}/ask")
-    second = asked(api, handbook)
+    first = ask_question(api, f"/sessions/{session}/ask")
+    second = ask_question(api, handbook)
     assert (first["cached"], first["saved_usd"], first["cached_from"]) == (False, None, None)
     assert (second["cached"], second["saved_usd"], second["cost_usd"]) == (True, 0.0, 0.0)
     assert (second["cached_from"]["session"], second["cached_from"]["sequence"]) == (session, 1)
     assert second["answer"] == first["answer"]
-    assert asked(api, handbook, no_cache=True)["cached"] is False
+    assert ask_question(api, handbook, no_cache=True)["cached"] is False
 
 
 def test_recorded_actions_can_be_sent_again_unchanged(api: Program, handbook: str) -> None:
-    asked(api, handbook)
+    ask_question(api, handbook)
     session = api.post("/sessions", {"name": "one", "collection": "handbook"}).json()["id"]
-    asked(api, f"/sessions/{session}/ask")
+    ask_question(api, f"/sessions/{session}/ask")
     before = api.get(f"/sessions/{session}/actions/1").json()
     assert before["cached_from"]["session"] is None
     copy = api.post("/sessions", {"name": "copy"}).json()["id"]
@@ -52,18 +52,18 @@ def test_recorded_actions_can_be_sent_again_unchanged(api: Program, handbook: st
 def test_an_administrators_key_switches_and_empties_it(
     api: Program, stranger: Program, handbook: str, project: Project
 ) -> None:
-    asked(api, handbook)
+    ask_question(api, handbook)
     body = api.get("/answer-cache").json()
     assert (body["on"], body["answers"], body["changed_by"]) == (True, 1, None)
     assert body["bytes"] > 0
     assert stranger.get("/answer-cache").json()["answers"] == 0
     off = api.patch("/answer-cache", {"on": False}).json()
     assert (off["on"], off["answers"], off["changed_by"]) == (False, 1, "key test")
-    assert asked(api, handbook)["cached"] is False
+    assert ask_question(api, handbook)["cached"] is False
     assert api.patch("/answer-cache", {"on": True}).json()["on"] is True
     assert stranger.delete("/answer-cache").json() == {"removed": 0}
     assert api.delete("/answer-cache").json() == {"removed": 1}
-    assert asked(api, handbook)["cached"] is False
+    assert ask_question(api, handbook)["cached"] is False
     reader = program(project, "read", "run", "record")
     assert reader.patch("/answer-cache", {"on": False}).status_code == 403
     assert reader.delete("/answer-cache").status_code == 403

@@ -120,7 +120,7 @@ def test_a_refusal_before_the_model_call_is_not_streamed(handbook: Program) -> N
 
 
 ONE_PER_CODE = {case.code: case for case in reversed(MISBEHAVIOURS)}
-"""Of the failures that end with one code, the first: tests/llm has all of them."""
+"""The first failure of each error code; tests/llm covers all of them."""
 
 
 @pytest.mark.usefixtures("hasty")

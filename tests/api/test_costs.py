@@ -21,7 +21,7 @@ def sessions(project: Project) -> tuple[Session, Session]:
     return two_sessions(project)
 
 
-def told(api: Program, **query: Any) -> dict[str, Any]:
+def read_costs(api: Program, **query: Any) -> dict[str, Any]:
     answer = api.get("/costs", **(DAYS | query))
     assert answer.status_code == 200, answer.json()
     found: dict[str, Any] = answer.json()
@@ -30,7 +30,7 @@ def told(api: Program, **query: Any) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("sessions")
 def test_the_totals_count_known_and_unknown_costs(api: Program) -> None:
-    totals = told(api)["totals"]
+    totals = read_costs(api)["totals"]
     assert (
         totals
         | {
@@ -67,7 +67,7 @@ def test_the_totals_count_known_and_unknown_costs(api: Program) -> None:
 def test_costs_are_grouped_by_agent_model_tag_and_day(
     api: Program, by: str, rows: list[tuple[Any, ...]]
 ) -> None:
-    found = told(api, by=by)
+    found = read_costs(api, by=by)
     assert [
         (each[by], each["calls"], each["cost_usd"], each["unknown_cost_calls"]) for each in found["items"]
     ] == rows
@@ -76,7 +76,7 @@ def test_costs_are_grouped_by_agent_model_tag_and_day(
 
 @pytest.mark.usefixtures("sessions")
 def test_grouping_by_tool_shows_calls_errors_and_latency(api: Program) -> None:
-    read, write = told(api, by="tool")["items"]
+    read, write = read_costs(api, by="tool")["items"]
     assert (read["tool"], read["tool_calls"], read["errors"], read["error_share"]) == ("read", 2, 1, 0.5)
     assert read["p95_ms"] == pytest.approx(20, rel=0.026)
     assert (write["tool"], write["p50_ms"], write["p95_ms"], write["timed_calls"]) == ("write", None, None, 0)
@@ -99,7 +99,7 @@ def test_a_filter_excludes_everything_else(
     api: Program, query: dict[str, str], calls: int, cost: float | None
 ) -> None:
     for by in ("model", "tag"):
-        found = told(api, by=by, **query)
+        found = read_costs(api, by=by, **query)
         assert (found["totals"]["calls"], found["totals"]["cost_usd"]) == (calls, cost)
         if by == "model" and "tag" not in query:
             assert sum(each["calls"] for each in found["items"]) == calls
@@ -107,16 +107,16 @@ def test_a_filter_excludes_everything_else(
 
 @pytest.mark.usefixtures("sessions")
 def test_latency_by_tag_covers_the_sessions_with_that_tag(api: Program) -> None:
-    eu, nightly = told(api, by="tag")["items"]
+    eu, nightly = read_costs(api, by="tag")["items"]
     assert (eu["timed_calls"], nightly["timed_calls"]) == (3, 2)
-    (only,) = told(api, by="tag", agent="sub", tag="nightly")["items"][:1]
+    (only,) = read_costs(api, by="tag", agent="sub", tag="nightly")["items"][:1]
     assert only["timed_calls"] == 1
 
 
 @pytest.mark.usefixtures("sessions")
 def test_rows_are_paginated(api: Program) -> None:
-    first = told(api, by="agent", limit=2)
-    second = told(api, by="agent", limit=2, after=first["next"])
+    first = read_costs(api, by="agent", limit=2)
+    second = read_costs(api, by="agent", limit=2, after=first["next"])
     assert [each["agent"] for each in (*first["items"], *second["items"])] == ["coder", "sub", "reviewer"]
     assert second["next"] is None
     other = api.get("/costs", **DAYS, by="model", after=first["next"])
@@ -143,7 +143,7 @@ def test_an_invalid_query_is_refused_with_a_clear_message(
 
 @pytest.mark.usefixtures("sessions")
 def test_another_project_sees_none_of_the_costs(stranger: Program) -> None:
-    found = told(stranger, by="tag")
+    found = read_costs(stranger, by="tag")
     assert (found["totals"]["sessions"], found["totals"]["cost_usd"], found["items"]) == (0, None, [])
 
 
@@ -167,4 +167,4 @@ def test_the_number_of_queries_does_not_grow_with_the_data(
     for _ in range(3):
         two_sessions(project)
         with django_assert_max_num_queries(9):
-            told(api, by="tag")
+            read_costs(api, by="tag")

@@ -30,10 +30,10 @@ FILES: dict[tuple[str, str], set[str]] = {
     ("post", "/api/sessions/{session_id}/ask"): {"text/event-stream"},
     ("post", "/api/collections/{name}/ask"): {"text/event-stream"},
 }
-"""What is answered as a file or a stream, and of which media types; a document beside them has its type."""
+"""Answers with a file or a stream, and their media types; a document among them has its own schema."""
 
 STORED = {"StoredOptions"}
-"""Schemas of what is returned as it was stored, perhaps by another version."""
+"""Schemas of values returned as stored, perhaps by another version."""
 
 
 def answers_in(document: dict[str, Any]) -> Iterator[tuple[str, str, str, str, Any]]:

@@ -29,8 +29,8 @@ from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 type Operation = APIOperation[Any, Any, Any, Any]
-ASKED = os.environ.get("SCHEMA_EXAMPLES")
-EXAMPLES = int(ASKED or "2")
+EXAMPLES_PER_OPERATION = os.environ.get("SCHEMA_EXAMPLES")
+EXAMPLES = int(EXAMPLES_PER_OPERATION or "2")
 CHECKS = [
     not_a_server_error,
     checks.status_code_conformance,
@@ -51,15 +51,15 @@ ODD_WORDS = (
 ODD_SEGMENTS = (*map(str, BIG), "%00", "a%00b", "%ED%A0%80", "%FF", "%0A", "-1", "a" * 5_000, "%F0%9F%92%A9")
 ODD: dict[str, tuple[Any, ...]] = {"path_parameters": ODD_SEGMENTS, "query": ODD_WORDS, "body": ODD_VALUES}
 ORDER = ("GET", "POST", "PUT", "PATCH", "DELETE")
-"""What is there is read before it is changed, and changed before it is deleted."""
+"""Objects are read before they are changed, and changed before they are deleted."""
 
 
-ours = cache(get_wsgi_application)
+django_application = cache(get_wsgi_application)
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     """The WSGI application; its responses are read to the end and closed, as a web server does."""
-    answer = ours()(environ, start_response)
+    answer = django_application()(environ, start_response)
     try:
         return [b"".join(answer)]
     finally:
@@ -167,13 +167,13 @@ def test_every_answer_is_documented(described: Api) -> None:
 
         @settings(
             max_examples=EXAMPLES,
-            derandomize=not ASKED,
+            derandomize=not EXAMPLES_PER_OPERATION,
             database=None,
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )
         @given(described.cases(operation))
-        def asked(drawn: tuple[Case[Operation], str | None]) -> None:
+        def check_operation(drawn: tuple[Case[Operation], str | None]) -> None:
             described.ask(*drawn)
 
-        asked()
+        check_operation()

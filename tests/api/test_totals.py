@@ -16,7 +16,7 @@ def session(project: Project) -> Session:
     return two_sessions(project)[0]
 
 
-def told(api: Program, session: Session, **query: Any) -> dict[str, Any]:
+def read_totals(api: Program, session: Session, **query: Any) -> dict[str, Any]:
     answer = api.get(f"/sessions/{session.id}/totals", **query)
     assert answer.status_code == 200, answer.json()
     found: dict[str, Any] = answer.json()
@@ -24,7 +24,7 @@ def told(api: Program, session: Session, **query: Any) -> dict[str, Any]:
 
 
 def test_without_a_filter_all_steps_are_totalled_by_kind(api: Program, session: Session) -> None:
-    found = told(api, session)
+    found = read_totals(api, session)
     assert (found["session"], found["by"], found["filter"], found["next"]) == (
         str(session.id),
         "kind",
@@ -50,7 +50,7 @@ def test_without_a_filter_all_steps_are_totalled_by_kind(api: Program, session: 
 
 
 def test_a_filter_selects_a_range_and_a_row_may_be_null(api: Program, session: Session) -> None:
-    found = told(api, session, by="tool", filter="seq:1..4")
+    found = read_totals(api, session, by="tool", filter="seq:1..4")
     assert (found["filter"], found["totals"]["actions"]) == ("step:1-4", 4)
     assert [(each["tool"], each["actions"], each["filter"]) for each in found["items"]] == [
         (None, 3, "step:1-4 -tool:*"),
@@ -59,9 +59,9 @@ def test_a_filter_selects_a_range_and_a_row_may_be_null(api: Program, session: S
 
 
 def test_rows_are_paginated_and_totals_cover_all_rows(api: Program, session: Session) -> None:
-    complete = told(api, session, by="model")
-    first = told(api, session, by="model", limit=1)
-    rest = told(api, session, by="model", limit=9, after=first["next"])
+    complete = read_totals(api, session, by="model")
+    first = read_totals(api, session, by="model", limit=1)
+    rest = read_totals(api, session, by="model", limit=9, after=first["next"])
     assert first["items"] + rest["items"] == complete["items"]
     assert (rest["next"], first["totals"], rest["totals"]) == (None, complete["totals"], complete["totals"])
 
@@ -95,4 +95,4 @@ def test_totals_take_four_queries(
     api: Program, session: Session, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(4):
-        told(api, session, by="agent", filter="status:ok")
+        read_totals(api, session, by="agent", filter="status:ok")

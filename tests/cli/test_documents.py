@@ -18,7 +18,7 @@ DOCUMENTS = [
 ]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OF_OTHERS = {"--extra", "--password", "--to"}
-"""Options of other programs that the documents name."""
+"""Options of other programs named in the documents."""
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^\$ timemachine (.*)$", DOCUMENT, re.MULTILINE)
 IN_THE_TUTORIAL = re.findall(r"^(?:\$ )?timemachine (.*)$", TUTORIAL, re.MULTILINE)

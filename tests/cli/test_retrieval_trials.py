@@ -59,13 +59,13 @@ def test_the_results_of_a_sweep_are_shown_as_a_table(tm: Here, recorded: Session
 
 
 def test_a_sweep_tries_every_given_cut_off(tm: Here, recorded: Session) -> None:
-    def tried(*options: str) -> list[bool]:
+    def swept_values(*options: str) -> list[bool]:
         run = tm.json("session", "sweep", "s1", "--mode", "lexical", "--top-k", "1", *options)
         return [row["adaptive"] for row in run["rows"]]
 
-    assert tried("--adaptive", "--not-adaptive") == tried() == [False, True]
-    assert tried("--adaptive") == [True]
-    assert tried("--not-adaptive") == [False]
+    assert swept_values("--adaptive", "--not-adaptive") == swept_values() == [False, True]
+    assert swept_values("--adaptive") == [True]
+    assert swept_values("--not-adaptive") == [False]
 
 
 def test_a_cancelled_sweep_is_a_failure_even_if_the_output_pipe_is_closed(tm: Here) -> None:

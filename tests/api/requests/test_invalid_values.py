@@ -72,12 +72,12 @@ def test_actions_with_a_parent_cycle_are_refused(api: Program, session: str) -> 
 
 
 def test_an_unknown_checkpoint_is_refused_with_the_existing_ones(api: Program, session: str) -> None:
-    def told(body: dict[str, Any]) -> str:
+    def error_message(body: dict[str, Any]) -> str:
         return str(api.post(f"/sessions/{session}/resume", body).json()["message"])
 
-    assert "Set one while it is recording" in told({})
+    assert "Set one while it is recording" in error_message({})
     api.post(f"/sessions/{session}/checkpoints", {"name": "before asking"})
-    assert "Its latest are before asking (1)" in told({"checkpoint": "other"})
+    assert "Its latest are before asking (1)" in error_message({"checkpoint": "other"})
 
 
 def test_an_unknown_kind_is_refused_with_the_known_kinds(api: Program) -> None:

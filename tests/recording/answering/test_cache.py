@@ -57,7 +57,7 @@ def session_of(collection: Collection) -> Session:
     return start_session(collection.project, name="Läufe", by="test", collection=collection)
 
 
-def asked(collection: Collection, session: Session | None = None, **options: Any) -> AskDone:
+def run_ask(collection: Collection, session: Session | None = None, **options: Any) -> AskDone:
     question = options.pop("question", QUESTION)
     return ask(
         collection.project,
@@ -80,7 +80,7 @@ def test_a_repeated_question_with_the_same_passages_is_answered_from_the_cache(
 ) -> None:
     collection = collection_of(project)
     first, second = session_of(collection), session_of(collection)
-    original, repeated = asked(collection, first), asked(collection, second)
+    original, repeated = run_ask(collection, first), run_ask(collection, second)
     assert len(stub.calls()) == 1
     assert repeated.answered.text == original.answered.text
     step_document = document(second, 1)
@@ -109,8 +109,8 @@ def test_an_answer_cached_outside_a_session_has_no_origin_step(
     project: Project, stub: StubModelServer
 ) -> None:
     collection = collection_of(project)
-    asked(collection)
-    origin = asked(collection, session_of(collection)).answered.cached_from
+    run_ask(collection)
+    origin = run_ask(collection, session_of(collection)).answered.cached_from
     assert origin is not None
     assert (origin["session"], origin["sequence"]) == (None, None)
     assert len(stub.calls()) == 1
@@ -121,9 +121,9 @@ def test_a_session_adds_up_known_savings_and_counts_unknown_ones(
 ) -> None:
     collection, model = collection_of(project), "openai:no-such-model"
     session = session_of(collection)
-    known = [asked(collection, session) for _ in range(3)]
+    known = [run_ask(collection, session) for _ in range(3)]
     for _ in range(2):
-        asked(collection, session, model=model)
+        run_ask(collection, session, model=model)
     summary = summary_of(session)
     session.refresh_from_db()
     saved = known[0].answered.cost_usd
@@ -149,7 +149,7 @@ def test_a_session_adds_up_known_savings_and_counts_unknown_ones(
 def test_an_incomplete_answer_is_not_cached(project: Project, stub: StubModelServer, script: Script) -> None:
     stub.script(script)
     collection = collection_of(project)
-    answers = [asked(collection).answered for _ in range(2)]
+    answers = [run_ask(collection).answered for _ in range(2)]
     assert len(stub.calls()) == 2
     assert not any(each.cached for each in answers)
     assert not CachedAnswer.objects.exists()
@@ -159,28 +159,28 @@ def test_a_failure_is_not_cached(project: Project, stub: StubModelServer) -> Non
     stub.script(Script(mode="error", status=400, times=1, answer="Ten years."))
     collection = collection_of(project)
     with pytest.raises(ModelFailed):
-        asked(collection)
-    assert not asked(collection).answered.cached
-    assert asked(collection).answered.cached
+        run_ask(collection)
+    assert not run_ask(collection).answered.cached
+    assert run_ask(collection).answered.cached
 
 
 def test_another_question_passage_parameter_or_project_is_a_cache_miss(
     project: Project, other_project: Project, stub: StubModelServer
 ) -> None:
     collection, stranger = collection_of(project), collection_of(other_project)
-    asked(collection)
+    run_ask(collection)
     others = [
-        asked(collection, question="How long are invoices kept??"),
-        asked(collection, parameters=CallParameters(temperature=0.5)),
-        asked(collection, model="openai:gpt-4o"),
-        asked(stranger),
+        run_ask(collection, question="How long are invoices kept??"),
+        run_ask(collection, parameters=CallParameters(temperature=0.5)),
+        run_ask(collection, model="openai:gpt-4o"),
+        run_ask(stranger),
     ]
     put(
         collection,
         [NewFrame(number=0, title="Retention", text="Invoices are kept for six years.")],
         by="test",
     )
-    others.append(asked(collection))
+    others.append(run_ask(collection))
     assert [each.answered.cached for each in others] == [False] * 5
 
 
@@ -196,7 +196,7 @@ def test_a_hit_from_another_collection_cites_its_own_frame(project: Project, stu
         ],
         by="test",
     )
-    asked(here)
+    run_ask(here)
     done = ask(project, there, Query(text=QUESTION, top_k=1), use_model=MODEL)
     assert done.answered.cached
     assert done.answered.grounding["sentences"][0]["frame"] == 1
@@ -209,9 +209,9 @@ def test_no_cache_asks_the_model_and_replaces_the_cached_answer(
     stub.script(Script(answer="Second."))
     collection = collection_of(project)
     answers = [
-        asked(collection).answered.text,
-        asked(collection, no_cache=True).answered.text,
-        asked(collection).answered.text,
+        run_ask(collection).answered.text,
+        run_ask(collection, no_cache=True).answered.text,
+        run_ask(collection).answered.text,
     ]
     assert answers == ["First.", "Second.", "Second."]
     assert CachedAnswer.objects.count() == 1
@@ -219,14 +219,14 @@ def test_no_cache_asks_the_model_and_replaces_the_cached_answer(
 
 def test_a_disabled_cache_is_neither_read_nor_written(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
-    asked(collection)
+    run_ask(collection)
     answer_cache.switch(project, on=False, by="ada@example.org")
-    assert not asked(collection).answered.cached
-    asked(collection, question="Anything else?")
+    assert not run_ask(collection).answered.cached
+    run_ask(collection, question="Anything else?")
     figures = answer_cache.status_of(project)
     assert (figures.on, figures.changed_by, figures.answers) == (False, "ada@example.org", 1)
     answer_cache.switch(project, on=True, by="ada@example.org")
-    assert asked(collection).answered.cached
+    assert run_ask(collection).answered.cached
 
 
 def test_two_concurrent_asks_waste_at_most_one_call(
@@ -238,7 +238,7 @@ def test_two_concurrent_asks_waste_at_most_one_call(
     done: list[AskDone] = []
 
     def run(session: Session) -> None:
-        done.append(asked(collection, session))
+        done.append(run_ask(collection, session))
         connection.close()
 
     threads = [threading.Thread(target=run, args=(session,)) for session in sessions]
@@ -249,13 +249,13 @@ def test_two_concurrent_asks_waste_at_most_one_call(
     assert [each.answered.text for each in done] == ["Ten years."] * 2
     assert len(stub.calls()) <= 2
     assert CachedAnswer.objects.count() == 1
-    assert asked(collection).answered.cached
+    assert run_ask(collection).answered.cached
 
 
 def test_replays_neither_read_nor_write_the_cache(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
     session = session_of(collection)
-    asked(collection, session)
+    run_ask(collection, session)
     stored = CachedAnswer.objects.get()
     replay = launch(session, ReplayOptions(audit=True, reason="r", use_model=MODEL), by="test")
     work(replay.id, "test")
@@ -268,8 +268,8 @@ def test_a_replay_of_a_cached_answer_is_estimated_by_its_original_tokens(
 ) -> None:
     collection = collection_of(project)
     first, second = session_of(collection), session_of(collection)
-    done = asked(collection, first)
-    asked(collection, second)
+    done = run_ask(collection, first)
+    run_ask(collection, second)
     costs = [estimate_replays([each], [ReplayOptions()])[0] for each in (first, second)]
     assert costs[0].unknown_cost_calls == costs[1].unknown_cost_calls == 0
     cost = float(done.answered.cost_usd or 0)
@@ -279,12 +279,12 @@ def test_a_replay_of_a_cached_answer_is_estimated_by_its_original_tokens(
 def test_erasing_the_asking_session_erases_the_cached_answer(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
     first, second = session_of(collection), session_of(collection)
-    asked(collection, first)
-    asked(collection, second)
+    run_ask(collection, first)
+    run_ask(collection, second)
     erase_session(first)
     assert not CachedAnswer.objects.exists()
     assert document(second, 1)["cached_from"]["session"] == str(first.id)
-    assert not asked(collection, second).answered.cached
+    assert not run_ask(collection, second).answered.cached
 
 
 def test_erasing_a_collection_erases_cached_answers_from_its_passages(
@@ -292,8 +292,8 @@ def test_erasing_a_collection_erases_cached_answers_from_its_passages(
 ) -> None:
     remaining, erased = collection_of(project, "kept"), get_or_create_collection(project, "erased", by="test")
     put(erased, [NewFrame(title="Secret", text="Invoices of Zoë are kept for ever.")], by="test")
-    asked(erased)
-    asked(erased, session_of(remaining), question="And of Zoë?")
+    run_ask(erased)
+    run_ask(erased, session_of(remaining), question="And of Zoë?")
     assert CachedAnswer.objects.count() == 2
     erase_collection(erased)
     assert not CachedAnswer.objects.exists()
@@ -301,9 +301,9 @@ def test_erasing_a_collection_erases_cached_answers_from_its_passages(
 
 def test_a_cached_answer_that_was_tampered_with_is_not_used(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
-    asked(collection)
+    run_ask(collection)
     CachedAnswer.objects.update(text="Twelve years.")
-    assert not asked(collection).answered.cached
+    assert not run_ask(collection).answered.cached
 
 
 def test_an_expired_answer_is_not_used_and_is_removed(
@@ -311,12 +311,12 @@ def test_an_expired_answer_is_not_used_and_is_removed(
 ) -> None:
     settings.ANSWER_CACHE_MAX_AGE_DAYS = 2
     collection = collection_of(project)
-    asked(collection)
+    run_ask(collection)
     CachedAnswer.objects.update(kept_at=now() - timedelta(days=2, minutes=1))
     assert answer_cache.trim() == 1
-    asked(collection)
+    run_ask(collection)
     CachedAnswer.objects.update(kept_at=now() - timedelta(days=2, minutes=1))
-    assert not asked(collection).answered.cached
+    assert not run_ask(collection).answered.cached
     assert answer_cache.trim() == 0
 
 
@@ -327,22 +327,22 @@ def test_the_least_recently_used_answer_of_each_project_is_evicted_first(
     stub.script(Script(answer="x" * 400_000))
     collection, stranger = collection_of(project), collection_of(other_project)
     for question in ("One?", "Two?", "Three?"):
-        asked(collection, question=question)
-    asked(stranger, question="One?")
-    assert asked(collection, question="One?").answered.cached
+        run_ask(collection, question=question)
+    run_ask(stranger, question="One?")
+    assert run_ask(collection, question="One?").answered.cached
     assert answer_cache.trim() == 1
-    assert [asked(collection, question=each).answered.cached for each in ("One?", "Three?", "Two?")] == [
+    assert [run_ask(collection, question=each).answered.cached for each in ("One?", "Three?", "Two?")] == [
         True,
         True,
         False,
     ]
-    assert asked(stranger, question="One?").answered.cached
+    assert run_ask(stranger, question="One?").answered.cached
 
 
 def test_a_limit_of_zero_caches_nothing(project: Project, stub: StubModelServer, settings: Settings) -> None:
     settings.ANSWER_CACHE_MAX_MB = 0
     collection = collection_of(project)
-    assert not any(asked(collection).answered.cached for _ in range(2))
+    assert not any(run_ask(collection).answered.cached for _ in range(2))
     assert not answer_cache.status_of(project).on
 
 
@@ -350,18 +350,18 @@ def test_emptying_the_cache_removes_only_the_answers_of_the_project(
     project: Project, other_project: Project, stub: StubModelServer
 ) -> None:
     collection, stranger = collection_of(project), collection_of(other_project)
-    asked(collection)
-    asked(stranger)
+    run_ask(collection)
+    run_ask(stranger)
     assert answer_cache.status_of(project).bytes > 0
     assert answer_cache.empty(project) == 1
-    assert not asked(collection).answered.cached
-    assert asked(stranger).answered.cached
+    assert not run_ask(collection).answered.cached
+    assert run_ask(stranger).answered.cached
 
 
 def test_answers_of_the_local_model_are_cached_like_any_other(project: Project) -> None:
     collection = collection_of(project)
-    asked(collection, model="local:extractive")
-    repeated = asked(collection, model="local:extractive").answered
+    run_ask(collection, model="local:extractive")
+    repeated = run_ask(collection, model="local:extractive").answered
     assert (repeated.cached, repeated.saved_usd, repeated.cost_usd) == (True, Decimal(0), Decimal(0))
     assert repeated.parameters["sentences"] == 3
     assert repeated.cached_from is not None
@@ -371,15 +371,15 @@ def test_answers_of_the_local_model_are_cached_like_any_other(project: Project) 
 def test_a_cached_answer_is_streamed_in_one_piece(project: Project, stub: StubModelServer) -> None:
     stub.script(Script(answer="Invoices are kept for ten years."))
     collection = collection_of(project)
-    asked(collection)
+    run_ask(collection)
     received: list[str] = []
-    repeated = asked(collection, observer=AskObserver(listening=Listening(on_text=received.append)))
+    repeated = run_ask(collection, observer=AskObserver(listening=Listening(on_text=received.append)))
     assert repeated.answered.cached
     assert received == ["Invoices are kept for ten years."]
 
 
 def test_the_sweeper_keeps_the_cache_within_its_limits(project: Project, settings: Settings) -> None:
-    asked(collection_of(project), model="local:extractive")
+    run_ask(collection_of(project), model="local:extractive")
     settings.ANSWER_CACHE_MAX_MB = 0
     assert trim_answer_cache.name in queue.conf.beat_schedule
     trim_answer_cache()

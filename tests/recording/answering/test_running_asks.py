@@ -47,7 +47,7 @@ def session(project: Project) -> Session:
     return start_session(project, name="s", by="test", collection=collection)
 
 
-def asked(
+def run_ask(
     session: Session, *, meanwhile: Callable[[], object], on_text: Callable[[str], None] | None = None
 ) -> AskDone:
     """An ask with an interruption before the model is called."""
@@ -82,7 +82,7 @@ def treat_as_lost() -> None:
 def test_a_paid_answer_is_recorded_even_if_its_session_ended_meanwhile(
     session: Session, stub: StubModelServer
 ) -> None:
-    done = asked(session, meanwhile=lambda: end_session(session.id))
+    done = run_ask(session, meanwhile=lambda: end_session(session.id))
     assert (done.answered.text, done.sequence) == (ANSWER, 1)
     assert steps(session) == [("ask", None), ("find", None)]
     assert len(stub.calls()) == 1
@@ -92,7 +92,7 @@ def test_an_ask_of_an_erased_session_warns_that_it_may_have_been_billed(
     session: Session, stub: StubModelServer
 ) -> None:
     with pytest.raises(NotFound, match="may have been billed") as refused:
-        asked(session, meanwhile=lambda: erase_session(session))
+        run_ask(session, meanwhile=lambda: erase_session(session))
     assert refused.value.code == "session_not_found"
     assert len(stub.calls()) == 1
     assert not Action.objects.exists()
@@ -103,7 +103,7 @@ def test_the_provider_error_is_reported_even_if_it_cannot_be_recorded(
 ) -> None:
     stub.script(Script(mode="error", status=401))
     with pytest.raises(ModelFailed, match="answered 401") as failed:
-        asked(session, meanwhile=lambda: erase_session(session))
+        run_ask(session, meanwhile=lambda: erase_session(session))
     assert "sequence" not in failed.value.facts
 
 
@@ -112,16 +112,16 @@ def test_a_failure_is_recorded_even_if_its_session_ended_meanwhile(
 ) -> None:
     stub.script(Script(mode="error", status=401))
     with pytest.raises(ModelFailed) as failed:
-        asked(session, meanwhile=lambda: end_session(session.id))
+        run_ask(session, meanwhile=lambda: end_session(session.id))
     assert failed.value.facts["sequence"] == 1
     assert steps(session) == [("ask", "model_failed"), ("find", None)]
 
 
 def test_an_ask_is_recorded_either_as_answered_or_as_lost(session: Session, stub: StubModelServer) -> None:
     with pytest.raises(Conflict, match="recorded as lost"):
-        asked(session, meanwhile=treat_as_lost)
+        run_ask(session, meanwhile=treat_as_lost)
     assert steps(session) == [("ask", "ask_lost")]
-    assert asked(session, meanwhile=lambda: None).sequence == 2
+    assert run_ask(session, meanwhile=lambda: None).sequence == 2
     assert record_lost() == 0
     assert steps(session)[1:] == [("ask", None), ("find", None)]
 
@@ -132,7 +132,7 @@ def test_the_model_is_noted_before_it_is_called(session: Session, stub: StubMode
     def note(*_: Any) -> None:
         noted.append(AskUnderWay.objects.get().model)
 
-    asked(session, meanwhile=note, on_text=note)
+    run_ask(session, meanwhile=note, on_text=note)
     assert (noted[0], set(noted[1:])) == (None, {MODEL})
 
 

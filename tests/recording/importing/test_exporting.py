@@ -299,7 +299,7 @@ def test_the_number_of_queries_grows_with_batches_and_not_with_actions(
 ) -> None:
     monkeypatch.setattr(exporting, "AT_ONCE", 20)
 
-    def asked(actions: int) -> int:
+    def queries_of_export(actions: int) -> int:
         session = recorded(
             project,
             [ActionDraft(kind="event", id=f"{n}", parent=f"{n - 1}", output=n) for n in range(actions)],
@@ -310,5 +310,5 @@ def test_the_number_of_queries_grows_with_batches_and_not_with_actions(
             exported(session)
         return len(queries)
 
-    assert asked(20) == asked(5)
-    assert asked(40) <= asked(20) + 4
+    assert queries_of_export(20) == queries_of_export(5)
+    assert queries_of_export(40) <= queries_of_export(20) + 4

@@ -24,7 +24,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = pytest.mark.django_db
-TALK = [
+CONVERSATION = [
     ActionDraft(kind="message", role="user", layer="agent", output="Mend it \ud800"),
     ActionDraft(kind="llm_call", role="agent", id="c1", model="openai:gpt-x", output={"a": 1}, duration_ms=5),
     ActionDraft(kind="message", role="agent", parent="c1", tags=("thinking",), output="Look first"),
@@ -67,7 +67,7 @@ def actions_in(data: bytes) -> list[dict[str, Any]]:
     return [json.loads(each["timemachine.action"]["stringValue"]) for each in held]
 
 
-def ours(data: bytes) -> list[dict[str, Any]]:
+def exported_actions(data: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in data.splitlines()[1:]]
 
 
@@ -77,13 +77,13 @@ def test_every_export_format_except_zip_can_be_imported() -> None:
 
 
 def test_spans_are_read_back_as_calls_tools_and_finds(project: Project) -> None:
-    session = recorded(project, TALK, key="talk", user="ann")
+    session = recorded(project, CONVERSATION, key="talk", user="ann")
     data = exported(session, "otlp_json")
     found, became = read_back(data, "otlp_json")
     assert [each.key for each in found.sessions] == ["talk"]
     assert (became["llm_call"], became["tool_call"]) == (2, 3)
-    assert sum(became.values()) == len(TALK)
-    assert actions_in(data) == ours(exported(session))
+    assert sum(became.values()) == len(CONVERSATION)
+    assert actions_in(data) == exported_actions(exported(session))
     model = next(each for each in found.sessions[0].actions if each.kind == "llm_call")
     assert (model.model, model.duration_ms) == ("openai:gpt-x", 5)
     children = [each for each in found.sessions[0].actions if each.parent == model.id]
@@ -124,15 +124,17 @@ def test_a_zip_of_repetitive_content_is_read_back(project: Project) -> None:
 
 
 def test_a_zip_is_reproducible_and_read_back_with_its_checkpoints(project: Project) -> None:
-    session = recorded(project, TALK, key="talk")
+    session = recorded(project, CONVERSATION, key="talk")
     data = exported(session, "zip")
     assert data == exported(session, "zip")
     with zipfile.ZipFile(BytesIO(data)) as archive:
         assert archive.namelist() == ["events.jsonl", "snapshots.json", "metadata.json"]
-        assert json.loads(archive.read("metadata.json"))["through"] == len(TALK)
+        assert json.loads(archive.read("metadata.json"))["through"] == len(CONVERSATION)
         events = [json.loads(line)["action"] for line in archive.read("events.jsonl").splitlines()]
         snapshots = [each["action"] for each in json.loads(archive.read("snapshots.json"))]
-    assert sorted([*events, *snapshots], key=lambda each: each["sequence"]) == ours(exported(session))
+    assert sorted([*events, *snapshots], key=lambda each: each["sequence"]) == exported_actions(
+        exported(session)
+    )
     found, became = read_back(data, "devduck")
     before = kinds(session)
     expected = ("message", "tool_call", "tool_result", "checkpoint")
@@ -141,7 +143,7 @@ def test_a_zip_is_reproducible_and_read_back_with_its_checkpoints(project: Proje
 
 
 def test_a_trajectory_is_read_back_with_its_calls_and_results(project: Project) -> None:
-    session = recorded(project, TALK, key="talk")
+    session = recorded(project, CONVERSATION, key="talk")
     data = exported(session, "atif")
     found, became = read_back(data, "atif")
     before = kinds(session)
@@ -153,7 +155,7 @@ def test_a_trajectory_is_read_back_with_its_calls_and_results(project: Project) 
     assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
     assert document["final_metrics"]["total_steps"] == len(steps)
     held = [action for step in steps for action in step["extra"]["timemachine"]]
-    assert held == ours(exported(session))
+    assert held == exported_actions(exported(session))
     call = steps[1]
     assert (call["reasoning_content"], call["message"], len(call["tool_calls"])) == (
         "Look first",

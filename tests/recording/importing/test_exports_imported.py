@@ -22,19 +22,19 @@ CALL: dict[str, Any] = {
 }
 
 
-def back(project: Project, format_name: str, *some: ActionDraft, **fields: Any) -> list[ActionDraft]:
+def reimported(project: Project, format_name: str, *some: ActionDraft, **fields: Any) -> list[ActionDraft]:
     return list(read(exported(recorded(project, some, **fields), format_name)).sessions[0].actions)
 
 
 @pytest.mark.parametrize("cost", ["0", "0.25"])
 def test_costs_and_cache_savings_survive_spans(project: Project, cost: str) -> None:
     call = ActionDraft(**CALL, cost_usd=Decimal(cost), cached=True, saved_usd=Decimal("0.5"))
-    (found,) = back(project, "otlp_json", call)
+    (found,) = reimported(project, "otlp_json", call)
     assert (found.cost_usd, found.cached, found.saved_usd) == (Decimal(cost), True, Decimal("0.5"))
 
 
 def test_an_unknown_cost_and_an_uncached_answer_survive_spans(project: Project) -> None:
-    (found,) = back(project, "otlp_json", ActionDraft(**CALL, cached=False))
+    (found,) = reimported(project, "otlp_json", ActionDraft(**CALL, cached=False))
     assert (found.cost_usd, found.cached, found.saved_usd) == (None, False, None)
 
 
@@ -44,7 +44,9 @@ def test_a_placeholder_time_of_a_span_is_not_imported(project: Project) -> None:
         ActionDraft(kind="event", started_at=AT, duration_ms=0, name="zero"),
         ActionDraft(kind="event", name="undated"),
     ]
-    found = {each.name: (each.started_at, each.duration_ms) for each in back(project, "otlp_json", *some)}
+    found = {
+        each.name: (each.started_at, each.duration_ms) for each in reimported(project, "otlp_json", *some)
+    }
     assert found == {"instant": (AT, None), "zero": (AT, 0), "undated": (None, None)}
 
 
@@ -64,7 +66,7 @@ def test_errors_survive_an_export(project: Project, format_name: str) -> None:
         ActionDraft(kind="checkpoint", name="here", output={}, **FAILED),
         ActionDraft(kind="tool_result", role="tool", tool="bash", output="fine"),
     ]
-    found = [(each.error_type, each.error_message) for each in back(project, format_name, *some)]
+    found = [(each.error_type, each.error_message) for each in reimported(project, format_name, *some)]
     failed = [each for each in found if each != (None, None)]
     timeout = ("timeout", "It took too long.")
     assert sorted(map(str, failed)) == sorted(
@@ -75,7 +77,7 @@ def test_errors_survive_an_export(project: Project, format_name: str) -> None:
 @pytest.mark.parametrize("format_name", ["atif", "zip"])
 @pytest.mark.parametrize("role", [None, "tool", "user", "system", "agent"])
 def test_a_message_keeps_its_role(project: Project, format_name: str, role: str | None) -> None:
-    found = back(project, format_name, ActionDraft(kind="message", role=role, output="Hi"))
+    found = reimported(project, format_name, ActionDraft(kind="message", role=role, output="Hi"))
     assert [each.role for each in found if each.kind == "message"] == [role]
 
 
@@ -104,7 +106,7 @@ def test_calls_without_a_tool_or_an_id_keep_their_own_errors(project: Project) -
         ActionDraft(kind="tool_call", role="agent", call_id="t1", error_type="only"),
         ActionDraft(kind="tool_call", role="agent", error_type="last"),
     ]
-    found = [each for each in back(project, "atif", *calls) if each.kind == "tool_call"]
+    found = [each for each in reimported(project, "atif", *calls) if each.kind == "tool_call"]
     assert [(each.tool, each.call_id, each.error_type) for each in found] == [
         ("bash", None, None),
         (None, "t1", "only"),

@@ -23,13 +23,13 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
-def spots(value: Any) -> list[tuple[Any, Any]]:
+def positions(value: Any) -> list[tuple[Any, Any]]:
     """Every position inside a document: its container and the key or index in it."""
     found = []
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in list(inside):
         found.append((value, name))
-        found += spots(inner)
+        found += positions(inner)
     return found
 
 
@@ -52,7 +52,7 @@ TEXTS = [
 ]
 
 
-def lines_kept(result: ParsedFile) -> int:
+def record_count(result: ParsedFile) -> int:
     """The number of records in the sources."""
     sources = [a.source for session in result.sessions for a in session.actions if a.source is not None]
     return sum(len(source) if isinstance(source, list) else 1 for source in sources)
@@ -63,7 +63,7 @@ def adds_up(result: ParsedFile) -> None:
     report = result.report
     numbered = [session for session in result.sessions if session.numbered]
     if not numbered:  # in our own format a line is an action, with the source that was recorded with it
-        assert lines_kept(result) + len(report.skipped) == report.lines
+        assert record_count(result) + len(report.skipped) == report.lines
     assert sum(report.became.values()) == sum(len(session.actions) for session in result.sessions)
     assert all(each.reason.endswith(".") and each.line >= 1 for each in report.skipped)
     assert len({session.key for session in result.sessions}) == len(result.sessions)
@@ -88,7 +88,7 @@ def read_or_reason(name: str, data: bytes) -> ParsedFile | InvalidInput:
         return why
 
 
-def is_fine(outcome: ParsedFile | InvalidInput) -> None:
+def is_valid_outcome(outcome: ParsedFile | InvalidInput) -> None:
     """Either it adds up, or the file was refused."""
     if isinstance(outcome, InvalidInput):
         assert outcome.code in {"unknown_format", "unsafe_archive"}
@@ -115,21 +115,21 @@ def test_a_file_with_odd_values_at_any_position_is_read_or_refused(data: st.Data
     name, values = data.draw(st.sampled_from(TEXTS))
     changed = copy.deepcopy(values)
     for _ in range(data.draw(st.integers(1, 4))):
-        places = spots(changed)
+        places = positions(changed)
         holder, at = places[data.draw(st.integers(0, len(places) - 1))] if places else (None, None)
         if isinstance(holder, dict) and data.draw(st.booleans()) and data.draw(st.booleans()):
             del holder[at]
         elif holder is not None:
             holder[at] = copy.deepcopy(data.draw(st.sampled_from(ODD)))
     written = b"\n".join(json.dumps(value).encode() for value in changed)
-    is_fine(read_or_reason(name, written))
+    is_valid_outcome(read_or_reason(name, written))
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from(NAMES), st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode()))
 def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
     opening_of(data)
-    is_fine(read_or_reason(name, data))
+    is_valid_outcome(read_or_reason(name, data))
 
 
 @settings(max_examples=80, deadline=None)
@@ -140,4 +140,4 @@ def test_a_truncated_file_is_read_as_far_as_possible_or_refused(data: st.DataObj
     cut = complete[: data.draw(st.integers(0, len(complete)))]
     opening = opening_of(cut)
     assert sum(each.recognises(opening) for each in FORMATS.values()) <= 1
-    is_fine(read_or_reason(name, cut))
+    is_valid_outcome(read_or_reason(name, cut))

@@ -65,11 +65,11 @@ def test_a_devduck_recording_is_read_without_opening_its_pickle(monkeypatch: pyt
     opened: list[str] = []
     reading = Archive.read
 
-    def noted(archive: Archive, name: str) -> bytes:
+    def noting_read(archive: Archive, name: str) -> bytes:
         opened.append(name)
         return reading(archive, name)
 
-    monkeypatch.setattr(Archive, "read", noted)
+    monkeypatch.setattr(Archive, "read", noting_read)
     result = read("devduck", DEVDUCK)
     (session,) = result.sessions
     assert sorted(opened) == ["events.jsonl", "metadata.json", "snapshots.json"]

@@ -14,7 +14,7 @@ from tests.builders import QUESTIONS, recorded_session
 from tests.governance.deletion.erasure.canary import BIRDS, CANARY, EVERY_FIELD, erased, full_action
 from tests.recording.importing.sample_files import read
 from tests.recording.importing.test_exporting import action_rows, exported, imported, recorded, session_row
-from tests.recording.importing.test_exports import TALK, actions_in, ours
+from tests.recording.importing.test_exports import CONVERSATION, actions_in, exported_actions
 from tests.threads import in_a_thread
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing import exporting
@@ -38,7 +38,7 @@ def text_in(data: bytes) -> str:
 def whole_actions(data: bytes, name: str) -> list[dict[str, Any]]:
     """The complete actions in an export, in order."""
     if name == "timemachine":
-        return ours(data)
+        return exported_actions(data)
     if name == "otlp_json":
         return actions_in(data)
     if name == "atif":
@@ -70,7 +70,7 @@ def seen(action: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in action.items() if name != "kept"}
 
 
-def talk_with_a_secret(project: Project) -> Session:
+def conversation_with_a_secret(project: Project) -> Session:
     """One step of every kind, each with the secret in its input or output."""
     more = [
         ActionDraft(kind="message", role="user", output=SECRET),
@@ -79,10 +79,10 @@ def talk_with_a_secret(project: Project) -> Session:
         ActionDraft(kind="llm_call", model="openai:gpt-x", input=SECRET, output=SECRET),
         ActionDraft(kind="checkpoint", name="at the safe", output={"messages": [SECRET]}),
     ]
-    return recorded(project, [*TALK, *more], key="safe")
+    return recorded(project, [*CONVERSATION, *more], key="safe")
 
 
-def elsewhere(data: bytes, name: str) -> Session:
+def imported_elsewhere(data: bytes, name: str) -> Session:
     """The session of an export, imported into another project."""
     return imported(Project.objects.create(name=name), data)
 
@@ -91,18 +91,18 @@ def elsewhere(data: bytes, name: str) -> Session:
 def test_erased_text_is_marked_in_exports_which_can_be_imported_again(
     project: Project,
 ) -> None:
-    session = talk_with_a_secret(project)
+    session = conversation_with_a_secret(project)
     assert [name for name in EXPORTS if SECRET in text_in(exported(session, name))] == list(EXPORTS)
-    erased(session, fields=["input", "output"], steps=[len(TALK) + each for each in range(1, 6)])
+    erased(session, fields=["input", "output"], steps=[len(CONVERSATION) + each for each in range(1, 6)])
     for name in EXPORTS:
         data = exported(session, name)
         assert SECRET not in text_in(data), name
         marked = [each["sequence"] for each in whole_actions(data, name) if MARK in json.dumps(each)]
-        assert marked == [len(TALK) + each for each in range(1, 6)], name
+        assert marked == [len(CONVERSATION) + each for each in range(1, 6)], name
         (found,) = read(data).sessions
         assert sum(MARK in f"{each.input} {each.output}" for each in found.actions) >= 4, name
         assert SECRET not in str(found), name
-        assert elsewhere(data, name).last_sequence == len(found.actions), name
+        assert imported_elsewhere(data, name).last_sequence == len(found.actions), name
 
 
 @pytest.mark.django_db
@@ -119,7 +119,7 @@ def test_a_partly_erased_session_can_be_exported_and_imported(
         if "profile" in chosen:
             assert CANARY.lower() not in text_in(data).lower(), name
         assert [each["sequence"] for each in whole_actions(data, name)] == [1, 2, 3], name
-        copy = elsewhere(data, name)
+        copy = imported_elsewhere(data, name)
         copy.refresh_from_db()
         if name == "timemachine":
             assert [seen(each) for each in action_rows(copy)] == [seen(each) for each in action_rows(session)]
@@ -132,7 +132,7 @@ def test_finds_with_erased_passages_are_exported_and_imported(project: Project, 
     session = recorded_session(project, questions=QUESTIONS[:1])
     erased(session, fields=[path])
     for name in EXPORTS:
-        copy = elsewhere(exported(session, name), name)
+        copy = imported_elsewhere(exported(session, name), name)
         assert copy.last_sequence, name
         if name == "timemachine":
             assert action_rows(copy) == action_rows(session)

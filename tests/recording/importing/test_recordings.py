@@ -242,38 +242,38 @@ def test_every_value_is_in_step_sources_as_often_as_in_the_file(recordings: Path
         assert raw_values(path) - stored == Counter(), path.name
 
 
-def said_in_codex(path: Path) -> list[Any]:
+def texts_in_codex(path: Path) -> list[Any]:
     items = [line["payload"] for line in raw_lines(path) if line["type"] == "response_item"]
     return [block["text"] for item in items if item["type"] == "message" for block in item["content"]]
 
 
-def said_in_swe_agent(path: Path) -> list[Any]:
+def texts_in_swe_agent(path: Path) -> list[Any]:
     steps = json.loads(path.read_text(encoding="utf-8"))["trajectory"]
     return [step[part] for step in steps for part in ("thought", "action", "observation")]
 
 
-def said_in_tau_bench(path: Path) -> list[Any]:
+def texts_in_tau_bench(path: Path) -> list[Any]:
     runs = json.loads(path.read_text(encoding="utf-8"))
     return [message["content"] for run in runs for message in run["traj"]]
 
 
-def said_in_who_and_when(path: Path) -> list[Any]:
+def texts_in_who_and_when(path: Path) -> list[Any]:
     return [each["content"] for each in json.loads(path.read_text(encoding="utf-8"))["history"]]
 
 
-SAID = {
-    "codex": said_in_codex,
-    "swe_agent": said_in_swe_agent,
-    "tau_bench": said_in_tau_bench,
-    "who_and_when": said_in_who_and_when,
+TEXTS_OF = {
+    "codex": texts_in_codex,
+    "swe_agent": texts_in_swe_agent,
+    "tau_bench": texts_in_tau_bench,
+    "who_and_when": texts_in_who_and_when,
 }
 
 
-@pytest.mark.parametrize("folder", SAID)
+@pytest.mark.parametrize("folder", TEXTS_OF)
 def test_every_message_text_is_in_step_inputs_or_outputs_as_often_as_in_the_file(
     recordings: Path, folder: str
 ) -> None:
     for path in files(recordings, folder):
         actions = [action for session in parsed(path).sessions for action in session.actions]
         stored = values_in([(action.input, action.output) for action in actions])
-        assert values_in(SAID[folder](path)) - stored == Counter(), path.name
+        assert values_in(TEXTS_OF[folder](path)) - stored == Counter(), path.name

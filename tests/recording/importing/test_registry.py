@@ -14,7 +14,7 @@ from timemachine.recording.importing.pure import reader
 from timemachine.recording.importing.pure.reader import opening_of
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format, detect_format
 
-LOOKED_AT = 32 * 1024
+INSPECTED_BYTES = 32 * 1024
 
 
 def zipped(*members: tuple[str, bytes]) -> bytes:
@@ -137,12 +137,12 @@ def test_a_wrongly_named_format_is_refused_with_the_right_one() -> None:
 
 def test_only_the_beginning_of_a_large_file_is_used_to_recognise_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reader.LOOKED_AT == 1024 * 1024
-    monkeypatch.setattr(reader, "LOOKED_AT", LOOKED_AT)
+    monkeypatch.setattr(reader, "LOOKED_AT", INSPECTED_BYTES)
     long = b'{"history":[],"trajectory":[' + b'{"action":"ls","thought":"' + b"x" * 3_000 + b'"},'
-    data = long + b'{"thought":"y"},' * (200 * LOOKED_AT // 16)
-    assert len(data) > 200 * LOOKED_AT
+    data = long + b'{"thought":"y"},' * (200 * INSPECTED_BYTES // 16)
+    assert len(data) > 200 * INSPECTED_BYTES
     tracemalloc.start()
     assert detect_format(data) == "swe_agent"
-    assert tracemalloc.get_traced_memory()[1] < 32 * LOOKED_AT
+    assert tracemalloc.get_traced_memory()[1] < 32 * INSPECTED_BYTES
     tracemalloc.stop()
-    assert len(json.dumps(opening_of(data).document)) < 2 * LOOKED_AT
+    assert len(json.dumps(opening_of(data).document)) < 2 * INSPECTED_BYTES

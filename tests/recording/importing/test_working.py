@@ -50,14 +50,14 @@ def test_a_worker_imports_a_file_and_deletes_it(project: Project) -> None:
 def test_progress_covers_all_actions_of_a_file(project: Project) -> None:
     updates: list[tuple[int, int | None]] = []
 
-    class Heard(Progress):
+    class ReportedProgress(Progress):
         def __setattr__(self, name: str, value: int | None) -> None:
             super().__setattr__(name, value)
             if name == "done":
                 updates.append((self.done, getattr(self, "total", None)))
 
     many = [{"role": "user", "content": f"{number}"} for number in range(2_500)]
-    import_file(project, lines({"messages": many}, {"messages": CHAT}), by="Ada", progress=Heard())
+    import_file(project, lines({"messages": many}, {"messages": CHAT}), by="Ada", progress=ReportedProgress())
     assert sorted(set(updates[1:])) == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
 
 
@@ -91,10 +91,10 @@ def test_a_dead_worker_leaves_nothing_and_the_next_one_starts_over(
     found = hand_in(project, FILE, by="Ada")
     real = worker._end
 
-    def dying(*_: Any, **__: Any) -> int:
+    def crash(*_: Any, **__: Any) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(worker, "_end", dying)
+    monkeypatch.setattr(worker, "_end", crash)
     with pytest.raises(KeyboardInterrupt):
         work(found.id)
     assert not Session.objects.exists()
@@ -122,10 +122,10 @@ def test_database_errors_are_retried_and_the_third_lost_worker_ends_the_import(
 ) -> None:
     found = hand_in(project, FILE, by="Ada")
 
-    def refusing(*_: Any, **__: Any) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
         raise DatabaseError("deadlock detected\nmore")
 
-    monkeypatch.setattr(worker, "import_file", refusing)
+    monkeypatch.setattr(worker, "import_file", refuse)
     for _ in range(MOST_ATTEMPTS):
         with pytest.raises(DatabaseError):
             work(found.id)

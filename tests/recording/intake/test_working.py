@@ -62,13 +62,13 @@ def test_another_worker_continues_after_one_was_killed_halfway(
     intake = hand_in(handbook, long_text(18), by="Ada", session=session)
     real, batches = worker._put, []
 
-    def dying(*given: Any) -> None:
+    def crash(*given: Any) -> None:
         batches.append(given[3])
         if len(batches) == 2:
             raise SystemExit
         real(*given)
 
-    monkeypatch.setattr(worker, "_put", dying)
+    monkeypatch.setattr(worker, "_put", crash)
     with pytest.raises(SystemExit):
         work(intake.id)
     intake.refresh_from_db()
@@ -111,10 +111,10 @@ def test_a_file_that_kills_its_workers_is_given_up(
 ) -> None:
     intake = hand_in(handbook, notes(), by="Ada")
 
-    def dying(*_: Any) -> None:
+    def crash(*_: Any) -> None:
         raise SystemExit
 
-    monkeypatch.setattr(worker, "_put_all", dying)
+    monkeypatch.setattr(worker, "_put_all", crash)
     for _ in range(MOST_ATTEMPTS):
         with pytest.raises(SystemExit):
             work(intake.id)

@@ -13,7 +13,7 @@ from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Session
 
 
-def begun(project: Project, key: str, parent: str | None = None) -> Session:
+def start(project: Project, key: str, parent: str | None = None) -> Session:
     """A session; its parent is given by key, as an import does."""
     return start_session(
         project, name=key, key=key, by="test", parent=None if parent is None else (parent, 3)
@@ -30,7 +30,7 @@ def is_lock_awaited() -> bool:
 @pytest.mark.parametrize("length", [2, 3, 5])
 def test_sessions_that_name_each_other_as_parents_form_no_cycle(project: Project, length: int) -> None:
     for number in range(length):
-        begun(project, f"s{number}", f"s{(number + 1) % length}")
+        start(project, f"s{number}", f"s{(number + 1) % length}")
     found = Session.objects.order_by("key")
     named = {each.key: each.parent.key if each.parent else each.parent_key for each in found}
     assert named == {f"s{n}": f"s{(n + 1) % length}" for n in range(length)}
@@ -41,8 +41,8 @@ def test_sessions_that_name_each_other_as_parents_form_no_cycle(project: Project
 
 @pytest.mark.django_db
 def test_an_existing_parent_may_be_given_by_key(project: Project) -> None:
-    parent = begun(project, "first")
-    branch = begun(project, "second", "first")
+    parent = start(project, "first")
+    branch = start(project, "second", "first")
     assert (branch.parent_id, branch.parent_key, branch.parent_sequence) == (parent.id, None, 3)
 
 
@@ -53,8 +53,8 @@ def test_a_branch_and_its_parent_created_concurrently_are_linked(project: Projec
     one, other = both if first == "parent" else reversed(both)
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            begun(project, *one)
-            second = in_a_thread(pool, lambda: begun(project, *other))
+            start(project, *one)
+            second = in_a_thread(pool, lambda: start(project, *other))
             wait_until(is_lock_awaited)
         second.result()
     assert Session.objects.get(key="branch").parent == Session.objects.get(key="parent")

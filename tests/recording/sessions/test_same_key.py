@@ -26,7 +26,7 @@ def test_any_recorded_action_is_the_same_when_repeated(project: Project, draft: 
 
 
 FOUND = RetrievalDraft(mode="lexical", hits=(HitDraft(rank=1, text="x", score=0.5),))
-SAID = ActionDraft(
+MODEL_CALL = ActionDraft(
     kind="find",
     id="a",
     tags=("t",),
@@ -62,14 +62,14 @@ SAID = ActionDraft(
 )
 def test_any_differing_field_makes_it_another_action(project: Project, change: dict[str, Any]) -> None:
     session = start_session(project, name="Again", by="test")
-    append(session.id, [SAID])
-    assert changed_places(session, [SAID, replace(SAID, **change)], {0: 1, 1: 1}) == [1]
+    append(session.id, [MODEL_CALL])
+    assert changed_places(session, [MODEL_CALL, replace(MODEL_CALL, **change)], {0: 1, 1: 1}) == [1]
 
 
 def test_another_recording_time_is_not_a_difference(project: Project) -> None:
     session = start_session(project, name="Again", by="test")
-    append(session.id, [SAID])
-    later = replace(SAID, started_at=datetime(2026, 11, 23, tzinfo=UTC), duration_ms=1.0)
+    append(session.id, [MODEL_CALL])
+    later = replace(MODEL_CALL, started_at=datetime(2026, 11, 23, tzinfo=UTC), duration_ms=1.0)
     assert changed_places(session, [later], {0: 1}) == []
 
 

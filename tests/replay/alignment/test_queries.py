@@ -63,7 +63,7 @@ def test_exactly_the_inserted_steps_are_reported(project: Project) -> None:
 
 
 def test_differences_are_named_and_values_that_always_vary_are_ignored(project: Project) -> None:
-    def asked(answer: str, frames: tuple[str, ...], model: str, took: float) -> ActionDraft:
+    def ask_draft(answer: str, frames: tuple[str, ...], model: str, took: float) -> ActionDraft:
         hits = tuple(HitDraft(rank=rank, text=text) for rank, text in enumerate(frames, 1))
         return ActionDraft(
             kind="ask",
@@ -77,16 +77,16 @@ def test_differences_are_named_and_values_that_always_vary_are_ignored(project: 
     first = session_of(
         project,
         [
-            asked("Ten years.", ("a", "b"), "m", 1),
-            asked("Ten years.", ("a", "b"), "m", 1),
+            ask_draft("Ten years.", ("a", "b"), "m", 1),
+            ask_draft("Ten years.", ("a", "b"), "m", 1),
             ActionDraft(kind="tool_result", tool="read", output={"a": 1, "b": [2]}),
         ],
     )
     second = session_of(
         project,
         [
-            asked("Ten years.", ("a", "b"), "m", 99),
-            asked("Six years.", ("b", "a"), "n", 1),
+            ask_draft("Ten years.", ("a", "b"), "m", 99),
+            ask_draft("Six years.", ("b", "a"), "n", 1),
             ActionDraft(kind="tool_result", tool="read", output={"b": [2], "a": 1}),
         ],
     )
@@ -170,13 +170,13 @@ def test_frames_are_not_compared_if_repeating_a_find_failed(project: Project) ->
 
 @pytest.mark.parametrize("length", [10, 5_000])
 def test_an_answer_in_an_object_equals_the_same_answer_as_text(project: Project, length: int) -> None:
-    def asked(output: object) -> ActionDraft:
+    def ask_draft(output: object) -> ActionDraft:
         return ActionDraft(kind="ask", input="How long?", output=output, model="m")
 
     answer = "Zehn Jahre, " + "sehr lange. " * length
-    one = session_of(project, [asked({"answer": answer, "took": 3}), asked({"took": answer})])
-    other = session_of(project, [asked(answer), asked({"took": answer})])
-    third = session_of(project, [asked({"answer": answer + "?"}), asked({"took": answer + "?"})])
+    one = session_of(project, [ask_draft({"answer": answer, "took": 3}), ask_draft({"took": answer})])
+    other = session_of(project, [ask_draft(answer), ask_draft({"took": answer})])
+    third = session_of(project, [ask_draft({"answer": answer + "?"}), ask_draft({"took": answer + "?"})])
     assert aligned(project, one.key, other.key).counts["same"] == 2
     assert pair_outline(aligned(project, one.key, third.key)) == [
         ("modified", 1, 1, ("output",)),

@@ -21,7 +21,7 @@ from timemachine.core.pure.clock import now
 from timemachine.replay.comparison.judge_queue import judge_waiting
 from timemachine.replay.comparison.models import CellOpinion
 
-SAID = json.dumps({"relation": "different", "better": "neither", "reason": "By the passages."})
+JUDGE_REPLY = json.dumps({"relation": "different", "better": "neither", "reason": "By the passages."})
 WAITS_FOR = 15
 
 
@@ -32,8 +32,8 @@ def test_a_judge_waiting_for_a_busy_model_is_shown_while_it_waits(
     api, browser, address = program(project), browser_of(project), f"/comparisons/{made.id}"
     assert judge_status(api, address)["busy"] == {"calls": 0, "until": None}
     with as_vendors(monkeypatch) as stub:
-        stub.script(Script(answer=SAID))
-        stub.script(Script(mode="429_then_ok", retry_after=str(WAITS_FOR), answer=SAID))
+        stub.script(Script(answer=JUDGE_REPLY))
+        stub.script(Script(mode="429_then_ok", retry_after=str(WAITS_FOR), answer=JUDGE_REPLY))
         assert api.post(f"{address}/judgements", {"model": "openai:stub-judge"}).status_code == 202
         worker = threading.Thread(target=work, args=(made.id,))
         worker.start()

@@ -22,17 +22,17 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.worker import work
 
-ASKED = ReplayOptions(audit=True, reason="Halt!", use_model="local:extractive-1", skip_finds=True)
+OPTIONS = ReplayOptions(audit=True, reason="Halt!", use_model="local:extractive-1", skip_finds=True)
 
 
 @pytest.fixture
 def replay(transactional_db: None, project: Project) -> Replay:
     """A replay of ten asks without a model call."""
     questions = [f"How long are invoices kept, asked for time {n}?" for n in range(10)]
-    return launch(recorded_session(project, questions=questions), ASKED, by="test")
+    return launch(recorded_session(project, questions=questions), OPTIONS, by="test")
 
 
-def cancelled_elsewhere(replay: Replay) -> None:
+def cancel_elsewhere(replay: Replay) -> None:
     """Cancel the replay over another connection, as someone else would."""
 
     def cancel_in_thread() -> None:
@@ -59,7 +59,7 @@ def test_cancelling_takes_effect_within_one_step_of_a_claimed_batch(
     def run_and_cancel(*given: Any, **named: Any) -> Any:
         done.append(do(*given, **named))
         if len(done) == 3:
-            cancelled_elsewhere(replay)
+            cancel_elsewhere(replay)
         return done[-1]
 
     monkeypatch.setattr(steps, "run_step", run_and_cancel)
@@ -80,7 +80,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
         yield server
 
 
-def worked(replay: Replay) -> float:
+def run_worker(replay: Replay) -> float:
     """How long a worker took, in its own thread."""
     started = time.monotonic()
     try:
@@ -99,7 +99,7 @@ def test_running_calls_are_stopped_and_marked_as_cancelled_and_possibly_billed(
     questions = [f"How long are invoices kept, asked for time {n}?" for n in range(5)]
     replay = launch(recorded_session(project, questions=questions), options, by="test")
     with ThreadPoolExecutor(1) as thread:
-        working = thread.submit(worked, replay)
+        working = thread.submit(run_worker, replay)
         stub.wait_for_calls(5)
         cancel(replay, by="zoe@example.org")
         assert working.result(60) < 30
@@ -133,10 +133,10 @@ def test_a_claimed_step_without_a_call_is_cancelled_without_one(
     questions = [f"How long are invoices kept, asked for time {n}?" for n in range(9)]
     replay = launch(recorded_session(project, questions=questions), options, by="test")
     with ThreadPoolExecutor(1) as thread:
-        working = thread.submit(worked, replay)
+        working = thread.submit(run_worker, replay)
         wait_until(lambda: replay.steps.filter(status="running").count() > 2)
         stub.wait_for_calls(2)
-        cancelled_elsewhere(replay)
+        cancel_elsewhere(replay)
         working.result(60)
     assert len(stub.calls()) == 2
     assert statuses(replay) == {"cancelled": 9}
@@ -162,7 +162,7 @@ def test_a_step_with_a_busy_model_shows_until_when_it_waits(
     replay = launch(recorded_session(project, questions=[question]), options, by="test")
     browser = browser_of(project)
     with ThreadPoolExecutor(1) as thread:
-        working = thread.submit(worked, replay)
+        working = thread.submit(run_worker, replay)
         wait_until(lambda: ReplayOut.of(replay).model_dump()["waiting"]["calls"] == 1)
         assert ReplayOut.of(replay).model_dump()["waiting"]["until"] is not None
         page = browser.get(f"/replays/{replay.id}/").text
@@ -176,7 +176,7 @@ def test_a_step_with_a_busy_model_shows_until_when_it_waits(
 def test_steps_being_claimed_at_that_moment_are_left_to_their_worker(replay: Replay) -> None:
     with transaction.atomic():
         taken = leases.claim(replay.id, "quicker", calls=False)
-        cancelled_elsewhere(replay)
+        cancel_elsewhere(replay)
     assert len(taken) == leases.CLAIM_BATCH
     assert all(lease.held().exists() for lease in taken)
     assert statuses(replay) == {"running": len(taken), "cancelled": 2}

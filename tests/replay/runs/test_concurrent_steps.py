@@ -40,8 +40,8 @@ from timemachine.replay.runs.step_results import Result, write
 from timemachine.replay.runs.worker import work
 from timemachine.text.pure.grounding.schemas import GroundingOut
 
-ASKED = ReplayOptions(audit=True, reason="Wie viele zugleich?", use_model="openai:gpt-4o")
-CHECKED = ReplayOptions(audit=True, reason="Stimmt es noch?")
+ASKING = ReplayOptions(audit=True, reason="Wie viele zugleich?", use_model="openai:gpt-4o")
+CHECKING = ReplayOptions(audit=True, reason="Stimmt es noch?")
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def session(transactional_db: None, project: Project) -> Session:
     return recorded_session(project, questions=[f"{each} ({n})" for n in range(2) for each in QUESTIONS])
 
 
-def most_at_once(calls: list[Call]) -> int:
+def max_concurrent(calls: list[Call]) -> int:
     """The maximum number of concurrent calls."""
     changes = sorted([(call.at, 1) for call in calls] + [(call.answered_at or "", -1) for call in calls])
     running_counts = [0]
@@ -67,7 +67,7 @@ def most_at_once(calls: list[Call]) -> int:
     return max(running_counts)
 
 
-def worked(replay: Replay) -> int:
+def run_worker(replay: Replay) -> int:
     """Run a worker in its own thread."""
     try:
         return work(replay.id, "one of several")
@@ -79,9 +79,9 @@ def test_asks_run_concurrently_and_are_stored_in_order(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
-    replay = launch(session, ASKED, by="test")
-    assert worked(replay) == 7
-    assert most_at_once(stub.calls()) == 3
+    replay = launch(session, ASKING, by="test")
+    assert run_worker(replay) == 7
+    assert max_concurrent(stub.calls()) == 3
     steps = list(steps_of(replay))
     assert [step.status for step in steps] == ["done"] * 7
     assert all(one.sequence < next_.sequence for one, next_ in pairwise(steps))
@@ -92,10 +92,10 @@ def test_all_workers_together_respect_the_limit_of_a_provider(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 2
-    replays = [launch(session, ASKED, by="test") for _ in range(2)]
+    replays = [launch(session, ASKING, by="test") for _ in range(2)]
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(worked, [*replays, *replays]))
-    assert most_at_once(stub.calls()) == 2
+        list(threads.map(run_worker, [*replays, *replays]))
+    assert max_concurrent(stub.calls()) == 2
     assert len(stub.calls()) == 12
     for replay in replays:
         assert {step.status for step in steps_of(replay)} == {"done"}
@@ -112,13 +112,13 @@ def test_steps_are_claimed_ahead_without_raising_the_number_of_calls(
     session = recorded_session(project, questions=[f"{n}. {QUESTIONS[0]}" for n in range(12)])
     go_on = Event()
     stub.script(Script(question=QUESTIONS[0], answer="Zehn Jahre.", held=go_on))
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     with ThreadPoolExecutor(1) as thread:
-        working = thread.submit(worked, replay)
+        working = thread.submit(run_worker, replay)
         wait_until(lambda: running(replay) == 2 + CLAIMED_AHEAD and len(stub.calls()) == 2)
         go_on.set()
         assert working.result(60) == replay.steps.count()
-    assert most_at_once(stub.calls()) == 2
+    assert max_concurrent(stub.calls()) == 2
     counts = Counter(call.prompt.rpartition("Question:")[2].split(".")[0].strip() for call in stub.calls())
     assert counts == {str(n): 1 for n in range(12)}
 
@@ -127,11 +127,11 @@ def test_steps_are_claimed_ahead_without_raising_the_number_of_calls(
 def test_no_step_is_claimed_ahead_after_a_lost_worker_or_with_several_providers(
     session: Session,
 ) -> None:
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     assert leases.can_claim_ahead(replay.id)
     assert leases.claim(replay.id, "lost", calls=True)
     assert not leases.can_claim_ahead(replay.id)
-    other = launch(session, ASKED, by="test")
+    other = launch(session, ASKING, by="test")
     last = other.steps.filter(provider="openai").latest("sequence")
     ReplayStep.objects.filter(id=last.id).update(provider="mistral")
     assert not leases.can_claim_ahead(other.id)
@@ -142,7 +142,7 @@ def test_a_step_claimed_ahead_counts_as_attempted_only_when_called(
     session: Session, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     first = leases.claim(replay.id, "one", calls=True, most=7)
     called, given_back = leases.claim(replay.id, "one", calls=True, most=2, spared=first, ahead=True)
     leases.intend_call(called)
@@ -156,7 +156,7 @@ def test_a_step_claimed_ahead_counts_as_attempted_only_when_called(
 @pytest.mark.usefixtures("stub")
 def test_only_a_worker_with_every_slot_claims_ahead(session: Session, settings: Settings) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
-    replay, other = (launch(session, ASKED, by="test") for _ in range(2))
+    replay, other = (launch(session, ASKING, by="test") for _ in range(2))
     two = leases.claim(replay.id, "one", calls=True, most=2)
     assert leases.claim(replay.id, "one", calls=True, most=2, spared=two, ahead=True) == []
     (theirs,) = leases.claim(other.id, "another", calls=True, most=7)
@@ -170,7 +170,7 @@ def test_only_a_worker_with_every_slot_claims_ahead(session: Session, settings: 
 @pytest.mark.usefixtures("stub")
 def test_a_worker_past_its_lease_takes_no_slot_of_its_successor(session: Session, settings: Settings) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     slept = leases.claim(replay.id, "slept", calls=True, most=7)
     ReplayStep.objects.filter(replay=replay).exclude(status="done").update(attempts_made=0)
     ReplayStep.objects.filter(lease_token=slept[0].token).update(lease_until=now() - timedelta(seconds=1))
@@ -182,9 +182,9 @@ def test_a_worker_past_its_lease_takes_no_slot_of_its_successor(session: Session
 def test_erasing_a_session_during_its_replay_leaves_nothing_behind(
     session: Session, stub: StubModelServer
 ) -> None:
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     with ThreadPoolExecutor(1) as thread:
-        working = thread.submit(worked, replay)
+        working = thread.submit(run_worker, replay)
         stub.wait_for_calls(1)
         erase_session(session, by=None)
         working.result(60)
@@ -197,7 +197,7 @@ def assert_only_payloads_of_frames() -> None:
     assert set(Payload.objects.values_list("id", flat=True)) == frames
 
 
-def erased(session: Session) -> None:
+def erase_in_thread(session: Session) -> None:
     """Erase the session in its own thread."""
     try:
         erase_session(session, by=None)
@@ -205,7 +205,7 @@ def erased(session: Session) -> None:
         connections.close_all()
 
 
-def waiting_for_a_lock() -> int:
+def has_blocked_query() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return int(cursor.fetchone()[0])
@@ -214,15 +214,15 @@ def waiting_for_a_lock() -> int:
 def test_an_answer_written_while_its_session_is_erased_is_erased_too(
     session: Session, stub: StubModelServer
 ) -> None:
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     [lease] = leases.claim(replay.id, "test", calls=True)
     step = load(replay, [lease.pk])[lease.pk]
     outcome = outcome_of(step, lease, ModelLookup(replay.project_id))
     with ThreadPoolExecutor(1) as thread:
         with transaction.atomic():
             assert write([Result(lease=lease, step=step, outcome=outcome)]) == 1
-            erasing = thread.submit(erased, session)
-            wait_until(waiting_for_a_lock)
+            erasing = thread.submit(erase_in_thread, session)
+            wait_until(has_blocked_query)
         erasing.result(60)
     assert not Replay.objects.exists()
     assert_only_payloads_of_frames()
@@ -237,7 +237,7 @@ def test_steps_claimed_ahead_are_released_when_a_step_crashes(
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 2
     session = recorded_session(project, questions=[f"{n}. {QUESTIONS[0]}" for n in range(12)])
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     do, breaks = steps.run_step, iter([False, False, True])
 
     def third_breaks(*given: Any, **named: Any) -> Any:
@@ -247,7 +247,7 @@ def test_steps_claimed_ahead_are_released_when_a_step_crashes(
 
     monkeypatch.setattr(steps, "run_step", third_breaks)
     with pytest.raises(MemoryError):
-        worked(replay)
+        run_worker(replay)
     asks = Counter(replay.steps.filter(provider__isnull=False).values_list("status", flat=True))
     assert asks["running"] == 1  # the failed step is claimed again when its lease expires
     assert asks["waiting"] > CLAIMED_AHEAD // 2
@@ -265,8 +265,8 @@ def test_an_internal_error_fails_one_step_and_is_paid_for_once(
     ground, breaks = model_asks.grounding_of, iter([True])
     monkeypatch.setattr(model_asks, "grounding_of", faulty)
     stub.script(Script(answer="Zehn Jahre."))
-    replay = launch(session, ASKED, by="test")
-    worked(replay)
+    replay = launch(session, ASKING, by="test")
+    run_worker(replay)
     document = ReplayOut.of(Replay.objects.get(id=replay.id)).model_dump()
     failed = replay.steps.get(status="failed")
     assert failed.error_type == "internal_error"
@@ -276,7 +276,7 @@ def test_an_internal_error_fails_one_step_and_is_paid_for_once(
 
 
 def test_steps_without_a_model_call_are_claimed_together(session: Session) -> None:
-    replay = launch(session, CHECKED, by="test")
+    replay = launch(session, CHECKING, by="test")
     taken = leases.claim(replay.id, "one", calls=False)
     assert len(taken) == 7
     assert len({lease.token for lease in taken}) == 1
@@ -288,7 +288,7 @@ def test_an_answered_step_frees_its_slot_for_the_next(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     first = leases.claim(replay.id, "one", calls=True, most=7)
     assert len(first) == 3
     assert leases.claim(replay.id, "one", calls=True, most=7) == []
@@ -297,7 +297,7 @@ def test_an_answered_step_frees_its_slot_for_the_next(
 
 
 def test_a_claimed_step_that_was_not_started_is_released_without_a_trace(session: Session) -> None:
-    replay = launch(session, CHECKED, by="test")
+    replay = launch(session, CHECKING, by="test")
     first, *others = leases.claim(replay.id, "one", calls=False)
     leases.give_back(others)
     waiting = ReplayStep.objects.filter(replay=replay, status="waiting")
@@ -309,7 +309,7 @@ def test_a_claimed_step_that_was_not_started_is_released_without_a_trace(session
 
 def test_leases_are_kept_through_a_brief_database_outage(session: Session, settings: Settings) -> None:
     settings.LEASE_SECONDS = 1
-    replay = launch(session, CHECKED, by="test")
+    replay = launch(session, CHECKING, by="test")
     taken = leases.claim(replay.id, "one", calls=False)
     held = ReplayStep.objects.filter(lease_token=taken[0].token)
     before = set(held.values_list("lease_until", flat=True))
@@ -326,7 +326,7 @@ def test_a_worker_asleep_in_a_transaction_blocks_others_for_at_most_a_lease(
     session: Session, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.LEASE_SECONDS = 1
-    replay = launch(session, ASKED, by="test")
+    replay = launch(session, ASKING, by="test")
     asleep, over = Event(), Event()
 
     def sleeper() -> None:

@@ -36,16 +36,16 @@ from timemachine.replay.tasks import run_replay
 
 pytestmark = pytest.mark.crash
 QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(5)]
-ASKED = ReplayOptions(audit=True, reason="Was geschieht dabei?", use_model="openai:gpt-4o", skip_finds=True)
+ASKING = ReplayOptions(audit=True, reason="Was geschieht dabei?", use_model="openai:gpt-4o", skip_finds=True)
 LOCAL = ReplayOptions(audit=True, reason="Und ohne Anruf?", use_model="local:extractive-1", skip_finds=True)
 LEASE_SECONDS = 2
-WAYS = {"one by one": (ASKED, 1), "side by side": (ASKED, 4), "in groups": (LOCAL, 1)}
-"""How steps are worked on: what is asked for, and how many calls are made at once. Those that call nobody go in groups."""
+WAYS = {"one by one": (ASKING, 1), "side by side": (ASKING, 4), "in groups": (LOCAL, 1)}
+"""How steps run: the options and the number of concurrent calls. Steps without a model call run in groups."""
 CHANCE = random.Random(11)
 FAULTS = [(way, point) for way in WAYS for point in POINTS if (way, point) != ("in groups", "before_call")]
 OF_EACH = ceil(KILLS / len(FAULTS))
 MOST_KILLS = 4
-"""How many workers one replay loses at most: with more, most of its steps would be given up."""
+"""The maximum number of workers that one replay may lose: with more, most of its steps would be given up."""
 
 Work = Callable[..., str]
 
@@ -153,8 +153,8 @@ def killed(replay: Replay, worker: Work, at_once: int, point: str, times: int) -
 def test_a_worker_that_slept_past_its_lease_writes_nothing_and_its_call_is_marked(
     session: Session, stub: StubModelServer, worker: Work
 ) -> None:
-    began, before, replay = time.monotonic(), len(stub.calls()), launch(session, ASKED, by="test")
-    connected = others_connected()
+    began, before, replay = time.monotonic(), len(stub.calls()), launch(session, ASKING, by="test")
+    connected = other_connections()
     stopped, pid = worker(replay, 4, "after_call", 3, "SIGSTOP").split()
     assert stopped == "stopped"
     try:
@@ -174,11 +174,11 @@ def test_a_worker_that_slept_past_its_lease_writes_nothing_and_its_call_is_marke
     assert replay.steps.filter(id__in=asleep, attempts__outcome="lost").exists()
     note("side by side, asleep past the lease", {**seen, "times": 1}, time.monotonic() - began)
     wait_until(
-        lambda: others_connected() <= connected
+        lambda: other_connections() <= connected
     )  # or the end of the test would delete its rows while it runs
 
 
-def others_connected() -> int:
+def other_connections() -> int:
     """The number of other database connections."""
     with connection.cursor() as cursor:
         cursor.execute(

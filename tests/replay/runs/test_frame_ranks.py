@@ -66,7 +66,7 @@ def large(invoices: Collection, db: None) -> Collection:
     return Collection.objects.get(pk=invoices.pk)
 
 
-def looked(api: Program, **asked: Any) -> Any:
+def look_up(api: Program, **asked: Any) -> Any:
     answer = api.get("/sessions/s1/where", **asked)
     assert answer.status_code == 200, answer.content
     return answer.json()
@@ -189,7 +189,7 @@ def test_the_rank_of_a_frame_is_described_in_words(
 def test_a_frame_is_ranked_at_every_find_and_ask(api: Program, session: Session) -> None:
     assert session.collection is not None
     put_frames(session.collection, [NewFrame(title="Later", text="Invoices are kept. Invoices!")], by="test")
-    found = looked(api, frame=0)
+    found = look_up(api, frame=0)
     assert found["frames"] == [
         {"frame": 0, "title": "Retention", "by": "named", "versions": None, "says": "named"}
     ]
@@ -201,7 +201,7 @@ def test_a_frame_is_ranked_at_every_find_and_ask(api: Program, session: Session)
     assert first["as_now"]["semantic"]["of"] == 5
     (other,) = found["items"][3]["frames"]
     assert other["says"].startswith("existed")
-    (later,) = looked(api, frame=4)["items"][0]["frames"]
+    (later,) = look_up(api, frame=4)["items"][0]["frames"]
     assert (later["says"], later["as_recorded"]) == ("did not exist yet", None)
     assert later["as_now"]["lexical"]["rank"] is not None
 
@@ -211,12 +211,12 @@ def test_a_sentence_finds_all_frames_that_contain_it_including_ended_ones(
 ) -> None:
     assert session.collection is not None
     delete_frame(session.collection, 1, by="test")
-    found = looked(api, text="train   tickets are booked IN second class.")
+    found = look_up(api, text="train   tickets are booked IN second class.")
     assert [(each["frame"], each["title"], each["by"], each["versions"]) for each in found["frames"]] == [
         (1, "Travel", "holds", [1])
     ]
     assert [each["as_now"] for step in found["items"] for each in step["frames"]] == [None] * 4
-    nearest = looked(api, text="When may one travel first class by train?")["frames"]
+    nearest = look_up(api, text="When may one travel first class by train?")["frames"]
     assert {each["by"] for each in nearest} == {"nearest"}
     assert nearest[0]["frame"] == 1 or 1 in {each["frame"] for each in nearest}
 
@@ -266,9 +266,9 @@ def test_a_deleted_frame_and_a_later_frame_are_distinguished(
 
 
 def test_steps_are_paginated(api: Program, session: Session) -> None:
-    page = looked(api, frame=0, limit=3)
+    page = look_up(api, frame=0, limit=3)
     assert ([step["sequence"] for step in page["items"]], page["next"]) == ([1, 2, 4], 4)
-    rest = looked(api, frame=0, limit=3, after=page["next"])
+    rest = look_up(api, frame=0, limit=3, after=page["next"])
     assert ([step["sequence"] for step in rest["items"]], rest["next"]) == ([6], None)
 
 

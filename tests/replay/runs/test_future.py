@@ -24,7 +24,7 @@ from timemachine.replay.runs.step_schemas import ReplayStepOut
 from timemachine.replay.runs.trials import try_step
 from timemachine.replay.runs.worker import work
 
-PASSED_BY = ("attempts", "duration_ms")
+IGNORED_FIELDS = ("attempts", "duration_ms")
 WAYS: dict[str, Callable[[Session], Replay]] = {
     "debug": lambda session: launch(
         session, ReplayOptions(as_of="recorded", adaptive=True, through_sequence=2), by="test"
@@ -58,18 +58,18 @@ def session(project: Project) -> Session:
 def outcome(session: Session, way: str) -> list[dict[str, Any]]:
     replay = WAYS[way](session)
     work(replay.id, "test")
-    return [_timeless(ReplayStepOut.of(step).model_dump()) for step in steps_of(replay)]
+    return [_without_times(ReplayStepOut.of(step).model_dump()) for step in steps_of(replay)]
 
 
-def _timeless(found: Any) -> Any:
+def _without_times(found: Any) -> Any:
     """Without run times and durations, and without later changes of a frame, which are shown separately from the verdict."""
     if isinstance(found, dict):
-        apart = (*PASSED_BY, "since", "call_ms", "prices")
-        return {name: _timeless(value) for name, value in found.items() if name not in apart}
-    return [_timeless(each) for each in found] if isinstance(found, list) else found
+        apart = (*IGNORED_FIELDS, "since", "call_ms", "prices")
+        return {name: _without_times(value) for name, value in found.items() if name not in apart}
+    return [_without_times(each) for each in found] if isinstance(found, list) else found
 
 
-def come_later(session: Session, change: str) -> None:
+def apply_later_change(session: Session, change: str) -> None:
     """Changes that may happen after the step."""
     collection = Collection.objects.get()
     number = session.actions.count()
@@ -100,5 +100,5 @@ def test_later_actions_do_not_change_the_replay_of_a_step(
     before = outcome(session, way)
     assert any(step["status"] == "done" for step in before)
     for change in changes:
-        come_later(session, change)
+        apply_later_change(session, change)
     assert outcome(session, way) == before

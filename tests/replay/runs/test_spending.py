@@ -9,7 +9,7 @@ from django.db import connections
 from pytest_django import Settings
 
 from tests.builders import recorded_session, replayed
-from tests.replay.runs.test_concurrent_steps import most_at_once
+from tests.replay.runs.test_concurrent_steps import max_concurrent
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
@@ -62,7 +62,7 @@ def answers(stub: StubModelServer, tokens: int, seconds: float = 0.1) -> None:
     stub.script(Script(answer="Ten years.", mode="slow", seconds=seconds, usage=usage))
 
 
-def worked(session: Session, replay_options: ReplayOptions) -> Replay:
+def run_workers(session: Session, replay_options: ReplayOptions) -> Replay:
     """The finished replay, run by as many threads as a worker may have."""
     replay = launch(session, replay_options, by="test")
     try:
@@ -78,9 +78,9 @@ def test_concurrent_calls_stay_below_the_limit_together(
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 14
     answers(stub, 100)
-    replay = worked(long_session, options("openai:gpt-4o", LIMIT))
+    replay = run_workers(long_session, options("openai:gpt-4o", LIMIT))
     totals = tally(replay)
-    assert 2 <= most_at_once(stub.calls()) <= 3
+    assert 2 <= max_concurrent(stub.calls()) <= 3
     assert Decimal("0.0035") < totals.cost_usd <= LIMIT
     assert totals.statuses == {"done": len(stub.calls()), "skipped": 14 - len(stub.calls())}
     reserved = ReplayAttempt.objects.filter(call_intended_at__isnull=False).values_list(
@@ -102,8 +102,8 @@ def test_calls_that_cannot_be_estimated_run_one_at_a_time_under_a_limit(
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 5
     answers(stub, 100, seconds=0.05)
-    replay = worked(session, options("openai:nobody-knows-its-price", LIMIT))
-    assert most_at_once(stub.calls()) == 1
+    replay = run_workers(session, options("openai:nobody-knows-its-price", LIMIT))
+    assert max_concurrent(stub.calls()) == 1
     assert tally(replay).statuses == {"done": ASKS}
     assert tally(replay).unknown_cost_calls == ASKS
 
@@ -114,7 +114,7 @@ def test_free_calls_are_never_refused(
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 14
     answers(stub, 100)
-    replay = worked(session, options(model, Decimal(0)))
+    replay = run_workers(session, options(model, Decimal(0)))
     assert tally(replay).statuses == {"done": ASKS}
     assert model.startswith("local") or len(stub.calls()) == ASKS
 
@@ -136,7 +136,7 @@ def test_an_interrupted_call_counts_as_billed(
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 3
     stub.script(Script(answer="Ten years.", mode="closed"))
-    replay = worked(session, options("openai:gpt-4o", LIMIT))
+    replay = run_workers(session, options("openai:gpt-4o", LIMIT))
     totals = tally(replay)
     assert totals.statuses == {"failed": len(stub.calls()), "skipped": ASKS - len(stub.calls())}
     assert 3 <= len(stub.calls()) <= 4
@@ -166,7 +166,7 @@ def test_under_a_limit_every_step_is_called_once_in_any_order(
     settings.MODEL_CALLS_AT_ONCE = 4
     answers(stub, 1, seconds=0.1)
     stub.script(Script(question=QUESTIONS[2], answer="Ten.", mode="slow", seconds=0.4))
-    replay = worked(session, options("openai:gpt-4o", Decimal("0.015"), max_tokens=1_000))
+    replay = run_workers(session, options("openai:gpt-4o", Decimal("0.015"), max_tokens=1_000))
     assert tally(replay).statuses == {"done": ASKS}
     attempts = ReplayAttempt.objects.filter(step__replay=replay)
     assert list(attempts.values_list("outcome", flat=True)) == ["done"] * ASKS

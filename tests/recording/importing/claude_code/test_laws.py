@@ -57,7 +57,7 @@ def read_or_refuse(data: bytes) -> ParsedFile | None:
         return None
 
 
-def lines_kept(result: ParsedFile) -> list[dict[str, Any]]:
+def stored_lines(result: ParsedFile) -> list[dict[str, Any]]:
     """The lines stored in sources, each as often as actions contain it."""
     sources = [action.source for session in result.sessions for action in session.actions if action.source]
     return [line for source in sources for line in (source if isinstance(source, list) else [source])]
@@ -72,7 +72,7 @@ def test_every_line_is_in_one_action_or_skipped_with_a_reason(written: list[byte
         return
 
     report = result.report
-    assert len(lines_kept(result)) + len(report.skipped) == report.lines
+    assert len(stored_lines(result)) + len(report.skipped) == report.lines
     assert report.lines == sum(
         1 for line in data.split(b"\n") if line.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r")
     )
@@ -88,7 +88,7 @@ def test_every_object_with_a_type_is_stored_unchanged(records: list[dict[str, An
     result = read_or_refuse(b"\n".join(json.dumps(record).encode() for record in records))
     expected = [record for record in records if isinstance(record["type"], str)]
 
-    stored = lines_kept(result) if result else []
+    stored = stored_lines(result) if result else []
     assert sorted(map(json.dumps, stored)) == sorted(map(json.dumps, expected))
 
 
@@ -125,7 +125,7 @@ def test_a_truncated_file_keeps_all_its_complete_lines(
     result = read_or_refuse(cut)
 
     expected = [record for record in records[:before] if isinstance(record["type"], str)]
-    stored = [json.dumps(line) for line in (lines_kept(result) if result else [])]
+    stored = [json.dumps(line) for line in (stored_lines(result) if result else [])]
     assert all(json.dumps(record) in stored for record in expected)
 
 

@@ -127,12 +127,12 @@ def test_requests_are_waited_for_only_up_to_the_patience() -> None:
 def test_an_interrupted_request_leaves_its_turn_to_the_next() -> None:
     work, interrupted = Work(), threading.Event()
 
-    def gives_back() -> None:
+    def release_resources() -> None:
         if not interrupted.is_set():
             interrupted.set()
             raise RuntimeError
 
-    shared = RequestBatcher(work, before_waiting=gives_back)
+    shared = RequestBatcher(work, before_waiting=release_resources)
     first = threading.Thread(target=shared.run, args=([0],))
     first.start()
     assert work.first.wait(60)
