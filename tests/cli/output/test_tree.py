@@ -37,7 +37,7 @@ def test_steps_are_printed_once_their_parent_number_has_passed() -> None:
         assert len(printed) == 2
 
     for line in action_lines(steps(), last=9):
-        printed.append(line)  # noqa: PERF402  # what came is looked at while more comes
+        printed.append(line)  # noqa: PERF402  # each line is checked while more follow
     assert [line.index("event") for line in printed] == [3, 5]
 
 

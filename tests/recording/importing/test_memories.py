@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.recording.importing.sample_files import archive, document, lines
 from tests.recording.importing.samples import AGENTOS, DAKERA, DEVDUCK, MEMVID
-from tests.recording.importing.test_laws import ODD, is_fine, read_or_reason
+from tests.recording.importing.test_laws import ODD, is_valid_outcome, read_or_reason
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.zip_files import Archive
 from timemachine.recording.importing.pure.registry import FORMATS
@@ -123,7 +123,9 @@ def test_a_devduck_recording_with_odd_values_is_read_or_refused(
     events: Any, snapshots: Any, metadata: Any
 ) -> None:
     members = {"events.jsonl": lines(*events), "snapshots.json": snapshots, "metadata.json": metadata}
-    is_fine(read_or_reason("devduck", archive({name: _bytes(value) for name, value in members.items()})))
+    is_valid_outcome(
+        read_or_reason("devduck", archive({name: _bytes(value) for name, value in members.items()}))
+    )
 
 
 def _bytes(value: Any) -> bytes:

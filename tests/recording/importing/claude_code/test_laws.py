@@ -131,6 +131,6 @@ def test_a_truncated_file_keeps_all_its_complete_lines(
 
 @settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=60))
-def test_recognition_accepts_any_bytes(data: bytes) -> None:
+def test_recognising_any_bytes_does_not_fail(data: bytes) -> None:
     assert recognises(opening_of(data)) in {True, False}
     read_or_refuse(data)
