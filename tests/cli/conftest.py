@@ -16,6 +16,7 @@ from timemachine.recording.importing.worker import work as import_file
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.worker import work as put_file
 from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.worker import work
 from timemachine.replay.suites.running import settle_run_of
 from timemachine.replay.sweeps.models import Sweep
 from timemachine.replay.sweeps.worker import work as measure
@@ -57,7 +58,7 @@ def tm(
 def worker(tm: Here) -> Generator[None]:  # it works on the rows of that database
     """A worker that processes replays and files while the command waits for them."""
 
-    def work() -> None:
+    def process_queue() -> None:
         for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
             work(replay_id, "test")
             settle_run_of(replay_id)
@@ -68,5 +69,5 @@ def worker(tm: Here) -> Generator[None]:  # it works on the rows of that databas
         for import_id in FileImport.objects.filter(status="waiting").values_list("id", flat=True):
             import_file(import_id)
 
-    with tending(work):
+    with tending(process_queue):
         yield

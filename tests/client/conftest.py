@@ -24,6 +24,7 @@ from timemachine.governance.deletion.retention.commands import work as forget
 from timemachine.governance.deletion.retention.models import RUNNING, BulkDeletion
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.worker import work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +92,11 @@ def served(
 def worker(served: Served) -> Generator[None]:
     """A worker that processes replays and erasures."""
 
-    def work() -> None:
+    def process_queue() -> None:
         for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
             work(replay_id, "test")
         for forgetting_id in BulkDeletion.objects.filter(status=RUNNING).values_list("id", flat=True):
             forget(forgetting_id)
 
-    with tending(work):
+    with tending(process_queue):
         yield
