@@ -49,7 +49,7 @@ def test_recorded_actions_can_be_sent_again_unchanged(api: Program, handbook: st
     assert (body["cached_calls"], body["saved_usd"], body["unknown_saved_calls"]) == (1, 0.0, 0)
 
 
-def test_an_administrators_key_switches_and_empties_it(
+def test_an_admin_key_switches_and_empties_the_cache(
     api: Program, stranger: Program, handbook: str, project: Project
 ) -> None:
     ask_question(api, handbook)

@@ -150,7 +150,7 @@ def test_every_provider_failure_is_recorded_in_the_session(
 
 
 @pytest.mark.usefixtures("hasty")
-def test_the_providers_own_error_is_in_the_record(handbook: Program, stub: StubModelServer) -> None:
+def test_the_provider_error_is_recorded(handbook: Program, stub: StubModelServer) -> None:
     stub.script(Script(mode="500"))
     ask(handbook, MODELS[0], temperature=0.5)
     assert step(handbook)["parameters"] == {

@@ -67,7 +67,7 @@ def test_refused_frames_are_counted_with_a_reason_and_retried_on_request(
     assert embedding_backlog.is_due(Collection.objects.get().id)
 
 
-def test_only_an_administrators_key_may_re_embed(filled: Program, project: Project) -> None:
+def test_only_an_admin_key_may_re_embed(filled: Program, project: Project) -> None:
     for scope in ("read", "record", "run"):
         refused = program(project, scope).post("/collections/handbook/embedding", {"model": "minilm"})
         assert (refused.status_code, refused.json()["code"]) == (403, "scope_missing")

@@ -75,7 +75,7 @@ def test_every_api_answer_gives_the_same_cost(reader: Program, name: str) -> Non
     assert [cost(sums) for sums in several] == [MONEY[name]] * len(several)
 
 
-def test_a_kind_of_steps_without_a_price_has_no_cost(reader: Program) -> None:
+def test_a_step_kind_without_a_price_has_no_cost(reader: Program) -> None:
     items = reader.get("/sessions/free/totals").json()["items"]
     assert {each["kind"]: each["cost_usd"] for each in items} == {"event": None, "llm_call": 0}
 

@@ -1,4 +1,4 @@
-"""Fixtures for recording clients: a real server behind a gate, with a project of its own."""
+"""Fixtures for recording clients: a real server behind a gate, with its own project."""
 
 import os
 import subprocess

@@ -45,7 +45,7 @@ def test_a_spool_cannot_be_taken_over_before_its_process_releases_it(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_child_that_ends_leaves_the_spool_of_its_parent_alone(tmp_path: Path) -> None:
+def test_an_exiting_child_does_not_touch_the_spool_of_its_parent(tmp_path: Path) -> None:
     program = f"""
 import os, pathlib
 from timemachine.client.recording.spool import Spool

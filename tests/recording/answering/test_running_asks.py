@@ -126,7 +126,7 @@ def test_an_ask_is_recorded_either_as_answered_or_as_lost(session: Session, stub
     assert steps(session)[1:] == [("ask", None), ("find", None)]
 
 
-def test_the_model_is_noted_before_it_is_called(session: Session, stub: StubModelServer) -> None:
+def test_the_model_is_stored_before_it_is_called(session: Session, stub: StubModelServer) -> None:
     noted: list[str | None] = []
 
     def note(*_: Any) -> None:

@@ -42,7 +42,7 @@ def test_actions_are_counted_by_kind_over_all_sessions() -> None:
     assert (result.report.lines, result.report.became) == (3, {"message": 2, "event": 1})
 
 
-def test_an_id_that_can_be_a_key_is_the_key() -> None:
+def test_an_id_that_is_a_valid_key_is_the_key() -> None:
     assert key_of("run_7.b:2@host-1", "claude_code") == "run_7.b:2@host-1"
 
 

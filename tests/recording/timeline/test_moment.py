@@ -60,7 +60,7 @@ def test_without_recorded_tokens_the_totals_have_none(record: Record) -> None:
     assert totals.unknown_cost_calls == 1
 
 
-def test_messages_so_far_are_in_order_and_an_ask_is_a_question_and_its_answer(record: Record) -> None:
+def test_messages_so_far_are_in_order_and_an_ask_counts_as_two(record: Record) -> None:
     session = record(
         [
             ActionDraft(kind="message", role="user", output="Hello"),

@@ -66,8 +66,8 @@ def large(invoices: Collection, db: None) -> Collection:
     return Collection.objects.get(pk=invoices.pk)
 
 
-def look_up(api: Program, **asked: Any) -> Any:
-    answer = api.get("/sessions/s1/where", **asked)
+def look_up(api: Program, **query: Any) -> Any:
+    answer = api.get("/sessions/s1/where", **query)
     assert answer.status_code == 200, answer.content
     return answer.json()
 

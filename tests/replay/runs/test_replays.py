@@ -281,7 +281,7 @@ def test_only_unfinished_replays_without_a_worker_are_enqueued_again(session: Se
     assert overdue(run_replay) == []
 
 
-def test_another_projects_replay_is_not_found(session: Session, other_project: Project) -> None:
+def test_a_replay_of_another_project_is_not_found(session: Session, other_project: Project) -> None:
     replay = launch(session, AUDIT, by="test")
     for name in (str(replay.id), "nonsense", "0" * 32):
         with pytest.raises(NotFound):

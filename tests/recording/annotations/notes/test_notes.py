@@ -140,7 +140,7 @@ def test_a_key_needs_its_scope(project: Project, session: Session) -> None:
     assert writer.delete(f"{NOTES}/{note.id}").status_code == 200
 
 
-def test_another_projects_session_and_note_are_not_found(
+def test_sessions_and_notes_of_another_project_are_not_found(
     api: Program, stranger: Program, session: Session
 ) -> None:
     note = pinned(api, 1)["id"]

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def story(api: Program) -> Session:
+def session(api: Program) -> Session:
     record(
         api,
         "story",
@@ -36,8 +36,8 @@ def story(api: Program) -> Session:
     return Session.objects.get(key="story")
 
 
-def weigh(api: Program, sequence: int, **said: Any) -> Any:
-    answer = api.patch(f"/sessions/story/actions/{sequence}", said)
+def weigh(api: Program, sequence: int, **changes: Any) -> Any:
+    answer = api.patch(f"/sessions/story/actions/{sequence}", changes)
     assert answer.status_code == 200, answer.content
     return answer.json()
 
@@ -48,9 +48,9 @@ def filtered(session: Session, text: str) -> list[int]:
 
 
 def test_a_change_takes_effect_and_leaves_the_recording_and_its_seal_unchanged(
-    api: Program, story: Session
+    api: Program, session: Session
 ) -> None:
-    seals.seal_session(story.id)
+    seals.seal_session(session.id)
     before = list(Action.objects.order_by("id").values()), list(SealedRecord.objects.values())
     found = weigh(api, 2, significance="decision")
     assert (found["significance"], found["importance"]) == ("decision", 0.92)
@@ -61,7 +61,7 @@ def test_a_change_takes_effect_and_leaves_the_recording_and_its_seal_unchanged(
 
 
 def test_the_changed_significance_is_used_in_filters_transcripts_and_pages(
-    api: Program, story: Session
+    api: Program, session: Session
 ) -> None:
     weigh(api, 2, significance="decision")
     weigh(api, 4, significance="normal")
@@ -71,16 +71,16 @@ def test_the_changed_significance_is_used_in_filters_transcripts_and_pages(
     assert sequences(told(api, "story", significance="decision,solution")) == [2]
     assert sequences(told(api, "story", min_importance=0.9)) == [2]
     assert "[2] agent, decision: Perhaps the disk." in told(api, "story", **{"as": "text"})
-    assert filtered(story, "significance:decision") == [2]
-    assert filtered(story, "significance:decision,solution") == [2]
-    assert filtered(story, "-significance:decision") == [1, 3, 4]
-    assert filtered(story, "importance:>0.9") == [2]
-    assert filtered(story, "-importance:>0.9") == [1, 3, 4]
-    shown = [place.step.significance for place in window(story, 1).rows]
+    assert filtered(session, "significance:decision") == [2]
+    assert filtered(session, "significance:decision,solution") == [2]
+    assert filtered(session, "-significance:decision") == [1, 3, 4]
+    assert filtered(session, "importance:>0.9") == [2]
+    assert filtered(session, "-importance:>0.9") == [1, 3, 4]
+    shown = [place.step.significance for place in window(session, 1).rows]
     assert shown == ["error", "decision", "hypothesis", "normal"]
 
 
-def test_a_reset_to_the_recorded_value_is_in_the_history(api: Program, story: Session) -> None:
+def test_a_reset_to_the_recorded_value_is_in_the_history(api: Program, session: Session) -> None:
     weigh(api, 3, significance="breakthrough")
     weigh(api, 3, importance=0.1)
     assert weigh(api, 3, significance=None)["importance"] == 0.1
@@ -97,16 +97,16 @@ def test_a_reset_to_the_recorded_value_is_in_the_history(api: Program, story: Se
     assert {(each["sequence"], each["by"], each["proposal"]) for each in history} == {(3, "key test", None)}
 
 
-def test_setting_the_current_value_is_not_a_change(api: Program, story: Session) -> None:
-    assert story
+def test_setting_the_current_value_is_not_a_change(api: Program, session: Session) -> None:
+    assert session
     weigh(api, 2, significance="decision")
     weigh(api, 2, significance="decision")
     weigh(api, 2)
     assert len(api.get("/sessions/story/weights").json()["items"]) == 1
 
 
-def test_the_history_is_paginated(api: Program, story: Session) -> None:
-    assert story
+def test_the_history_is_paginated(api: Program, session: Session) -> None:
+    assert session
     for number in range(5):
         weigh(api, 2, importance=number / 10)
     first = api.get("/sessions/story/weights", limit=3).json()
@@ -126,18 +126,18 @@ def test_the_history_is_paginated(api: Program, story: Session) -> None:
     ],
 )
 def test_an_invalid_change_is_refused_and_changes_nothing(
-    api: Program, story: Session, sequence: int, sent: dict[str, Any], status: int
+    api: Program, session: Session, sequence: int, sent: dict[str, Any], status: int
 ) -> None:
-    assert story
+    assert session
     assert api.patch(f"/sessions/story/actions/{sequence}", sent).status_code == status
     assert not SignificanceOverride.objects.exists()
 
 
 def test_other_projects_and_read_only_keys_cannot_change_significance(
-    api: Program, stranger: Program, story: Session, project: Project
+    api: Program, stranger: Program, session: Session, project: Project
 ) -> None:
     assert api
-    assert story
+    assert session
     assert stranger.patch("/sessions/story/actions/2", {"significance": "error"}).status_code == 404
     assert stranger.get("/sessions/story/weights").status_code == 404
     assert stranger.get("/sessions/story/proposals").status_code == 404
@@ -151,29 +151,29 @@ def test_other_projects_and_read_only_keys_cannot_change_significance(
     )
 
 
-def test_erasing_a_session_erases_its_significance_changes(api: Program, story: Session) -> None:
-    assert story
+def test_erasing_a_session_erases_its_significance_changes(api: Program, session: Session) -> None:
+    assert session
     weigh(api, 2, significance="decision")
     assert api.delete("/sessions/story").status_code == 200
     assert not SignificanceOverride.objects.exists()
 
 
 def importance(
-    said: float | None,
-    said_significance: str | None,
+    override: float | None,
+    significance_override: str | None,
     given: float | None,
     significance: str | None,
     *,
     compressed: bool,
 ) -> float | None:
     """The expected result of `tm_importance`, implemented a second time."""
-    now = said_significance or significance
-    if said is not None:
-        return said
+    now = significance_override or significance
+    if override is not None:
+        return override
     if compressed and now not in UNCOMPRESSED:
-        return min(COMPRESSED, given) if given is not None and said_significance is None else COMPRESSED
-    if said_significance is not None:
-        return DEFAULT_IMPORTANCE[said_significance]
+        return min(COMPRESSED, given) if given is not None and significance_override is None else COMPRESSED
+    if significance_override is not None:
+        return DEFAULT_IMPORTANCE[significance_override]
     return given if given is not None else DEFAULT_IMPORTANCE.get(significance or "")
 
 
@@ -255,8 +255,8 @@ def test_a_tool_result_that_starts_with_error_counts_as_failed(api: Program) -> 
     assert (found["read"], found["recorded"], found["next"]) == (3, 3, None)
 
 
-def test_the_significance_of_a_deleted_turn_cannot_be_changed(api: Program, story: Session) -> None:
-    assert story
+def test_the_significance_of_a_deleted_turn_cannot_be_changed(api: Program, session: Session) -> None:
+    assert session
     assert api.delete_for("/sessions/story/actions/2", {"reason": "asked for"}).status_code in {200, 202}
     answer = api.patch("/sessions/story/actions/2", {"significance": "decision"})
     assert (answer.status_code, answer.json()["code"]) == (409, "turn_deleted")
