@@ -96,7 +96,7 @@ def test_an_invalid_comparison_is_refused_in_one_line(tm: Here, session: Session
     assert "2 to 8 variants" in done.err
 
 
-def test_an_arm_may_have_its_own_prompt_and_shares_the_other_options(tm: Here, session: Session) -> None:
+def test_a_variant_may_have_its_own_prompt_and_shares_the_other_options(tm: Here, session: Session) -> None:
     brief = tm.file("brief.txt", "Be brief = short, ☃.")
     done = tm.run(
         *("comparison", "create", "s1", "--no-wait", "--max-tokens", "50", "--temperature", "0"),
@@ -113,7 +113,7 @@ def test_an_arm_may_have_its_own_prompt_and_shares_the_other_options(tm: Here, s
     ]
 
 
-def test_a_malformed_arm_is_wrong_usage(tm: Here) -> None:
+def test_a_malformed_variant_is_wrong_usage(tm: Here) -> None:
     for arm, says in (
         ("", "has no model"),
         ("local:extractive-1 'system-prompt=", "an unclosed quote"),
@@ -128,7 +128,7 @@ def test_a_malformed_arm_is_wrong_usage(tm: Here) -> None:
         assert (done.code, says in done.err) == (2, True), done
 
 
-def test_a_condition_that_holds_for_an_arm_over_all_sessions_exits_with_3(
+def test_a_condition_that_holds_for_a_variant_over_all_sessions_exits_with_3(
     tm: Here, session: Session, worker: None
 ) -> None:
     recorded_session(tm.project, key="s2")
@@ -140,7 +140,7 @@ def test_a_condition_that_holds_for_an_arm_over_all_sessions_exits_with_3(
     assert tm.run(*arguments, "--no-wait").code == 2
 
 
-def test_the_cost_is_estimated_first_and_a_cost_condition_applies_per_arm(
+def test_the_cost_is_estimated_first_and_a_cost_condition_applies_per_variant(
     tm: Here, session: Session, worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:

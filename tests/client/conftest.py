@@ -1,4 +1,4 @@
-"""Fixtures for recording clients: a real server behind a gate, with its own project."""
+"""Fixtures for recording clients: a real server and a gate in front of it, with its own project."""
 
 import os
 import subprocess

@@ -116,7 +116,7 @@ def test_a_close_retries_an_unreachable_server_once(
     served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for pause in ("_FIRST_PAUSE", "_LONGEST_PAUSE"):
-        monkeypatch.setattr(delivering, pause, 3_600.0)  # it would not retry by itself
+        monkeypatch.setattr(delivering, pause, 3_600.0)  # it would not retry otherwise
     served.gate.shut()
     tm = served.machine()
     s = tm.session("Back", key="back")

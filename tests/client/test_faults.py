@@ -39,7 +39,7 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbox, "_FAULT_PAUSES", (0.01, 0.02, 0.03, 0.04))
 
 
-def test_an_action_that_makes_the_server_fail_is_set_aside_and_the_others_are_delivered(
+def test_an_action_that_makes_the_server_fail_does_not_block_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing = Failing(times=5)

@@ -211,9 +211,7 @@ def test_a_refusal_keeps_the_recorded_actions_and_is_logged_once(
     assert served.outputs("refused") == ["x"]
 
 
-def test_a_refused_action_is_set_aside_and_the_others_are_delivered(
-    served: Served, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_refused_action_does_not_block_the_others(served: Served, caplog: pytest.LogCaptureFixture) -> None:
     with served.machine().session("Unfit", key="unfit") as s:
         for number in range(20):
             s.record("agent", number)
@@ -235,7 +233,7 @@ def test_a_refused_action_is_set_aside_and_the_others_are_delivered(
     assert "refused" in caplog.text
 
 
-def test_actions_for_an_ended_session_are_set_aside_and_logged_once(
+def test_actions_for_an_ended_session_are_refused_and_logged_once(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     tm = served.machine(patience=0.5)

@@ -56,7 +56,7 @@ def test_a_process_taking_over_a_spool_finds_the_session_it_continued_in(served:
     assert Session.objects.get(key=reopened.key).status == "ended"
 
 
-def test_strict_mode_sets_aside_actions_for_an_ended_session_and_raises(served: Served) -> None:
+def test_strict_mode_raises_for_actions_of_an_ended_session(served: Served) -> None:
     with served.machine().session("Nightly", key="nightly") as s:
         s.record("user", "first")
     tm = served.machine(strict=True)

@@ -85,7 +85,7 @@ def test_a_spool_of_another_version_is_not_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"something else\n" * 100, b"SQLite format 3\0" + b"\xff" * 8_000])
-def test_a_damaged_spool_is_set_aside_and_logged_once(
+def test_a_damaged_spool_is_renamed_and_logged_once(
     tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = recorded_before(tmp_path, "k", b"1")

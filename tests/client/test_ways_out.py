@@ -28,7 +28,7 @@ def test_a_program_that_exits_with_a_failure_code_is_an_error(served: Served) ->
     assert [each.error_type for each in served.actions("leaves")] == ["SystemExit"]
 
 
-def test_a_different_action_with_a_used_id_is_set_aside_and_logged(
+def test_a_different_action_with_a_used_id_is_refused_and_logged(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with served.machine().session("Ids", key="ids") as s:

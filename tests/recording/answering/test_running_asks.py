@@ -53,7 +53,7 @@ def run_ask(
     """An ask with an interruption before the model is called."""
     assert session.collection is not None
 
-    def found(_: FindResult) -> None:
+    def interrupt(_: FindResult) -> None:
         meanwhile()
 
     listening = Listening() if on_text is None else Listening(on_text=on_text)
@@ -64,7 +64,7 @@ def run_ask(
             Query(text=QUESTION),
             use_model=MODEL,
             session=session,
-            observer=AskObserver(found=found, listening=listening, ask=mine.id),
+            observer=AskObserver(found=interrupt, listening=listening, ask=mine.id),
         )
 
 

@@ -26,7 +26,7 @@ def test_the_label_of_a_failed_ask_shows_the_question_before_the_error(draft: Ac
     assert label(draft) == line
 
 
-def test_a_long_question_leaves_room_for_the_error() -> None:
+def test_a_long_question_is_shortened_so_that_the_error_fits() -> None:
     line = label(ActionDraft(kind="ask", input="why " * 200, error_message="It timed out."))
     assert line.endswith("… · It timed out.")
     assert len(line) <= LONGEST_QUESTION + len(" · It timed out.") <= LONGEST

@@ -60,7 +60,7 @@ def test_grouping_does_not_depend_on_the_window(steps: list[Row], at: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("given", "result_fields"),
     [
         ({"call_id": "c"}, {"call_id": "c"}),
         ({"client_id": "i"}, {"parent_id_given": "i"}),
@@ -69,9 +69,9 @@ def test_grouping_does_not_depend_on_the_window(steps: list[Row], at: int) -> No
     ],
 )
 def test_a_result_is_grouped_with_its_call_wherever_it_comes(
-    given: dict[str, Any], expected: dict[str, Any]
+    given: dict[str, Any], result_fields: dict[str, Any]
 ) -> None:
-    assert rows(call(1, **given), message(2), result(3, **expected)) == [[1, 3], [2]]
+    assert rows(call(1, **given), message(2), result(3, **result_fields)) == [[1, 3], [2]]
 
 
 @pytest.mark.parametrize("about", [{}, {"call_id": "x"}, {"parent_sequence": 2}, {"parent_id_given": "c"}])

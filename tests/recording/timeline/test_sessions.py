@@ -38,7 +38,7 @@ def test_sessions_of_another_project_are_not_visible(record: Record, other_proje
 
 
 @pytest.mark.parametrize(
-    ("expected", "found"),
+    ("query", "expected"),
     [
         (SessionQuery(), {"a", "b", "c"}),
         (SessionQuery(q="PARSER"), {"a"}),
@@ -57,11 +57,11 @@ def test_sessions_of_another_project_are_not_visible(record: Record, other_proje
         (SessionQuery(agent="\x00"), set()),
     ],
 )
-def test_filters_narrow_the_list(project: Project, expected: SessionQuery, found: set[str]) -> None:
+def test_filters_narrow_the_list(project: Project, query: SessionQuery, expected: set[str]) -> None:
     start_session(project, by="t", key="a", name="The parser", agent="mender", tags=["bug", "eu"])
     start_session(project, by="t", key="b", name="Nul \x00 here", agent="scribe")
     end_session(start_session(project, by="t", key="c", name="100% done", agent="mender").id)
-    assert {session.key for session in sessions_page(project, expected).sessions} == found
+    assert {session.key for session in sessions_page(project, query).sessions} == expected
 
 
 @pytest.mark.parametrize("name", ["status", "kind"])
@@ -105,19 +105,19 @@ def test_several_filters_are_combined_with_and(project: Project) -> None:
         if yes["status"]:
             end_session(session.id)
 
-    def found(*names: str) -> set[str]:
+    def matching(*names: str) -> set[str]:
         query = SessionQuery(**{name: filters[name] for name in names})  # type: ignore[arg-type]
         return {each.key for each in sessions_page(project, query).sessions}
 
-    alone = {name: found(name) for name in filters}
+    alone = {name: matching(name) for name in filters}
     assert all(0 < len(each) < 16 for each in alone.values())
     for size in (2, len(filters) - 1, len(filters)):
         for names in combinations(filters, size):
-            assert found(*names) == set.intersection(*(alone[name] for name in names)), names
+            assert matching(*names) == set.intersection(*(alone[name] for name in names)), names
 
 
 @pytest.mark.parametrize(
-    ("expected", "found"),
+    ("query", "expected"),
     [
         (SessionQuery(since="2026-11-20"), {1, 2, 3}),
         (SessionQuery(until="2026-11-20"), {0, 1, 2}),
@@ -127,7 +127,7 @@ def test_several_filters_are_combined_with_and(project: Project) -> None:
     ],
 )
 def test_a_range_of_days_includes_full_days(
-    record: Record, project: Project, expected: SessionQuery, found: set[int]
+    record: Record, project: Project, query: SessionQuery, expected: set[int]
 ) -> None:
     day = datetime(2026, 11, 20, tzinfo=UTC)
     moments = [
@@ -137,8 +137,8 @@ def test_a_range_of_days_includes_full_days(
         day + timedelta(days=1),
     ]
     made = [record([], key=f"s{n}", started_at=moment).id for n, moment in enumerate(moments)]
-    shown = {session.id for session in sessions_page(project, expected).sessions}
-    assert shown == {made[n] for n in found}
+    shown = {session.id for session in sessions_page(project, query).sessions}
+    assert shown == {made[n] for n in expected}
 
 
 @pytest.mark.parametrize("after", ["x", "!!", "MjAyNg==", "é", "MjAyNi0xMS0yMFQwOTowMDowMCswMDowMCB4"])

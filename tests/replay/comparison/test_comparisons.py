@@ -97,7 +97,7 @@ def test_errors_and_refusals_are_counted_and_excluded_with_a_reason(
     assert retried.json()["answers"] == {"total": 6, "finished": 5, "answered": 5, "done": 5, "waiting": 1}
 
 
-def test_an_arm_compared_with_itself_is_the_noise_floor(
+def test_a_variant_compared_with_itself_is_the_noise_floor(
     project: Project, session: Session, api: Program
 ) -> None:
     found = read_comparison(api, compared(project, [session], ONE, THREE, noise_floor=True))

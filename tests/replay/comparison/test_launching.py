@@ -36,7 +36,7 @@ def api(project: Project) -> Program:
     return program(project)
 
 
-def test_a_comparison_has_an_audit_replay_per_session_arm_and_run(api: Program, session: Session) -> None:
+def test_a_comparison_has_an_audit_replay_per_session_variant_and_run(api: Program, session: Session) -> None:
     made, answer = launched(api, session, repeats=2, noise_floor=True)
     replays = Replay.objects.filter(id__in=answer["replay_ids"])
     assert len(answer["replay_ids"]) == replays.count() == 2 * 3
@@ -119,7 +119,7 @@ def test_one_session_without_an_ask_refuses_the_comparison(
     assert not Replay.objects.exists()
 
 
-def test_arms_may_differ_only_in_their_prompt(
+def test_variants_may_differ_only_in_their_prompt(
     project: Project, api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:
@@ -140,7 +140,7 @@ def test_arms_may_differ_only_in_their_prompt(
     assert api.post("/comparisons", wrong).status_code == 422
 
 
-def test_arms_may_have_no_system_prompt_or_the_recorded_one(api: Program, session: Session) -> None:
+def test_variants_may_have_no_system_prompt_or_the_recorded_one(api: Program, session: Session) -> None:
     made, _ = launched(api, session, arms=[{"model": ONE, "system_prompt": ""}, {"model": ONE}])
     assert [arm["name"] for arm in read_comparison(api, made)["arms"]] == [f"{ONE} · system prompt 1", ONE]
     assert api.get("/comparisons").status_code == 200

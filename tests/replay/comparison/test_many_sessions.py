@@ -1,4 +1,4 @@
-"""Launching and estimating comparisons and suites takes the same number of queries for any number of sessions and arms."""
+"""Launching and estimating comparisons and suites takes the same number of queries for any number of sessions and variants."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -41,12 +41,12 @@ def recorded(project: Project, key: str) -> Session:
         ActionDraft(kind="ask", id=f"ask-{number}", input={"question": f"{key}?"}, output={"answer": "Ten."})
         for number in (1, 2)
     ]
-    inside = [found("A" * 400, parent="ask-2"), found("B" * 400, parent=2)]
-    append(session.id, [*asks, *inside, found("C" * 400)])
+    inside = [find_draft("A" * 400, parent="ask-2"), find_draft("B" * 400, parent=2)]
+    append(session.id, [*asks, *inside, find_draft("C" * 400)])
     return session
 
 
-def found(text: str, **more: Any) -> ActionDraft:
+def find_draft(text: str, **more: Any) -> ActionDraft:
     hit = HitDraft(rank=1, title="T", text=text, frame=1)
     return ActionDraft(
         kind="find", input={"query": "?"}, retrieval=RetrievalDraft(mode="hybrid", hits=(hit,)), **more
@@ -64,7 +64,7 @@ def queries(do: Callable[[], Any], status: int) -> int:
 
 
 @pytest.mark.parametrize(("path", "status"), [("/comparisons", 202), ("/comparisons/estimate", 200)])
-def test_a_comparison_takes_the_same_queries_for_any_number_of_sessions_and_arms(
+def test_a_comparison_takes_the_same_queries_for_any_number_of_sessions_and_variants(
     api: Program, sessions: list[Session], path: str, status: int
 ) -> None:
     def sent(number: int, *models: str) -> Any:
@@ -106,7 +106,9 @@ def test_a_suite_takes_the_same_queries_for_any_number_of_sessions_and_models(
     assert queries(suite("many", MANY, ONE, THREE, FIVE), status) == of_few
 
 
-def test_the_replays_of_a_comparison_are_listed_in_arm_order(api: Program, sessions: list[Session]) -> None:
+def test_the_replays_of_a_comparison_are_listed_in_variant_order(
+    api: Program, sessions: list[Session]
+) -> None:
     arms = [{"model": each} for each in (ONE, THREE, FIVE)]
     sent = api.post("/comparisons", {"sessions": keys(sessions[:1]), "arms": arms, "reason": "Which?"}).json()
     newest_first = [each["id"] for each in api.get("/replays", session="s0").json()["items"]]

@@ -61,7 +61,7 @@ def test_the_actions_of_a_session_are_read_once_for_any_number_of_replays(
     assert read(1) == read(4) == 1
 
 
-def test_the_cost_is_estimated_per_arm_without_launching(
+def test_the_cost_is_estimated_per_variant_without_launching(
     api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with as_vendors(monkeypatch) as stub:

@@ -1,4 +1,4 @@
-"""Arms by name, and invalid combinations."""
+"""Variants by name, and invalid combinations."""
 
 from uuid import UUID
 
@@ -42,11 +42,11 @@ SESSION = UUID(int=1)
         ([Variant(model=M, system_prompt=""), Variant(model=M)], [f"{M} · system prompt 1", M]),
     ],
 )
-def test_arms_are_named_by_their_differences(arms: list[Variant], shown: list[str]) -> None:
+def test_variants_are_named_by_their_differences(arms: list[Variant], shown: list[str]) -> None:
     assert names(arms) == shown
 
 
-def test_an_arm_is_stored_without_unset_options() -> None:
+def test_a_variant_is_stored_without_unset_options() -> None:
     arm = Variant(model=M, temperature=0.0)
     assert arm.as_json() == {"model": M, "temperature": 0.0}
     assert Variant(**arm.as_json()) == arm
@@ -62,7 +62,7 @@ def test_an_arm_is_stored_without_unset_options() -> None:
         ([Variant(model=M), Variant(model=" ")], 1, "invalid_field"),
     ],
 )
-def test_an_invalid_set_of_arms_is_refused_with_its_code(
+def test_an_invalid_set_of_variants_is_refused_with_its_code(
     arms: list[Variant], repeats: int, code: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
@@ -78,7 +78,7 @@ def test_a_comparison_needs_a_reason(reason: str | None) -> None:
     check_reason("r")
 
 
-def test_identical_arms_are_refused_and_different_ones_are_not() -> None:
+def test_identical_variants_are_refused_and_different_ones_are_not() -> None:
     check([Variant(model=M), Variant(model="b")], 1)
     check_distinct([Variant(model=M), Variant(model=M, seed=1)])
     with pytest.raises(InvalidInput, match="Variants 1 and 3 are the same"):
@@ -203,7 +203,9 @@ def test_an_ask_knows_whether_any_answer_changed() -> None:
 @pytest.mark.parametrize(
     ("repeated", "verdict"), [(30.0, "cannot be told apart"), (100.0, "B better")], ids=["load", "quiet"]
 )
-def test_latencies_get_a_verdict_only_if_no_arm_differs_from_itself(repeated: float, verdict: str) -> None:
+def test_latencies_get_a_verdict_only_if_no_variant_differs_from_itself(
+    repeated: float, verdict: str
+) -> None:
     def took(arm: int, repeat: int, latency: float) -> Cell:
         return Cell(arm=arm, repeat=repeat, latency_ms=latency)
 

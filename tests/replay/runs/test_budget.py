@@ -11,7 +11,7 @@ from timemachine.replay.runs.pure.budget import Budget
 NOW, LATER, NEVER = "now", "later", "never"
 
 
-def purse(
+def budget_of(
     limit: str, spent: str = "0", reserved: str = "0", unknown: int = 0, uncertain: str = "0"
 ) -> Budget:
     return Budget(
@@ -26,22 +26,22 @@ def purse(
 @pytest.mark.parametrize(
     ("held", "cost", "expected"),
     [
-        (purse("1"), "1", NOW),
-        (purse("1"), "1.01", NEVER),
-        (purse("1", spent="0.5", reserved="0.3"), "0.2", NOW),
-        (purse("1", spent="0.5", reserved="0.3"), "0.21", LATER),
-        (purse("1", spent="0.5", reserved="0.3"), "0.51", NEVER),
-        (purse("1", spent="2"), "0", NOW),
-        (purse("0"), "0", NOW),
-        (purse("0"), None, NEVER),
-        (purse("1"), None, NOW),
-        (purse("1", unknown=1), None, LATER),
-        (purse("1", reserved="1"), None, LATER),
-        (purse("1", spent="1"), None, NEVER),
-        (purse("1", unknown=1), "0.5", NOW),
-        (purse("1", spent="0.2", uncertain="0.3"), "0.5", NOW),
-        (purse("1", spent="0.2", uncertain="0.3"), "0.51", NEVER),
-        (purse("1", uncertain="1"), None, NEVER),
+        (budget_of("1"), "1", NOW),
+        (budget_of("1"), "1.01", NEVER),
+        (budget_of("1", spent="0.5", reserved="0.3"), "0.2", NOW),
+        (budget_of("1", spent="0.5", reserved="0.3"), "0.21", LATER),
+        (budget_of("1", spent="0.5", reserved="0.3"), "0.51", NEVER),
+        (budget_of("1", spent="2"), "0", NOW),
+        (budget_of("0"), "0", NOW),
+        (budget_of("0"), None, NEVER),
+        (budget_of("1"), None, NOW),
+        (budget_of("1", unknown=1), None, LATER),
+        (budget_of("1", reserved="1"), None, LATER),
+        (budget_of("1", spent="1"), None, NEVER),
+        (budget_of("1", unknown=1), "0.5", NOW),
+        (budget_of("1", spent="0.2", uncertain="0.3"), "0.5", NOW),
+        (budget_of("1", spent="0.2", uncertain="0.3"), "0.51", NEVER),
+        (budget_of("1", uncertain="1"), None, NEVER),
     ],
 )
 def test_a_call_starts_if_it_fits_with_spent_and_reserved_costs(
@@ -64,12 +64,12 @@ def test_calls_with_the_expected_cost_never_exceed_the_limit(limit: Decimal, cos
 
 
 def test_the_reason_states_spent_and_expected_cost() -> None:
-    held = purse("0.003", spent="0.0029")
+    held = budget_of("0.003", spent="0.0029")
     assert held.refusal(Decimal("0.0004"), "replay") == (
         "The spend limit of this replay was reached: $0.0029 of $0.003 is spent, so the call was not made; "
         "it is expected to cost $0.0004."
     )
-    uncertain = purse("0.003", spent="0.001", uncertain="0.0019")
+    uncertain = budget_of("0.003", spent="0.001", uncertain="0.0019")
     assert "$0.001 of $0.003 is spent and $0.0019 more may have been billed, so" in uncertain.refusal(
         Decimal("0.0004"), "replay"
     )
@@ -77,6 +77,6 @@ def test_the_reason_states_spent_and_expected_cost() -> None:
 
 
 def test_the_calls_of_two_replays_add_up_under_one_limit() -> None:
-    mine = purse("5", spent="1", reserved="0.5", unknown=1, uncertain="0.1")
-    other = purse("9", spent="2", reserved="0.25", unknown=2, uncertain="0.2")
-    assert mine.plus(other) == purse("5", spent="3", reserved="0.75", unknown=3, uncertain="0.3")
+    mine = budget_of("5", spent="1", reserved="0.5", unknown=1, uncertain="0.1")
+    other = budget_of("9", spent="2", reserved="0.25", unknown=2, uncertain="0.2")
+    assert mine.plus(other) == budget_of("5", spent="3", reserved="0.75", unknown=3, uncertain="0.3")

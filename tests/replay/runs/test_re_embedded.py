@@ -22,7 +22,7 @@ THEN, SINCE = "wordllama-l2-supercat-256@64b47a2d", "server:m@8"
 
 
 @pytest.fixture
-def found(project: Project, monkeypatch: pytest.MonkeyPatch) -> Any:
+def replay_finds(project: Project, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The results of each find of a recorded session, replayed with these options after a re-embedding."""
     session = recorded_session(project)
     with StubModelServer() as stub:
@@ -31,37 +31,39 @@ def found(project: Project, monkeypatch: pytest.MonkeyPatch) -> Any:
         reembed(collection, "server:m", by="test")
         assert embedding_backlog.embed_missing(collection.id) is False
 
-        def found(**options: Any) -> list[dict[str, Any]]:
+        def results(**options: Any) -> list[dict[str, Any]]:
             steps = steps_of(replayed(session, ReplayOptions(audit=False, **options)))
             return [step.retrieval for step in steps if step.retrieval]
 
-        yield found
+        yield results
 
 
-def test_as_recorded_the_recorded_model_is_used_and_finds_the_same(found: Any) -> None:
-    results = found(as_of="recorded")
+def test_as_recorded_the_recorded_model_is_used_and_finds_the_same(replay_finds: Any) -> None:
+    results = replay_finds(as_of="recorded")
     assert {each["embedding_model"] for each in results} == {THEN}
     assert {each["verdict"] for each in results} == {"same"}
 
 
-def test_as_of_now_the_current_model_is_used(found: Any) -> None:
-    assert {each["embedding_model"] for each in found(as_of="now")} == {SINCE}
+def test_as_of_now_the_current_model_is_used(replay_finds: Any) -> None:
+    assert {each["embedding_model"] for each in replay_finds(as_of="now")} == {SINCE}
 
 
-def test_a_lexical_search_uses_no_model(found: Any) -> None:
-    assert {each["embedding_model"] for each in found(as_of="recorded", search_mode="lexical")} == {None}
+def test_a_lexical_search_uses_no_model(replay_finds: Any) -> None:
+    assert {each["embedding_model"] for each in replay_finds(as_of="recorded", search_mode="lexical")} == {
+        None
+    }
 
 
-def test_without_the_recorded_vectors_the_current_model_is_used_and_named(found: Any) -> None:
+def test_without_the_recorded_vectors_the_current_model_is_used_and_named(replay_finds: Any) -> None:
     FrameEmbedding.objects.filter(model=THEN).delete()
-    assert {each["embedding_model"] for each in found(as_of="recorded")} == {SINCE}
+    assert {each["embedding_model"] for each in replay_finds(as_of="recorded")} == {SINCE}
 
 
-def test_only_models_with_vectors_in_the_collection_can_be_chosen(found: Any) -> None:
-    assert {each["embedding_model"] for each in found(embedding_model="server:m")} == {SINCE}
-    assert {each["embedding_model"] for each in found(embedding_model=THEN)} == {THEN}
+def test_only_models_with_vectors_in_the_collection_can_be_chosen(replay_finds: Any) -> None:
+    assert {each["embedding_model"] for each in replay_finds(embedding_model="server:m")} == {SINCE}
+    assert {each["embedding_model"] for each in replay_finds(embedding_model=THEN)} == {THEN}
     with pytest.raises(InvalidInput, match="no vectors of the embedding model 'nobody'"):
-        found(embedding_model="nobody")
+        replay_finds(embedding_model="nobody")
 
 
 def retrievals(session: Session, **options: Any) -> list[dict[str, Any]]:

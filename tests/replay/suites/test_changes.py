@@ -113,7 +113,7 @@ def test_money_and_time_are_compared_only_if_both_are_known() -> None:
         (["a", "b"], ["c"], {1: 1}),
     ],
 )
-def test_arms_are_matched_by_model_and_then_by_order(
+def test_variants_are_matched_by_model_and_then_by_order(
     before: list[str | None], after: list[str | None], paired: dict[int, int]
 ) -> None:
     assert paired_models(before, after) == paired
@@ -188,7 +188,7 @@ def test_money_adds_up(before: list[StepFact], after: list[StepFact]) -> None:
     st.lists(st.sampled_from([None, *"abcd"]), unique=True),
     st.lists(st.sampled_from([None, *"abcd"]), unique=True),
 )
-def test_no_arm_is_matched_twice(before: list[str | None], after: list[str | None]) -> None:
+def test_no_variant_is_matched_twice(before: list[str | None], after: list[str | None]) -> None:
     paired = paired_models(before, after)
     assert len(set(paired.values())) == len(paired) == min(len(before), len(after))
     for arm, other in paired.items():

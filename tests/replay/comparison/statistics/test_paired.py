@@ -1,4 +1,4 @@
-"""Statements about two arms never claim more than their pairs show."""
+"""Statements about two variants never claim more than their pairs show."""
 
 from collections.abc import Sequence
 from typing import Any
