@@ -7,9 +7,7 @@ from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
 from tests.brokers import received, run
-from tests.memory.patterns.recorded import agent_message as said
-from tests.memory.patterns.recorded import failed, read, session_of
-from tests.memory.patterns.recorded import user_message as asked
+from tests.memory.patterns.recorded import agent_message, failed, read, session_of, user_message
 from timemachine.core.accounts.models import Project
 from timemachine.jobs.registry import sweep
 from timemachine.memory.patterns.models import PatternAlert
@@ -30,11 +28,11 @@ def recorded(shared_rows: None) -> list[Session]:
     first = session_of(
         project,
         failed(SHORT),
-        said(SOLVED, significance="solution"),
-        asked("How long does it take?"),
+        agent_message(SOLVED, significance="solution"),
+        user_message("How long does it take?"),
         key="a:1",
     )
-    second = session_of(project, failed(LONG), failed(SHORT), asked("How long does it take?"), key="b")
+    second = session_of(project, failed(LONG), failed(SHORT), user_message("How long does it take?"), key="b")
     read(project)
     return [first, second]
 
@@ -147,7 +145,7 @@ def test_an_invalid_query_is_refused(api: Program, two: list[Session], asked_for
 def test_a_new_step_matches_a_solved_pattern_before_it_is_indexed(
     api: Program, project: Project, two: list[Session]
 ) -> None:
-    session_of(project, said("hello"), failed(LONG), key="new")
+    session_of(project, agent_message("hello"), failed(LONG), key="new")
     found = only(api.get("/patterns", similar_to="new:2"))
     assert (found["like"], found["other_sessions"]) == ("same", 2)
     assert found["resolution"]["session"]["key"] == "a:1"

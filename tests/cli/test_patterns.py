@@ -3,8 +3,7 @@
 import pytest
 
 from tests.cli.terminal import Here
-from tests.memory.patterns.recorded import agent_message as said
-from tests.memory.patterns.recorded import failed, read, session_of
+from tests.memory.patterns.recorded import agent_message, failed, read, session_of
 from timemachine.client import TimeMachine
 from timemachine.client.errors import Refused
 
@@ -16,7 +15,10 @@ LONG = "not enough balance in payment method gift_card_8190333"
 def recorded(tm: Here) -> str:
     """Two sessions with the same error, which the first one solved; the id of the pattern."""
     session_of(
-        tm.project, failed(SHORT), said("Take the \x1b[31mother card.", significance="solution"), key="first"
+        tm.project,
+        failed(SHORT),
+        agent_message("Take the \x1b[31mother card.", significance="solution"),
+        key="first",
     )
     session_of(tm.project, failed(LONG), failed(SHORT), key="second")
     read(tm.project)

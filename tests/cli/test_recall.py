@@ -5,20 +5,19 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import Here
-from tests.memory.search.recorded import index, session_of
-from tests.memory.search.recorded import message as said
+from tests.memory.search.recorded import index, message, session_of
 from timemachine.cli.commands.recall import local_zone
 
 
 def test_recall_prints_turns_as_text_and_as_the_api_document(tm: Here) -> None:
     pool = session_of(
         tm.project,
-        said("The connection pool\nis exhausted.", significance="error"),
-        said("Close the <connection>.", significance="solution", tags=["fix"]),
+        message("The connection pool\nis exhausted.", significance="error"),
+        message("Close the <connection>.", significance="solution", tags=["fix"]),
         name="Pool\nrepair",
         agent="ada",
     )
-    session_of(tm.project, said("The button is too small."), name="Style")
+    session_of(tm.project, message("The button is too small."), name="Style")
     index(tm.project)
     output = tm.run("recall", "--query", "why was the connection exhausted?").out
     assert f"Pool repair  {pool.key}  step 1  " in output
@@ -42,7 +41,7 @@ def test_recall_prints_turns_as_text_and_as_the_api_document(tm: Here) -> None:
 
 
 def test_the_reading_of_time_expressions_is_shown(tm: Here) -> None:
-    session = session_of(tm.project, said("The gateway timed out."), name="Nightly")
+    session = session_of(tm.project, message("The gateway timed out."), name="Nightly")
     index(tm.project)
     output = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", "UTC").out
     assert (
@@ -72,7 +71,7 @@ def test_the_reading_of_time_expressions_is_shown(tm: Here) -> None:
     assert "showing the most important turns" in output
     assert "(no importance)" in output
     for number in range(6):
-        session_of(tm.project, said("gateway"), name=f"Run {number}")
+        session_of(tm.project, message("gateway"), name=f"Run {number}")
     output = tm.run("recall", "--query", "the gateway in the last two sessions").out
     assert "“in the last two sessions” is understood as the sessions Run 5 (" in output
     output = tm.run("recall", "--query", "the gateway before the last 7 sessions, in 2027").out
@@ -85,7 +84,7 @@ def test_the_reading_of_time_expressions_is_shown(tm: Here) -> None:
 
 def test_recall_prints_surrounding_turns_and_text_for_a_prompt(tm: Here) -> None:
     session_of(
-        tm.project, *(said(f"step of {word}") for word in ("wood", "iron", "glass", "wool")), name="Stuff"
+        tm.project, *(message(f"step of {word}") for word in ("wood", "iron", "glass", "wool")), name="Stuff"
     )
     index(tm.project)
     output = tm.run("recall", "--query", "iron", "--mode", "text", "--around", "1").out
@@ -103,9 +102,9 @@ def test_recall_prints_surrounding_turns_and_text_for_a_prompt(tm: Here) -> None
 def test_values_around_a_result_that_are_not_text_are_shown_as_json(tm: Here) -> None:
     session_of(
         tm.project,
-        said({"exit_code": 1, "out": None, "who": "Jürgen"}),
-        said("the mutex"),
-        said(0),
+        message({"exit_code": 1, "out": None, "who": "Jürgen"}),
+        message("the mutex"),
+        message(0),
         name="Stuff",
     )
     index(tm.project)
@@ -115,7 +114,7 @@ def test_values_around_a_result_that_are_not_text_are_shown_as_json(tm: Here) ->
 
 
 def test_an_empty_text_distinguishes_no_results_from_too_small_a_budget(tm: Here) -> None:
-    session_of(tm.project, said("step of iron"), name="Stuff")
+    session_of(tm.project, message("step of iron"), name="Stuff")
     index(tm.project)
     ask = ("recall", "--query", "iron", "--mode", "text", "--budget")
     least = tm.json(*ask, "1")["tokens"]["least"]
@@ -128,7 +127,7 @@ def test_an_empty_text_distinguishes_no_results_from_too_small_a_budget(tm: Here
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400", "2"])
 def test_an_importance_that_is_not_a_finite_number_is_wrong_usage(tm: Here, number: str) -> None:
-    session = session_of(tm.project, said("The gateway."))
+    session = session_of(tm.project, message("The gateway."))
     weighing = ("session", "weigh", session.key, "--step", "1", f"--importance={number}")
     for words in (
         weighing,
@@ -143,7 +142,7 @@ def test_an_importance_that_is_not_a_finite_number_is_wrong_usage(tm: Here, numb
 
 
 def test_unindexed_turns_and_invalid_queries_are_reported(tm: Here) -> None:
-    session_of(tm.project, said("The gateway."))
+    session_of(tm.project, message("The gateway."))
     assert "1 step waiting to be indexed" in tm.run("recall", "--query", "gateway").out
     assert "no session 'nobody'" in tm.refused("recall", "--query", "x", "--session", "nobody")
     assert "Unknown time zone 'Mars'" in tm.refused("recall", "--query", "x", "--time-zone", "Mars")
@@ -160,7 +159,7 @@ def test_the_local_time_zone_is_read_from_the_localtime_link(tmp_path: Path) -> 
 
 
 def test_a_deleted_turn_around_a_result_is_marked_as_deleted(tm: Here) -> None:
-    session_of(tm.project, said("step of iron"), said("step of glass"), name="Stuff", key="s1")
+    session_of(tm.project, message("step of iron"), message("step of glass"), name="Stuff", key="s1")
     tm.run("session", "delete", "s1", "--step", "1", "--reason", "asked for", "--yes")
     index(tm.project)
     output = tm.run("recall", "--query", "glass", "--mode", "text", "--around", "1").out

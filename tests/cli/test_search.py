@@ -1,13 +1,12 @@
 """`search`, against a real server."""
 
 from tests.cli.terminal import Here
-from tests.memory.search.recorded import index, session_of
-from tests.memory.search.recorded import message as said
+from tests.memory.search.recorded import index, message, session_of
 
 
 def test_search_prints_hits_as_text_and_as_the_api_document(tm: Here) -> None:
     texts = ["The <gateway> timed out.", *("gateway again" for _ in range(6))]
-    session = session_of(tm.project, *map(said, texts), name="Nightly\nrepair")
+    session = session_of(tm.project, *map(message, texts), name="Nightly\nrepair")
     index(tm.project)
     output = tm.run("search", "--query", "gateway").out
     assert f"Nightly repair  {session.key}" in output
@@ -20,7 +19,9 @@ def test_search_prints_hits_as_text_and_as_the_api_document(tm: Here) -> None:
 
 def test_missing_results_and_unindexed_steps_are_reported(tm: Here) -> None:
     for name in ("one", "two"):
-        session_of(tm.project, said("The gateway."), said(None, kind="event", role=None, name="x"), name=name)
+        session_of(
+            tm.project, message("The gateway."), message(None, kind="event", role=None, name="x"), name=name
+        )
     output = tm.run("search", "--query", "the", "--mode", "text").out
     assert "No results." in output
     assert "too common" in output

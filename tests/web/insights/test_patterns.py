@@ -8,9 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from tests.memory.patterns.recorded import agent_message as said
-from tests.memory.patterns.recorded import failed, patterns, read, session_of
-from tests.memory.patterns.recorded import user_message as asked
+from tests.memory.patterns.recorded import agent_message, failed, patterns, read, session_of, user_message
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, VIEWER, Project
@@ -34,7 +32,7 @@ def two(project: Project) -> list[Session]:
     first = session_of(
         project,
         failed(SHORT),
-        said("Take the <other> card.", significance="solution"),
+        agent_message("Take the <other> card.", significance="solution"),
         key="first",
         agent="ada",
     )
@@ -231,7 +229,7 @@ def test_an_alert_disappears_when_one_of_its_sessions_is_deleted(project: Projec
 
 def test_a_repeated_question_is_a_pattern(browser: Client, project: Project) -> None:
     for _ in range(2):
-        session_of(project, asked("How long does a refund take?"))
+        session_of(project, user_message("How long does a refund take?"))
     read(project)
     assert "How long does a refund take?" in page(browser, "/patterns/?kind=question")
 

@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests.memory.search.recorded import index, session_of
-from tests.memory.search.recorded import message as said
+from tests.memory.search.recorded import message as message_step
 from tests.web.insights.test_search import words
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure.commands import delete_turn
@@ -28,11 +28,11 @@ def test_the_empty_page_shows_example_questions(viewer: Client) -> None:
 def test_turns_are_recalled_with_their_session_and_step(viewer: Client, project: Project) -> None:
     session = session_of(
         project,
-        said("All well."),
-        said("The connection pool was exhausted.", significance="breakthrough"),
+        message_step("All well."),
+        message_step("The connection pool was exhausted.", significance="breakthrough"),
         name="Nightly <repair>",
     )
-    session_of(project, said("The button is too small."), name="Style")
+    session_of(project, message_step("The button is too small."), name="Style")
     index(project)
     page = viewer.get("/recall/?q=why+did+the+connections+fail%3F").text
     assert "Nightly &lt;repair&gt;" in page
@@ -51,7 +51,7 @@ def test_turns_are_recalled_with_their_session_and_step(viewer: Client, project:
 def test_the_interpretation_of_a_time_is_shown_and_can_be_turned_off(
     viewer: Client, project: Project
 ) -> None:
-    session = session_of(project, said("The gateway timed out."), name="Nightly")
+    session = session_of(project, message_step("The gateway timed out."), name="Nightly")
     index(project)
     shown = words(viewer, "/recall/?q=the+gateway+in+May+2020&time_zone=Europe/Berlin")
     assert "in May 2020 means 2020-04-30 22:00" in shown
@@ -76,7 +76,7 @@ def test_the_interpretation_of_a_time_is_shown_and_can_be_turned_off(
     assert "on 31 February is not understood as a time (this day does not exist); searched as words." in shown
     shown = words(viewer, "/recall/?q=gateway+in+the+last+three+sessions")
     assert "means the previous sessions (there is only 1), Nightly" in shown
-    session_of(project, said("The gateway is back."), name="Morning")
+    session_of(project, message_step("The gateway is back."), name="Morning")
     shown = words(viewer, "/recall/?q=gateway+in+the+last+two+sessions")
     assert "means the previous sessions, Morning, Nightly" in shown
     shown = words(viewer, "/recall/?q=gateway+before+the+last+two+sessions")
@@ -90,7 +90,7 @@ def test_surrounding_turns_are_shown_in_order_with_omissions_counted(
     viewer: Client, project: Project
 ) -> None:
     materials = ("wood", "iron", "glass", "<b>wool</b>", "x" * 2_000)
-    session_of(project, *(said(f"step of {each}") for each in materials), name="Stuff")
+    session_of(project, *(message_step(f"step of {each}") for each in materials), name="Stuff")
     index(project)
     assert "Show context steps" in words(viewer, "/recall/?q=glass&mode=text")
     shown = words(viewer, "/recall/?q=glass&mode=text&around=1")
@@ -104,7 +104,7 @@ def test_surrounding_turns_are_shown_in_order_with_omissions_counted(
 def test_the_page_but_not_the_prompt_says_who_deleted_a_context_turn_and_why(
     viewer: Client, project: Project
 ) -> None:
-    session = session_of(project, said("step of iron"), said("step of glass"), name="Stuff")
+    session = session_of(project, message_step("step of iron"), message_step("step of glass"), name="Stuff")
     delete_turn(session.actions.get(sequence=1), reason="asked for", by="Oskar")
     index(project)
     page = words(viewer, "/recall/?q=glass&mode=text&around=1")
@@ -118,7 +118,7 @@ def test_the_page_but_not_the_prompt_says_who_deleted_a_context_turn_and_why(
 
 
 def test_a_question_with_invalid_characters_is_answered(viewer: Client, project: Project) -> None:
-    session_of(project, said("The connection pool was exhausted."), name="Nightly")
+    session_of(project, message_step("The connection pool was exhausted."), name="Nightly")
     index(project)
     assert "Nightly" in words(viewer, "/recall/?q=con%00nection+pool")
     assert "Nightly" in words(viewer, "/recall/?q=pool%EF%BF%BF+pool&around=1&user=")
@@ -161,7 +161,7 @@ def test_an_invalid_value_is_marked_at_its_field(viewer: Client, query: str, fie
 def test_steps_that_are_not_yet_indexed_are_counted(
     viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session_of(project, said("gateway"), said("gateway"))
+    session_of(project, message_step("gateway"), message_step("gateway"))
     assert "2 steps are still being indexed" in words(viewer, "/recall/?q=gateway")
 
 
@@ -181,7 +181,7 @@ def test_steps_that_are_not_yet_indexed_are_counted(
 def test_an_empty_result_states_the_actual_cause(
     viewer: Client, project: Project, query: str, why: str
 ) -> None:
-    session_of(project, said("The gateway timed out."), name="Nightly")
+    session_of(project, message_step("The gateway timed out."), name="Nightly")
     index(project)
     shown = words(viewer, f"/recall/?q={query}")
     assert why in shown
@@ -195,7 +195,7 @@ def test_an_empty_project_says_that_nothing_is_recorded(viewer: Client, project:
 def test_another_projects_turns_are_not_recalled(
     viewer: Client, project: Project, other_project: Project
 ) -> None:
-    theirs = session_of(other_project, said("their gateway"), name="theirs")
+    theirs = session_of(other_project, message_step("their gateway"), name="theirs")
     index(other_project)
     assert "No results" in words(viewer, "/recall/?q=gateway")
     assert viewer.get(f"/recall/?q=gateway&session={theirs.id}").status_code == 404
@@ -205,7 +205,7 @@ def test_the_number_of_queries_does_not_grow_with_sessions(
     viewer: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for n in range(8):
-        session_of(project, said("gateway"), name=f"run {n}")
+        session_of(project, message_step("gateway"), name=f"run {n}")
     index(project)
     viewer.get("/recall/?q=gateway")
     with django_assert_max_num_queries(25):

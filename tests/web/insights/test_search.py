@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from pytest_django.live_server_helper import LiveServer
 
 from tests.memory.search.recorded import index, session_of
-from tests.memory.search.recorded import message as said
+from tests.memory.search.recorded import message as message_step
 from timemachine.core.accounts.models import Project
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,9 @@ def test_an_empty_search_says_what_can_be_searched_for(viewer: Client) -> None:
 
 
 def test_hits_are_listed_under_their_sessions_with_matches_marked(viewer: Client, project: Project) -> None:
-    session = session_of(project, said("All well."), said("The gateway timed out."), name="Nightly <repair>")
+    session = session_of(
+        project, message_step("All well."), message_step("The gateway timed out."), name="Nightly <repair>"
+    )
     index(project)
     page = viewer.get("/search/?q=gateway").text
     assert "Nightly &lt;repair&gt;" in page
@@ -44,7 +46,7 @@ def test_hits_are_listed_under_their_sessions_with_matches_marked(viewer: Client
 def test_recorded_markup_is_escaped_and_hidden_characters_are_replaced(
     viewer: Client, project: Project
 ) -> None:
-    session_of(project, said("<img src=x onerror=alert(1)> gateway \u202e hidden </mark>"))
+    session_of(project, message_step("<img src=x onerror=alert(1)> gateway \u202e hidden </mark>"))
     index(project)
     page = viewer.get("/search/?q=gateway+onerror").text
     assert "<img" not in page
@@ -53,7 +55,7 @@ def test_recorded_markup_is_escaped_and_hidden_characters_are_replaced(
 
 
 def test_further_hits_in_a_session_link_to_a_search_within_it(viewer: Client, project: Project) -> None:
-    session = session_of(project, *(said(f"gateway {n}") for n in range(8)))
+    session = session_of(project, *(message_step(f"gateway {n}") for n in range(8)))
     index(project)
     address = f"?q=gateway&amp;mode=text&amp;session={session.id}"
     page = viewer.get("/search/?q=gateway&mode=text").text
@@ -66,7 +68,7 @@ def test_further_hits_in_a_session_link_to_a_search_within_it(viewer: Client, pr
 
 def test_further_sessions_are_on_the_next_page(viewer: Client, project: Project) -> None:
     for n in range(12):
-        session_of(project, said("gateway"), name=f"run {n}")
+        session_of(project, message_step("gateway"), name=f"run {n}")
     index(project)
     page = viewer.get("/search/?q=gateway&mode=text").text
     more = unescape(re.findall(r'href="(\?q=gateway[^"]+after=[^"]+)"', page)[0])
@@ -78,8 +80,8 @@ def test_further_sessions_are_on_the_next_page(viewer: Client, project: Project)
 
 
 def test_steps_that_are_not_yet_indexed_are_counted(viewer: Client, project: Project) -> None:
-    session_of(project, *(said("gateway") for _ in range(1_000)))
-    session_of(project, *(said("gateway") for _ in range(234)))
+    session_of(project, *(message_step("gateway") for _ in range(1_000)))
+    session_of(project, *(message_step("gateway") for _ in range(234)))
     assert "1,234 steps are still being indexed" in words(viewer, "/search/")
     assert "1,234 steps are still being indexed" in words(viewer, "/search/?q=gateway")
 
@@ -132,7 +134,7 @@ def test_an_unknown_session_is_reported_next_to_the_form(viewer: Client, page: s
 
 
 def test_the_words_are_named_as_the_cause_only_if_they_are(viewer: Client, project: Project) -> None:
-    session_of(project, said("The gateway timed out."))
+    session_of(project, message_step("The gateway timed out."))
     index(project)
     for query, reason in (
         ("gateway+mutex", "A step must contain all words. Leave one out, or put `or` between them."),
@@ -148,7 +150,7 @@ def test_the_words_are_named_as_the_cause_only_if_they_are(viewer: Client, proje
 def test_an_empty_semantic_search_does_not_suggest_leaving_out_words(
     viewer: Client, project: Project
 ) -> None:
-    session_of(project, said("The gateway timed out."))
+    session_of(project, message_step("The gateway timed out."))
     index(project)
     shown = words(viewer, "/search/?mode=semantic&q=zzz+%22qqq+xxq%22+-vvv")
     assert "No step has a similar meaning." in shown
@@ -158,7 +160,7 @@ def test_an_empty_semantic_search_does_not_suggest_leaving_out_words(
 def test_another_projects_sessions_are_neither_found_nor_searched(
     viewer: Client, project: Project, other_project: Project
 ) -> None:
-    theirs = session_of(other_project, said("their gateway"), name="theirs")
+    theirs = session_of(other_project, message_step("their gateway"), name="theirs")
     index(other_project)
     assert "theirs" not in viewer.get("/search/?q=gateway").text
     assert viewer.get(f"/search/?q=gateway&session={theirs.id}").status_code == 404
@@ -172,7 +174,7 @@ def test_the_number_of_queries_does_not_grow_with_hits(
     viewer: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for n in range(10):
-        session_of(project, *(said("gateway") for _ in range(4)), name=f"run {n}")
+        session_of(project, *(message_step("gateway") for _ in range(4)), name=f"run {n}")
     index(project)
     with django_assert_max_num_queries(18):
         viewer.get("/search/?q=gateway")

@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, api, program, stranger
-from tests.memory.transcripts.test_transcripts import message as said
-from tests.memory.transcripts.test_transcripts import read_transcript as told
-from tests.memory.transcripts.test_transcripts import record, sequences
+from tests.memory.transcripts.test_transcripts import message, read_transcript, record, sequences
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import SealedRecord
 from timemachine.evidence.sealing import seals
@@ -28,10 +26,10 @@ def session(api: Program) -> Session:
     record(
         api,
         "story",
-        said("user", "It fails.", "error"),
-        said("agent", "Perhaps the disk."),
-        said("agent", "It is the pool.", "hypothesis", importance=0.5),
-        said("agent", "Close it.", "solution"),
+        message("user", "It fails.", "error"),
+        message("agent", "Perhaps the disk."),
+        message("agent", "It is the pool.", "hypothesis", importance=0.5),
+        message("agent", "Close it.", "solution"),
     )
     return Session.objects.get(key="story")
 
@@ -68,9 +66,9 @@ def test_the_changed_significance_is_used_in_filters_transcripts_and_pages(
     listed = api.get("/sessions/story/actions", significance="decision").json()["items"]
     assert [each["sequence"] for each in listed] == [2]
     assert api.get("/sessions/story/actions", significance="solution").json()["items"] == []
-    assert sequences(told(api, "story", significance="decision,solution")) == [2]
-    assert sequences(told(api, "story", min_importance=0.9)) == [2]
-    assert "[2] agent, decision: Perhaps the disk." in told(api, "story", **{"as": "text"})
+    assert sequences(read_transcript(api, "story", significance="decision,solution")) == [2]
+    assert sequences(read_transcript(api, "story", min_importance=0.9)) == [2]
+    assert "[2] agent, decision: Perhaps the disk." in read_transcript(api, "story", **{"as": "text"})
     assert filtered(session, "significance:decision") == [2]
     assert filtered(session, "significance:decision,solution") == [2]
     assert filtered(session, "-significance:decision") == [1, 3, 4]
@@ -183,7 +181,7 @@ def test_the_effective_importance_follows_the_vocabulary(api: Program, project: 
     record(
         api,
         "cases",
-        *(said("agent", "x", d, **({} if c is None else {"importance": c})) for _, _, c, d in cases),
+        *(message("agent", "x", d, **({} if c is None else {"importance": c})) for _, _, c, d in cases),
     )
     session = Session.objects.get(key="cases")
     actions = {action.sequence: action for action in session.actions.all()}
@@ -197,7 +195,7 @@ def test_the_effective_importance_follows_the_vocabulary(api: Program, project: 
             Compression.objects.create(session=session, through=session.last_sequence, by="test")
         found = session.actions.order_by("sequence").annotate(now=IMPORTANCE).values_list("now", flat=True)
         assert list(found) == [importance(*case, compressed=compressed) for case in cases]
-        read = [each["importance"] for each in told(api, "cases")["items"]]
+        read = [each["importance"] for each in read_transcript(api, "cases")["items"]]
         assert read == list(found)
 
 
@@ -217,10 +215,10 @@ def test_proposals_for_unrated_steps_are_accepted_or_declined(api: Program) -> N
             "input": "prod",
             "error": {"type": "Pool", "message": "exhausted"},
         },
-        said("agent", "We decided to close connections."),
+        message("agent", "We decided to close connections."),
         {"kind": "tool_call", "tool": "deploy", "call_id": "2", "input": "prod"},
-        said("agent", "That fixed it.", "solution"),
-        said("agent", "The root cause is the pool."),
+        message("agent", "That fixed it.", "solution"),
+        message("agent", "The root cause is the pool."),
     )
     assert proposals(api) == [
         (1, "first_error", "error"),
