@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.recording.importing.agents import samples as agents
 from tests.recording.importing.own_samples import OURS
 from tests.recording.importing.sample_files import archive, document, lines
 from tests.recording.importing.trace_samples import (
@@ -214,6 +215,7 @@ SAMPLES: dict[str, list[bytes]] = {
     "dakera": [lines(*DAKERA), document(DAKERA), document({"memories": DAKERA})],
     "devduck": [DEVDUCK],
     "inspect": [document(INSPECT), INSPECT_EVAL],
+    "gemini_cli": [document(agents.GEMINI), lines(*agents.GEMINI_LINES)],
     "langfuse": [
         document(LANGFUSE_TRACE),
         document(LANGFUSE_SESSION),

@@ -1,0 +1,41 @@
+"""Inputs of the kinds that people reported as wrongly imported, kept outside this project.
+
+`CASES_DIR` names their folder; by default it is `cases` beside the folder with the recordings.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.recording.importing.sample_files import read
+from tests.recording.importing.totals import totals
+from timemachine.recording.importing.pure.registry import detect_format
+
+FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
+    "formats-refused/gemini.json": (
+        "gemini_cli",
+        {"from_user": 1, "from_agent": 1, "model_calls": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0,
+         "input_tokens": 100, "output_tokens": 15, "reasoning_tokens": 5, "cost": None, "models": {"gemini-2.5-pro"}},
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cases() -> Path:
+    """The folder with the cases."""
+    recordings = os.environ.get("RECORDINGS_DIR", "")
+    folder = Path(os.environ.get("CASES_DIR") or Path(recordings).parent / "cases")
+    if not folder.is_dir():
+        pytest.skip("set CASES_DIR to the folder with the cases")
+    return folder
+
+
+@pytest.mark.parametrize("name", FORMATS_OF_FILES)
+def test_a_file_of_another_tool_has_the_totals_that_it_states(cases: Path, name: str) -> None:
+    data = (cases / name).read_bytes()
+    format_name, expected = FORMATS_OF_FILES[name]
+    assert detect_format(data, name) == format_name
+    found = totals(read(data))
+    assert {each: found[each] for each in expected} == expected
