@@ -36,6 +36,7 @@ def words_of(head: str) -> list[str]:
         ("part of `usage`", schemas.UsageIn),
         ("part of `retrieval`", schemas.RetrievalIn),
         ("part of a hit", schemas.HitIn),
+        ("part of `copied_from`", schemas.CopiedFromIn),
         ("part of `cached_from`", schemas.CachedFromIn),
     ],
 )

@@ -625,6 +625,8 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=models.DB_CASCADE, related_name="actions", to="timemachine.session"),
                 ),
                 ("cached_from", FaithfulJSONField(null=True)),
+                ("copied_from", FaithfulJSONField(null=True)),
+                ("metadata", FaithfulJSONField(null=True)),
             ],
             options={
                 "db_table": "tm_action",

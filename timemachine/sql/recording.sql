@@ -20,7 +20,8 @@ END $$;
 
 CREATE TRIGGER may_only_be_erased BEFORE UPDATE ON tm_action FOR EACH ROW EXECUTE FUNCTION tm_may_only_be_erased(
     'client_id', 'agent', 'name', 'tool', 'call_id', 'parent_id_given', 'parent_sequence', 'tags', 'input_id', 'output_id',
-    'source_id', 'label', 'error_type', 'error_message', 'model', 'parameters', 'prices', 'cached_from', 'grounding', 'retrieval'
+    'source_id', 'label', 'error_type', 'error_message', 'model', 'parameters', 'prices', 'cached_from', 'grounding', 'retrieval',
+    'copied_from', 'metadata'
 );
 CREATE TRIGGER may_only_be_erased BEFORE UPDATE ON tm_hit FOR EACH ROW EXECUTE FUNCTION tm_may_only_be_erased(
     'frame', 'version', 'title', 'uri', 'metadata', 'scores', 'score', 'matched', 'sha256', 'payload_id'

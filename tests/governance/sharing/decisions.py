@@ -125,7 +125,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
         read_models=(SharedAction, SharedRow),
         shown=_names(
             "sequence client_id kind layer role agent name tool call_id parent_id_given "
-            "parent_sequence significance importance iteration tags started_at recorded_at "
+            "parent_sequence significance importance iteration tags metadata started_at recorded_at "
             "duration_ms label error_type error_message model parameters input_tokens output_tokens "
             "total_tokens cached_tokens cache_write_tokens reasoning_tokens cost_usd prices cached "
             "saved_usd grounding retrieval"
@@ -136,6 +136,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "output": (SharedStep, "output"),
             "source": (SharedStep, "source"),
             "cached_from": (SharedStep, "origin"),
+            "copied_from": (SharedAction, "copied"),
             "hits": (SharedStep, "passages"),
         },
         not_shown=_names("id project weight"),

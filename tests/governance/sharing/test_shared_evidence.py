@@ -23,7 +23,7 @@ from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, copy_of
 from timemachine.replay.comparison.commands import mark
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.runs.commands import launch
@@ -108,6 +108,7 @@ def cached(project: Project, elsewhere: Session) -> Session:
             "1894",
             cached=True,
             cached_from=first | {"session": str(elsewhere.id), "sequence": 81918191918},
+            copied_from=copy_of("another-session", "another-step"),
         ),
     ]
     append(session.id, drafts)
@@ -133,7 +134,7 @@ def test_it_never_names_a_session_outside_the_link(
     terms = {"redaction": profile_of(project, "Auditors")} if redacted else {}
     report, files = bundle(tmp_path / "x.zip", project, target, **terms)
     assert report.problems == []
-    for canary in (str(elsewhere.id).encode(), b"81918191918"):
+    for canary in (str(elsewhere.id).encode(), b"81918191918", b"another-session", b"another-step"):
         assert canary not in b"".join(files.values())
     fields = disclosed(files, "session-1" if shown == "comparison" else "session")
     assert ("words" in fields[2], "words" in fields[3]) == (True, False)

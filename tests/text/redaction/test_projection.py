@@ -47,6 +47,8 @@ def document(**fields: Any) -> dict[str, Any]:
         "name": CANARY,
         "tool": CANARY,
         "call_id": CANARY,
+        "copied_from": {"session": CANARY, "step": CANARY},
+        "metadata": {"by": CANARY},
         "parent": CANARY,
         "significance": "normal",
         "importance": 0.72,
@@ -317,6 +319,7 @@ def test_redacting_a_step_twice_equals_redacting_it_once(
         ("retrieval", {"mode": None, "hits": [{"rank": 1, "text": None}]}),
         ("retrieval.hits", {"hits": [{"rank": 1, "text": None}]}),
         ("session.metadata", {}),
+        ("copied_from", {"session": None, "step": None}),
         ("session.key", "erased-0123abcd"),
     ],
 )

@@ -25,7 +25,7 @@ from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage, copy_of
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
 from timemachine.text.redaction.commands import make_profile, retire_profile
@@ -91,6 +91,8 @@ def recorded(project: Project) -> Session:
         "tool": CANARY,
         "call_id": CANARY,
         "tags": (NAME,),
+        "metadata": {"by": CANARY, WORD: [CANARY]},
+        "copied_from": copy_of(CANARY, WORD),
         "model": f"local:{WORD}",
         "parameters": {
             "stop": [CANARY],

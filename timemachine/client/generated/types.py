@@ -21,10 +21,12 @@ class ActionIn(TypedDict):
     tool: NotRequired[str | None]
     call_id: NotRequired[str | None]
     parent: NotRequired[int | str | None]
+    copied_from: NotRequired[CopiedFromIn | None]
     significance: NotRequired[str | None]
     importance: NotRequired[float | None]
     iteration: NotRequired[int | None]
     tags: NotRequired[Sequence[str]]
+    metadata: NotRequired[JsonObject | None]
     started_at: NotRequired[str | None]
     duration_ms: NotRequired[float | None]
     input: NotRequired[Any]
@@ -70,10 +72,12 @@ class ActionOut(TypedDict):
     tool: str | None
     call_id: str | None
     parent: int | str | None
+    copied_from: CopiedFromOut | None
     significance: Literal["normal", "hypothesis", "error", "decision", "solution", "breakthrough"] | None
     importance: float | None
     iteration: int | None
     tags: list[str]
+    metadata: JsonObject | None
     started_at: str | None
     duration_ms: float | None
     input: Any
@@ -117,10 +121,12 @@ class ActionsIn(TypedDict):
     tool: NotRequired[str | None]
     call_id: NotRequired[str | None]
     parent: NotRequired[int | str | None]
+    copied_from: NotRequired[CopiedFromIn | None]
     significance: NotRequired[str | None]
     importance: NotRequired[float | None]
     iteration: NotRequired[int | None]
     tags: NotRequired[Sequence[str]]
+    metadata: NotRequired[JsonObject | None]
     started_at: NotRequired[str | None]
     duration_ms: NotRequired[float | None]
     input: NotRequired[Any]
@@ -761,6 +767,22 @@ class ContextCounts(TypedDict):
     altered: int
     missing: int
     not_recorded: int
+
+
+@final
+class CopiedFromIn(TypedDict):
+    """The session by its key, and the step in it by its id or sequence, that a step was copied from; null if unknown."""
+
+    session: NotRequired[str | None]
+    step: NotRequired[int | str | None]
+
+
+@final
+class CopiedFromOut(TypedDict):
+    """The session by its key, and the step in it by its id or sequence, that a step was copied from; null if unknown."""
+
+    session: str | None
+    step: int | str | None
 
 
 @final

@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 
 FIELDS: Final = frozenset(
     {
-        "kind", "id", "layer", "role", "agent", "name", "tool", "call_id", "parent", "significance", "importance", "iteration", "tags",
-        "started_at", "duration_ms", "input", "output", "error", "model", "parameters", "usage", "cost_usd", "prices", "cached",
+        "kind", "id", "layer", "role", "agent", "name", "tool", "call_id", "parent", "copied_from", "significance", "importance", "iteration",
+        "tags", "metadata", "started_at", "duration_ms", "input", "output", "error", "model", "parameters", "usage", "cost_usd", "prices", "cached",
         "saved_usd", "cached_from", "grounding", "retrieval",
     }
 )  # fmt: skip

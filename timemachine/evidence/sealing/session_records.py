@@ -1,8 +1,8 @@
 """The records of a session: the session itself at 0, then each action at its sequence.
 
 An action's fields are committed to in groups, so that words about people can be withheld while figures stay
-proven: `facts` (kinds, figures, times, model, money), `words` (names, ids, tags, parameters, errors),
-`grounding`, `retrieval`, `input`, `output`, `source`, and `hit.N` and `hit.N.text` for each passage. Payloads
+proven: `facts` (kinds, figures, times, model, money), `words` (names, ids, tags, metadata, parameters, errors),
+`copied_from`, `grounding`, `retrieval`, `input`, `output`, `source`, and `hit.N` and `hit.N.text` for each passage. Payloads
 are their exact bytes, everything else is canonical JSON.
 """
 
@@ -43,7 +43,7 @@ _FIGURES: Final = (
     "prices",
     "cached",
 )
-_WORDS: Final = ("agent", "name", "tool", "call_id", "parameters", "cached_from")
+_WORDS: Final = ("agent", "name", "tool", "call_id", "parameters", "cached_from", "metadata")
 _COLUMNS: Final = (
     "sequence",
     "kind",
@@ -57,6 +57,7 @@ _COLUMNS: Final = (
     "tags",
     "error_type",
     "error_message",
+    "copied_from",
     "grounding",
     "retrieval",
     *_FIGURES,
@@ -98,6 +99,7 @@ def _record(row: Mapping[str, Any], hits: Iterable[Mapping[str, Any]]) -> Record
         [
             ("facts", json_field(_facts(row))),
             ("words", json_field(_words(row))),
+            ("copied_from", value_field(row["copied_from"])),
             ("grounding", value_field(row["grounding"])),
             ("retrieval", value_field(row["retrieval"])),
             *((name, payload_field(row, name)) for name in PAYLOADS),

@@ -37,12 +37,12 @@ from timemachine.text.redaction.pure.text import redact_text
 from timemachine.text.redaction.pure.values import redact_value
 
 FACTS: Final = "facts"
-# Of judge models' opinions: who requested them, and what no page of the link shows.
-_OF_PROJECT: Final = frozenset({"about", "prompt", "raw"})
+# Of judge models' opinions: who requested them. Of steps: which other session they were copied from. No page of the link shows it.
+_OF_PROJECT: Final = frozenset({"about", "prompt", "raw", "copied_from"})
 # What quotes both the recorded and the new answer, one of which may be withheld. In a replayed step it is part of its words.
 _QUOTING: Final = {COMPARISON: frozenset({"evidence"}), REPLAY: frozenset({"words"})}
 _OPINION: Final = "opinion"
-_WHOLE: Final = frozenset({"input", "output", "source", "grounding", "retrieval"})
+_WHOLE: Final = frozenset({"input", "output", "source", "copied_from", "grounding", "retrieval"})
 Texts = Callable[[], Mapping[str, str]]
 
 

@@ -132,10 +132,12 @@ class Action(models.Model):
     call_id = FaithfulTextField(null=True)
     parent_id_given = FaithfulTextField(null=True)
     parent_sequence = models.BigIntegerField(null=True)
+    copied_from = FaithfulJSONField(null=True)
     significance = models.CharField(max_length=12, null=True)
     importance = models.FloatField(null=True)
     iteration = models.BigIntegerField(null=True)
     tags = ArrayField(FaithfulTextField(), default=list)
+    metadata = FaithfulJSONField(null=True)
     started_at = models.DateTimeField(null=True)
     recorded_at = models.DateTimeField(db_default=Now())
     duration_ms = models.FloatField(null=True)
@@ -198,6 +200,11 @@ class Action(models.Model):
             ),
             models.Index(fields=["session", "sequence"], condition=INTERNAL_MESSAGES, name="action_unsaid"),
         ]
+
+    @property
+    def copied(self) -> bool:
+        """Whether it is context copied from an earlier session or file: it did not happen in this session."""
+        return self.copied_from is not None
 
     @property
     def has_unknown_cost(self) -> bool:

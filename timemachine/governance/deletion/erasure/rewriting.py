@@ -10,14 +10,14 @@ from timemachine.core.pure.content import content_of
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.before_after import PAYLOADS, BeforeAfter, Scan, actions_of
 from timemachine.recording.sessions.models import Action, Delivery, Session
-from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 from timemachine.recording.sessions.pure.label import label
 from timemachine.text.redaction.pure.marks import OPENING, OPENING_ERASED
 from timemachine.text.redaction.pure.projection import error_of
 from timemachine.text.redaction.pure.values import Tally
 
 _TEXTS: Final = ("agent", "name", "tool", "call_id", "model")
-_SHAPED: Final = ("parameters", "prices", "cached_from", "grounding")
+_SHAPED: Final = ("parameters", "prices", "cached_from", "grounding", "metadata")
 _NAMING: Final = ("name", "tool", "input", "output", "error")
 
 
@@ -85,6 +85,8 @@ def _own_form(name: str, after: Any) -> Iterator[tuple[str, Any]]:
         yield "client_id", None
     elif name == "error":
         yield from zip(("error_type", "error_message"), error_of(after), strict=True)
+    elif name == "copied_from":
+        yield name, as_object(after) or copy_of()  # it stays a copy
     elif name == "retrieval":
         found = as_object(after) or {}
         redacted = {key: value for key, value in found.items() if key != "hits" and value is not None}

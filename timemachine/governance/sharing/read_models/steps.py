@@ -15,6 +15,7 @@ from timemachine.governance.sharing.pure.link_rules import is_maker
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.rows import SharedRow
 from timemachine.recording.sessions.models import Action, FrozenPassage
+from timemachine.recording.sessions.pure.draft import copy_of
 from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.step import Head, Step
 from timemachine.text.redaction.pure.marks import FIELD, HASH, mark
@@ -31,10 +32,12 @@ DOCUMENT: Final = (
     "tool",
     "call_id",
     "parent",
+    "copied_from",
     "significance",
     "importance",
     "iteration",
     "tags",
+    "metadata",
     "started_at",
     "duration_ms",
     "input",
@@ -82,7 +85,18 @@ HIT: Final = (
 )
 WITHHELD_HIT: Final = {"title": mark(FIELD), "text": mark(FIELD), "sha256": mark(HASH)}
 _WITHHELD: Final = {"withheld": mark(FIELD)}
-_WORDS: Final = ("agent", "name", "tool", "call_id", "tags", "model", "parameters", "prices", "grounding")
+_WORDS: Final = (
+    "agent",
+    "name",
+    "tool",
+    "call_id",
+    "tags",
+    "metadata",
+    "model",
+    "parameters",
+    "prices",
+    "grounding",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +138,12 @@ class SharedAction:
     call_id: str | None
     parent_id_given: str | None
     parent_sequence: int | None
+    copied: bool
     significance: str | None
     importance: float | None
     iteration: int | None
     tags: Sequence[str]
+    metadata: Any
     started_at: datetime | None
     recorded_at: datetime
     duration_ms: float | None
@@ -197,12 +213,13 @@ def shared_payload(payload: Payload) -> SharedPayload:
 def recorded_document(action: Action, session: UUID) -> JsonObject:
     """Return the fields of a recorded step that a link may show, in the form of the API and before redaction.
 
-    The agent is withheld if it is a key or a person's address, and a cached answer names no other session.
+    The agent is withheld if it is a key or a person's address. A copied step and a cached answer name no other session.
     """
     recorded = ActionOut.of(action).model_dump()
     shown: JsonObject = {name: recorded[name] for name in DOCUMENT if name in recorded}
     return shown | {
         "agent": _agent(action),
+        "copied_from": None if action.copied_from is None else copy_of(),
         "cached_from": cached_from(action, session),
         "retrieval": _shown_retrieval(recorded["retrieval"]),
     }

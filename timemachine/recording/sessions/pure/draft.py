@@ -71,6 +71,13 @@ class RetrievalDraft:
     hits: tuple[HitDraft, ...] = ()
 
 
+def copy_of(session: str | None = None, step: str | int | None = None) -> JsonObject:
+    """Return the `copied_from` of a copied action: the key of the session in which it happened, and its client id or
+    sequence there. Both are None if unknown.
+    """
+    return {"session": session, "step": step}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionDraft:
     """An action to be recorded. Times are aware, money is US dollars, durations are milliseconds.
@@ -78,6 +85,9 @@ class ActionDraft:
     `parent` is the client id or sequence of another action of the session, which may arrive later. `cached_from`
     names the ask that a cached answer was first given to: `session`, `sequence`, `at`, `call_ms`, `usage`. `source`
     is the complete record of another tool that the action was made from.
+
+    `copied_from` says that the action is context copied from an earlier session or file: it happened there, not here.
+    `copy_of` makes it.
     """
 
     kind: str
@@ -89,10 +99,12 @@ class ActionDraft:
     tool: str | None = None
     call_id: str | None = None
     parent: str | int | None = None
+    copied_from: JsonObject | None = None
     significance: str | None = None
     importance: float | None = None
     iteration: int | None = None
     tags: tuple[str, ...] = ()
+    metadata: JsonObject | None = None
     started_at: datetime | None = None
     duration_ms: float | None = None
     input: Any = None

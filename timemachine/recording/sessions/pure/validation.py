@@ -9,6 +9,7 @@ from typing import Any
 
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft
 from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
@@ -86,6 +87,7 @@ def check_action(draft: ActionDraft) -> None:
     check_importance(draft.importance)
     _check_integer("iteration", draft.iteration)
     _check_parent(draft)
+    _check_copied_from(draft.copied_from)
     _check_words(draft)
     _check_times(draft)
     _check_cost("cost_usd", draft.cost_usd)
@@ -167,6 +169,29 @@ def _check_parent(draft: ActionDraft) -> None:
         _check_integer("parent", draft.parent)
     elif draft.parent is not None and draft.parent == draft.id:
         raise _invalid("parent", "An action cannot be its own parent.")
+
+
+def _check_copied_from(copied_from: JsonObject | None) -> None:
+    """Raise `InvalidInput` or `TooLarge` if the origin of a copied action is not `session` and `step`."""
+    if copied_from is None:
+        return
+    if copied_from.keys() != {"session", "step"}:
+        raise _invalid("copied_from", "`copied_from` must have `session` and `step`, and nothing else.")
+    session, step = copied_from["session"], copied_from["step"]
+    if (
+        not isinstance(session, str | None)
+        or isinstance(step, bool)
+        or not isinstance(step, str | int | None)
+    ):
+        raise _invalid(
+            "copied_from", "`copied_from` names a session by its key, and a step by its id or sequence."
+        )
+    if isinstance(session, str):
+        _check_length("copied_from.session", session)
+    if isinstance(step, str):
+        _check_length("copied_from.step", step)
+    elif step is not None:
+        _check_integer("copied_from.step", step)
 
 
 def _check_words(draft: ActionDraft) -> None:

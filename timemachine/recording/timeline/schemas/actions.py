@@ -104,6 +104,22 @@ class TurnDeleted(Schema):
     reason: str
 
 
+class CopiedFromOut(Schema):
+    """The session by its key, and the step in it by its id or sequence, that a step was copied from; null if unknown."""
+
+    session: str | None
+    step: int | str | None
+
+    @classmethod
+    def of(cls, recorded: JsonObject | None) -> "CopiedFromOut | None":
+        """Return what was recorded; None for a step that happened in its session."""
+        return (
+            None
+            if recorded is None
+            else cls.model_construct(session=recorded["session"], step=recorded["step"])
+        )
+
+
 class ActionOut(Schema):
     """One step of a session. Times are RFC 3339, money is US dollars as a number.
 
@@ -120,10 +136,12 @@ class ActionOut(Schema):
     tool: str | None
     call_id: str | None
     parent: int | str | None
+    copied_from: CopiedFromOut | None
     significance: Significance | None
     importance: float | None
     iteration: int | None
     tags: list[str]
+    metadata: JsonObject | None
     started_at: str | None
     duration_ms: float | None
     input: Any
@@ -162,10 +180,12 @@ class ActionOut(Schema):
             tool=action.tool,
             call_id=action.call_id,
             parent=action.parent_sequence if parent is None else parent,
+            copied_from=CopiedFromOut.of(action.copied_from),
             significance=cast("Significance | None", action.significance),
             importance=action.importance,
             iteration=action.iteration,
             tags=action.tags,
+            metadata=action.metadata,
             started_at=written(action.started_at),
             duration_ms=action.duration_ms,
             input=payloads.value(action.input),

@@ -10,7 +10,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Strict
 from timemachine.recording.sessions.commands import check_count
-from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage, copy_of
 from timemachine.recording.sessions.pure.validation import check_parents
 from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
 from timemachine.recording.sessions.schemas import Happened
@@ -102,6 +102,13 @@ class CachedFromIn(Strict):
         return {**self.model_dump(), "at": written(self.at)}
 
 
+class CopiedFromIn(Strict):
+    """The session by its key, and the step in it by its id or sequence, that a step was copied from; null if unknown."""
+
+    session: str | None = None
+    step: int | str | None = None
+
+
 class ActionIn(Strict):
     """One action, as "An action in JSON" describes it."""
 
@@ -114,10 +121,12 @@ class ActionIn(Strict):
     tool: str | None = None
     call_id: str | None = None
     parent: int | str | None = None
+    copied_from: CopiedFromIn | None = None
     significance: str | None = None
     importance: float | None = Field(default=None, strict=True)
     iteration: int | None = Field(default=None, strict=True)
     tags: list[str] = Field(default_factory=list)
+    metadata: JsonObject | None = None
     started_at: Happened | None = None
     duration_ms: float | None = Field(default=None, strict=True)
     input: Any = None
@@ -143,7 +152,7 @@ class ActionIn(Strict):
 
     def draft(self) -> ActionDraft:
         """The same as recording takes it."""
-        apart = {"error", "usage", "retrieval", "tags", "cached_from"}
+        apart = {"error", "usage", "retrieval", "tags", "cached_from", "copied_from"}
         given = {name: getattr(self, name) for name in ActionIn.model_fields if name not in apart}
         return ActionDraft(
             **given,
@@ -151,6 +160,9 @@ class ActionIn(Strict):
             error_type=self.error.type if self.error else None,
             error_message=self.error.message if self.error else None,
             usage=Usage(**self.usage.model_dump()) if self.usage else None,
+            copied_from=copy_of(self.copied_from.session, self.copied_from.step)
+            if self.copied_from
+            else None,
             cached_from=self.cached_from.as_json() if self.cached_from else None,
             retrieval=self.retrieval.draft() if self.retrieval else None,
         )

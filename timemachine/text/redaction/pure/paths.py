@@ -8,7 +8,8 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.text.redaction.pure.marks import FIELD, REPEATS, REPEATS_ERASED, erased, mark
 
 _FIELDS: Final = (
-    "id agent name tool call_id tags input output error parameters grounding retrieval cached_from source"
+    "id agent name tool call_id copied_from tags metadata input output error parameters grounding retrieval "
+    "cached_from source"
 )
 OF_ACTION: Final = tuple(_FIELDS.split())
 """The fields of a step that can be withheld. Kind and times cannot, or there would be no timeline."""
@@ -18,7 +19,9 @@ ERASED_KEY: Final = re.compile("erased-[0-9a-f]{8}")
 """Replaces an erased session key, which must be unique."""
 LONGEST: Final = 200
 ANY: Final = "*"
-_SHAPED: Final = frozenset({"error", "parameters", "grounding", "retrieval", "cached_from", "metadata"})
+_SHAPED: Final = frozenset(
+    {"error", "parameters", "grounding", "retrieval", "cached_from", "copied_from", "metadata"}
+)
 _MARKS: Final = (mark(FIELD), mark(REPEATS), erased(FIELD), erased(REPEATS_ERASED))
 _NAME: Final = re.compile("[A-Za-z0-9_$@:/-]+")
 _PART: Final = re.compile(
@@ -68,6 +71,8 @@ def _is_erased(path: Path, value: Any) -> bool:
         return True
     if path.field == "error":
         return value in [{"type": None, "message": each} for each in _MARKS]
+    if path.field == "copied_from":
+        return bool(value == {"session": None, "step": None})
     if path.field == "metadata":
         return bool(value == {})
     if path.of_session and path.field == "key":

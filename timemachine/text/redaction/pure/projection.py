@@ -27,7 +27,7 @@ _OF_GROUNDING: Final = frozenset(
 )
 _OF_SENTENCE: Final = frozenset({"start", "end", "score", "frame", "passage_start", "passage_end"})
 _MEASURED_BESIDE: Final = frozenset({"prices"})
-_OURS: Final = frozenset({"parameters", "cached_from"})
+_OURS: Final = frozenset({"parameters", "cached_from", "copied_from"})
 _NOT_SHOWN: Final = {"withheld": mark(REPEATS)}
 
 

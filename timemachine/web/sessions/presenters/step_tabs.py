@@ -13,6 +13,7 @@ from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
+from timemachine.recording.timeline.copies import original_of
 from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.recording.timeline.state import StateMessage, state_at
@@ -65,6 +66,7 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
         "significances": SIGNIFICANCES,
         "branches": branches_at(session, found.action.sequence, SHOWN_BRANCHES + 1),
         "most_branches": SHOWN_BRANCHES,
+        "original": original_of(session, found.action.copied_from),
         "origin": origin_of(session.project_id, found.action.cached_from),
         **judging_of(found),
         **_trials(session, found.action),

@@ -42,7 +42,7 @@ _ACTION: Final[dict[str, tuple[type, ...]]] = {
     "parent": (str, int),
     **dict.fromkeys(("importance", "duration_ms"), _NUMBER),
     "iteration": _WHOLE,
-    **dict.fromkeys(("parameters", "prices", "cached_from", "grounding"), _OBJECT),
+    **dict.fromkeys(("parameters", "prices", "cached_from", "grounding", "copied_from", "metadata"), _OBJECT),
     "cached": (bool,),
 }
 _PARENT: Final = {"key": _TEXT, "sequence": _WHOLE, "deleted": _TEXT}
