@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.recording.importing.agents import samples as agents
+from tests.recording.importing.chats import samples as chats
 from tests.recording.importing.own_samples import OURS
 from tests.recording.importing.sample_files import archive, document, lines
 from tests.recording.importing.trace_samples import (
@@ -224,6 +225,10 @@ SAMPLES: dict[str, list[bytes]] = {
     "langsmith": [lines(*LANGSMITH), document(LANGSMITH), document({"runs": LANGSMITH})],
     "memvid": [document(MEMVID)],
     "claude_code": [CLAUDE_CODE],
+    "codex_older": [lines(*chats.CODEX_OLDER), document(chats.CODEX_OLDER_DOCUMENT)],
+    "codex_exec": [lines(*chats.CODEX_EXEC), lines(*chats.CODEX_EXEC_EARLY)],
+    "tau2_bench": [document(chats.TAU2), document(chats.TAU2_VOICE)],
+    "aider": [chats.AIDER.encode()],
     "codex": [lines(*CODEX_RECORDS), lines(*CODEX_RECORDS)[:-9]],
     "openai_chat": [
         lines({"messages": CHAT}, {"messages": CHAT[:2], "model": "gpt-x", "tools": []}),

@@ -19,6 +19,21 @@ FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
         {"from_user": 1, "from_agent": 1, "model_calls": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0,
          "input_tokens": 100, "output_tokens": 15, "reasoning_tokens": 5, "cost": None, "models": {"gemini-2.5-pro"}},
     ),
+    "formats-refused/tau2.json": (
+        "tau2_bench",
+        {"from_user": 1, "model_calls": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0, "input_tokens": 90,
+         "output_tokens": 9, "cost": 0.03, "models": {"gpt-4.1"}},
+    ),
+    "formats-refused/aider.chat.history.md": (
+        "aider",
+        {"sessions": 1, "from_user": 1, "from_agent": 1, "model_calls": 1, "input_tokens": 1200, "output_tokens": 30,
+         "cost": 0.01, "models": {"gpt-4o"}},
+    ),
+    "codex-other-forms/old-rollout.jsonl": (
+        "codex_older",
+        {"from_user": 1, "from_agent": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0, "input_tokens": None,
+         "cost": None, "models": set(), "skipped": 0},
+    ),
 }  # fmt: skip
 
 

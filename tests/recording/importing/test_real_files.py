@@ -18,6 +18,26 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
         {"from_user": 3, "model_calls": 6, "tool_calls": 12, "tool_results": 12, "unlinked": 0, "input_tokens": 202586,
          "output_tokens": 2152 + 2141, "reasoning_tokens": 2141, "cost": None, "skipped": 0},
     ),
+    # a voice run with timing only: none of its 973 ticks has text or tool calls
+    "06-tau2-bench/experiment/simulations/49b22f0c-4a56-41c5-922f-bc2a56e53a23.json": (
+        "tau2_bench",
+        {"sessions": 1, "from_user": 0, "from_agent": 0, "tool_calls": 0, "input_tokens": None, "cost": None, "skipped": 0},
+    ),
+    "07-aider/chat-history-first-part.aider.chat.history.md": (
+        "aider",
+        {"sessions": 294, "from_user": 434, "model_calls": 158, "input_tokens": 1565938, "output_tokens": 66655,
+         "skipped": 0},
+    ),
+    "16-codex/codex_exec-json.jsonl": (
+        "codex_exec",
+        {"from_user": 0, "from_agent": 1, "tool_calls": 0, "input_tokens": 12154, "output_tokens": 5, "cost": None},
+    ),
+    # of its two messages from the user, one is the context that Codex put in
+    "16-codex/rollout-codex-0.39.0.jsonl": (
+        "codex",
+        {"from_user": 2, "from_agent": 9, "tool_calls": 19, "tool_results": 19, "input_tokens": 270530,
+         "output_tokens": 12551, "cached_tokens": 136832, "cost": None},
+    ),
 }  # fmt: skip
 
 

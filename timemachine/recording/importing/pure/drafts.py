@@ -151,20 +151,23 @@ def session_draft(  # one argument per recorded property
     metadata: JsonObject | None = None,
     forked_from: str | None = None,
 ) -> SessionDraft:
-    """Return the session of these actions. It lasts from the earliest time to the latest, including the ends of actions."""
+    """Return the session of these actions. It starts at the earliest time and ends at the latest of its actions, including
+    their ends, or at `ended_at`. Its start alone does not tell when it ended."""
     times = [action.started_at for action in actions if action.started_at is not None]
-    times += [each for each in (started_at, ended_at) if each is not None]
     ends = [
         action.started_at + timedelta(milliseconds=action.duration_ms)
         for action in actions
         if action.started_at is not None and action.duration_ms is not None
     ]
+    if ended_at is not None:
+        ends.append(ended_at)
+    starts = [*times, *ends] if started_at is None else [started_at, *times, *ends]
     return SessionDraft(
         key=key,
         name=(shortened(name) if name else None) or first_words(actions) or key,
         agent=agent,
         user=user,
-        started_at=min(times, default=None),
+        started_at=min(starts, default=None),
         ended_at=max([*times, *ends], default=None),
         metadata={word: value for word, value in (metadata or {}).items() if value is not None},
         actions=tuple(actions),

@@ -33,12 +33,14 @@ class Opening:
     """The beginning of a file.
 
     `lines` are the objects among its first 100 lines. `document` is the JSON document as far as the first megabyte
-    goes, or None. `members` are the names in a readable ZIP archive.
+    goes, or None. `members` are the names in a readable ZIP archive. `text` is the first megabyte of a file without
+    any of these.
     """
 
     lines: tuple[JsonObject, ...] = ()
     document: Any = None
     members: frozenset[str] = frozenset()
+    text: str = ""
 
     @property
     def records(self) -> tuple[JsonObject, ...]:
@@ -69,7 +71,8 @@ def opening_of(data: Contents) -> Opening:
     document = _document(head.decode("utf-8-sig", "ignore"))
     if not lines and isinstance(document, dict):  # a single line that is longer than what is read here
         lines = (document,)
-    return Opening(lines=lines, document=document)
+    text = head.decode("utf-8-sig", "ignore") if not lines and document is None else ""
+    return Opening(lines=lines, document=document, text=text)
 
 
 def why_unreadable(data: Contents) -> str | None:
@@ -142,6 +145,13 @@ class Reader:
         self._skipped: list[LineSkipped] = []
         self._keys: Counter[str] = Counter()
 
+    def text(self) -> str:
+        """Return the file as text in UTF-8."""
+        try:
+            return self.data[:].decode("utf-8-sig")
+        except UnicodeDecodeError as why:
+            raise self.refusal(f"it is not UTF-8 text: byte {why.start + 1} cannot be read.") from why
+
     def document(self, member: bytes | None = None) -> Any:
         """Return the file, or a member of its archive, as one JSON document in UTF-8."""
         data = self.data if member is None else member
@@ -158,6 +168,13 @@ class Reader:
             raise self.refusal(f"it is not UTF-8 text: byte {why.start + 1} cannot be read.") from why
         except InvalidInput as why:
             raise self.refusal(_problem(why)) from why
+
+    def document_or_none(self) -> Any:
+        """Return the file as one JSON document, or None if it is not one, such as JSON lines."""
+        try:
+            return self.document()
+        except InvalidInput:
+            return None
 
     def json_object(self, member: bytes | None = None) -> JsonObject:
         """Return the document, which must be an object."""

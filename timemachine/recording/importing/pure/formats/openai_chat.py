@@ -16,6 +16,9 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 NAME: Final = "openai_chat"
 TITLE: Final = "chats in OpenAI's form (.jsonl, an object with messages on each line)"
 
+_OTHERS: Final = frozenset({"type", "termination_reason"})
+"""Fields of records of other tools, such as a simulation of tau2-bench."""
+
 
 def recognises(opening: Opening) -> bool:
     """Return whether one of the first records has messages with roles and comes from no other tool."""
@@ -34,7 +37,7 @@ def read(reader: Reader) -> ParsedFile:
 def _is_chat(record: JsonObject) -> bool:
     messages = record.get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
-    return isinstance(first, dict) and isinstance(first.get("role"), str) and "type" not in record
+    return isinstance(first, dict) and isinstance(first.get("role"), str) and _OTHERS.isdisjoint(record)
 
 
 def _session(chat: JsonObject, reader: Reader) -> SessionDraft:

@@ -46,7 +46,9 @@ def read(reader: Reader) -> ParsedFile:
 
 def _looks_right(record: JsonObject) -> bool:
     kind = record.get("type")
-    if not isinstance(kind, str):  # in a JSON Schema it may be a list
+    if (
+        not isinstance(kind, str) or "." in kind
+    ):  # a list in a JSON Schema; dots in the types of Codex's events
         return False
     spoken = kind in {"user", "assistant"} and isinstance(record.get("message"), dict)
     return spoken or any(mark in record for mark in _MARKS)

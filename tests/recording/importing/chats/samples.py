@@ -1,0 +1,205 @@
+"""Samples of Codex's other forms, tau2-bench and Aider, in the shapes that their sources define."""
+
+from typing import Any
+
+CODEX_OLDER: list[dict[str, Any]] = [
+    {"id": "co1", "timestamp": "2025-07-20T10:00:00.000Z", "instructions": None, "git": {"branch": "main"}},
+    {"record_type": "state"},
+    {"type": "message", "id": None, "role": "user", "content": [{"type": "input_text", "text": "Oil it."}]},
+    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "I look first."}]},
+    {
+        "type": "function_call",
+        "name": "shell",
+        "arguments": '{"command": ["ls"]}',
+        "call_id": "k1",
+    },
+    {"record_type": "state"},
+    {
+        "type": "function_call_output",
+        "call_id": "k1",
+        "output": '{"output": "no", "metadata": {"exit_code": 2, "duration_seconds": 0.1}}',
+    },
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Oiled."}]},
+    {"type": "odd"},
+]
+CODEX_OLDER_DOCUMENT = {
+    "session": {"id": "co2", "timestamp": "2025-05-01T10:00:00.000Z", "instructions": ""},
+    "items": [*CODEX_OLDER[2:5], "half"],
+}
+CODEX_EXEC: list[dict[str, Any]] = [
+    {"type": "thread.started", "thread_id": "t1"},
+    {"type": "turn.started"},
+    {"type": "item.completed", "item": {"id": "item_0", "type": "reasoning", "text": "I look first."}},
+    {
+        "type": "item.started",
+        "item": {
+            "id": "item_1", "type": "command_execution", "command": "ls", "aggregated_output": "",
+            "exit_code": None, "status": "in_progress",
+        },
+    },
+    {
+        "type": "item.completed",
+        "item": {
+            "id": "item_1", "type": "command_execution", "command": "ls", "aggregated_output": "no",
+            "exit_code": 2, "status": "failed",
+        },
+    },
+    {
+        "type": "item.completed",
+        "item": {
+            "id": "item_2", "type": "mcp_tool_call", "server": "files", "tool": "read", "arguments": {"path": "a"},
+            "result": None, "error": {"message": "gone"}, "status": "failed",
+        },
+    },
+    {
+        "type": "item.completed",
+        "item": {
+            "id": "item_3", "type": "file_change", "changes": [{"path": "a", "kind": "add"}], "status": "completed",
+        },
+    },
+    {"type": "item.started", "item": {"id": "item_4", "type": "web_search", "query": "hinges"}},
+    {"type": "item.completed", "item": {"id": "item_5", "type": "todo_list", "items": []}},
+    {"type": "item.completed", "item": {"id": "item_6", "type": "error", "message": "slow"}},
+    {"type": "item.completed", "item": {"id": "item_7", "type": "agent_message", "text": "Oiled."}},
+    {"type": "turn.completed", "usage": {"input_tokens": 100, "cached_input_tokens": 60, "output_tokens": 7}},
+    {"type": "turn.completed", "usage": {"input_tokens": 150, "cached_input_tokens": 80, "output_tokens": 9}},
+    {"type": "turn.completed", "usage": {"input_tokens": 20, "cached_input_tokens": 0, "output_tokens": 1}},
+    {"type": "turn.failed", "error": {"message": "no credit"}},
+    {"type": "error", "message": "stream closed"},
+]  # fmt: skip
+CODEX_EXEC_EARLY: list[dict[str, Any]] = [
+    {"type": "session.created", "session_id": "t2"},
+    {"type": "item.completed", "item": {"id": "item_0", "item_type": "assistant_message", "text": "Hello."}},
+    {"type": "session.created", "session_id": "t3"},
+    {"type": "item.completed", "item": {"id": "item_0", "item_type": "assistant_message", "text": "Again."}},
+    {"type": "item.completed"},
+]
+TAU2: dict[str, Any] = {
+    "timestamp": "2026-04-01T10:00:00",
+    "info": {
+        "agent_info": {"implementation": "llm_agent", "llm": "openai/gpt-x"},
+        "user_info": {"llm": "gpt-y"},
+        "environment_info": {"domain_name": "airline"},
+    },
+    "tasks": [{"id": "7"}],
+    "simulations": [
+        {
+            "id": "s1",
+            "task_id": "7",
+            "trial": 0,
+            "seed": 3,
+            "start_time": "2026-04-01T10:00:00",
+            "end_time": "2026-04-01T10:01:00",
+            "termination_reason": "user_stop",
+            "agent_cost": 0.02,
+            "user_cost": 0.005,
+            "reward_info": {"reward": 1.0},
+            "messages": [
+                {"role": "assistant", "content": "Hi!", "timestamp": "2026-04-01T10:00:01", "cost": 0.0},
+                {
+                    "role": "user", "content": "I am Zoë.", "timestamp": "2026-04-01T10:00:02",
+                    "usage": {"prompt_tokens": 40, "completion_tokens": 4}, "cost": 0.005,
+                },
+                {
+                    "role": "assistant", "content": None, "timestamp": "2026-04-01T10:00:05",
+                    "tool_calls": [
+                        {"id": "k1", "name": "get_user", "arguments": {"id": 7}, "requestor": "assistant"},
+                        {"id": "k2", "name": "get_user", "arguments": {"id": 8}, "requestor": "assistant"},
+                    ],
+                    "usage": {"prompt_tokens": 90, "completion_tokens": 9}, "cost": 0.01,
+                    "raw_data": {"model": "gpt-x-2026"}, "generation_time_seconds": 1.5,
+                },
+                {
+                    "role": "tool",
+                    "tool_messages": [
+                        {"role": "tool", "id": "k1", "content": "{}", "requestor": "assistant", "error": False,
+                         "timestamp": "2026-04-01T10:00:06"},
+                        {"role": "tool", "id": "k2", "content": "no 8", "requestor": "assistant", "error": True,
+                         "timestamp": "2026-04-01T10:00:06"},
+                    ],
+                },
+                {
+                    "role": "user", "content": None, "timestamp": "2026-04-01T10:00:07",
+                    "tool_calls": [{"id": "k3", "name": "restart", "arguments": {}, "requestor": "user"}],
+                },
+                {"role": "tool", "id": "k3", "content": None, "requestor": "user", "error": True,
+                 "timestamp": "2026-04-01T10:00:08"},
+                "half",
+            ],
+            "ticks": [{"tick_id": 0}],
+        },
+        "half",
+        {"id": "s2", "task_id": "8", "termination_reason": "agent_error", "agent_cost": None, "messages": []},
+    ],
+}  # fmt: skip
+_SILENT = {"role": "user", "contains_speech": False}
+TAU2_VOICE: dict[str, Any] = {
+    "id": "s3",
+    "task_id": "9",
+    "trial": 1,
+    "termination_reason": "user_stop",
+    "mode": "full_duplex",
+    "ticks": [
+        {"tick_id": 0, "timestamp": "2026-04-01T10:00:00", "agent_chunk": None, "user_chunk": _SILENT},
+        {"tick_id": 1, "timestamp": "2026-04-01T10:00:01", "agent_chunk": None, "user_chunk": _SILENT},
+        {
+            "tick_id": 2, "timestamp": "2026-04-01T10:00:02",
+            "agent_chunk": {"role": "assistant", "content": "Hello", "contains_speech": True},
+            "user_chunk": _SILENT,
+            "agent_tool_calls": [{"id": "k1", "name": "find", "arguments": {"id": 7}}],
+        },
+        {
+            "tick_id": 3, "timestamp": "2026-04-01T10:00:03",
+            "agent_tool_results": [{"role": "tool", "id": "k1", "content": "Zoë"}],
+            "user_chunk": {"role": "user", "content": "Hm", "contains_speech": True},
+        },
+        {"tick_id": 4, "timestamp": "2026-04-01T10:00:04", "user_chunk": {"contains_speech": True}},
+        {"tick_id": 5, "agent_tool_results": ["half"]},
+        {"tick_id": 6, "user_chunk": {"tool_calls": [{"id": "k2", "name": "look", "arguments": {}}]},
+         "user_tool_calls": [{"id": "k2", "name": "look", "arguments": {}}]},
+        "half",
+    ],
+}  # fmt: skip
+AIDER = """
+# aider chat started at 2026-04-01 10:00:00
+
+> /usr/bin/aider --model gpt-x
+> Aider v0.86.2
+> Main model: openrouter/anthropic/claude-x with diff edit format, infinite output
+> Weak model: gpt-y
+
+#### fix the bug
+#### in a.py
+
+I will.
+
+> quoted by the model
+
+```python
+print(1)
+```
+
+> Tokens: 1.2k sent, 300 cache write, 4k cache hit, 30 received.
+Cost: $0.01 message, $0.01 session.
+> Applied edit to a.py
+#### /run make
+
+> litellm.InternalServerError: AnthropicException - Overloaded
+> Retrying in 0.2 seconds...
+
+> Tokens: 5,244 sent, 604 received.
+
+Not asked.
+
+# aider chat started at 2026-04-01 11:00:00
+
+> Model: gpt-x
+> Tokens: 900 sent, 5 received. Cost: $0.0019 request, $0.0019 session.
+> Main model: o9 with architect edit format
+> Tokens: 1 sent, 1 received. Cost: $1,000.50 send, $1,000.50 session.
+> Cost: $3.00 message, $3.00 session.
+> Tokens: 1.2.3 sent, . received.
+> Tokens: 99999999999999M sent, 1M received.
+####
+#### no more
+"""
