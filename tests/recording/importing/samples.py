@@ -229,6 +229,17 @@ SAMPLES: dict[str, list[bytes]] = {
     "codex_exec": [lines(*chats.CODEX_EXEC), lines(*chats.CODEX_EXEC_EARLY)],
     "tau2_bench": [document(chats.TAU2), document(chats.TAU2_VOICE)],
     "aider": [chats.AIDER.encode()],
+    "cline": [
+        document(agents.CLINE),
+        document(agents.CLINE_HISTORY),
+        document(agents.CLINE_SCREEN),
+        archive(
+            {
+                "1/api_conversation_history.json": agents.CLINE_HISTORY,
+                "1/ui_messages.json": agents.CLINE_SCREEN,
+            }
+        ),
+    ],
     "codex": [lines(*CODEX_RECORDS), lines(*CODEX_RECORDS)[:-9]],
     "openai_chat": [
         lines({"messages": CHAT}, {"messages": CHAT[:2], "model": "gpt-x", "tools": []}),

@@ -14,6 +14,10 @@ from tests.recording.importing.totals import totals
 from timemachine.recording.importing.pure.registry import detect_format
 
 FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
+    "formats-refused/cline_api_conversation_history.json": (
+        "cline",
+        {"from_user": 1, "from_agent": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0, "cost": None},
+    ),
     "formats-refused/gemini.json": (
         "gemini_cli",
         {"from_user": 1, "from_agent": 1, "model_calls": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0,

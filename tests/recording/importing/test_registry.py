@@ -61,7 +61,7 @@ def test_a_claude_code_session_is_recognised_by_its_lines(data: bytes) -> None:
     ],
 )
 def test_a_file_that_is_not_a_transcript_is_refused_with_what_was_expected(data: bytes) -> None:
-    with pytest.raises(InvalidInput, match=r"Known formats: .*claude_code, codex") as refusal:
+    with pytest.raises(InvalidInput, match=r"Known formats: .*claude_code, .*codex") as refusal:
         read(data, None, "notes.txt")
 
     assert refusal.value.code == "unknown_format"

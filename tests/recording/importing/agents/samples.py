@@ -44,3 +44,100 @@ GEMINI_LINES: list[dict[str, Any]] = [
     {"$rewindTo": "m2"},
     {"$set": {"summary": "Listing files", "lastUpdated": AT(9)}},
 ]
+
+MS = 1_772_359_200_000
+CLINE: dict[str, Any] = {
+    "version": 1,
+    "updated_at": AT(9),
+    "agent": "lead",
+    "sessionId": "cl1",
+    "system_prompt": "You are Cline.",
+    "messages": [
+        {"id": "u1", "role": "user", "content": [{"type": "text", "text": "Read a.py"}], "ts": MS},
+        {
+            "id": "a1",
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "Look first."},
+                {"type": "text", "text": "I read it."},
+                {"type": "tool_use", "id": "t1", "name": "read_files", "input": {"paths": ["a.py"]}},
+            ],
+            "ts": MS + 1000,
+            "modelInfo": {"id": "anthropic/claude-x", "provider": "cline", "family": "claude"},
+            "metrics": {
+                "inputTokens": 100,
+                "outputTokens": 10,
+                "cacheReadTokens": 80,
+                "cacheWriteTokens": 0,
+                "cost": 0.25,
+            },
+        },
+        {
+            "id": "u2",
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "t1",
+                    "name": "read_files",
+                    "content": [{"query": "a.py", "result": "x = 1", "success": True}],
+                }
+            ],
+            "ts": MS + 2000,
+        },
+    ],
+}
+CLINE_HISTORY: list[dict[str, Any]] = [
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "<task>\nMend it\n</task>"},
+            {"type": "text", "text": "<environment_details>\nVS Code\n</environment_details>"},
+        ],
+        "ts": MS,
+    },
+    {
+        "role": "assistant",
+        "content": "I look.\n<read_file>\n<path>a.py</path>\n</read_file>",
+        "ts": MS + 2000,
+        "modelInfo": {"modelId": "claude-x", "providerId": "anthropic", "mode": "act"},
+    },
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "[read_file for 'a.py'] Result:"},
+            {"type": "text", "text": "x = 1"},
+            {"type": "text", "text": "<environment_details>\n</environment_details>"},
+        ],
+        "ts": MS + 3000,
+    },
+]
+CLINE_SCREEN: list[dict[str, Any]] = [
+    {"ts": MS, "type": "say", "say": "task", "text": "Mend it"},
+    {
+        "ts": MS + 500,
+        "type": "say",
+        "say": "api_req_started",
+        "text": '{"request": "Mend it", "tokensIn": 5, "tokensOut": 0, "cost": 0.01, "cancelReason": "streaming_failed", '
+        '"streamingFailedMessage": "Overloaded"}',
+    },
+    {
+        "ts": MS + 1000,
+        "type": "say",
+        "say": "api_req_started",
+        "text": '{"request": "Mend it", "tokensIn": 20, "tokensOut": 10, "cacheReads": 80, "cacheWrites": 7, "cost": 0.5}',
+    },
+    {"ts": MS + 1500, "type": "say", "say": "reasoning", "text": "Look first."},
+    {"ts": MS + 1600, "type": "say", "say": "text", "text": "I look."},
+    {"ts": MS + 1700, "type": "ask", "ask": "tool", "text": '{"tool": "readFile", "path": "a.py"}'},
+    {"ts": MS + 1800, "type": "ask", "ask": "command", "text": "ls"},
+    {"ts": MS + 1900, "type": "say", "say": "command_output", "text": "a.py"},
+    {"ts": MS + 2000, "type": "say", "say": "error", "text": "No such file"},
+    {
+        "ts": MS + 2100,
+        "type": "say",
+        "say": "subagent_usage",
+        "text": '{"tokensIn": 3, "tokensOut": 2, "cost": 0.125}',
+    },
+    {"ts": MS + 2200, "type": "say", "say": "checkpoint_created"},
+]

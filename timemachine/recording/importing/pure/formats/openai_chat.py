@@ -16,7 +16,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 NAME: Final = "openai_chat"
 TITLE: Final = "chats in OpenAI's form (.jsonl, an object with messages on each line)"
 
-_OTHERS: Final = frozenset({"type", "termination_reason"})
+_OTHERS: Final = frozenset({"type", "termination_reason", "sessionId", "trajectory_format"})
 """Fields of records of other tools, such as a simulation of tau2-bench."""
 
 
@@ -37,7 +37,12 @@ def read(reader: Reader) -> ParsedFile:
 def _is_chat(record: JsonObject) -> bool:
     messages = record.get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
-    return isinstance(first, dict) and isinstance(first.get("role"), str) and _OTHERS.isdisjoint(record)
+    return (
+        isinstance(first, dict)
+        and isinstance(first.get("role"), str)
+        and "ts" not in first
+        and _OTHERS.isdisjoint(record)
+    )
 
 
 def _session(chat: JsonObject, reader: Reader) -> SessionDraft:
