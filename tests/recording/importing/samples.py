@@ -210,6 +210,7 @@ DAKERA: list[dict[str, Any]] = [
 ]
 SAMPLES: dict[str, list[bytes]] = {
     "timemachine": [lines(*OURS), lines({**OURS[0], "through": 0})],
+    "opencode": [document(agents.OPENCODE)],
     "otlp_json": [lines(OTLP_CHILD, OTLP_ROOT), document(OTLP_CHILD), lines(OTLP_CHILD, OTLP_CHILD)],
     "agentos": [lines(*AGENTOS), document(AGENTOS), document({"entries": AGENTOS})],
     "atif": [document(ATIF), document(ATIF)[:-200]],

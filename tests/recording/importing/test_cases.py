@@ -38,6 +38,11 @@ FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
         {"from_user": 1, "from_agent": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0, "input_tokens": None,
          "cost": None, "models": set(), "skipped": 0},
     ),
+    "formats-refused/opencode-export.json": (
+        "opencode",
+        {"from_user": 0, "from_agent": 1, "model_calls": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0,
+         "input_tokens": 10, "output_tokens": 5, "cost": 0.01, "models": {"anthropic:claude-sonnet-4-5"}},
+    ),
 }  # fmt: skip
 
 

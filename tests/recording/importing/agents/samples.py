@@ -141,3 +141,59 @@ CLINE_SCREEN: list[dict[str, Any]] = [
     },
     {"ts": MS + 2200, "type": "say", "say": "checkpoint_created"},
 ]
+
+OPENCODE: dict[str, Any] = {
+    "info": {
+        "id": "ses_2",
+        "version": "1.0.0",
+        "directory": "/app",
+        "parentID": "ses_1",
+        "title": "List files",
+        "time": {"created": MS, "updated": MS + 9000},
+    },
+    "messages": [
+        {
+            "info": {"id": "msg_1", "role": "user", "sessionID": "ses_2", "time": {"created": MS}},
+            "parts": [
+                {"id": "p1", "type": "text", "text": "List the files"},
+                {"id": "p2", "type": "text", "text": "Called the read tool", "synthetic": True},
+                {"id": "p3", "type": "file", "mime": "image/png", "url": "data:"},
+            ],
+        },
+        {
+            "info": {
+                "id": "msg_2",
+                "role": "assistant",
+                "agent": "build",
+                "modelID": "claude-x",
+                "providerID": "anthropic",
+                "cost": 0.25,
+                "tokens": {
+                    "total": 135,
+                    "input": 20,
+                    "output": 10,
+                    "reasoning": 5,
+                    "cache": {"read": 90, "write": 10},
+                },
+                "time": {"created": MS + 1000, "completed": MS + 3000},
+            },
+            "parts": [
+                {"type": "step-start"},
+                {"type": "reasoning", "text": "Look.", "time": {"start": MS + 1100}},
+                {
+                    "type": "tool",
+                    "callID": "k1",
+                    "tool": "bash",
+                    "state": {
+                        "status": "completed",
+                        "input": {"command": "ls"},
+                        "output": "a.py",
+                        "time": {"start": MS + 1500, "end": MS + 1750},
+                    },
+                },
+                {"type": "text", "text": "a.py"},
+                {"type": "step-finish", "cost": 0.25, "tokens": {"input": 20, "output": 10}},
+            ],
+        },
+    ],
+}

@@ -158,7 +158,7 @@ def test_later_versions_of_roo_code_include_cached_tokens(stated: str, expected:
 
 
 def test_messages_of_the_ai_sdk_are_read() -> None:
-    value = {
+    value: dict[str, Any] = {
         "version": 2,
         "messages": [
             {"role": "user", "content": "Read", "ts": MS},
@@ -206,7 +206,8 @@ def test_two_tasks_in_an_archive_are_two_sessions() -> None:
 
 
 def test_a_file_without_messages_is_refused() -> None:
-    for value in ([], {"messages": 7}, 7):
+    values: list[Any] = [[], {"messages": 7}, 7]
+    for value in values:
         with pytest.raises(InvalidInput, match="no messages"):
             read(document(value), "cline")
 

@@ -1,0 +1,215 @@
+"""Sessions of OpenCode, as `opencode export` prints them: `{info, messages: [{info, parts}]}`.
+
+The forms of messages and parts are those of
+https://github.com/sst/opencode/blob/dev/packages/opencode/src/session/message-v2.ts. The report counts messages, and
+the rest of the file, which becomes an `event`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.drafts import (
+    Ids,
+    id_with_digest,
+    session_draft,
+    system_event,
+    tool_call,
+    tool_result,
+)
+from timemachine.recording.importing.pure.model_turns import speaker, thought, turn_or_parts, written
+from timemachine.recording.importing.pure.reader import Opening, Reader
+from timemachine.recording.importing.pure.report import ParsedFile
+from timemachine.recording.importing.pure.values import (
+    count_at,
+    dollars,
+    list_at,
+    milliseconds_between,
+    model_name,
+    moment_after_1970,
+    record_at,
+    short_text_at,
+    text_at,
+)
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+
+NAME: Final = "opencode"
+TITLE: Final = "a session of OpenCode (the JSON of `opencode export`)"
+_AGENT: Final = "opencode"
+_OF_THE_FILES: Final = frozenset({"step-start", "step-finish", "snapshot", "patch"})
+"""Parts that are in the source of their message only."""
+
+
+def recognises(opening: Opening) -> bool:
+    """Return whether it has a session and messages with parts."""
+    return isinstance(opening.fields.get("info"), dict) and any(
+        isinstance(each, dict) and isinstance(each.get("info"), dict) and isinstance(each.get("parts"), list)
+        for each in list_at(opening.fields, "messages")
+    )
+
+
+def read(reader: Reader) -> ParsedFile:
+    """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if it has no messages."""
+    found = reader.json_object()
+    if not list_at(found, "messages"):
+        raise reader.refusal("it has no `messages`.")
+    about = record_at(found, "info")
+    ids = Ids()
+    rest = {name: value for name, value in found.items() if name != "messages"}
+    reader.use()
+    actions = [system_event("session", ids.claim("session"), rest, rest)]
+    for message in list_at(found, "messages"):
+        if reader.takes(message, "a message"):
+            actions += _message_actions(message, ids)
+    session = session_draft(
+        reader.key(short_text_at(about, "id"), found),
+        actions,
+        name=text_at(about, "title"),
+        agent=_AGENT,
+        started_at=_at(record_at(about, "time"), "created"),
+        ended_at=_at(record_at(about, "time"), "updated"),
+        metadata={
+            name: text_at(about, name) for name in ("version", "directory", "projectID", "parentID", "slug")
+        },
+        forked_from=short_text_at(about, "parentID"),
+    )
+    return reader.parsed([session])
+
+
+def _at(times: JsonObject, name: str) -> Any:
+    return moment_after_1970(times.get(name), seconds_each=0.001)
+
+
+def _message_actions(message: JsonObject, ids: Ids) -> list[ActionDraft]:
+    about = record_at(message, "info")
+    times = record_at(about, "time")
+    base = ActionDraft(
+        kind="message",
+        id=ids.claim(short_text_at(about, "id") or id_with_digest("message", message)),
+        started_at=_at(times, "created"),
+        source=message,
+    )
+    parts = [each for each in list_at(message, "parts") if isinstance(each, dict)]
+    if about.get("role") != "assistant":
+        return turn_or_parts(speaker("user", base), _parts(speaker("user", base), parts), ids)
+    stem = replace(speaker("agent", base), agent=short_text_at(about, "agent", "mode") or _AGENT)
+    tools = [each for each in parts if each.get("type") == "tool"]
+    failure = record_at(about, "error")
+    call = replace(
+        stem,
+        kind="llm_call",
+        model=model_name(short_text_at(about, "modelID"), short_text_at(about, "providerID")),
+        usage=_usage(about, parts),
+        cost_usd=dollars(about.get("cost")),
+        # while tools run, the message is not complete
+        duration_ms=None if tools else milliseconds_between(stem.started_at, _at(times, "completed")),
+        output=written(
+            content="\n".join(text for each in parts if (text := _text(each, "text"))),
+            tool_calls=[
+                {
+                    "id": each.get("callID"),
+                    "name": each.get("tool"),
+                    "input": record_at(each, "state").get("input"),
+                }
+                for each in tools
+            ],
+        ),
+        error_type=(short_text_at(failure, "name") or "error") if failure else None,
+        error_message=text_at(record_at(failure, "data"), "message") or text_at(failure, "message"),
+    )
+    return turn_or_parts(call, _parts(stem, parts), ids)
+
+
+def _text(part: JsonObject, kind: str) -> str | None:
+    return text_at(part, "text") if part.get("type") == kind else None
+
+
+def _parts(stem: ActionDraft, parts: Sequence[JsonObject]) -> Iterator[ActionDraft]:
+    for part in parts:
+        kind = short_text_at(part, "type") or "unknown"
+        base = replace(stem, started_at=_at(record_at(part, "time"), "start") or stem.started_at)
+        if kind == "tool":
+            yield from _tool(base, part)
+        elif kind == "reasoning":
+            yield thought(base, text_at(part, "text"))
+        elif kind == "text":
+            tags = (*base.tags, "meta") if part.get("synthetic") is True else base.tags
+            yield replace(base, tags=tags, output=part.get("text"))
+        elif kind == "file":
+            yield replace(base, output=part)
+        elif kind not in _OF_THE_FILES:
+            yield _event(base, kind, part)
+
+
+def _event(base: ActionDraft, kind: str, part: JsonObject) -> ActionDraft:
+    """Return what happened between messages; a `retry` has the error of the attempt."""
+    failure = record_at(part, "error")
+    return replace(
+        base,
+        kind="event",
+        layer="sys",
+        role="system",
+        name=kind[:80],
+        started_at=_at(record_at(part, "time"), "created") or base.started_at,
+        output=part,
+        error_type=(short_text_at(failure, "name") or "error") if failure else None,
+        error_message=text_at(record_at(failure, "data"), "message"),
+    )
+
+
+def _tool(base: ActionDraft, part: JsonObject) -> Iterator[ActionDraft]:
+    state = record_at(part, "state")
+    times = record_at(state, "time")
+    tool, call_id = short_text_at(part, "tool"), short_text_at(part, "callID")
+    base = replace(base, started_at=_at(times, "start") or base.started_at)
+    yield tool_call(base, tool=tool, call_id=call_id, given=state.get("input"))
+    failed = state.get("status") == "error"
+    if failed or "output" in state:
+        yield tool_result(
+            replace(base, duration_ms=milliseconds_between(_at(times, "start"), _at(times, "end"))),
+            tool=tool,
+            call_id=call_id,
+            output=state.get("output"),
+            error_type="tool_error" if failed else None,
+            error_message=text_at(state, "error") if failed else None,
+        )
+
+
+def _usage(about: JsonObject, parts: Sequence[JsonObject]) -> Usage | None:
+    """Return the tokens of the message. If it took several requests, it states only those of the last; the sum of
+    its `step-finish` parts is that of all."""
+    finished = [each for each in parts if each.get("type") == "step-finish" and record_at(each, "tokens")]
+    counts = [_counted(record_at(each, "tokens")) for each in finished]
+    if len(counts) <= 1:
+        counts = [_counted(record_at(about, "tokens"))]
+    summed = {name: _sum([getattr(each, name) for each in counts]) for name in Usage.__dataclass_fields__}
+    found = Usage(**summed)
+    return None if found == Usage() else found
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    known = [each for each in counts if each is not None]
+    return sum(known) if known else None
+
+
+def _counted(tokens: JsonObject) -> Usage:
+    """Return the tokens. `input` leaves out those of the cache. `output` leaves out reasoning in later versions, which
+    the total shows; without a total, it includes reasoning if it can."""
+    cache = record_at(tokens, "cache")
+    fresh, output = count_at(tokens, "input"), count_at(tokens, "output")
+    reasoning = count_at(tokens, "reasoning")
+    cached, stored, total = count_at(cache, "read"), count_at(cache, "write"), count_at(tokens, "total")
+    all_read = None if fresh is None else fresh + (cached or 0) + (stored or 0)
+    if output is not None and reasoning:
+        known = (all_read or 0) + output
+        apart = output < reasoning if total is None else total >= known + reasoning
+        output = output + reasoning if apart else output
+    return Usage(
+        input_tokens=all_read,
+        output_tokens=output,
+        total_tokens=total,
+        cached_tokens=cached,
+        cache_write_tokens=stored,
+        reasoning_tokens=reasoning,
+    )
