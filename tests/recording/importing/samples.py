@@ -223,7 +223,12 @@ SAMPLES: dict[str, list[bytes]] = {
         document(LANGFUSE_SESSION),
         document([LANGFUSE_TRACE, LANGFUSE_SESSION]),
     ],
-    "langsmith": [lines(*LANGSMITH), document(LANGSMITH), document({"runs": LANGSMITH})],
+    "langsmith": [
+        lines(*LANGSMITH),
+        document(LANGSMITH),
+        document({"runs": LANGSMITH}),
+        document(chats.LANGSMITH_BODY),
+    ],
     "memvid": [document(MEMVID)],
     "claude_code": [CLAUDE_CODE],
     "codex_older": [lines(*chats.CODEX_OLDER), document(chats.CODEX_OLDER_DOCUMENT)],

@@ -44,6 +44,11 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
         {"from_user": 5, "model_calls": 16, "tool_calls": 11, "tool_results": 11, "unlinked": 0, "input_tokens": 630254,
          "output_tokens": 4395, "cost": 2.036023, "skipped": 0},
     ),
+    "18-langsmith/langsmith_py_wrap_openai_stream.json": (
+        "langsmith",
+        {"sessions": 1, "model_calls": 1, "input_tokens": 9, "output_tokens": 9, "cost": None,
+         "models": {"openai:gpt-4o-mini"}, "skipped": 0},
+    ),
 }  # fmt: skip
 
 

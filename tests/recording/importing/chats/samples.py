@@ -203,3 +203,30 @@ Not asked.
 ####
 #### no more
 """
+_CHAT_RUN = {"id": "r1", "trace_id": "r1", "dotted_order": "1", "name": "ChatOpenAI"}
+_CHAT_MODEL = {"metadata": {"ls_provider": "openai", "ls_model_name": "gpt-x", "ls_model_type": "chat"}}
+LANGSMITH_BODY: dict[str, Any] = {
+    "post": [
+        {
+            **_CHAT_RUN, "run_type": "llm", "start_time": "2026-03-01T10:00:00+00:00", "extra": _CHAT_MODEL,
+            "inputs": {"messages": [{"role": "user", "content": "Hello"}]}, "outputs": {}, "session_name": "default",
+        },
+        "half",
+    ],
+    "patch": [
+        {
+            **_CHAT_RUN, "end_time": "2026-03-01T10:00:02+00:00", "extra": _CHAT_MODEL, "parent_run_id": None,
+            "outputs": {
+                "choices": [{"message": {"role": "assistant", "content": "Hi"}}],
+                "usage_metadata": {
+                    "input_tokens": 9, "output_tokens": 3, "total_tokens": 12,
+                    "input_token_details": {"cache_read": 4}, "output_token_details": {"reasoning": 1},
+                },
+            },
+        },
+        {"id": "r2", "trace_id": "r2", "dotted_order": "2", "extra": _CHAT_MODEL, "outputs": {"usage": {
+            "input_tokens": 5, "output_tokens": 1, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 2,
+        }}},
+        {"id": "r3", "trace_id": "r3", "dotted_order": "3", "end_time": "2026-03-01T10:00:02+00:00"},
+    ],
+}  # fmt: skip

@@ -1,11 +1,14 @@
 """Runs of LangSmith: JSON lines, a list, or an object with `runs`; one session per thread, or per trace without a
 thread.
 
-The report counts runs.
+The SDK sends bodies with `post` (runs that started) and `patch` (the same runs when they ended), which are read as
+well, one or several. Records with the same id are one run: what a later one states replaces what an earlier one did.
+
+The report counts runs, or the records of bodies.
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -25,33 +28,81 @@ from timemachine.recording.importing.pure.values import (
     short_text_at,
     text_at,
     usage_of,
+    with_cached_input,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 
 NAME: Final = "langsmith"
-TITLE: Final = "LangSmith runs (.jsonl, a JSON list, or an object with runs)"
+TITLE: Final = "LangSmith runs (.jsonl, a JSON list, an object with runs, or bodies of the SDK)"
 _THREAD: Final = ("thread_id", "session_id", "conversation_id")
 _LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """A run as its records state it together. `source` is the record, or a list if there are several."""
+
+    fields: JsonObject
+    source: Any
+
+
 def recognises(opening: Opening) -> bool:
-    """Return whether one of the first records is a run."""
+    """Return whether one of the first records is a run or a body with runs."""
     return any(
-        "run_type" in each and ("id" in each or "trace_id" in each) for each in opening.records_inside("runs")
+        ("run_type" in each and ("id" in each or "trace_id" in each)) or _is_body(each)
+        for each in opening.records_inside("runs")
     )
 
 
 def read(reader: Reader) -> ParsedFile:
     """Return the sessions of the runs, in the order of their trees. Raises `InvalidInput` if there are no runs."""
-    threads = reader.groups(
-        _thread,
-        usable=lambda record: isinstance(record.get("run_type"), str),
-        otherwise="It has no `run_type`, so it is not a run.",
-        inside="runs",
-    )
+    records: dict[str, list[JsonObject]] = {}
+    for record in _records(reader):
+        records.setdefault(short_text_at(record, "id") or f"#{len(records)}", []).append(record)
+    threads: dict[str, list[_Run]] = {}
+    for same in records.values():
+        run = _merged(same)
+        threads.setdefault(_thread(run.fields), []).append(run)
     if not threads:
         raise reader.refusal("no record in it has a `run_type`.")
-    return reader.parsed(_session(reader.key(thread, runs), runs) for thread, runs in threads.items())
+    return reader.parsed(
+        _session(reader.key(thread, _fields(runs)), runs) for thread, runs in threads.items()
+    )
+
+
+def _is_body(record: JsonObject) -> bool:
+    """Return whether it is a body of the SDK: all runs in it have an id and a place in their tree."""
+    inside = [*list_at(record, "post"), *list_at(record, "patch")]
+    first = inside[0] if inside else None
+    return isinstance(first, dict) and "id" in first and ("run_type" in first or "dotted_order" in first)
+
+
+def _records(reader: Reader) -> Iterator[JsonObject]:
+    """Yield the runs, counted, those of a body with what was posted first."""
+    for record in reader.records(
+        lambda record: isinstance(record.get("run_type"), str) or _is_body(record),
+        "It has no `run_type`, so it is not a run.",
+        inside="runs",
+    ):
+        if not _is_body(record):
+            reader.use()
+            yield record
+            continue
+        for each in (*list_at(record, "post"), *list_at(record, "patch")):
+            if reader.takes(each, "a run"):
+                yield each
+
+
+def _merged(records: list[JsonObject]) -> _Run:
+    fields: JsonObject = {}
+    for record in records:
+        stated = {name: value for name, value in record.items() if value not in (None, "", [], {})}
+        fields = {**record, **fields, **stated}
+    return _Run(fields=fields, source=records[0] if len(records) == 1 else records)
+
+
+def _fields(runs: list[_Run]) -> list[JsonObject]:
+    return [each.fields for each in runs]
 
 
 def _thread(run: JsonObject) -> str:
@@ -61,12 +112,15 @@ def _thread(run: JsonObject) -> str:
     )
 
 
-def _session(key: str, runs: list[JsonObject]) -> SessionDraft:
-    ordered = sorted(runs, key=lambda run: (_started(run) or _LATEST, text_at(run, "dotted_order") or ""))
+def _session(key: str, runs: list[_Run]) -> SessionDraft:
+    def place(run: _Run) -> tuple[datetime, str]:
+        return _started(run.fields) or _LATEST, text_at(run.fields, "dotted_order") or ""
+
+    ordered = sorted(runs, key=place)
     ids = Ids()
-    names = {run_id: run_id for run in ordered if (run_id := short_text_at(run, "id")) is not None}
+    names = {run_id: run_id for run in _fields(ordered) if (run_id := short_text_at(run, "id")) is not None}
     actions = [action for run in ordered for action in _run(run, names, ids)]
-    top = next((run for run in ordered if run.get("parent_run_id") is None), ordered[0])
+    top = next((run for run in _fields(ordered) if run.get("parent_run_id") is None), ordered[0].fields)
     return session_draft(
         key,
         actions,
@@ -84,7 +138,8 @@ def _started(run: JsonObject) -> datetime | None:
     return moment(run.get("start_time"), offset_missing=True)
 
 
-def _run(run: JsonObject, names: dict[str, str], ids: Ids) -> Iterator[ActionDraft]:
+def _run(merged: _Run, names: dict[str, str], ids: Ids) -> Iterator[ActionDraft]:
+    run = merged.fields
     name = ids.claim(short_text_at(run, "id") or id_with_digest("run", run))
     start = _started(run)
     error = text_at(run, "error")
@@ -102,9 +157,9 @@ def _run(run: JsonObject, names: dict[str, str], ids: Ids) -> Iterator[ActionDra
         output=run.get("outputs"),
         error_type=None if error is None else "run_error",
         error_message=error,
-        source=run,
+        source=merged.source,
     )
-    kind = run["run_type"]
+    kind = _kind(run)
     if kind == "llm":
         yield _call(run, base)
     elif kind == "retriever":
@@ -116,6 +171,12 @@ def _run(run: JsonObject, names: dict[str, str], ids: Ids) -> Iterator[ActionDra
         yield from call_and_result(base, ids)
     else:
         yield replace(base, tags=(kind[:80],))
+
+
+def _kind(run: JsonObject) -> str:
+    """Return the type of a run. The end of a run whose start was not sent does not name it."""
+    is_call = "ls_model_type" in record_at(run, "extra", "metadata")
+    return text_at(run, "run_type") or ("llm" if is_call else "unknown")
 
 
 def _call(run: JsonObject, base: ActionDraft) -> ActionDraft:
@@ -133,20 +194,45 @@ def _call(run: JsonObject, base: ActionDraft) -> ActionDraft:
 
 
 def _usage(run: JsonObject) -> Usage | None:
-    """Return the tokens: those of the run itself first, then those of its `usage_metadata`, which also has cached and
+    """Return the tokens: those of the run itself first, then those that its output states, which also has cached and
     reasoning tokens."""
-    recorded = record_at(run, "outputs", "usage_metadata") or record_at(run, "usage_metadata")
+    recorded = next(filter(None, _usages(run)), {})
     first = usage_of(run, read=["prompt_tokens"], written=["completion_tokens"]) or Usage()
-    second = usage_of(recorded, read=["input_tokens"], written=["output_tokens"]) or Usage()
-    read = record_at(recorded, "input_token_details")
-    found = replace(
-        second,
-        **{name: count for name, count in asdict(first).items() if count is not None},
-        cached_tokens=count_at(read, "cache_read"),
-        cache_write_tokens=count_at(read, "cache_creation"),
-        reasoning_tokens=count_at(record_at(recorded, "output_token_details"), "reasoning"),
+    second = (
+        usage_of(
+            recorded,
+            read=["input_tokens", "prompt_tokens"],
+            written=["output_tokens", "completion_tokens"],
+            cached=["cache_read_input_tokens"],
+            cache_write=["cache_creation_input_tokens"],
+        )
+        or Usage()
     )
+    if "cache_read_input_tokens" in recorded:  # Anthropic does not include them
+        second = with_cached_input(second) or Usage()
+    read = record_at(recorded, "input_token_details") or record_at(recorded, "prompt_tokens_details")
+    written = record_at(recorded, "output_token_details") or record_at(recorded, "completion_tokens_details")
+    details = {
+        "cached_tokens": count_at(read, "cache_read", "cached_tokens"),
+        "cache_write_tokens": count_at(read, "cache_creation"),
+        "reasoning_tokens": count_at(written, "reasoning", "reasoning_tokens"),
+    }
+    stated = {**asdict(first), **details}
+    found = replace(second, **{name: count for name, count in stated.items() if count is not None})
     return None if found == Usage() else found
+
+
+def _usages(run: JsonObject) -> Iterator[JsonObject]:
+    """Yield the places where versions of LangChain and the SDK have written the tokens of a run."""
+    outputs = record_at(run, "outputs")
+    yield record_at(outputs, "usage_metadata")
+    yield record_at(run, "usage_metadata")
+    for batch in list_at(outputs, "generations"):
+        for generation in batch if isinstance(batch, list) else [batch]:
+            yield record_at(generation, "message", "kwargs", "usage_metadata")
+    yield record_at(outputs, "llm_output", "token_usage")
+    yield record_at(outputs, "llm_output", "usage")
+    yield record_at(outputs, "usage")
 
 
 def _hit(rank: int, document: Any) -> HitDraft:
