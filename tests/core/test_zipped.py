@@ -3,8 +3,10 @@
 import io
 import stat
 import struct
+import sys
 import warnings
 import zipfile
+import zlib
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,11 @@ from timemachine.core.pure import zip_files
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.zip_files import Archive, is_zip, names_in
 from timemachine.recording.importing.pure.reader import opening_of
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 
 def archive(*members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -130,11 +137,55 @@ def test_an_encrypted_member_is_refused() -> None:
     assert "'a/b.json' is encrypted" in reason(in_the_directory(GOOD, 8, 1, 2), "a/b.json")
 
 
-@pytest.mark.parametrize(("method", "called"), [(93, "Zstandard"), (12, "bzip2"), (77, "method 77")])
+@pytest.mark.parametrize(("method", "called"), [(95, "XZ"), (12, "bzip2"), (77, "method 77")])
 def test_another_compression_is_refused_by_name(method: int, called: str) -> None:
     assert f"is compressed with {called}; repack it" in reason(
         in_the_directory(GOOD, 10, method, 2), "a/b.json"
     )
+
+
+def packed_with_zstandard(content: bytes, packed: bytes | None = None) -> bytes:
+    """An archive with one member, `a.json`, as Inspect writes it."""
+    packed = zstd.compress(content) if packed is None else packed
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as made:
+        made.writestr(zipfile.ZipInfo("a.json"), packed)
+    data = held.getvalue()
+    crc = zlib.crc32(content).to_bytes(4, "little")
+    for signature, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        place = data.index(signature) + at
+        sizes = len(packed).to_bytes(4, "little") + len(content).to_bytes(4, "little")
+        data = data[:place] + b"\x5d\0" + data[place + 2 : place + 6] + crc + sizes + data[place + 18 :]
+    return data
+
+
+def test_a_member_packed_with_zstandard_is_read() -> None:
+    content = b"all that was said " * 100_000
+    assert Archive(packed_with_zstandard(content)).read("a.json") == content
+
+
+@pytest.mark.parametrize(
+    ("packed", "why"),
+    [
+        (zstd.compress(b"said")[:-2], "its last frame is cut off"),
+        (zstd.compress(b"sand"), "Bad CRC-32"),
+        (zstd.compress(b"said twice"), "unpacks to more than its directory says"),
+        (b"nothing of the kind", "is cut off or damaged"),
+        (
+            zstd.compress(bytes(2**20), options={zstd.CompressionParameter.window_log: 30}),
+            "unpacks to more than its directory says|is cut off or damaged",
+        ),
+    ],
+)
+def test_a_damaged_member_packed_with_zstandard_is_refused(packed: bytes, why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        Archive(packed_with_zstandard(b"said", packed)).read("a.json")
+
+
+def test_a_small_member_that_unpacks_to_gigabytes_is_stopped_early() -> None:
+    bomb = zstd.compress(bytes(256 * 1024 * 1024))
+    with pytest.raises(InvalidInput, match="unpacks to more than its directory says"):
+        Archive(packed_with_zstandard(b"said", bomb)).read("a.json")
 
 
 def test_a_member_with_a_wrong_checksum_is_refused() -> None:

@@ -2,18 +2,26 @@
 
 Members are read by name, one at a time, and never beyond the size in the directory. An archive is refused, with the
 reason, if it is encrypted, cut off, a bomb, contains links, has a wrong checksum, or is compressed by anything but
-deflate.
+deflate and Zstandard.
 """
 
 import stat
+import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
+from copy import copy
 from io import BytesIO
 from mmap import mmap
 from pathlib import PurePosixPath
 from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput
+
+if sys.version_info >= (3, 14):
+    from compression import zstd  # pragma: no cover - coverage is measured with an older Python
+else:
+    from backports import zstd
 
 MOST_MEMBERS: Final = 20_000
 LARGEST_INFLATED: Final = 512 * 1024 * 1024
@@ -31,14 +39,16 @@ _LOCATOR: Final = b"PK\x06\x07"
 _LOCATOR_SIZE: Final = 20
 _LONGEST_COMMENT: Final = 65_535
 _CHUNK: Final = 256 * 1024
-_COMPRESSIONS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_ZSTANDARD: Final = 93
+_LARGEST_WINDOW: Final = 27
+"""Power of two of the bytes that a Zstandard frame may make the reader hold; its own limit for files."""
+_COMPRESSIONS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD}
 _NAMES: Final = {
     1: "shrink",
     6: "implode",
     9: "deflate64",
     12: "bzip2",
     14: "LZMA",
-    93: "Zstandard",
     95: "XZ",
 }
 
@@ -97,18 +107,49 @@ class Archive:
         parts: list[bytes] = []
         size = 0
         try:
-            with self._zip.open(member) as opened:
-                while part := opened.read(_CHUNK):
-                    size += len(part)
-                    if size > member.file_size or size > self._remaining:
-                        raise _refusal(f"{name[:80]!r} unpacks to more than its directory says")
-                    parts.append(part)
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OSError) as why:
+            for part in self._parts_of(member):
+                size += len(part)
+                if size > member.file_size or size > self._remaining:
+                    raise _refusal(f"{name[:80]!r} unpacks to more than its directory says")
+                parts.append(part)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            zstd.ZstdError,
+            EOFError,
+            RuntimeError,
+            ValueError,
+            OSError,
+        ) as why:
             raise _refusal(f"{name[:80]!r} is cut off or damaged: {_reason(why)}") from why
         if size != member.file_size:
             raise _refusal(f"{name[:80]!r} unpacks to less than its directory says")
         self._remaining -= size
         return b"".join(parts)
+
+    def _parts_of(self, member: zipfile.ZipInfo) -> Iterator[bytes]:
+        """Yield the bytes of a member in parts of a limited size."""
+        if member.compress_type != _ZSTANDARD:
+            with self._zip.open(member) as opened:
+                while part := opened.read(_CHUNK):
+                    yield part
+            return
+        packed = copy(member)  # zipfile reads this method from Python 3.14 on, and then without a limit
+        packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
+        del packed.CRC
+        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _LARGEST_WINDOW}
+        unpacked = zstd.ZstdDecompressor(options=options)
+        checksum = 0
+        with self._zip.open(packed) as opened:
+            while not unpacked.eof:
+                more = opened.read(_CHUNK) if unpacked.needs_input else b""
+                if unpacked.needs_input and not more:
+                    raise EOFError("its last frame is cut off")
+                part = unpacked.decompress(more, _CHUNK)
+                checksum = zlib.crc32(part, checksum)
+                yield part
+        if checksum != member.CRC:
+            raise zipfile.BadZipFile("Bad CRC-32")
 
 
 def _check_directory(data: bytes | mmap) -> None:
