@@ -11,7 +11,10 @@ import pytest
 
 from tests.recording.importing.sample_files import read
 from tests.recording.importing.totals import totals
+from timemachine.core.accounts.models import Project
+from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import detect_format
+from timemachine.recording.sessions.models import Action, Session
 
 FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
     "formats-refused/cline_api_conversation_history.json": (
@@ -63,3 +66,36 @@ def test_a_file_of_another_tool_has_the_totals_that_it_states(cases: Path, name:
     assert detect_format(data, name) == format_name
     found = totals(read(data))
     assert {each: found[each] for each in expected} == expected
+
+
+@pytest.mark.django_db
+def test_a_queued_prompt_of_claude_code_is_said_once(cases: Path, project: Project) -> None:
+    import_file(project, (cases / "claude-queued-prompt/a.jsonl").read_bytes(), by="test")
+    said = Action.objects.filter(kind="message", role="user").order_by("sequence")
+    assert list(said.values_list("label", flat=True)) == ["Start the job.", "Also stop at noon."]
+
+
+@pytest.mark.django_db
+def test_a_title_of_claude_code_names_the_session(cases: Path, project: Project) -> None:
+    import_file(project, (cases / "claude-titles/a.jsonl").read_bytes(), by="test")
+    assert Session.objects.get().name == "Orchard plan"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("files", [("main", "subagent-a1b2"), ("subagent-a1b2", "main")])
+def test_a_sub_agent_of_claude_code_stands_under_its_call(
+    cases: Path, project: Project, files: tuple[str, str]
+) -> None:
+    for name in files:
+        import_file(project, (cases / f"claude-subagent-file/{name}.jsonl").read_bytes(), by="test")
+    session = Session.objects.get()
+    parents = dict(session.actions.values_list("client_id", "parent_id_given"))
+    call = session.actions.get(kind="tool_call", tool="Agent")
+    for step in session.actions.filter(client_id__startswith="a1b2-"):
+        above = step.client_id
+        while above is not None and above != call.client_id:
+            above = parents[above]
+        assert above == call.client_id
+        assert (step.agent, step.role) == ("agent-a1b2", "agent")
+    assert (session.name, session.input_tokens, session.output_tokens) == ("Tour the farm.", 4500, 210)
+    assert float(session.cost_usd or 0) == 0.01775

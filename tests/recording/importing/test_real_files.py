@@ -12,6 +12,13 @@ from timemachine.recording.importing.pure.registry import detect_format
 
 pytestmark = pytest.mark.recordings
 FILES: dict[str, tuple[str, dict[str, Any]]] = {
+    # Claude Code counts what it read from and wrote to the cache apart from its 93 input tokens
+    "15-claude-code/1af7fc5e-8455-4414-9ccd-011d40f70b2a.jsonl": (
+        "claude_code",
+        {"from_user": 2, "model_calls": 7, "tool_calls": 12, "tool_results": 12, "unlinked": 0,
+         "input_tokens": 93 + 103219 + 12698, "output_tokens": 953, "cached_tokens": 103219, "cache_write_tokens": 12698,
+         "cost": None, "skipped": 0},
+    ),
     # Gemini counts thoughts (2,141) apart from its output (2,152) and bills both as output
     "01-gemini-cli/gemini.jsonl": (
         "gemini_cli",

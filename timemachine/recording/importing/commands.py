@@ -8,6 +8,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.exporting import AT_ONCE, exact
+from timemachine.recording.importing.linking import linked
 from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.pure.contents import Contents
 from timemachine.recording.importing.pure.formats.timemachine import draft_of
@@ -15,7 +16,14 @@ from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
 from timemachine.recording.importing.queries import ImportCounts, imports_of
 from timemachine.recording.sessions.branches import Parent
-from timemachine.recording.sessions.commands import MOST_ACTIONS, append, end_imported, locked, start_session
+from timemachine.recording.sessions.commands import (
+    MOST_ACTIONS,
+    append,
+    describe,
+    end_imported,
+    locked,
+    start_session,
+)
 from timemachine.recording.sessions.deletions import deleted_before
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pricing import priced
@@ -114,6 +122,7 @@ def _import_session(
             code="key_taken",
         )
     before = locked([session.id])[session.id].last_sequence
+    draft = linked(session, draft)
     known = _already_recorded(session, draft) if draft.numbered else 0
     progress.done += known
     for start in range(known, len(draft.actions), MOST_ACTIONS):
@@ -122,6 +131,8 @@ def _import_session(
         append(session.id, batch if own else priced(batch), imported=True, as_it_is=own)
         progress.done += len(batch)
     ended = end_imported(session.id, ended=draft.ended_at)
+    if ended.name in draft.earlier_names:
+        describe(ended, name=draft.name)
     added = ended.last_sequence - before
     return ImportedSession(
         session=ended,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from timemachine.recording.importing.pure.registry import FORMATS
+from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 WHEN = "2026-03-01T10:00:00Z"
@@ -46,9 +47,13 @@ def result(content: Any, call_id: str = "t1", **fields: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call_id, "content": content, **fields}
 
 
+def session_of(*records: dict[str, Any]) -> SessionDraft:
+    """The session that a file with these lines becomes."""
+    data = b"\n".join(json.dumps(record).encode() for record in records)
+    (session,) = FORMATS["claude_code"].read(data).sessions
+    return session
+
+
 def actions_of(*records: dict[str, Any]) -> tuple[ActionDraft, ...]:
     """The actions that a file with these lines becomes."""
-    (session,) = (
-        FORMATS["claude_code"].read(b"\n".join(json.dumps(record).encode() for record in records)).sessions
-    )
-    return session.actions
+    return session_of(*records).actions

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.claude_code.lines import IMAGE, WHEN, actions_of, answer, line, text, user
+from tests.recording.importing.claude_code.lines import IMAGE, WHEN, actions_of, line, text, user
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
@@ -57,31 +57,14 @@ def test_each_block_of_a_user_line_is_an_action_and_the_first_has_the_line_as_so
         (user([text("<local-command-stderr>no</local-command-stderr>")]), ("command",)),
         (user("<command-name>/x</command-name>", isMeta=True), ("meta", "command")),
         (user("about <command-name>"), ()),
-        (user("Explore", isSidechain=True), ("sidechain",)),
+        (user("Done", origin={"kind": "task-notification"}), ("meta",)),
+        (user("By hand", origin={"kind": "human"}), ()),
     ],
 )
 def test_user_lines_not_written_by_a_person_are_tagged(record: dict[str, Any], tags: tuple[str, ...]) -> None:
     (found,) = actions_of(record)
 
     assert (found.kind, found.role, found.tags) == ("message", "user", tags)
-
-
-def test_sidechain_lines_belong_to_another_agent() -> None:
-    found = actions_of(
-        user("main"),
-        user("side", "u2", isSidechain=True),
-        answer(text("done"), isSidechain=True),
-        user("main", "u3"),
-    )
-
-    assert [each.agent for each in found] == [
-        "claude-code",
-        "sidechain",
-        "sidechain",
-        "sidechain",
-        "claude-code",
-    ]
-    assert [each.tags for each in found] == [(), ("sidechain",), ("sidechain",), ("sidechain",), ()]
 
 
 @pytest.mark.parametrize(

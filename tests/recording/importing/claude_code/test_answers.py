@@ -10,7 +10,9 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 
 def test_an_answer_over_several_lines_is_one_model_call_with_a_child_for_each_block() -> None:
-    first = answer({"type": "thinking", "thinking": "Hm.", "signature": "sig"}, timestamp=WHEN)
+    first = answer(
+        {"type": "thinking", "thinking": "Hm.", "signature": "sig"}, timestamp=WHEN, requestId="r1"
+    )
     second = answer(text("I will read it."), uuid="a2", timestamp="2026-03-01T10:00:01Z")
     third = answer(CALL, uuid="a3", message={"stop_reason": "tool_use"})
 
@@ -22,6 +24,7 @@ def test_an_answer_over_several_lines_is_one_model_call_with_a_child_for_each_bl
         layer="agent",
         role="agent",
         agent="claude-code",
+        metadata={"message_id": "m1", "request_id": "r1"},
         started_at=datetime(2026, 3, 1, 10, tzinfo=UTC),
         model="anthropic:claude-x",
         output={

@@ -115,6 +115,29 @@ def test_a_summary_of_an_unknown_line_names_the_session_if_there_is_no_other() -
     assert name_of(summary, user("please look", uuid="u1")) == "Mend the parser"
 
 
+def test_the_newest_title_of_a_person_wins_over_generated_ones() -> None:
+    first, second = (
+        {"type": "custom-title", "customTitle": each, "sessionId": "s1"} for each in ("Farm", "Orchard")
+    )
+    generated = {"type": "ai-title", "aiTitle": "Plan an orchard", "sessionId": "s1"}
+    summary = {"type": "summary", "summary": "Of the orchard", "leafUuid": "u1"}
+    said = user("hm", uuid="u1")
+
+    assert name_of(said, first, second, generated, summary, {**first, "customTitle": " "}) == "Orchard"
+    assert name_of(summary, said, generated) == "Plan an orchard"
+    assert name_of(said, {**generated, "aiTitle": 42}) == "hm"
+
+
+def test_a_session_knows_the_names_that_shorter_files_gave_it() -> None:
+    title = {"type": "custom-title", "customTitle": "Orchard", "sessionId": "s1"}
+    task = {"type": "tool_use", "id": "t1", "name": "Agent", "input": {"prompt": "Survey the barn."}}
+    answer = {"type": "assistant", "sessionId": "s1", "message": {"content": [task, {**task, "input": None}]}}
+    (session,) = FORMATS["claude_code"].read(file_of(user("hm"), answer, title)).sessions
+
+    assert session.name == "Orchard"
+    assert set(session.earlier_names) == {"s1", "hm", "Survey the barn."}
+
+
 def test_without_a_summary_the_first_user_message_names_the_session() -> None:
     long = "please move the button to the right of the search field and give it a clear label"
 

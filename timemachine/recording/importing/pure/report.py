@@ -5,6 +5,7 @@ Blank lines are not counted in it, but they do count in line numbers. In a file 
 is a record; each format documents which ones.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -25,6 +26,11 @@ class SessionDraft:
     latest recorded time, None if no time was recorded. `forked_from` is the key of the session it branched from and
     `forked_at` the step; if that session was deleted, `forked_from_deleted` is its id.
 
+    `anchors` are steps that are recorded only if steps of the session that were imported from another file name them as
+    their parent. `awaited_calls` are the ids that steps name as their parent because the call of a tool is in another file, with
+    the metadata of the result of this call. `earlier_names` are the names that earlier imports of the session's files may have given it: such a name is
+    replaced by `name`, a name that a person gave it here is not.
+
     `numbered` actions are stored exactly as exported, from here or another server: the first one is step 1, nothing
     is derived or added, and an id may be missing.
     """
@@ -41,6 +47,9 @@ class SessionDraft:
     forked_from: str | None = None
     forked_at: int | None = None
     forked_from_deleted: UUID | None = None
+    anchors: tuple[ActionDraft, ...] = ()
+    awaited_calls: Mapping[str, JsonObject] = field(default_factory=dict)
+    earlier_names: tuple[str, ...] = ()
     numbered: bool = False
 
 

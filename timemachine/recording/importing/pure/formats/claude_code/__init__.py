@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: the JSON lines in `~/.claude/projects/…/<session id>.jsonl`.
+"""Sessions of Claude Code: the JSON lines in `~/.claude/projects/…/<session id>.jsonl`, and those of their sub-agents.
 
 There is no published schema. Every line is an object with a `type`. Lines of type `user` and `assistant` have a
 `message` of Anthropic's Messages API, and `parentUuid` links lines into a tree. Sessions keep the order of the file;
@@ -6,15 +6,19 @@ the tree remains in the `source` of each action. `actions` describes what each l
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import first_words, session_draft
 from timemachine.recording.importing.pure.formats.claude_code.actions import AGENT, actions_of, moment_of
+from timemachine.recording.importing.pure.formats.claude_code.sub_agents import STARTING_TOOLS
+from timemachine.recording.importing.pure.formats.claude_code.titles import titles_in
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft, shortened
 from timemachine.recording.importing.pure.values import text_at
+from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of
 
 NAME: Final = "claude_code"
@@ -73,28 +77,33 @@ def _by_session(lines: Sequence[Line]) -> dict[str, list[Line]]:
 def _session(recorded_id: str, lines: Sequence[Line]) -> SessionDraft:
     # Without a recorded id the key comes from the first line, which stays the same when the file grows.
     key = key_of(recorded_id or f"{NAME}-{lines[0].digest[:12]}", NAME)
-    actions = actions_of(lines)
+    made = actions_of(lines)
     times = [time for time in map(moment_of, lines) if time is not None]
-    by_people_first = sorted(actions, key=lambda action: "sidechain" in action.tags)
-    return session_draft(
+    names = _names(lines, made.actions)
+    session = session_draft(
         key,
-        actions,
-        name=_summary(lines) or first_words(by_people_first),
+        made.actions,
+        name=names[-1] if names else None,
         agent=AGENT,
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
         metadata=_metadata(lines),
     )
+    earlier = (key, *_prompts_of_sub_agents(made.actions), *names[:-1])
+    return replace(session, anchors=made.anchors, awaited_calls=made.awaited_calls, earlier_names=earlier)
 
 
-def _summary(lines: Sequence[Line]) -> str | None:
-    """Return the latest summary, preferring one whose `leafUuid` is a line of this session."""
-    uuids = {text_at(line.record, "uuid") for line in lines} - {None}
-    found = [
-        line.record for line in lines if line.record["type"] == "summary" and text_at(line.record, "summary")
-    ]
-    ours = [record for record in found if text_at(record, "leafUuid") in uuids]
-    return shortened((ours or found)[-1]["summary"]) if found else None
+def _names(lines: Sequence[Line], actions: Sequence[ActionDraft]) -> list[str]:
+    """Return the names that the file gives the session, and those that it gave while it was shorter. The best is the last."""
+    to_sub_agents = [replace(each, role="user") for each in actions if "sidechain" in each.tags]
+    kept = [each for each in actions if "rewound" not in each.tags]
+    return [*filter(None, map(first_words, (to_sub_agents, actions, kept))), *titles_in(lines)]
+
+
+def _prompts_of_sub_agents(actions: Sequence[ActionDraft]) -> list[str]:
+    """Return the names that the files of sub-agents give the session if they are imported first."""
+    given = [text_at(each.input, "prompt") for each in actions if each.tool in STARTING_TOOLS]
+    return [shortened(prompt) for prompt in given if prompt]
 
 
 def _metadata(lines: Sequence[Line]) -> JsonObject:

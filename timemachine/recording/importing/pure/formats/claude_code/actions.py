@@ -1,18 +1,22 @@
 """What the lines of one Claude Code session become.
 
-user line             a `message` for each text, image or document; a `tool_result` for each result
+    user line             a `message` for each text, image or document; a `tool_result` for each result
     assistant lines       one `llm_call` per message id, and a child for each block
+    queued prompt         a `message` of the user, once, wherever it is written
     any other line        an `event` named by its type
 
 Claude Code writes one answer over several lines, about one line per block, all with the same `message.id`. The usage
 grows from line to line because it is written while the answer streams in.
+
+Steps of sub-agents are under the call that started them. The prompt of a sub-agent is by the agent, not by the user. Steps of
+turns that the user went back behind have the tag `rewound`, prompts that were typed ahead the tag `queued`.
 
 Content is in `output`, whether a person or the model wrote it. The lines are stored in `source`: for an `llm_call` the list of its lines,
 for any other action its line. If one line becomes several actions, the first one has it and the others have None.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -21,11 +25,29 @@ from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
-from timemachine.recording.importing.pure.values import list_at, moment, record_at, text_at, text_of_content
+from timemachine.recording.importing.pure.formats.claude_code.branches import rewound_in
+from timemachine.recording.importing.pure.formats.claude_code.queue import Queued, is_by_a_person, queued_in
+from timemachine.recording.importing.pure.formats.claude_code.sub_agents import (
+    AGENT_ID,
+    SubAgents,
+    anchors,
+    awaited_calls,
+    sub_agents_in,
+    under_their_calls,
+)
+from timemachine.recording.importing.pure.values import (
+    list_at,
+    moment,
+    record_at,
+    short_text_at,
+    text_at,
+    text_of_content,
+)
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
 
 AGENT: Final = "claude-code"
+MESSAGE_ID: Final = "message_id"
 _LONGEST_UUID = 150
 _SYNTHETIC = "<synthetic>"
 _MOST_TOKENS = 2**31
@@ -52,35 +74,103 @@ class _Call:
     added: dict[int, list[tuple[int, Any]]]
 
 
-def actions_of(lines: Sequence[Line]) -> tuple[ActionDraft, ...]:
-    """Return the actions of one session's lines, in order; a call is at the position of its first line.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """What the lines of a session say about each other, and the ids that its actions have so far."""
+
+    sub_agents: SubAgents
+    queued: Queued
+    rewound: frozenset[int]
+    ids: Ids
+
+    def stem(self, line: Line) -> ActionDraft:
+        """Return the fields that all actions of a line share, as an `event` of the system named by the line's type."""
+        record = line.record
+        sub_agent = self.sub_agents.name_at(line)
+        # A compaction summary or a notification appears as the user's message, but the user did not write it.
+        is_meta = record.get("isMeta") is True or record.get("isCompactSummary") is True
+        tags = {
+            "sidechain": sub_agent is not None,
+            "meta": is_meta or not is_by_a_person(record),
+            "rewound": line.number in self.rewound,
+            "queued": line.number in self.queued.delivered,
+        }
+        return ActionDraft(
+            kind="event",
+            layer="sys",
+            role="system",
+            agent=sub_agent or AGENT,
+            name=record["type"],
+            tags=tuple(tag for tag, is_so in tags.items() if is_so),
+            started_at=moment_of(line),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """The actions of a session, in order, and what links them to its other files: see `SessionDraft`."""
+
+    actions: tuple[ActionDraft, ...]
+    anchors: tuple[ActionDraft, ...]
+    awaited_calls: Mapping[str, JsonObject]
+
+
+def actions_of(lines: Sequence[Line]) -> Made:
+    """Return the actions of one session's lines; a call is at the position of its first line.
 
     Durations are not recorded: the time between a call and its result includes the user's hesitation.
     """
-    ids = Ids()
-    calls = _calls_of(lines, ids)
-    made = [action for line in lines for action in _line_actions(line, calls.get(line.number), ids)]
-    return tuple(link_results(made))
+    session = _Session(
+        sub_agents=sub_agents_in(lines), queued=queued_in(lines), rewound=rewound_in(lines), ids=Ids()
+    )
+    calls = _calls_of(lines, session.ids)
+    made = [action for line in lines for action in _line_actions(line, calls.get(line.number), session)]
+    linked = under_their_calls(link_results(made), session.sub_agents)
+    return Made(
+        actions=tuple(linked),
+        anchors=anchors(linked, session.sub_agents),
+        awaited_calls=awaited_calls(linked, session.sub_agents),
+    )
 
 
-def _line_actions(line: Line, call: _Call | None, ids: Ids) -> Iterable[ActionDraft]:
+def _line_actions(line: Line, call: _Call | None, session: _Session) -> Iterable[ActionDraft]:
     if call is not None:
-        return _call_actions(line, call, ids)
-    content = record_at(line.record, "message").get("content")
-    if line.record["type"] == "user" and isinstance(content, str):
-        return [replace(_text(_stem(line), content), id=ids.claim(_identity(line)), source=line.record)]
-    if line.record["type"] == "user" and isinstance(content, list) and content:
-        return _user_actions(line, content, ids)
-    return [
-        replace(_stem(line), id=ids.claim(_identity(line)), output=_body(line.record), source=line.record)
-    ]
+        return _call_actions(line, call, session)
+    queued = session.queued
+    said = queued.delivered.get(line.number)
+    if line.record["type"] == "user" and line.number not in queued.repeated:
+        said = record_at(line.record, "message").get("content")
+    if isinstance(said, str):
+        return [_whole(_text(session.stem(line), said), line, session)]
+    if isinstance(said, list) and said:
+        return _block_actions(line, said, session)
+    event = _whole(replace(session.stem(line), output=_body(line.record)), line, session)
+    if line.number not in queued.only_here:
+        return [event]
+    return [event, *_prompt_actions(event, queued.only_here[line.number], session)]
 
 
-def _user_actions(line: Line, blocks: Sequence[Any], ids: Ids) -> Iterator[ActionDraft]:
-    base = _stem(line)
+def _whole(action: ActionDraft, line: Line, session: _Session) -> ActionDraft:
+    """Return the action of a line that becomes one action."""
+    return replace(action, id=session.ids.claim(_identity(line)), source=line.record)
+
+
+def _block_actions(line: Line, blocks: Sequence[Any], session: _Session) -> Iterator[ActionDraft]:
+    base = session.stem(line)
     for place, block in enumerate(blocks, start=1):
         source = line.record if place == 1 else None
-        yield replace(_block_action(base, block), id=ids.claim(f"{_identity(line)}/{place}"), source=source)
+        client_id = session.ids.claim(f"{_identity(line)}/{place}")
+        made = _block_action(base, block)
+        started = session.sub_agents.started_with(made.call_id) if made.kind == "tool_result" else None
+        yield replace(made, id=client_id, source=source, metadata={AGENT_ID: started} if started else None)
+
+
+def _prompt_actions(event: ActionDraft, prompt: Any, session: _Session) -> Iterator[ActionDraft]:
+    """Yield the messages of a queued prompt after the event of the line that took it from the queue."""
+    base = replace(event, tags=(*event.tags, "queued"), source=None)
+    for place, block in enumerate(prompt if isinstance(prompt, list) else [prompt], start=1):
+        made = _text(base, block) if isinstance(block, str) else _block_action(base, block)
+        yield replace(made, id=session.ids.claim(f"{event.id}/prompt-{place}"))
 
 
 def _block_action(base: ActionDraft, block: Any) -> ActionDraft:
@@ -88,15 +178,24 @@ def _block_action(base: ActionDraft, block: Any) -> ActionDraft:
         case {"type": "text", "text": str(text)}:
             return _text(base, text)
         case {"type": "image" | "document"}:
-            return replace(base, kind="message", layer="agent", role="user", name=None, output=block)
+            return _message(base, block)
         case {"type": "tool_result"}:
             return _result(base, block)
-    return replace(base, layer="agent", role="user", name=_type_of(block), output=block)
+    return replace(base, layer="agent", role=_speaker(base), name=_type_of(block), output=block)
 
 
 def _text(base: ActionDraft, text: str) -> ActionDraft:
     tags = (*base.tags, "command") if _COMMAND.match(text) else base.tags
-    return replace(base, kind="message", layer="agent", role="user", name=None, tags=tags, output=text)
+    return _message(replace(base, tags=tags), text)
+
+
+def _message(base: ActionDraft, content: Any) -> ActionDraft:
+    return replace(base, kind="message", layer="agent", role=_speaker(base), name=None, output=content)
+
+
+def _speaker(base: ActionDraft) -> str:
+    """Return who speaks in a line of the user: to a sub-agent it is the agent that started it."""
+    return "agent" if "sidechain" in base.tags else "user"
 
 
 def _result(base: ActionDraft, block: JsonObject) -> ActionDraft:
@@ -133,12 +232,14 @@ def _calls_of(lines: Sequence[Line], ids: Ids) -> dict[int, _Call]:
     return {line.number: call for call in calls for line in call.lines}
 
 
-def _call_actions(line: Line, call: _Call, ids: Ids) -> Iterator[ActionDraft]:
+def _call_actions(line: Line, call: _Call, session: _Session) -> Iterator[ActionDraft]:
     """Yield what one line of a call becomes: the call itself if it is its first line, then a child for each block it added."""
+    stem = session.stem(line)
     if line is call.lines[0]:
-        yield _call_action(call)
+        yield _call_action(call, stem)
     for place, block in call.added[line.number]:
-        yield replace(_child(_stem(line), block), id=ids.claim(f"{_identity(line)}/{place}"), parent=call.id)
+        client_id = session.ids.claim(f"{_identity(line)}/{place}")
+        yield replace(_child(stem, block), id=client_id, parent=call.id)
 
 
 def _added(group: Sequence[Line]) -> dict[int, list[tuple[int, Any]]]:
@@ -159,7 +260,7 @@ def _blocks(line: Line) -> list[Any]:
     return list_at(message, "content")
 
 
-def _call_action(call: _Call) -> ActionDraft:
+def _call_action(call: _Call, stem: ActionDraft) -> ActionDraft:
     messages = [record_at(line.record, "message") for line in call.lines]
     blocks = [block for line in call.lines for _, block in call.added[line.number]]
     models = [model for message in messages if (model := text_at(message, "model"))]
@@ -168,13 +269,14 @@ def _call_action(call: _Call) -> ActionDraft:
     cached_for_an_hour = _tokens(record_at(usage, "cache_creation"), "ephemeral_1h_input_tokens")
     failure = next((line.record for line in call.lines if _failed(line)), None)
     return replace(
-        _stem(call.lines[0]),
+        stem,
         kind="llm_call",
         id=call.id,
         layer="agent",
         role="agent",
         name=None,
         model=f"anthropic:{models[0]}" if models and models[0] != _SYNTHETIC else None,
+        metadata=_ids_of_answer(call.lines[0].record),
         usage=None if usage is None else _usage(usage),
         parameters={CACHED_FOR_AN_HOUR: cached_for_an_hour} if cached_for_an_hour else None,
         output={"content": blocks, "stop_reason": stop_reasons[-1] if stop_reasons else None},
@@ -182,6 +284,15 @@ def _call_action(call: _Call) -> ActionDraft:
         error_message=None if failure is None else text_of_content(blocks),
         source=[line.record for line in call.lines],
     )
+
+
+def _ids_of_answer(record: JsonObject) -> JsonObject | None:
+    """Return the ids that Anthropic's API gave the answer and its request, by which copies of it are recognised."""
+    ids = {
+        MESSAGE_ID: short_text_at(record_at(record, "message"), "id"),
+        "request_id": short_text_at(record, "requestId"),
+    }
+    return {name: value for name, value in ids.items() if value is not None} or None
 
 
 def _failed(line: Line) -> bool:
@@ -243,22 +354,6 @@ def _identity(line: Line) -> str:
     """
     uuid = text_at(line.record, "uuid")
     return uuid if uuid and len(uuid) <= _LONGEST_UUID else f"line-{line.digest[:16]}"
-
-
-def _stem(line: Line) -> ActionDraft:
-    """Return the fields that all actions of a line share, as an `event` of the system named by the line's type."""
-    sidechain = line.record.get("isSidechain") is True
-    # A compaction summary appears as the user's message, but the user did not write it.
-    meta = line.record.get("isMeta") is True or line.record.get("isCompactSummary") is True
-    return ActionDraft(
-        kind="event",
-        layer="sys",
-        role="system",
-        agent="sidechain" if sidechain else AGENT,
-        name=line.record["type"],
-        tags=("sidechain",) * sidechain + ("meta",) * meta,
-        started_at=moment_of(line),
-    )
 
 
 def moment_of(line: Line) -> datetime | None:
