@@ -29,8 +29,6 @@ from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append
 
 pytestmark = pytest.mark.django_db
-
-pytestmark = pytest.mark.django_db
 OF_THREE = "UPDATE tm_sealed_record r"
 OF_SESSION = " FROM tm_seal s WHERE r.seal_id = s.id AND s.session_id = %s AND r.index = 3"
 ALTERATIONS = {
@@ -52,7 +50,7 @@ ALTERATIONS = {
     "a time": (
         "UPDATE tm_action SET recorded_at = now() WHERE session_id = %s AND sequence = 4",
         4,
-        "kind or time",
+        "Its time is ",
     ),
     "a step": (
         "UPDATE tm_action SET sequence = 1000 WHERE session_id = %s AND sequence = 6",

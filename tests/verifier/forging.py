@@ -36,9 +36,24 @@ class Forger:
             [*known, {"public_key": base64.b64encode(self._public).decode()}]
         ).encode()
 
+    def sign_states(self, files: Files) -> None:
+        """Sign every signed state in the bundle again, as it is."""
+        for name, data in files.items():
+            if name.endswith("/checkpoints.jsonl"):
+                states = [json.dumps(self.signed(json.loads(line))) for line in data.splitlines()]
+                files[name] = "".join(f"{each}\n" for each in states).encode()
+            elif name.endswith(("/log.json", "/erased.json", "/earlier.json")):
+                found = json.loads(data)
+                if isinstance(found, dict) and isinstance(found.get("checkpoint"), dict):
+                    found["checkpoint"] = self.signed(found["checkpoint"])
+                    files[name] = json.dumps(found).encode()
+
     def seal(self, files: Files, change: Callable[[Any], None] = lambda content: None) -> None:
-        """Change the statement and sign it again over the files as they are now: what only the holder of the key can do."""
+        """Change the statement and sign it and all signed states again, over the files as they are now: what only the holder
+        of the key can do.
+        """
         self.add_key(files)
+        self.sign_states(files)
 
         def of(payload: bytes) -> bytes:
             content = json.loads(payload)

@@ -110,7 +110,7 @@ def test_a_resealed_comparison_is_reported_with_the_log_entry(
 ) -> None:
     newer = path_of(tmp_path, "newer.zip", made.newer)
     older = path_of(tmp_path, "older.zip", getattr(made, before))
-    assert tm_verify.main([newer, "--older", older]) == 0
+    assert tm_verify.main([newer, "--older", older]) == 3
     output = capsys.readouterr().out
     assert "THE OLDER ONE IS AN EARLIER SEAL OF IT, IN THE SAME LOG" in output
     assert f"was resealed after an erasure, as run 2, by log entry {made.entry};" in output
@@ -118,7 +118,7 @@ def test_a_resealed_comparison_is_reported_with_the_log_entry(
     assert "replaced after an erasure at 2" in output
     assert f"ERASED (log entry {made.entry}) comparison" in output
     assert "because: asked for by the person" in output
-    assert tm_verify.main([newer, "--older", older, "--json"]) == 0
+    assert tm_verify.main([newer, "--older", older, "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
     assert report["older"]["holds"] is True
     assert [(each["generation"], each["because"]) for each in report["earlier_seals"]] == [(1, "erasure")]

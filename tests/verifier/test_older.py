@@ -34,9 +34,9 @@ def test_an_older_bundle_is_the_beginning_of_the_newer_one(
     assert (report.problems, report.checked["compared"] > 0) == ([], True)
     assert report.older is not None
     assert (report.older.holds, report.older.key) == (True, made.key)
-    assert tm_verify.main([newer, "--older", older]) == 0
+    assert tm_verify.main([newer, "--older", older, "--key", made.key]) == 0
     assert "THE OLDER ONE IS ITS BEGINNING" in capsys.readouterr().out
-    assert tm_verify.main([newer, "--older", newer, "--json"]) == 0
+    assert tm_verify.main([newer, "--older", newer, "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["older"]["holds"] is True
 
 

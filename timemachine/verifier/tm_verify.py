@@ -3,8 +3,9 @@
 
     python3 tm_verify.py BUNDLE.zip [--key ed25519:FINGERPRINT] [--older OLDER.zip] [--json]
 
-Exit code 0: the bundle is consistent and signed (by the given key, if any). 1: it is not; each problem is listed with its record. 2: the
-file is not a bundle, or the command line is wrong.
+Exit code 0, VERIFIED: the bundle is consistent and signed by the key of `--key`. 1, FAILED: it is not; each problem is listed with its
+record. 2: the file is not a bundle, or the command line is wrong. 3, CONSISTENT, SIGNER NOT CHECKED: there is no problem, but without
+`--key` nobody knows who signed it: anyone can make such a bundle with a key of their own.
 
 With `--older`, an earlier bundle of the same log or session, it also checks that what was sealed then is the beginning of what is sealed
 now. For a replay or comparison that ran again or was resealed after an erasure, it checks that its earlier seal is in the log. With the
@@ -13,7 +14,8 @@ bundle of a log, the older one can be any bundle of the project: its seals must 
 Get this file and the fingerprint of the key from another source than the bundle: a bundle with its own verifier and its own key proves
 nothing. It checks every file against the signed statement; every signature; the form, position and hash chain of every record; the tree
 over the records (RFC 6962) against the signed checkpoints; every disclosed field against its salted commitment; the link of every
-replayed step to the record it repeats; and the entry of the checkpoint in the project's log. For a complete log: every root that was
+replayed step to the record it repeats; the status, start and end of a session in the statement against its seal; that one chain of keys signed
+everything; and the entry of the checkpoint in the project's log. For a complete log: every root that was
 ever signed, and that nothing sealed is missing without a tombstone. For a timestamp: that it belongs to the signed state, but not
 who issued it.
 
@@ -84,6 +86,10 @@ MOST = 10**15  # more records, lines or entries than there ever are
 FOLDER = re.compile(r"[a-z]+(-[0-9]{1,9})?")
 KIND = re.compile(r"[a-z]+")
 SESSION, FACTS = "session", "facts"
+ENDED, CLOSED, UNKNOWN = "ended", "closed", "unknown"
+VERIFIED, FAILED, CONSISTENT = "verified", "failed", "consistent"
+HEADINGS = {VERIFIED: "VERIFIED", FAILED: "FAILED", CONSISTENT: "CONSISTENT, SIGNER NOT CHECKED"}
+EXIT_CODES = {VERIFIED: 0, FAILED: 1, CONSISTENT: 3}
 ERASURE = "erasure"
 BECAUSE = re.compile(r"erasure|run_again")
 ID = re.compile(r"[0-9a-f-]{36}")
@@ -264,7 +270,7 @@ class Tree(NamedTuple):
     """A tree in the statement; `complete` if the bundle has all its records, `withholds` if some fields may be withheld.
 
     Its origin names its project and run (`generation`), and so the log that contains it. `erased` is the stated number of erased
-    fields, if the bundle has no tombstones.
+    fields, if the bundle has no tombstones. `about` is what the statement says about the session, if this is the subject.
     """
 
     path: str
@@ -279,6 +285,7 @@ class Tree(NamedTuple):
     withholds: bool = True
     erased: ErasureCount | None = None
     earlier: Sequence[Earlier] = ()
+    about: Mapping[str, Any] = MappingProxyType({})
 
 
 class Log(NamedTuple):
@@ -369,7 +376,9 @@ class BundleContent(NamedTuple):
 
 
 class State(NamedTuple):
-    """A signed checkpoint: where it stands, whose it is, how many records it counts, their root, the leaf of the last, when, and whether more may come."""
+    """A signed checkpoint: where it stands, whose it is, how many records it counts, their root, the leaf of the last, when, and whether more may come.
+    For a session also its status, start and end at that time; empty in those of earlier versions.
+    """
 
     where: str
     origin: str
@@ -379,6 +388,14 @@ class State(NamedTuple):
     at: str = ""
     state: str = ""
     key: str | None = None
+    status: str = ""
+    started: str = ""
+    ended: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the session had ended; a state of an earlier version only says that no more records can follow."""
+        return self.status == ENDED or (not self.status and self.state == CLOSED)
 
 
 class Entered(NamedTuple):
@@ -484,6 +501,8 @@ class Report:
         self.not_checked: list[str] = []
         self.subject: str | None = None
         self.key: str | None = None
+        self.is_key_known = False  # whether it is the key that was given with --key
+        self.signers: dict[str, str] = {}  # each key that signed something, and where it is first found
         self.logs: list[str] = []
         self.shown: list[Shown] = []
         self.earlier: list[Earlier] = []
@@ -499,6 +518,11 @@ class Report:
         """Whether there are problems, or so many that the check stopped."""
         return bool(self.problems or self.stopped)
 
+    @property
+    def result(self) -> str:
+        """`failed`, `verified`, or `consistent` if there are no problems, but no key was given to compare the signer with."""
+        return FAILED if self.failed else VERIFIED if self.is_key_known else CONSISTENT
+
     def problem(self, code: str, where: str, says: str) -> None:
         """Add a problem; after the first hundred they are only counted. Raises `TooMuch` if there are too many."""
         if len(self.problems) < MOST_PROBLEMS:
@@ -513,7 +537,7 @@ class Report:
         """The report as JSON."""
         return {
             "format": FORMAT,
-            "result": "failed" if self.failed else "verified",
+            "result": self.result,
             "subject": self.subject,
             "key": self.key,
             "logs": self.logs,
@@ -999,6 +1023,7 @@ def opened(
             raise TooMuch(f"It stopped after {MOST_FORGED:,} signatures that are not valid.")
     else:
         report.checked["signatures"] += 1
+        report.signers.setdefault(key, where)
         return payload, key
     return None
 
@@ -1010,7 +1035,8 @@ def parsed_state(data: bytes, where: str) -> State | None:
         facts = dict(line.split(" ", 1) for line in lines[3:] if line)
         root = base64.b64decode(lines[2], validate=True)
         last, at, state = facts["last"], text(facts["at"], AT), facts["state"]
-        return State(where, lines[0], digits(lines[1]), root, last, at, state)
+        session = {name: facts[name] for name in ("status", "started", "ended") if name in facts}
+        return State(where, lines[0], digits(lines[1]), root, last, at, state, **session)
     except WRONG_FORM:
         return None
 
@@ -1101,6 +1127,7 @@ def _read(path: str, wanted_key: str | None, found: BundleContent, helpers: list
         name, at = f"{tree.path} record", last.at if last else ""
         trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, name, at, disclosure, run)
     _replacements(bundle, stated, keys, report)
+    _signers(report)
     _timestamps(bundle, _log_states(bundle, stated), report)
     _links(bundle, stated.trees, records, trees, report)
     _files(bundle, stated.files, report)
@@ -1346,8 +1373,12 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
         raise Unreadable(f"there is no readable {STATEMENT} in it, so this is not an evidence bundle")
     found = opened(signed, STATEMENT_TYPE, keys, report, STATEMENT)
     report.key = found[1] if found else None
+    report.is_key_known = bool(found) and found[1] == wanted_key
     if found and wanted_key is None:
-        says = f"Whose key signed it: compare {found[1]} with the fingerprint that you got from another source, or give it with --key."
+        says = (
+            f"Whose key signed it: anyone can sign a bundle with a key of their own. Compare {found[1]} with the fingerprint that you got "
+            "from another source, or give that one with --key."
+        )
         report.not_checked.append(says)
     elif found and found[1] != wanted_key:
         says = f"It is signed by the key {found[1]}, and not by {wanted_key}."
@@ -1360,6 +1391,9 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
         first = log or trees[0]
         form, root = predicate["format"], subject["digest"]["sha256"]
         files = {name: text(digest, SHA256) for name, digest in predicate["files"].items()}
+        about = predicate.get("about", {}).get(SESSION, {})
+        if trees and trees[0].of == SESSION and type(about) is dict:
+            trees[0] = trees[0]._replace(about=about)
         if len({tree.path for tree in trees} | ({log.path} if log else set())) != len(trees) + bool(log):
             raise ValueError("two trees are in one folder")
         report.subject = text(subject["name"])
@@ -1629,12 +1663,46 @@ def _states(
         return None
     if (last.size, last.root.hex()) != (tree.size, tree.root):
         report.problem("checkpoint", last.where, "It is not the one that the statement names.")
+    _stated_values(tree, stated, report)
     if tree.complete:
         _whole(tree, stated, last, lines.found, damaged, report)
     else:
         _paths(bundle, tree, last, lines.found, report)
     _log(bundle, tree, last, keys, report)
     return last
+
+
+def _stated_values(tree: Tree, states: Sequence[State], report: Report) -> None:
+    """Compare the status, start and end of a session in the statement with its signed states, and these with each other."""
+    ended = [each for each in states if each.has_ended]
+    for each in states[states.index(ended[0]) :] if ended else ():
+        if each.status and each.status != ENDED:
+            says = f"It says that the session's status is {each.status}, but {ended[0].where} says that it had ended before."
+            report.problem("status", each.where, says)
+    status = tree.about.get("status", ENDED)
+    if ended and status != ENDED:
+        says = f"It says that the session's status is {status}. It must be {ENDED}, as sealed in {ended[-1].where}."
+        report.problem("status", STATEMENT, says)
+    for name, signed in (
+        ("started", [(each.started, each.where) for each in states if each.started]),
+        ("ended", [(each.ended, each.where) for each in ended[-1:] if each.ended]),
+    ):
+        for at, where in signed:
+            here = tree.about.get(f"{name}_at", at) or UNKNOWN
+            if here != at:
+                says = f"It says that the session {name} at {here}. It must be {at}, as sealed in {where}."
+                report.problem("time", STATEMENT, says)
+    for before, after in itertools.pairwise(states):
+        if before.started and after.started and before.started != after.started:
+            says = f"It says that the session started at {after.started}, but {before.where} says {before.started}."
+            report.problem("time", after.where, says)
+        if before.ended not in {"", UNKNOWN} and after.ended and _is_before(after.ended, before.ended):
+            says = f"It says that the session ended at {after.ended}, but {before.where} says {before.ended}, and an end only moves to a later time."
+            report.problem("time", after.where, says)
+
+
+def _is_before(at: str, other: str) -> bool:
+    return at == UNKNOWN or _moment(at) < _moment(other)
 
 
 def _left_out(tree: Tree, records: Mapping[int, Sealed], report: Report, *, is_subject: bool) -> None:
@@ -1886,6 +1954,17 @@ def _replacements(bundle: Bundle, stated: Stated, keys: Mapping[str, bytes], rep
                 report.problem("key", f"{REPLACED} {index}", "The entry is about something else.")
                 continue
             report.replaced.append(Replaced(index, key, before, signed_by == before))
+
+
+def _signers(report: Report) -> None:
+    """Check that the bundle's key signed everything, or replaced the keys that did, according to the project's log."""
+    chain, replaced = {report.key}, list(report.replaced)
+    while found := [each for each in replaced if each.key in chain and each.replaces not in chain]:
+        chain |= {each.replaces for each in found}
+    for key, where in report.signers.items():
+        if key not in chain and report.key:
+            says = f"It is signed by {key}, and {STATEMENT} by {report.key}: no entry of the log says that this key replaced it."
+            report.problem("key", where, says)
 
 
 def _proven(
@@ -2675,8 +2754,9 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def _report_lines(report: Report) -> Iterator[str]:
-    yield f"{'FAILED' if report.failed else 'VERIFIED'}  {report.subject}"
-    yield f"signed by {report.key or 'no valid key'}"
+    yield f"{HEADINGS[report.result]}  {report.subject}"
+    given = ", the key that was given with --key" if report.is_key_known else ""
+    yield f"signed by {report.key or 'no valid key'}{given}"
     yield from (f"log {each}" for each in report.logs)
     yield from map(str, report.shown)
     yield from _signed_by_others(report)
@@ -2771,7 +2851,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _write(json.dumps(unreadable(given.bundle, why), indent=2))
         return 2
     _write(json.dumps(report.as_json(), indent=2) if given.json else "\n".join(report_lines(report)))
-    return 1 if report.failed else 0
+    return EXIT_CODES[report.result]
 
 
 def _write(written: str) -> None:

@@ -100,7 +100,7 @@ def verify(context: click.Context, *, bundle: Path, key: str | None, older: Path
             show(tm_verify.unreadable(str(bundle), why), ())
         raise NotEvidence(f"{bundle}: {why}.") from why
     show(report.as_json(), tm_verify.report_lines(report))
-    context.exit(1 if report.failed else 0)
+    context.exit(tm_verify.EXIT_CODES[report.result])
 
 
 @evidence.command()

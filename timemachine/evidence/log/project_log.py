@@ -87,11 +87,23 @@ def frontier_of(grows: EvidenceLog | Seal) -> Frontier:
 
 
 def signed_state(
-    key: SigningKey, origin: str, tree: Frontier, last_leaf: bytes, state: str, at: datetime
+    key: SigningKey,
+    origin: str,
+    tree: Frontier,
+    last_leaf: bytes,
+    state: str,
+    at: datetime,
+    more: Mapping[str, str] | None = None,
 ) -> str:
     """Return the state of a tree as an envelope with the key's signature. Raises as `keys.sign`."""
     stated = Checkpoint(
-        origin=origin, size=tree.size, root=tree.root, last_leaf=last_leaf, at=written(at), state=state
+        origin=origin,
+        size=tree.size,
+        root=tree.root,
+        last_leaf=last_leaf,
+        at=written(at),
+        state=state,
+        more=more or {},
     )
     return keys.sign(key, PAYLOAD_TYPE, stated.text().encode()).dumped()
 
@@ -112,8 +124,8 @@ def key_replacements(project: UUID, signing: Collection[int]) -> Iterator[tuple[
     """Yield each replacement since the earliest of these keys: a log state signed by the replaced key, and
     the index of the entry that names the next one.
 
-    Anyone who knows an old fingerprint can follow these to today's key. A key that could not be read signed
-    none. One query if none of them was replaced, otherwise three for each.
+    Anyone who knows an old fingerprint can follow these to today's key. For a key that could not be read, the
+    state is signed by a later key. One query if none of them was replaced, otherwise three for each.
     """
     earliest = (
         SigningKey.objects.filter(pk__in=signing, replaced_at__isnull=False).order_by("replaced_at").first()
@@ -126,8 +138,8 @@ def key_replacements(project: UUID, signing: Collection[int]) -> Iterator[tuple[
         entry = next((each for each in found if json.loads(bytes(each.entry))["entry"] == KEY), None)
         if entry is None:
             continue
-        states = LogCheckpoint.objects.filter(project=project, key=key, size__gt=entry.index)
-        if state := states.order_by("size", "id").first():
+        states = LogCheckpoint.objects.filter(project=project, size__gt=entry.index).order_by("size", "id")
+        if state := states.filter(key=key).first() or states.first():
             yield state, entry.index
 
 
@@ -145,12 +157,16 @@ def entries_with(project: UUID, text: str) -> QuerySet[LogEntry]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedState:
-    """What a stored checkpoint, which may have been altered, says about a tree, and whether it is signed."""
+    """What a stored checkpoint, which may have been altered, says about a tree, and whether it is signed.
+
+    `lines` are those after the root, by their first word.
+    """
 
     origin: str
     size: int
     root: bytes
     is_signed: bool
+    lines: Mapping[str, str]
 
 
 def read_state(signed: str, key: SigningKey) -> SignedState | None:
@@ -160,13 +176,14 @@ def read_state(signed: str, key: SigningKey) -> SignedState | None:
         payload = base64.b64decode(document["payload"])
         signature = base64.b64decode(document["signatures"][0]["sig"])
         kind = str(document["payloadType"])
-        origin, size, root = payload.decode("ascii").split("\n")[:3]
+        origin, size, root, *lines = payload.decode("ascii").split("\n")
         state = Signed(payload_type=kind, payload=payload, key=key.fingerprint, signature=signature)
         return SignedState(
             origin=origin,
             size=int(size),
             root=base64.b64decode(root),
             is_signed=keys.is_signed(key, state),
+            lines=dict(line.split(" ", 1) for line in lines if line),
         )
     except (ValueError, LookupError, TypeError):
         return None

@@ -1,14 +1,14 @@
 """A checkpoint: the size and root of a tree, in the text form of C2SP's `tlog-checkpoint`. Pure.
 
-Three lines (origin, size, root in base64), then our own: the last leaf, the time, the state. For witnesses it
-becomes a note (C2SP's `signed-note`, `tlog-witness`): the checkpoint's text, an empty line, and a line for each
+Three lines (origin, size, root in base64), then our own: the last leaf, the time, the state; for a session also
+its status and its times. For witnesses it becomes a note (C2SP's `signed-note`, `tlog-witness`): the checkpoint's text, an empty line, and a line for each
 signature: `— NAME BASE64`, whose bytes begin with four that identify the key.
 """
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 PAYLOAD_TYPE: Final = "application/vnd.timemachine.checkpoint.v1"
@@ -17,7 +17,10 @@ OPEN, CLOSED = "open", "closed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The state of a tree at a moment (RFC 3339): `open` while records may follow, otherwise `closed`."""
+    """The state of a tree at a moment (RFC 3339): `open` while records may follow, otherwise `closed`.
+
+    `more` are facts about the subject that are in none of its records, each a line with its name.
+    """
 
     origin: str
     size: int
@@ -25,6 +28,7 @@ class Checkpoint:
     last_leaf: bytes
     at: str
     state: str
+    more: Mapping[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
         """Return the text that is signed."""
@@ -36,6 +40,7 @@ class Checkpoint:
             f"last {self.last_leaf.hex()}",
             f"at {self.at}",
             f"state {self.state}",
+            *(f"{name} {value}" for name, value in self.more.items()),
         ]
         return "\n".join(lines) + "\n"
 

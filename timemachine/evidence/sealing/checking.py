@@ -1,4 +1,5 @@
-"""Comparing the database with a seal: every field hashed again, the chain, the tree and the signature.
+"""Comparing the database with a seal: every field hashed again, the chain, the tree and the signature; for a
+session also what pages show of it and its steps that no record has (`labels`, `session_values`).
 
 Any column may have been altered, so what cannot be read is reported as well and the comparison continues.
 """
@@ -17,10 +18,11 @@ from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.pure.envelope import NO_RECORD, commitment
 from timemachine.evidence.pure.record import Record
 from timemachine.evidence.pure.tree import Frontier, leaf_hash
-from timemachine.evidence.sealing import payload_groups
+from timemachine.evidence.sealing import payload_groups, session_values
 from timemachine.evidence.sealing.checkpoints import origin_of
-from timemachine.evidence.sealing.erased_fields import fields_in_tombstones
-from timemachine.evidence.sealing.subjects import Subject
+from timemachine.evidence.sealing.erased_fields import Tombstones, read_tombstones
+from timemachine.evidence.sealing.labels import Labels, labels_of
+from timemachine.evidence.sealing.subjects import SessionSubject, Subject
 
 BATCH: Final = 1_000
 MOST_PROBLEMS: Final = 100
@@ -43,7 +45,7 @@ class SealProblem(Schema):
 class Comparison:
     """The state of a comparison: records seen, problems, and the tree so far.
 
-    `tombstones` are the erased fields by record and name; `erased` counts those that are missing.
+    `tombstones` name the erased fields and deleted steps; `erased` counts the fields that are missing.
     """
 
     records: int = 0
@@ -52,7 +54,7 @@ class Comparison:
     tree: Frontier = field(default_factory=Frontier)
     previous: bytes = NO_RECORD
     digests: dict[int, bytes] = field(default_factory=dict)
-    tombstones: AbstractSet[tuple[int, str]] = frozenset()
+    tombstones: Tombstones = field(default_factory=Tombstones)
     erased: int = 0
 
     def problem(self, code: str, says: str, index: int | None = None, session: UUID | None = None) -> None:
@@ -70,11 +72,12 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
     """Compare every signed record with the database. Call it in a `snapshot`; it can take a while.
 
     Records after the newest checkpoint are not signed yet and not compared. With `only`, just the fields of
-    these records are compared and counted; the chain, the tree and its signature always cover all records.
+    these records, and their labels, are compared and counted; the chain, the tree and its signature always cover
+    all records.
     """
     newest = SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id").first()
     entries = signed_log(seal.project_id)
-    found = Comparison(tombstones=fields_in_tombstones(seal, entries))
+    found = Comparison(tombstones=read_tombstones(seal, entries))
     size = seal.size if newest is None else newest.size
     for first in range(0, size, BATCH):
         last = min(first + BATCH, size) - 1
@@ -85,14 +88,18 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
         ]
         sequences = range(first, last + 1) if only is None else sorted(only & set(range(first, last + 1)))
         read = subject.records(sequences[0], sequences[-1]) if sequences else ()
-        _compare_batch(
-            found, sealed, {record.index: record for record in read}, first, last, frozenset(sequences)
-        )
+        chosen = frozenset(sequences)
+        live = {record.index: record for record in read if record.index in chosen}
+        labels = labels_of(subject.thing, list(live)) if isinstance(subject, SessionSubject) else None
+        _hash_payloads(found, list(live.values()), labels)
+        _compare_batch(found, sealed, live, range(first, last + 1), chosen, labels)
     if newest is None:
         found.problem("checkpoint", "There is no signed checkpoint.")
     else:
         _compare_signature(found, newest, origin_of(subject, seal))
     _compare_log(found, seal, newest, entries)
+    if isinstance(subject, SessionSubject) and only is None:
+        _compare_session(found, subject, seal)
     return found
 
 
@@ -100,13 +107,12 @@ def _compare_batch(
     found: Comparison,
     sealed: Rows,
     live: Mapping[int, Record],
-    first: int,
-    last: int,
+    batch: range,
     sequences: AbstractSet[int],
+    labels: Labels | None,
 ) -> None:
-    _hash_payloads(found, [record for index, record in live.items() if index in sequences])
     there = {index for index, *_ in sealed}
-    for index in range(first, last + 1):
+    for index in batch:
         if index not in there:
             found.problem("seal", "The sealed form of this record is missing.", index)
     for index, data, leaf, salts in sealed:
@@ -121,22 +127,25 @@ def _compare_batch(
                     "chain", "It was sealed after a different record than the one before it now.", index
                 )
             if index in sequences:
-                _compare_fields(found, index, envelope, salts, live.get(index))
+                _compare_record(found, index, envelope, salts, live.get(index), labels)
         found.tree = found.tree.grown([leaf_hash(data)])
         found.previous = leaf
         found.records += index in sequences
 
 
-def _hash_payloads(found: Comparison, records: Any) -> None:
-    """Hash the current bytes of the payloads, each once."""
+def _hash_payloads(found: Comparison, records: Sequence[Record], labels: Labels | None) -> None:
+    """Hash the current bytes of the payloads, each once, and read what the labels need."""
+    needed = labels.media.keys() if labels else ()
     payload_ids = {
         each.payload: each
         for record in records
         for each in record.fields.values()
-        if each.payload is not None and each.payload not in found.digests
+        if each.payload is not None and (each.payload not in found.digests or each.payload in needed)
     }
     for row, data in payload_groups.read(list(payload_ids.values())):
         found.digests[row] = hashlib.sha256(data).digest()
+        if labels:
+            labels.read(row, data)
 
 
 def _envelope(data: bytes) -> Mapping[str, Any] | None:
@@ -148,22 +157,41 @@ def _envelope(data: bytes) -> Mapping[str, Any] | None:
     return read if shaped and {"prev", "index", "kind", "at"} <= read.keys() else None
 
 
-def _compare_fields(
+def _compare_record(
     found: Comparison,
     index: int,
     envelope: Mapping[str, Any],
     salts: Mapping[str, str],
     record: Record | None,
+    labels: Labels | None,
 ) -> None:
     if record is None:
         found.problem("missing", "It was recorded and sealed, but is missing from the database.", index)
         return
-    if record.kind != envelope["kind"] or record.at != envelope["at"]:
-        found.problem("changed", "Its kind or time differs from what was sealed.", index)
+    before = len(found.problems) + found.more
+    _compare_fields(found, index, envelope, salts, record)
+    is_sound = before == len(found.problems) + found.more
+    if labels and is_sound and (says := labels.difference(index, found.tombstones.steps.get(index, ()))):
+        found.problem("label", says, index)
+
+
+def _compare_fields(
+    found: Comparison,
+    index: int,
+    envelope: Mapping[str, Any],
+    salts: Mapping[str, str],
+    record: Record,
+) -> None:
+    for name, here, sealed in (
+        ("kind", record.kind, envelope["kind"]),
+        ("time", record.at, envelope["at"]),
+    ):
+        if here != sealed:
+            found.problem("changed", f"Its {name} is {here}. It must be {sealed}.", index)
     if dict(record.links) != envelope.get("links", {}):
         found.problem("link", "It repeats a different record than the one that was sealed.", index)
     for name in sorted(set(record.fields) | set(envelope["fields"])):
-        if name not in salts and (index, name) in found.tombstones:
+        if name not in salts and (index, name) in found.tombstones.fields:
             found.erased += 1
         elif not _is_sealed(found, record, envelope["fields"].get(name), salts.get(name), name):
             found.problem("changed", f"The field {name} is not what was sealed.", index)
@@ -179,6 +207,16 @@ def _is_sealed(found: Comparison, record: Record, sealed: str | None, salt: Any,
     except (ValueError, TypeError):
         return False
     return digest is not None and commitment(salted, digest) == sealed
+
+
+def _compare_session(found: Comparison, subject: SessionSubject, seal: Seal) -> None:
+    """Compare totals, status and times. The steps tell the totals only if none of them was altered."""
+    session, code = subject.thing, {each.code for each in found.problems}
+    states = SealCheckpoint.objects.filter(seal=seal, cut_for=None).select_related("key").order_by("id")
+    signed = [state for each in states if (state := read_state(each.signed, each.key)) and state.is_signed]
+    session_values.compare_signed(session, seal, signed, found.problem)
+    if code <= {"label"}:
+        session_values.compare_totals(session, found.problem)
 
 
 def _compare_signature(found: Comparison, newest: SealCheckpoint, origin: str) -> None:

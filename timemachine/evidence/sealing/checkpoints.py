@@ -1,5 +1,7 @@
 """Signed states of a tree: what was sealed up to some record, and its entry in the project's log."""
 
+from collections.abc import Mapping
+
 from django.db import transaction
 
 from timemachine.core.pure.clock import now
@@ -29,9 +31,10 @@ def sign(
     state: str,
     *,
     cut_for: str | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> SealCheckpoint:
-    """Sign the state of a seal's tree and add it to the log. `cut_for` is the share link that it is signed
-    for. The caller has locked the seal.
+    """Sign the state of a seal's tree, with `more` about its subject, and add it to the log. `cut_for` is the
+    share link that it is signed for. The caller has locked the seal.
     """
     project_log.locked_log(subject.project)
     moment = now()
@@ -42,7 +45,7 @@ def sign(
         size=tree.size,
         root=tree.root,
         state=state,
-        signed=project_log.signed_state(key, origin, tree, last_leaf, state, moment),
+        signed=project_log.signed_state(key, origin, tree, last_leaf, state, moment, more),
         key=key,
         at=moment,
         log_index=project_log.append(subject.project, [_entry(subject, tree)], moment),

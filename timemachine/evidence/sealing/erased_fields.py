@@ -5,8 +5,8 @@ A field counts as erased if its digest changed during the erasure; an alteration
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
 from typing import Any, Final
@@ -126,11 +126,23 @@ def _erased_before(each: Observed, names: Names) -> int:
     return sum(name in names[index] for index, name in rows.values_list("index", "field").distinct())
 
 
-def fields_in_tombstones(seal: Seal, entries: SignedLog | None) -> set[tuple[int, str]]:
-    """Return the fields that the signed log says were erased, by record and name; none without the log."""
-    if entries is None:
-        return set()
-    return {named for entry in entries.entries_at(tombstones_of(seal)) for named in _named(entry, seal)}
+@dataclass(frozen=True, slots=True)
+class Tombstones:
+    """What the signed log says was erased: fields by record and name, and when whole steps were deleted."""
+
+    fields: set[tuple[int, str]] = field(default_factory=set)
+    steps: dict[int, list[str]] = field(default_factory=dict)
+
+
+def read_tombstones(seal: Seal, entries: SignedLog | None) -> Tombstones:
+    """Return the tombstones of a session or replay; none without the signed log."""
+    found = Tombstones()
+    for entry in () if entries is None else entries.entries_at(tombstones_of(seal)):
+        if _is_about(entry, seal):
+            found.fields.update((index, name) for index, names in entry["records"] for name in names)
+            for index in entry.get("turns", ()):
+                found.steps.setdefault(index, []).append(entry["at"])
+    return found
 
 
 def erased_at(seal: Seal) -> dict[int, dict[str, datetime]]:
@@ -164,13 +176,10 @@ def _erased_rows(seal: Seal) -> QuerySet[ErasedField]:
     return ErasedField.objects.filter(session=seal.session_id, replay=None)
 
 
-def _named(entry: Mapping[str, Any], seal: Seal) -> Iterator[tuple[int, str]]:
+def _is_about(entry: Mapping[str, Any], seal: Seal) -> bool:
     whose = (seal.of, seal.subject_id, seal.generation)
-    if (
-        entry["entry"] == project_log.ERASED_FIELDS
-        and (entry["of"], entry["id"], entry["generation"]) == whose
-    ):
-        yield from ((index, name) for index, names in entry["records"] for name in names)
+    erased = entry["entry"] == project_log.ERASED_FIELDS
+    return erased and (entry["of"], entry["id"], entry["generation"]) == whose
 
 
 def _current_seal(seal: Seal | None, replay: Replay) -> Seal | None:

@@ -219,15 +219,19 @@ def _row(seal: Seal, subject: Subject, record: Record, previous: bytes) -> Seale
 
 @transaction.atomic
 def _sign_all(load: Load, sessions: Sequence[UUID]) -> Seal | None:
-    """Return the seal with a checkpoint over all of its records."""
+    """Return the seal with a checkpoint over all of its records.
+
+    What has ended never goes on with the same records, so a closed state is not signed again as an open one.
+    """
     lock_against_erasure(sessions)
     subject = load()
     if subject is None:
         return None
     seal = _locked_seal(subject)
-    state = checkpoint.CLOSED if subject.closed and seal.size == subject.last + 1 else checkpoint.OPEN
-    if (seal.signed_size, seal.state) != (seal.size, state):
-        signed = checkpoints.sign(subject, seal, frontier_of(seal), bytes(seal.last_leaf), state)
+    state = checkpoint.CLOSED if subject.closed and seal.size > subject.last else checkpoint.OPEN
+    if seal.signed_size < seal.size or (seal.state, state) == (checkpoint.OPEN, checkpoint.CLOSED):
+        facts = subject.signed_facts
+        signed = checkpoints.sign(subject, seal, frontier_of(seal), bytes(seal.last_leaf), state, more=facts)
         seal.signed_size, seal.state, seal.signed_at = signed.size, state, signed.at
         seal.save(update_fields=["signed_size", "state", "signed_at"])
     return seal

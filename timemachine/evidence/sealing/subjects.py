@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import REPLAY, SESSION
 from timemachine.evidence.pure.record import Record
-from timemachine.evidence.sealing import replay_records, session_records
+from timemachine.evidence.sealing import replay_records, session_records, session_values
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
@@ -51,6 +51,11 @@ class Subject(ABC):
         """Return when the sealed run finished; None for a session."""
         return None
 
+    @property
+    def signed_facts(self) -> Mapping[str, str]:
+        """Return what is signed with the state of the tree because no record has it."""
+        return {}
+
     def row(self, index: int) -> str | None:  # noqa: ARG002  # an index is enough
         """Return the name of the row that a record is about, if its index does not tell."""
         return None
@@ -71,6 +76,10 @@ class SessionSubject(Subject):
     @property
     def closed(self) -> bool:
         return self.thing.status == Session.ENDED
+
+    @property
+    def signed_facts(self) -> Mapping[str, str]:
+        return session_values.signed_facts(self.thing)
 
     def records(self, first: int, last: int) -> Iterator[Record]:
         if first == 0:

@@ -40,6 +40,7 @@ COUNTED: Final = (
     "cost_usd",
     "cached",
     "saved_usd",
+    "recorded_at",
 )
 """The columns that `add_to_counters` reads."""
 PAYLOADS: Final = ("input", "output", "source")
@@ -164,7 +165,8 @@ def hit_rows(action_id: int, draft: ActionDraft, parts: ActionContents, payload_
 def add_to_counters(session: Session, actions: Sequence[Row]) -> None:
     """Add the actions to the session's counters.
 
-    A sum stays None until an action records a value. Calls with unknown cost or saving are counted separately.
+    A sum stays None until an action records a value. Calls with unknown cost or saving are counted separately. The
+    counters depend on nothing but the actions, so that a check can count again.
     """
     session.last_sequence += len(actions)
     session.error_count += sum(
@@ -178,7 +180,10 @@ def add_to_counters(session: Session, actions: Sequence[Row]) -> None:
     session.cached_calls += len(saved)
     session.saved_usd = sum_known(session.saved_usd, *saved)
     session.unknown_saved_calls += saved.count(None)
-    session.last_action_at = now()
+    latest = [row["recorded_at"] for row in actions]
+    session.last_action_at = max(
+        [session.last_action_at, *latest] if session.last_action_at else latest, default=None
+    )
 
 
 def _is_unknown_cost(row: Row) -> bool:

@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import batched, chain, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
+from django.dispatch import Signal
 
 from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
@@ -46,6 +47,8 @@ _ROWS = """
 SELECT a.session_id, a.sequence, a.id FROM unnest(%s::uuid[], %s::bigint[]) AS asked(session, sequence)
 JOIN tm_action AS a ON a.session_id = asked.session AND a.sequence = asked.sequence
 """
+end_moved: Final = Signal()
+"""The end of `session`, which had ended already, was moved to a later time by an import."""
 type More = tuple[Session, Sequence[ActionDraft]]
 """A session and the actions to record in it."""
 
@@ -232,10 +235,13 @@ def end_imported(session_id: UUID, *, ended: datetime | None) -> Session:
     Its start is in its sealed record and does not change.
     """
     session = Session.objects.select_for_update().get(id=session_id)
-    session.status = Session.ENDED
-    if ended is not None and (session.ended_at is None or session.ended_at < ended):
+    had_ended, session.status = session.status == Session.ENDED, Session.ENDED
+    is_later = ended is not None and (session.ended_at is None or session.ended_at < ended)
+    if is_later:
         session.ended_at = ended
     session.save(update_fields=["status", "ended_at"])
+    if had_ended and is_later:
+        end_moved.send(Session, session=session)
     return session
 
 

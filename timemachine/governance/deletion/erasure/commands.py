@@ -38,8 +38,8 @@ from timemachine.recording.sessions import deletions
 from timemachine.recording.sessions.holds import require_no_hold
 from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
+from timemachine.recording.sessions.pure.label import label_of_deleted
 from timemachine.recording.usage.commands import recount
-from timemachine.text.redaction.pure.marks import DELETED_TURN
 from timemachine.text.redaction.pure.paths import OF_ACTION
 from timemachine.text.redaction.pure.profile import Profile
 
@@ -271,12 +271,11 @@ def _locked(row: Erasure) -> Session:
 def _leave_tombstone(session: Session, sequence: int, *, by: str, reason: str, at: datetime) -> None:
     """Store that the step was deleted, label it in the timeline, and delete its later annotations.
 
-    Visitors of links can read the label, so it names neither the person nor the reason. Nothing depends on
-    it: a step can be recorded with such a name.
+    Nothing depends on the label: a step can be recorded with such a name.
     """
     ErasedTurn.objects.create(session=session, sequence=sequence, erased_at=at, erased_by=by, reason=reason)
     step = session.actions.filter(sequence=sequence)
-    step.update(label=f"{DELETED_TURN} {at:%Y-%m-%d %H:%M} UTC")
+    step.update(label=label_of_deleted(at))
     SignificanceOverride.objects.filter(action__in=step).delete()
     Declined.objects.filter(action__in=step).delete()
 

@@ -1,19 +1,35 @@
 """The one-line label of an action in the timeline, taken from what was recorded."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.text.redaction.pure.marks import DELETED_TURN
 
 LONGEST = 200
 LONGEST_QUESTION = 120  # for a failed step: its error follows
 
 
 def label(draft: ActionDraft) -> str:
-    """Return one line of at most `LONGEST` characters; empty if nothing recorded can name the action."""
+    """Return one line of at most `LONGEST` characters; empty if nothing recorded can name the action.
+
+    It depends only on kind, tool, name, error message, input and output, and on no more of a value than its
+    `first_words`. Checks of a seal compute it again.
+    """
     tool = draft.tool if draft.kind in {"tool_call", "tool_result"} else None
     return one_line(" ".join(filter(None, (tool or draft.name, _what(draft)))))
+
+
+def first_words(value: Any) -> str:
+    """Return as much of a value as a label can need: a label of it and a label of the value are the same."""
+    return _words(value)[: LONGEST * 8]
+
+
+def label_of_deleted(at: datetime) -> str:
+    """Return the label of a step that was deleted then. Visitors of links can read it, so it names nobody."""
+    return f"{DELETED_TURN} {at:%Y-%m-%d %H:%M} UTC"
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:

@@ -1,0 +1,107 @@
+"""What pages show of a session that no record has: totals, status and times.
+
+Totals and the time of the last step are counted again from the steps. Status, start and end are signed with
+each state of the tree, because a session ends after its records were sealed. A session that has ended never
+goes on; only an import of a grown file moves the end, to a later time (`end_moved`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from itertools import batched
+from typing import Any, Final
+
+from timemachine.core.pure.clock import written
+from timemachine.evidence.log.project_log import SignedState
+from timemachine.evidence.models import Seal
+from timemachine.evidence.pure import checkpoint
+from timemachine.recording.sessions.action_rows import COUNTED, COUNTERS, add_to_counters
+from timemachine.recording.sessions.models import Action, Session
+
+BATCH: Final = 1_000
+UNKNOWN: Final = "unknown"
+STATUS, STARTED, ENDED = "status", "started", "ended"
+"""The names of the signed lines."""
+TOTALS: Final = {
+    "last_sequence": "number of steps",
+    "error_count": "number of errors",
+    "input_tokens": "input tokens",
+    "output_tokens": "output tokens",
+    "cost_usd": "cost in US dollars",
+    "unknown_cost_calls": "number of calls with unknown cost",
+    "cached_calls": "number of answers from the cache",
+    "saved_usd": "saved US dollars",
+    "unknown_saved_calls": "number of cached answers with unknown savings",
+}
+Report = Callable[[str, str], object]
+"""Takes the code of a problem and its sentence."""
+
+
+def signed_facts(session: Session) -> Mapping[str, str]:
+    """Return what is signed about a session as it is now: its status, its start and, if it has ended, its end."""
+    facts = {STATUS: session.status, STARTED: written(session.began_at) or UNKNOWN}
+    return facts | ({ENDED: written(session.ended_at) or UNKNOWN} if session.status == Session.ENDED else {})
+
+
+def compare_totals(session: Session, report: Report) -> None:
+    """Report each total, and the time of the last step, that differs from what the steps add up to. One query."""
+    counted = Session()
+    rows = Action.objects.filter(session=session).order_by("sequence").values(*COUNTED)
+    for batch in batched(rows.iterator(chunk_size=BATCH), BATCH):
+        add_to_counters(counted, batch)
+    for name in COUNTERS:
+        here, right = getattr(session, name), getattr(counted, name)
+        if here == right:
+            continue
+        if name in TOTALS:
+            says = f"The session's {TOTALS[name]} ({name}) is {_shown(here)}. Its steps add up to {_shown(right)}."
+            report("total", says)
+        else:
+            report("time", _differs("time of the last step", name, here, right))
+
+
+def compare_signed(session: Session, seal: Seal, states: Sequence[SignedState], report: Report) -> None:
+    """Report a status or a time that differs from the signed one. `states` are in the order of signing."""
+    ended = [each for each in states if _says_ended(each)]
+    if ended and session.status != Session.ENDED:
+        report("status", _differs("status", STATUS, session.status, Session.ENDED))
+    elif not ended and (says := _contradiction(session)):
+        report("status", says)
+    elif ended and (end := ended[-1].lines.get(ENDED)) is not None:
+        here = written(session.ended_at) or UNKNOWN
+        is_moved = seal.state == checkpoint.OPEN and (end == UNKNOWN or end < here != UNKNOWN)
+        if here != end and not is_moved:
+            report("time", _differs("end", "ended_at", here, end))
+    started = written(session.began_at) or UNKNOWN
+    if sealed := next(_others(states, STARTED, started), None):
+        report("time", _differs("start", "started_at", started, sealed))
+
+
+def _says_ended(state: SignedState) -> bool:
+    """Return whether a state says that the session has ended; earlier versions signed only that it is closed."""
+    return state.lines.get(STATUS, state.lines.get("state")) in {Session.ENDED, checkpoint.CLOSED}
+
+
+def _contradiction(session: Session) -> str | None:
+    """Return how the status contradicts the end of a session whose end is not sealed, or None."""
+    if session.status != Session.ENDED and session.ended_at is not None:
+        return f"The session's status is {session.status}, but it has an end (ended_at), {_shown(session.ended_at)}."
+    if session.status == Session.ENDED and session.ended_at is None and session.imported_as is None:
+        return f"The session's status is {session.status}, but it has no end (ended_at), which only an imported session can lack."
+    return None
+
+
+def _others(states: Sequence[SignedState], name: str, value: str) -> Iterator[str]:
+    return (signed for each in states if (signed := each.lines.get(name, value)) != value)
+
+
+def _differs(what: str, name: str, here: Any, right: Any) -> str:
+    return f"The session's {what} ({name}) is {_shown(here)}. It must be {_shown(right)}."
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    return (written(value) if isinstance(value, datetime) else None) or (
+        UNKNOWN if value is None else f"{value}"
+    )
