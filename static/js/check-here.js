@@ -1,6 +1,6 @@
 // Verifies an evidence bundle in this browser with Web Crypto, like tm_verify.py outside of it: the signed statement and every file that it
 // names, the position and hash chain of every record, the tree (RFC 6962) of the signed states, every disclosed field against its commitment,
-// and the log entry. Lists what is not checked. Loaded on request, and works in steps so that the page stays responsive.
+// the status and times of a session against its seal, the chain of signing keys, and the log entry. Lists what is not checked. Loaded on request, and works in steps so that the page stays responsive.
 
 const AT_ONCE = 400;
 const MOST_SHOWN = 20;
@@ -98,7 +98,7 @@ class Bundle {
 
 class Check {
   constructor(bundle, progress, wanted = {}) {
-    Object.assign(this, { bundle, progress, wanted, faults: [], unchecked: new Set(), beside: [], leaves: new Map(), linked: [], ofTrees: new Map(), shown: [] });
+    Object.assign(this, { bundle, progress, wanted, faults: [], unchecked: new Set(), beside: [], leaves: new Map(), linked: [], ofTrees: new Map(), shown: [], signers: new Map() });
     this.counts = { files: 0, signatures: 0, records: 0, fields: 0, erased: 0, withheld: 0, misfits: 0, links: 0 };
   }
 
@@ -133,11 +133,12 @@ class Check {
         const lines = await this.records(tree);
         const { records } = lines;
         this.leftOut(tree, records, tree === trees[0]);
-        await this.states(tree, lines);
+        await this.states(tree, lines, tree === trees[0] && tree.of === "session" ? statement.predicate.about?.session : undefined);
         await this.told(tree, records);
       });
     }
     this.links();
+    await this.chainOfKeys();
     this.beside.push("report.html, README.txt and the names in the statement: they are signed, but not compared with the records");
     const names = [...this.bundle.entries.keys()];
     if (names.some((name) => name.startsWith("timestamps/"))) this.beside.push("the timestamps (use tm_verify.py)");
@@ -154,7 +155,8 @@ class Check {
       this.fault("statement.json", `This is evidence of something else, the ${of} ${id}. This page shows the ${subject.replace("/", " ")}.`);
     }
     if (key && key !== this.key) this.fault("statement.json", `It is signed by the key ${this.key}, but this page names ${key}. If the key was replaced in the meantime, reload the page.`);
-    if (!key) this.beside.push("whose key signed it, because this page was loaded before there was one");
+    this.isSignerChecked = Boolean(key);
+    if (!key) this.beside.push("whose key signed it, because this page names none: anyone can sign a bundle with a key of their own");
     if (this.bundle.behind) this.fault("the end of the zip", `After its end ${this.bundle.behind === 1 ? "there is 1 byte" : `there are ${this.bundle.behind} bytes`} not covered by any file or signature.`);
     this.beside.push("bytes between the files of the ZIP (use tm_verify.py)");
   }
@@ -196,6 +198,7 @@ class Check {
     }
     if (await crypto.subtle.verify("Ed25519", key, unbase64(sig), message)) {
       this.counts.signatures++;
+      if (!this.signers.has(keyid)) this.signers.set(keyid, where);
       return payload;
     }
     this.fault(where, "Invalid signature: it, or the signed content, was changed.");
@@ -363,7 +366,7 @@ class Check {
   }
 
   // The signed states of a tree: the tree over its records has their roots, or an audit path proves each record.
-  async states(tree, lines) {
+  async states(tree, lines, about) {
     const { records, damaged } = lines;
     const stated = [];
     for (const [number, line] of (await this.bundle.lines(`${tree.path}/checkpoints.jsonl`)).entries()) {
@@ -378,6 +381,7 @@ class Check {
       this.fault(`${tree.path} checkpoints`, "No signed state matches the statement.");
       return;
     }
+    if (about) this.sessionValues(stated, about);
     this.shown.push(`${tree.of} ${tree.id}: ${records.size.toLocaleString("en")} of ${last.size.toLocaleString("en")} records shown, sealed at ${last.at}`);
     if (tree.complete) await this.whole(tree, stated, last, lines);
     else await this.paths(tree, last, records);
@@ -400,7 +404,45 @@ class Check {
     const [origin, size, root, ...facts] = decoder.decode(payload).split("\n");
     const at = facts.find((fact) => fact.startsWith("at "))?.slice(3) ?? "an unknown time";
     const ends = facts.find((fact) => fact.startsWith("last "))?.slice(5);
-    return { origin, size: Number(size), root: unbase64(root), at, last: ends };
+    const [status, started, ended, more] = ["status", "started", "ended", "state"].map((name) => facts.find((fact) => fact.startsWith(`${name} `))?.slice(name.length + 1));
+    return { origin, size: Number(size), root: unbase64(root), at, last: ends, hasEnded: (status ?? more) === "ended" || (!status && more === "closed"), status, started, ended };
+  }
+
+  // The status, start and end of a session in the statement are the signed ones, and a session that has ended does not go on.
+  sessionValues(states, about) {
+    const ended = states.filter(({ hasEnded }) => hasEnded).at(-1);
+    if (ended && (about.status ?? "ended") !== "ended") this.fault("statement.json", `It says that the session's status is ${about.status}. It must be ended, as sealed in ${ended.where}.`);
+    for (const [name, state] of [["started", states.at(-1)], ["ended", ended]]) {
+      const at = state?.[name];
+      const here = about[`${name}_at`] === undefined ? at : (about[`${name}_at`] ?? "unknown");
+      if (at && here !== at) this.fault("statement.json", `It says that the session ${name} at ${here}. It must be ${at}, as sealed in ${state.where}.`);
+    }
+    for (const [index, state] of states.entries()) {
+      const before = states[index - 1];
+      if (before?.hasEnded && state.status && state.status !== "ended") this.fault(state.where, `It says that the session's status is ${state.status}, but ${before.where} says that it had ended.`);
+      if (before?.started && state.started && state.started !== before.started) this.fault(state.where, `It says that the session started at ${state.started}, but ${before.where} says ${before.started}.`);
+    }
+  }
+
+  // The bundle's key signed everything, or replaced the keys that did, according to the project's log.
+  async chainOfKeys() {
+    const replaced = [];
+    if (this.bundle.entries.has("replaced.json")) {
+      await this.at("replaced.json", async () => {
+        for (const { checkpoint, entries } of await this.bundle.document("replaced.json")) {
+          const state = await this.state(checkpoint, "replaced.json");
+          for (const { entry, index, path } of entries) {
+            if (state && (await leadsTo(state, await leafOf(bytes(entry)), index, path))) replaced.push(JSON.parse(entry));
+            else this.fault("replaced.json", "A replacement of a key is not in the signed log.");
+          }
+        }
+      });
+    }
+    const chain = new Set([this.key]);
+    for (const key of chain) for (const each of replaced) if (each.entry === "key" && each.key === key) chain.add(each.replaces);
+    for (const [key, where] of this.signers) {
+      if (!chain.has(key)) this.fault(where, `It is signed by ${key}, and statement.json by ${this.key}: no entry of the log says that this key replaced it.`);
+    }
   }
 
   async roots(tree, stated, leaves) {
@@ -596,9 +638,10 @@ const COUNTED = { files: "file", signatures: "signature", records: "record", fie
 const MANY = { misfits: "fields that do not match" };
 const inWords = (name, count) => `${count.toLocaleString("en")} ${count === 1 ? COUNTED[name] : MANY[name] ?? COUNTED[name].replace(/^\w+/, "$&s")}`;
 
-function* told({ faults, unchecked, beside, counts, key, subject, shown }) {
+function* told({ faults, unchecked, beside, counts, key, subject, shown, isSignerChecked }) {
   if (faults.length) yield line("strong", `not verified: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, "verdict bad");
   else if (unchecked.size) yield line("strong", "partly checked, no faults found", "verdict warn");
+  else if (!isSignerChecked) yield line("strong", "consistent, signer not checked", "verdict warn");
   else yield line("strong", "verified in this browser", "verdict ok");
   for (const each of shown) yield line("p", `${each}.`);
   const counted = Object.entries(counts).filter(([, count]) => count);
@@ -611,7 +654,8 @@ function* told({ faults, unchecked, beside, counts, key, subject, shown }) {
     yield list;
   }
   for (const what of [...unchecked, ...beside]) yield line("p", `Not checked: ${what}.`);
-  yield line("p", `${subject}, signed by ${key}. Compare it with the fingerprint you received through another channel.`, "quiet hash");
+  const named = isSignerChecked ? ", the key that this page names" : "";
+  yield line("p", `${subject}, signed by ${key}${named}. Compare it with the fingerprint you received through another channel.`, "quiet hash");
 }
 
 function line(tag, words, kind = "") {

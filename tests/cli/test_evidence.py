@@ -48,7 +48,7 @@ def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:
     tm.run("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))
     made = tm.json("evidence", "export", "--log", "-o", str(target))
     assert tm.json("evidence", "verify", str(target), "--key", made["key"])["checked"]["sealed"] == 1
-    compared = tm.json("evidence", "verify", str(target), "--older", str(target))
+    compared = tm.json("evidence", "verify", str(target), "--older", str(target), "--key", made["key"])
     assert (compared["older"]["holds"], compared["checked"]["compared"]) == (True, 1)
     for words in (("--log", "s1"), ()):
         ran = tm.run("evidence", "export", *words, "-o", str(target))
@@ -90,7 +90,18 @@ def test_a_verification_failure_exits_with_1_and_names_the_record(tm: Here, tmp_
     ran = tm.run("evidence", "verify", str(target), "--key", "ed25519:" + "0" * 64)
     assert ran.code == 1
     assert "FAULT (key)" in ran.out
-    assert tm.run("evidence", "verify", str(target)).out.startswith("VERIFIED")
+
+
+def test_a_file_is_verified_only_with_the_key_that_must_have_signed_it(tm: Here, tmp_path: Path) -> None:
+    recorded_session(tm.project, key="s1")
+    target = tmp_path / "s1.zip"
+    made = tm.json("evidence", "export", "s1", "-o", str(target))
+    ran = tm.run("evidence", "verify", str(target), "--key", made["key"])
+    assert (ran.code, ran.out.startswith("VERIFIED")) == (0, True)
+    ran = tm.run("evidence", "verify", str(target))
+    assert (ran.code, ran.out.startswith("CONSISTENT, SIGNER NOT CHECKED")) == (3, True)
+    ran = tm.run("evidence", "verify", str(target), "--json")
+    assert (ran.code, json.loads(ran.out)["result"]) == (3, "consistent")
 
 
 def test_an_invalid_request_is_refused_in_one_line(tm: Here, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log.keys import key_in_use
 from timemachine.evidence.models import Seal
 from timemachine.evidence.pure.checkpoint import CLOSED, OPEN
-from timemachine.evidence.sealing import seals
+from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.recording.sessions.commands import append, describe, end_imported, end_session, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
@@ -120,15 +120,30 @@ def test_a_changed_value_is_named_by_the_check_and_where_it_is_in_a_bundle_by_th
     assert compared_with_its_seal(session).problems == found  # the export hides nothing
 
 
-def test_an_intact_session_with_costs_tokens_errors_and_cached_answers_passes(project: Project, tmp_path: Path) -> None:
+def test_an_intact_session_with_costs_tokens_errors_and_cached_answers_passes(
+    project: Project, tmp_path: Path
+) -> None:
     session = start_session(project, name="All", by="test")
     usage = Usage(input_tokens=10, output_tokens=3, total_tokens=13)
     drafts = [
-        ActionDraft(kind="llm_call", model="a:b", input=[{"role": "user", "content": "Who\npays?"}], output="Ada.", usage=usage, cost_usd=Decimal("0.000123")),
+        ActionDraft(
+            kind="llm_call",
+            model="a:b",
+            input=[{"role": "user", "content": "Who\npays?"}],
+            output="Ada.",
+            usage=usage,
+            cost_usd=Decimal("0.000123"),
+        ),
         ActionDraft(kind="llm_call", model="a:b", input={"b": 1, "a": [True, None, 1.5]}, usage=usage),
         ActionDraft(kind="llm_call", model="a:b", output="Ada.", cached=True, saved_usd=Decimal("0.5")),
         ActionDraft(kind="llm_call", model="a:b", output="Ada.", cached=True),
-        ActionDraft(kind="tool_call", tool="ls", name="shell", input=" " * 3_000 + "docs", error_message="No such\x00 folder \ud800."),
+        ActionDraft(
+            kind="tool_call",
+            tool="ls",
+            name="shell",
+            input=" " * 3_000 + "docs",
+            error_message="No such\x00 folder \ud800.",
+        ),
         ActionDraft(kind="tool_result", tool="ls", output={"z": {}, "content": ["", {"text": "x " * 900}]}),
         ActionDraft(kind="event", output=[]),
         ActionDraft(kind="event"),
@@ -143,7 +158,10 @@ def test_an_intact_session_with_costs_tokens_errors_and_cached_answers_passes(pr
 def test_altered_steps_do_not_tell_what_the_totals_must_be(project: Project) -> None:
     session = recorded_session(project)
     assert checked(session) == []
-    tamper("UPDATE tm_action SET input_tokens = 999, label = 'x' WHERE session_id = %s AND sequence = 2", [str(session.id)])
+    tamper(
+        "UPDATE tm_action SET input_tokens = 999, label = 'x' WHERE session_id = %s AND sequence = 2",
+        [str(session.id)],
+    )
     assert [each["code"] for each in compared_with_its_seal(session).problems] == ["changed"]
 
 
@@ -162,7 +180,10 @@ def test_a_status_without_a_matching_end_is_named_before_the_end_is_sealed(proje
     assert checked(session) == []
     for change, says in (
         ("status = 'ended'", "status is ended, but it has no end"),
-        (f"status = 'recording', ended_at = '{OTHER_DAY}'", "status is recording, but it has an end (ended_at), 2020-02-20"),
+        (
+            f"status = 'recording', ended_at = '{OTHER_DAY}'",
+            "status is recording, but it has an end (ended_at), 2020-02-20",
+        ),
     ):
         tamper(OF_SESSION.format(change), [str(session.id)])
         (problem,) = compared_with_its_seal(session).problems
@@ -188,13 +209,21 @@ def test_an_ended_session_that_seems_to_go_on_is_named(project: Project, tmp_pat
     tamper(OF_SESSION.format("status = 'recording', ended_at = NULL"), [str(session.id)])
     append(session.id, [message("forged")])
     found = checked(Session.objects.get(id=session.id))
-    assert [each["says"] for each in found] == ["The session's status (status) is recording. It must be ended."]
+    assert [each["says"] for each in found] == [
+        "The session's status (status) is recording. It must be ended."
+    ]
     report, _ = bundle_of(Session.objects.get(id=session.id), tmp_path)
     codes = {(each["code"], each["where"]) for each in report.problems}
-    assert codes == {("status", "statement.json"), ("status", "session checkpoint 2")}
+    assert codes == {
+        ("status", "statement.json"),
+        ("time", "statement.json"),
+        ("status", "session checkpoint 2"),
+    }
 
 
-def test_an_import_of_a_grown_file_moves_the_end_and_both_ends_stay_signed(project: Project, tmp_path: Path) -> None:
+def test_an_import_of_a_grown_file_moves_the_end_and_both_ends_stay_signed(
+    project: Project, tmp_path: Path
+) -> None:
     first, later = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 2, tzinfo=UTC)
     session = start_session(project, name="x", by="test", imported_as="a file")
     append(session.id, [message("one")], imported=True)
@@ -214,14 +243,20 @@ def test_an_import_of_a_grown_file_moves_the_end_and_both_ends_stay_signed(proje
     assert Seal.objects.get(session=session).state == CLOSED
     tamper(OF_SESSION.format(f"ended_at = '{written(first)}'"), [str(session.id)])
     (problem,) = compared_with_its_seal(session).problems
-    assert problem["says"] == "The session's end (ended_at) is 2026-05-01T00:00:00Z. It must be 2026-05-02T01:00:00Z."
+    assert (
+        problem["says"]
+        == "The session's end (ended_at) is 2026-05-01T00:00:00Z. It must be 2026-05-02T01:00:00Z."
+    )
 
 
 def test_a_deleted_step_keeps_the_label_of_its_deletion(project: Project) -> None:
     session = recorded_session(project)
     assert checked(session) == []
-    delete_turn(session, 2)
+    erasing.delete_turn(session.actions.get(sequence=2), reason="asked for", by="Oskar")
     assert compared_with_its_seal(session).problems == []
-    tamper("UPDATE tm_action SET label = '[deleted: turn] 2020-02-20 20:20 UTC' WHERE session_id = %s AND sequence = 2", [str(session.id)])
+    tamper(
+        "UPDATE tm_action SET label = '[deleted: turn] 2020-02-20 20:20 UTC' WHERE session_id = %s AND sequence = 2",
+        [str(session.id)],
+    )
     (problem,) = compared_with_its_seal(session).problems
     assert "It must be “[deleted: turn] 2" in problem["says"]

@@ -48,12 +48,15 @@ class Forger:
                     found["checkpoint"] = self.signed(found["checkpoint"])
                     files[name] = json.dumps(found).encode()
 
-    def seal(self, files: Files, change: Callable[[Any], None] = lambda content: None) -> None:
-        """Change the statement and sign it and all signed states again, over the files as they are now: what only the holder
-        of the key can do.
+    def seal(
+        self, files: Files, change: Callable[[Any], None] = lambda content: None, *, states: bool = True
+    ) -> None:
+        """Change the statement and sign it and all signed `states` again, over the files as they are now: what only the
+        holder of the key can do.
         """
         self.add_key(files)
-        self.sign_states(files)
+        if states:
+            self.sign_states(files)
 
         def of(payload: bytes) -> bytes:
             content = json.loads(payload)

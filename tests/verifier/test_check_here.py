@@ -13,18 +13,25 @@ from tests.e2e.conftest import FLAGS
 from tests.verifier.bundles import Files, document, packed, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
-from tests.verifier.test_key_holder import in_first_tree, in_part, links_of, reseal, without_facts
+from tests.verifier.test_key_holder import (
+    in_first_tree,
+    in_part,
+    links_of,
+    of_session,
+    reseal,
+    without_facts,
+)
 
 PROGRAM: Final = Path(__file__).parents[2] / "static" / "js" / "check-here.js"
 ADDRESS: Final = "http://localhost"  # no server listens there: requests are answered by the route handler
-CHECK: Final = """async () => {
+CHECK: Final = """async (key) => {
   const { checkHere } = await import("/check-here.js");
   const place = document.querySelector("main");
-  await checkHere("/evidence.zip", place, {});
+  await checkHere("/evidence.zip", place, { key });
   return place.innerText;
 }"""
 pytestmark = pytest.mark.django_db  # for the fixture only
-Checks = Callable[[Files], str]
+Checks = Callable[..., str]
 
 
 class BrowserPage:
@@ -46,9 +53,10 @@ class BrowserPage:
         else:
             route.fulfill(body="<!doctype html><main></main>", content_type="text/html")
 
-    def check(self, files: Files) -> str:
+    def check(self, files: Files, key: str | None = None) -> str:
+        """Return the report of a page that names this key, or none."""
         packed(files, self.bundle)
-        return str(self.page.evaluate(CHECK))
+        return str(self.page.evaluate(CHECK, key))
 
     def end(self) -> None:
         self.browser.close()
@@ -61,15 +69,54 @@ def browser_report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checks]
     required()
     with ThreadPoolExecutor(1) as thread:
         page_thread = thread.submit(BrowserPage, tmp_path_factory.mktemp("here") / "evidence.zip").result()
-        yield lambda files: thread.submit(page_thread.check, files).result()
+        yield lambda files, key=None: thread.submit(page_thread.check, files, key).result()
         thread.submit(page_thread.end).result()
 
 
 @pytest.mark.parametrize("of", ["session", "replay", "comparison"])
 def test_an_untouched_bundle_is_verified(made: Made, browser_report: Checks, of: str) -> None:
-    found = browser_report(unpacked(getattr(made, of)))
+    found = browser_report(unpacked(getattr(made, of)), made.key)
     assert found.startswith("verified in this browser")
     assert "fault" not in found
+    assert f"signed by {made.key}, the key that this page names" in found
+
+
+def test_a_bundle_signed_again_with_another_key_is_consistent_but_never_verified(
+    made: Made, browser_report: Checks
+) -> None:
+    files, forger = unpacked(made.session), Forger()
+    forger.seal(files)
+    found = browser_report(files)
+    assert found.startswith("consistent, signer not checked")
+    assert "anyone can sign a bundle with a key of their own" in found
+    assert f"It is signed by the key {forger.key}, but this page names {made.key}" in browser_report(
+        files, made.key
+    )
+
+
+def test_a_statement_signed_by_a_key_that_replaced_none_of_the_others_is_a_fault(
+    made: Made, browser_report: Checks
+) -> None:
+    files, forger = unpacked(made.session), Forger()
+    forger.seal(files, states=False)
+    found = browser_report(files)
+    assert found.startswith("not verified")
+    assert f"It is signed by {made.key}, and statement.json by {forger.key}: no entry of the log" in found
+
+
+def test_the_status_and_times_in_the_statement_are_the_sealed_ones(
+    made: Made, browser_report: Checks
+) -> None:
+    for about, says in (
+        ({"status": "recording"}, "the session's status is recording. It must be ended"),
+        ({"ended_at": "2020-02-20T20:20:20Z"}, "the session ended at 2020-02-20T20:20:20Z. It must be 2"),
+        ({"ended_at": None}, "the session ended at unknown. It must be 2"),
+    ):
+        files, forger = unpacked(made.session), Forger()
+        forger.seal(files, of_session(about))
+        found = browser_report(files, forger.key)
+        assert found.startswith("not verified: 1 fault")
+        assert says in found
 
 
 @pytest.mark.parametrize("of", ["replay", "comparison"])
@@ -142,7 +189,7 @@ def test_an_undisclosed_field_without_withholding_is_a_fault(made: Made, browser
     assert "session record 3 input: It is missing, and there is no tombstone of an erasure" in found
     assert "1 field that does not match" in found
     forger.seal(files, in_first_tree(withholds=True))
-    found = browser_report(files)
+    found = browser_report(files, forger.key)
     assert found.startswith("verified in this browser")
     assert "1 field withheld" in found
 

@@ -46,6 +46,11 @@ def in_first_tree(**values: object) -> Any:
     return lambda stated: stated["predicate"]["trees"][0].update(values)
 
 
+def of_session(values: dict[str, object]) -> Any:
+    """Return a change of what the statement says about the session."""
+    return lambda stated: stated["predicate"]["about"]["session"].update(values)
+
+
 @pytest.mark.parametrize(
     ("of", "indexes", "named"),
     [
@@ -217,6 +222,103 @@ def test_the_report_is_never_claimed_to_match_the_records(made: Made, tmp_path: 
     report_text = "\n".join(tm_verify.report_lines(checked(files, tmp_path, forger)))
     assert "NOT PROVEN: That report.html, README.txt and the names in the statement" in report_text
     assert "That report.html, this text and the names in statement.json" in files["README.txt"].decode()
+
+
+@pytest.mark.parametrize(
+    ("about", "code", "says"),
+    [
+        (
+            {"status": "recording"},
+            "status",
+            "status is recording. It must be ended, as sealed in session checkpoint 2",
+        ),
+        ({"ended_at": "2020-02-20T20:20:20Z"}, "time", "ended at 2020-02-20T20:20:20Z. It must be 2"),
+        ({"ended_at": None}, "time", "ended at unknown. It must be 2"),
+        ({"started_at": None}, "time", "started at unknown. It must be 2"),
+    ],
+)
+def test_the_status_and_times_in_the_statement_are_the_sealed_ones(
+    made: Made, tmp_path: Path, about: dict[str, object], code: str, says: str
+) -> None:
+    files, forger = unpacked(made.session), Forger()
+    forger.seal(files, of_session(about))
+    (fault,) = checked(files, tmp_path, forger).problems
+    assert (fault["code"], fault["where"]) == (code, "statement.json")
+    assert says in fault["says"]
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "code"),
+    [
+        (b"status ended", b"status recording", "status"),
+        (b"started 20", b"started 19", "time"),
+        (b"ended 20", b"ended 19", "time"),
+    ],
+)
+def test_a_session_that_has_ended_does_not_go_on_or_end_earlier(
+    made: Made, tmp_path: Path, line: bytes, other: bytes, code: str
+) -> None:
+    files, forger = unpacked(made.session), Forger()
+    first, last = files["session/checkpoints.jsonl"].splitlines()
+    again = forger.signed(json.loads(last), lambda payload: payload.replace(line, other, 1))
+    files["session/checkpoints.jsonl"] = b"".join([first, b"\n", json.dumps(again).encode(), b"\n"])
+    forger.seal(files)
+    found = [(each["code"], each["where"]) for each in checked(files, tmp_path, forger).problems]
+    assert (code, "session checkpoint 2") in found
+
+
+def test_states_of_an_earlier_version_say_only_that_nothing_more_can_follow(
+    made: Made, tmp_path: Path
+) -> None:
+    def without_session(payload: bytes) -> bytes:
+        return b"\n".join(payload.split(b"\n")[:6]) + b"\n"
+
+    files, forger = unpacked(made.session), Forger()
+    states = [
+        forger.signed(json.loads(line), without_session)
+        for line in files["session/checkpoints.jsonl"].splitlines()
+    ]
+    files["session/checkpoints.jsonl"] = b"".join(json.dumps(each).encode() + b"\n" for each in states)
+    forger.seal(files)
+    assert checked(files, tmp_path, forger).problems == []
+    forger.seal(files, of_session({"status": "recording", "ended_at": None}))
+    assert [each["code"] for each in checked(files, tmp_path, forger).problems] == ["status"]
+
+
+def test_a_statement_about_no_session_is_unreadable(made: Made, tmp_path: Path) -> None:
+    files, forger = unpacked(made.session), Forger()
+    forger.seal(files, lambda stated: stated["predicate"]["about"].update(session=[]))
+    with pytest.raises(tm_verify.Unreadable, match="statement does not have the form"):
+        checked(files, tmp_path, forger)
+
+
+def test_without_a_key_a_bundle_is_consistent_but_never_verified(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files, forger = unpacked(made.session), Forger()
+    for re_signed in (False, True):
+        if re_signed:
+            forger.seal(files)
+        path = str(packed(files, tmp_path / "x.zip"))
+        assert tm_verify.main([path]) == 3
+        printed = capsys.readouterr().out
+        assert printed.startswith("CONSISTENT, SIGNER NOT CHECKED  timemachine/")
+        assert "anyone can sign a bundle with a key of their own" in printed
+        assert "VERIFIED" not in printed
+    assert tm_verify.main([path, "--key", made.key]) == 1
+    assert tm_verify.main([path, "--key", forger.key, "--json"]) == 0
+
+
+def test_a_statement_signed_by_a_key_that_replaced_none_of_the_others_is_a_fault(
+    made: Made, tmp_path: Path
+) -> None:
+    for of in ("session", "replay", "comparison", "log"):
+        files, forger = unpacked(getattr(made, of)), Forger()
+        forger.seal(files, states=False)
+        for key in (None, forger.key):
+            report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")), key)
+            assert (report.result, report.problems[0]["code"]) == ("failed", "key")
+            assert made.key in report.problems[0]["says"]
 
 
 def test_a_key_with_the_details_of_another_is_reported(made: Made, tmp_path: Path) -> None:

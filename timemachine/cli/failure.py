@@ -18,7 +18,9 @@ class ConditionHeld(Failure):
 
 
 class NotEvidence(Failure):
-    """A file that cannot be verified at all; 1 means that verification found a problem. The codes are those of `tm_verify.py`."""
+    """A file that cannot be verified at all. 1 means that verification found a problem, 3 that nobody checked the signer: the codes
+    of `tm_verify.py`.
+    """
 
     exit_code: ClassVar[int] = 2
 

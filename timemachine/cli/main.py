@@ -99,7 +99,9 @@ def _exit_code(run: Callable[[], Any]) -> int:
 
 
 def _outcome(run: Callable[[], Any]) -> int:
-    """The exit code: 0 done, 1 refused or failed, 2 wrong usage, 3 a `--fail-on` condition held, 130 interrupted."""
+    """The exit code: 0 done, 1 refused or failed, 2 wrong usage, 3 a `--fail-on` condition held or a signer was not checked, 130
+    interrupted.
+    """
     try:
         code = run()
     except OutputFailed:

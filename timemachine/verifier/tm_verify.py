@@ -1372,17 +1372,7 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
     if signed is None:
         raise Unreadable(f"there is no readable {STATEMENT} in it, so this is not an evidence bundle")
     found = opened(signed, STATEMENT_TYPE, keys, report, STATEMENT)
-    report.key = found[1] if found else None
-    report.is_key_known = bool(found) and found[1] == wanted_key
-    if found and wanted_key is None:
-        says = (
-            f"Whose key signed it: anyone can sign a bundle with a key of their own. Compare {found[1]} with the fingerprint that you got "
-            "from another source, or give that one with --key."
-        )
-        report.not_checked.append(says)
-    elif found and found[1] != wanted_key:
-        says = f"It is signed by the key {found[1]}, and not by {wanted_key}."
-        report.problem("key", STATEMENT, f"{says} {OTHER_KEY}" if wanted_key in keys else says)
+    _signed_by(found[1] if found else None, wanted_key, keys, report)
     try:
         stated = parsed(found[0] if found else base64.b64decode(signed["payload"]))
         subject, predicate = stated["subject"][0], stated["predicate"]
@@ -1391,9 +1381,8 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
         first = log or trees[0]
         form, root = predicate["format"], subject["digest"]["sha256"]
         files = {name: text(digest, SHA256) for name, digest in predicate["files"].items()}
-        about = predicate.get("about", {}).get(SESSION, {})
-        if trees and trees[0].of == SESSION and type(about) is dict:
-            trees[0] = trees[0]._replace(about=about)
+        if trees and trees[0].of == SESSION:
+            trees[0] = trees[0]._replace(about=_about(predicate))
         if len({tree.path for tree in trees} | ({log.path} if log else set())) != len(trees) + bool(log):
             raise ValueError("two trees are in one folder")
         report.subject = text(subject["name"])
@@ -1405,6 +1394,20 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
     if wrong:
         report.problem("statement", STATEMENT, "Its subject is not the first of its trees.")
     return Stated(trees, log, files)
+
+
+def _signed_by(key: str | None, wanted_key: str | None, keys: Mapping[str, bytes], report: Report) -> None:
+    """Compare the key that signed the statement with the one of the command line."""
+    report.key, report.is_key_known = key, key is not None and key == wanted_key
+    if key and wanted_key is None:
+        says = (
+            f"Whose key signed it: anyone can sign a bundle with a key of their own. Compare {key} with the fingerprint that you got "
+            "from another source, or give that one with --key."
+        )
+        report.not_checked.append(says)
+    elif key and key != wanted_key:
+        says = f"It is signed by the key {key}, and not by {wanted_key}."
+        report.problem("key", STATEMENT, f"{says} {OTHER_KEY}" if wanted_key in keys else says)
 
 
 def _tree_of(stated: Mapping[str, Any]) -> Tree:
@@ -1446,6 +1449,14 @@ def _earlier_of(stated: Mapping[str, Any], of: str, id_: str) -> Earlier:
         None if at is None else text(at, AT),
         None if entry is None else whole(entry),
     )
+
+
+def _about(predicate: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the statement says about its session."""
+    about = predicate.get("about", {}).get(SESSION, {})
+    if type(about) is not dict:
+        raise ValueError("this is not about a session")
+    return about
 
 
 def _erasure_count(stated: Any) -> ErasureCount:
@@ -1673,32 +1684,38 @@ def _states(
 
 
 def _stated_values(tree: Tree, states: Sequence[State], report: Report) -> None:
-    """Compare the status, start and end of a session in the statement with its signed states, and these with each other."""
+    """Compare the status, start and end of a session in the statement with its signed states."""
     ended = [each for each in states if each.has_ended]
-    for each in states[states.index(ended[0]) :] if ended else ():
-        if each.status and each.status != ENDED:
-            says = f"It says that the session's status is {each.status}, but {ended[0].where} says that it had ended before."
-            report.problem("status", each.where, says)
     status = tree.about.get("status", ENDED)
     if ended and status != ENDED:
         says = f"It says that the session's status is {status}. It must be {ENDED}, as sealed in {ended[-1].where}."
         report.problem("status", STATEMENT, says)
-    for name, signed in (
-        ("started", [(each.started, each.where) for each in states if each.started]),
-        ("ended", [(each.ended, each.where) for each in ended[-1:] if each.ended]),
-    ):
-        for at, where in signed:
-            here = tree.about.get(f"{name}_at", at) or UNKNOWN
-            if here != at:
-                says = f"It says that the session {name} at {here}. It must be {at}, as sealed in {where}."
-                report.problem("time", STATEMENT, says)
+    signed = [("started", each.started, each.where) for each in states[-1:]]
+    signed += [("ended", each.ended, each.where) for each in ended[-1:]]
+    for name, at, where in signed:
+        here = tree.about.get(f"{name}_at", at) or UNKNOWN
+        if at and here != at:
+            says = f"It says that the session {name} at {here}. It must be {at}, as sealed in {where}."
+            report.problem("time", STATEMENT, says)
     for before, after in itertools.pairwise(states):
-        if before.started and after.started and before.started != after.started:
-            says = f"It says that the session started at {after.started}, but {before.where} says {before.started}."
-            report.problem("time", after.where, says)
-        if before.ended not in {"", UNKNOWN} and after.ended and _is_before(after.ended, before.ended):
-            says = f"It says that the session ended at {after.ended}, but {before.where} says {before.ended}, and an end only moves to a later time."
-            report.problem("time", after.where, says)
+        _goes_on(before, after, report)
+
+
+def _goes_on(before: State, after: State, report: Report) -> None:
+    """Check that the later of two states of a session can follow the earlier one."""
+    if before.has_ended and after.status not in {"", ENDED}:
+        says = (
+            f"It says that the session's status is {after.status}, but {before.where} says that it had ended."
+        )
+        report.problem("status", after.where, says)
+    if before.started and after.started not in {"", before.started}:
+        says = (
+            f"It says that the session started at {after.started}, but {before.where} says {before.started}."
+        )
+        report.problem("time", after.where, says)
+    if before.ended not in {"", UNKNOWN} and after.ended and _is_before(after.ended, before.ended):
+        says = f"It says that the session ended at {after.ended}, but {before.where} says {before.ended}. An end only moves to a later time."
+        report.problem("time", after.where, says)
 
 
 def _is_before(at: str, other: str) -> bool:

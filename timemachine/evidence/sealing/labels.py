@@ -44,8 +44,9 @@ class Labels:
         row = self.rows.get(sequence)
         if row is None or any(self._is_unread(row[f"{name}_id"]) for name in _PAYLOADS):
             return None
-        contents = {name: self.words.get(row[f"{name}_id"]) for name in _PAYLOADS}
-        right = label(ActionDraft(**{name: row[name] for name in _NAMING}, **contents))
+        named: dict[str, Any] = {name: row[name] for name in _NAMING}
+        named |= {name: self.words.get(row[f"{name}_id"]) for name in _PAYLOADS}
+        right = label(ActionDraft(**named))
         deleted = [label_of_deleted(datetime.fromisoformat(at)) for at in deleted_at]
         if row["label"] in (right, *deleted):
             return None

@@ -8,17 +8,16 @@ goes on; only an import of a grown file moves the end, to a later time (`end_mov
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from itertools import batched
 from typing import Any, Final
 
 from timemachine.core.pure.clock import written
 from timemachine.evidence.log.project_log import SignedState
 from timemachine.evidence.models import Seal
 from timemachine.evidence.pure import checkpoint
-from timemachine.recording.sessions.action_rows import COUNTED, COUNTERS, add_to_counters
-from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.action_rows import COUNTERS
+from timemachine.recording.sessions.counters import counted_again
+from timemachine.recording.sessions.models import Session
 
-BATCH: Final = 1_000
 UNKNOWN: Final = "unknown"
 STATUS, STARTED, ENDED = "status", "started", "ended"
 """The names of the signed lines."""
@@ -45,10 +44,7 @@ def signed_facts(session: Session) -> Mapping[str, str]:
 
 def compare_totals(session: Session, report: Report) -> None:
     """Report each total, and the time of the last step, that differs from what the steps add up to. One query."""
-    counted = Session()
-    rows = Action.objects.filter(session=session).order_by("sequence").values(*COUNTED)
-    for batch in batched(rows.iterator(chunk_size=BATCH), BATCH):
-        add_to_counters(counted, batch)
+    counted = counted_again(session)
     for name in COUNTERS:
         here, right = getattr(session, name), getattr(counted, name)
         if here == right:

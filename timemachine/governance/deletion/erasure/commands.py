@@ -35,6 +35,7 @@ from timemachine.memory.patterns.reader import reread_session
 from timemachine.memory.search.indexing import reindex_steps
 from timemachine.recording.annotations.significance.models import Declined, SignificanceOverride
 from timemachine.recording.sessions import deletions
+from timemachine.recording.sessions.counters import count_again
 from timemachine.recording.sessions.holds import require_no_hold
 from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
@@ -253,6 +254,7 @@ def _erase(lease: Lease[Erasure], row: Erasure) -> None:
         reindex_steps(session, found.recorded.sequences)
         reread_session(session, erased=found.recorded.sequences)
         recount(session.id)
+        count_again(session)
         if fields.total or found.elsewhere:
             reseal_comparisons(session, by=by, reason=reason, fields=fields.total)
         _finish_erasing(found.released)
