@@ -74,9 +74,10 @@ def test_a_replaced_key_that_could_not_be_read_vouches_for_no_successor(
     seals.seal_session(session.id)
     settings.SECRET_KEY = "another one, under which the first cannot be read"
     project_log.replace_key(project, by="ada@example.org")
-    files = unpacked(written(session))
-    assert "replaced.json" not in files
-    assert tm_verify.verify(str(packed(files, tmp_path / "x.zip"))).problems == []
+    key = keys.key_in_use(project).fingerprint
+    report = tm_verify.verify(str(packed(unpacked(written(session)), tmp_path / "x.zip")), key)
+    assert (report.problems, [each.vouched for each in report.replaced]) == ([], [False])
+    assert f"by {key}, which the earlier one did not sign" in "\n".join(tm_verify.report_lines(report))
 
 
 @pytest.mark.django_db

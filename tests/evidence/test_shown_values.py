@@ -55,6 +55,20 @@ ALTERATIONS: Final = {
         ("total", None, "number of steps (last_sequence) is 3. Its steps add up to 7."),
         None,
     ),
+    "a cost by model": (
+        "UPDATE tm_usage SET cost_usd = 0.25 WHERE session_id = %s AND kind = 'find'",
+        (
+            "total",
+            None,
+            "cost in US dollars, added up by kind, model, tool and agent (cost_usd), is 0.25. Its",
+        ),
+        None,
+    ),
+    "tokens of the timeline": (
+        "UPDATE tm_bin SET input_tokens = 1000000 WHERE session_id = %s AND kind = 'find'",
+        ("total", None, "input tokens, added up along the timeline (input_tokens), is 10"),
+        None,
+    ),
     "a status": (
         OF_SESSION.format("status = 'recording'"),
         ("status", None, "status (status) is recording. It must be ended."),

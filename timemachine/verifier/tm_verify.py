@@ -5,7 +5,7 @@
 
 Exit code 0, VERIFIED: the bundle is consistent and signed by the key of `--key`. 1, FAILED: it is not; each problem is listed with its
 record. 2: the file is not a bundle, or the command line is wrong. 3, CONSISTENT, SIGNER NOT CHECKED: there is no problem, but without
-`--key` nobody knows who signed it: anyone can make such a bundle with a key of their own.
+`--key` the signer is not checked: anyone can make such a bundle with a key of their own.
 
 With `--older`, an earlier bundle of the same log or session, it also checks that what was sealed then is the beginning of what is sealed
 now. For a replay or comparison that ran again or was resealed after an erasure, it checks that its earlier seal is in the log. With the

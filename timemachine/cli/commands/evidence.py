@@ -89,8 +89,8 @@ def export(*, target: str | None, of_log: bool, output: Path) -> None:
 def verify(context: click.Context, *, bundle: Path, key: str | None, older: Path | None) -> None:
     """Verify a file offline, without a server.
 
-    Exits with 0 if it is verified, 1 if it has faults, 2 if it is no evidence, and 3 if it is consistent, but nobody
-    knows who signed it because --key is missing.
+    Exits with 0 if it is verified, 1 if it has faults, 2 if it is no evidence, and 3 if it is consistent, but its
+    signer was not checked because --key is missing.
 
     Auditors should prefer the stand-alone script `tm_verify.py` from a source they trust.
     """

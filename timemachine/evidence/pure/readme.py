@@ -33,6 +33,10 @@ You need Python 3.10 or newer, no network and nothing else:
 
     python3 tm_verify.py THIS.zip --key {key}
 
+VERIFIED (exit code 0) means: it is consistent, and signed by that key. FAILED (1) means: it has faults, each of which
+is named. Without --key it can only be CONSISTENT, SIGNER NOT CHECKED (3): anyone can make such a file with a key of
+their own.
+
 Get tm_verify.py and the fingerprint of the key from another source than this file: a bundle that brings its own
 verifier and its own key proves nothing. The verifier is a single file that you can read before you run it.
 
@@ -60,7 +64,8 @@ _REPLAYS: Final = """\
 - That a replay shows why the model answered as it did: providers change their models.
 """
 _REPLACED: Final = """\
-The key of the seal has been replaced; replaced.json names the new key, under the old one's signature.
+The key of the seal has been replaced; replaced.json names the new key, and the verifier reports whether the old one
+signed that.
 """
 _TIMESTAMPS: Final = """
 Timestamps
@@ -78,6 +83,7 @@ _TREE_SHOWS: Final = """\
 - Each record holds a salted commitment to each of its fields, and the hash of the record before it.
 - The tree over the records (RFC 6962) has the root that was signed when they were sealed.
 - Every disclosed field matches its commitment. Withheld fields are counted, and cannot be guessed.
+- The status, start and end of a session are those that were signed with its seal.
 {erasures}- log.json shows that this seal was entered into the log of its project{before}.
 """
 _ERASED_BY_TOMBSTONES: Final = """\

@@ -221,7 +221,7 @@ def _row(seal: Seal, subject: Subject, record: Record, previous: bytes) -> Seale
 def _sign_all(load: Load, sessions: Sequence[UUID]) -> Seal | None:
     """Return the seal with a checkpoint over all of its records.
 
-    What has ended never goes on with the same records, so a closed state is not signed again as an open one.
+    What has ended does not begin again, so a closed state is not signed again as an open one.
     """
     lock_against_erasure(sessions)
     subject = load()

@@ -5,10 +5,12 @@ each state of the tree, because a session ends after its records were sealed. A 
 goes on; only an import of a grown file moves the end, to a later time (`end_moved`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
+
+from django.db.models import Sum
 
 from timemachine.core.pure.clock import written
 from timemachine.evidence.log.project_log import SignedState
@@ -17,6 +19,7 @@ from timemachine.evidence.pure import checkpoint
 from timemachine.recording.sessions.action_rows import COUNTERS
 from timemachine.recording.sessions.counters import counted_again
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.usage.models import Bin, Usage
 
 UNKNOWN: Final = "unknown"
 STATUS, STARTED, ENDED = "status", "started", "ended"
@@ -32,6 +35,21 @@ TOTALS: Final = {
     "saved_usd": "saved US dollars",
     "unknown_saved_calls": "number of cached answers with unknown savings",
 }
+_NEVER_ERASED: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "cached_calls",
+    "saved_usd",
+    "unknown_saved_calls",
+)
+COUNTS: Final[Mapping[str, tuple[type[Usage] | type[Bin], Collection[str]]]] = {
+    "by kind, model, tool and agent": (Usage, TOTALS.keys() - {"last_sequence"}),
+    "along the timeline": (Bin, _NEVER_ERASED),  # an erasure leaves these counts as they are
+}
+"""Stored counts that pages add up, and which totals they have."""
+COLUMNS: Final = {"error_count": "errors"}
+"""Totals whose column in the stored counts has another name."""
 Report = Callable[[str, str], object]
 """Takes the code of a problem and its sentence."""
 
@@ -43,7 +61,7 @@ def signed_facts(session: Session) -> Mapping[str, str]:
 
 
 def compare_totals(session: Session, report: Report) -> None:
-    """Report each total, and the time of the last step, that differs from what the steps add up to. One query."""
+    """Report each total, and the time of the last step, that differs from what the steps add up to. Three queries."""
     counted = counted_again(session)
     for name in COUNTERS:
         here, right = getattr(session, name), getattr(counted, name)
@@ -54,6 +72,25 @@ def compare_totals(session: Session, report: Report) -> None:
             report("total", says)
         else:
             report("time", _differs("time of the last step", name, here, right))
+    for where, (counts, names) in COUNTS.items():
+        _compare_counts(session, counted, where, counts, names, report)
+
+
+def _compare_counts(
+    session: Session,
+    counted: Session,
+    where: str,
+    counts: type[Usage] | type[Bin],
+    names: Collection[str],
+    report: Report,
+) -> None:
+    sums = {f"{name}_sum": Sum(COLUMNS.get(name, name)) for name in sorted(names)}
+    found = counts._default_manager.filter(session=session).aggregate(**sums)
+    for name in sorted(names):
+        here, right = found[f"{name}_sum"], getattr(counted, name)
+        if here != right:
+            says = f"The session's {TOTALS[name]}, added up {where} ({name}), is {_shown(here)}. Its steps add up to {_shown(right)}."
+            report("total", says)
 
 
 def compare_signed(session: Session, seal: Seal, states: Sequence[SignedState], report: Report) -> None:
@@ -65,12 +102,18 @@ def compare_signed(session: Session, seal: Seal, states: Sequence[SignedState], 
         report("status", says)
     elif ended and (end := ended[-1].lines.get(ENDED)) is not None:
         here = written(session.ended_at) or UNKNOWN
-        is_moved = seal.state == checkpoint.OPEN and (end == UNKNOWN or end < here != UNKNOWN)
-        if here != end and not is_moved:
+        if here != end and not _is_to_be_signed(session, seal, end):
             report("time", _differs("end", "ended_at", here, end))
     started = written(session.began_at) or UNKNOWN
     if sealed := next(_others(states, STARTED, started), None):
         report("time", _differs("start", "started_at", started, sealed))
+
+
+def _is_to_be_signed(session: Session, seal: Seal, signed: str) -> bool:
+    """Return whether an import moved the end to a later time than the signed one, which is not signed yet."""
+    if seal.state != checkpoint.OPEN or session.imported_as is None or session.ended_at is None:
+        return False
+    return signed == UNKNOWN or session.ended_at > datetime.fromisoformat(signed)
 
 
 def _says_ended(state: SignedState) -> bool:
