@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.recording.importing.agents import samples as agents
+from tests.recording.importing.chats import export_samples as exports
 from tests.recording.importing.chats import samples as chats
 from tests.recording.importing.own_samples import OURS
 from tests.recording.importing.sample_files import archive, document, lines
@@ -231,6 +232,8 @@ SAMPLES: dict[str, list[bytes]] = {
     ],
     "memvid": [document(MEMVID)],
     "claude_code": [CLAUDE_CODE],
+    "chatgpt": [document([exports.CHATGPT]), exports.CHATGPT_ARCHIVE],
+    "claude_ai": [document([exports.CLAUDE_AI]), exports.CLAUDE_AI_ARCHIVE],
     "codex_older": [lines(*chats.CODEX_OLDER), document(chats.CODEX_OLDER_DOCUMENT)],
     "codex_exec": [lines(*chats.CODEX_EXEC), lines(*chats.CODEX_EXEC_EARLY)],
     "tau2_bench": [document(chats.TAU2), document(chats.TAU2_VOICE)],
