@@ -32,11 +32,11 @@ def test_every_project_has_a_profile_by_default(project: Project) -> None:
     assert choices_of(project) == [BUILT_IN]
     assert BUILT_IN.handle == "built-in"
     assert profile_of(project, "built-in") is profile_of(project, "Secrets and personal data") is BUILT_IN
-    assert BUILT_IN.rules.as_json()["detect"] == ["secret", "email", "phone", "card", "iban", "ssn"]
+    assert BUILT_IN.rules.as_json()["detect"] == ["secret", "email", "phone", "card", "iban", "ssn", "password"]
 
 
 def test_a_link_created_with_an_earlier_version_keeps_its_rules(project: Project) -> None:
-    assert BUILT_IN.version == 2
+    assert BUILT_IN.version == 3
     session = start_session(project, name="DE89 3704 0044 0532 0130 00", by="test")
     append(session.id, [ActionDraft(kind="event")])
     first = replace(BUILT_IN, version=1, rules=Rules(detect=("secret", "email", "phone", "card")))

@@ -10,6 +10,8 @@ NAMES: Final = {
     "card": "card number",
     "iban": "bank account (IBAN)",
     "ssn": "social security number (US)",
+    "password": "password (or key)",
+    "machine": "user or host (machine)",
 }
 """The name in the marks of each detector. A new detector's name must be one that no pattern could have, as profiles
 keep theirs.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from timemachine.text.redaction.pure.engine import compiled, spans
+from timemachine.text.redaction.pure.placeholders import is_filled_in, is_harmless
 
 LEAST_ENTROPY: Final = 3.0
 """The least bits per character of a bare value after the name of a secret. Short English words have fewer."""
@@ -26,6 +27,7 @@ _ASSIGNED: Final = (
 
 _SCHEMES: Final = "basic|bearer|token|digest|negotiate|apikey"
 
+_IN_ADDRESS: Final = "password in an address"
 FORMS: Final = (
     ("Time Machine API key", r"tmk_[a-z0-9]{6,16}_[A-Za-z0-9_-]{20,}"),
     ("Time Machine share link", r"tms_[a-z0-9]{6,16}_[A-Za-z0-9_-]{20,}"),
@@ -81,7 +83,7 @@ FORMS: Final = (
         rf"(?i)\bauthorization\\?[\"']?\s*[:=]\s*\\?[\"']?(?:(?:{_SCHEMES})\s+)?([A-Za-z0-9._~+/=:-]{{8,}})",
     ),
     (
-        "password in an address",
+        _IN_ADDRESS,
         r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@?#\"'<>]{0,200}:([^\s/?#\"'<>]{1,200})@",
     ),
 )
@@ -99,16 +101,20 @@ _NAMES_OF_SECRETS: Final = re.compile(
 _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
 
 
-def secrets_in(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the spans of secrets with their names. They may overlap. `text` must be readable for the engine."""
+def secrets_in(text: str, *, careful: bool = False) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of secrets with their names. They may overlap. `text` must be readable for the engine.
+
+    With `careful`, what is found only by the name before it must not be code, a placeholder or a word of a sentence.
+    """
     if not compiled(_ANY).search(text):
         return
     for what, expression in FORMS:
         for start, end in spans(compiled(expression), text):
-            yield start, end, what
+            if not (careful and what == _IN_ADDRESS and not is_filled_in(text[start:end])):
+                yield start, end, what
     for what, expression, is_one in _GUESSED:
         for start, end in spans(compiled(expression), text):
-            if is_one(text[start:end]):
+            if is_one(text[start:end]) and not (careful and is_harmless(text, start, end)):
                 yield start, end, what
 
 

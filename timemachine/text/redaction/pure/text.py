@@ -14,6 +14,8 @@ from typing import Final
 from timemachine.text.redaction.pure.engine import custom, readable, spans
 from timemachine.text.redaction.pure.identities import ibans_in, social_security_numbers_in
 from timemachine.text.redaction.pure.marks import NAMES, mark, spans_between_marks
+from timemachine.text.redaction.pure.machines import machines_in
+from timemachine.text.redaction.pure.passwords import passwords_in
 from timemachine.text.redaction.pure.people import cards_in, emails_in, phones_in
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.secrets import secrets_in
@@ -109,7 +111,7 @@ def _detected_in(text: str, rules: Rules) -> Iterator[Finding]:
 
 
 _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]] = {
-    "secret": lambda text, _: secrets_in(text),
+    "secret": lambda text, rules: secrets_in(text, careful="password" in rules.detect),
     "email": lambda text, _: ((*span, "") for span in _spans_folded(emails_in, text)),
     "phone": lambda text, rules: (
         (*span, "") for span in _spans_folded(partial(phones_in, regions=rules.phone_regions), text)
@@ -117,6 +119,8 @@ _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]
     "card": lambda text, _: ((*span, "") for span in _spans_folded(cards_in, text)),
     "iban": lambda text, _: ((*span, "") for span in _spans_folded(ibans_in, text)),
     "ssn": lambda text, _: ((*span, "") for span in _spans_folded(social_security_numbers_in, text)),
+    "password": lambda text, _: passwords_in(text),
+    "machine": lambda text, _: machines_in(text),
 }
 
 

@@ -9,8 +9,10 @@ from itertools import count
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.text.redaction.pure.marks import NAMES, OPENING, OPENING_ERASED, is_mark, mark
+from timemachine.text.redaction.pure.marks import NAMES, OPENING, OPENING_ERASED, has_mark, is_mark, mark
 from timemachine.text.redaction.pure.paths import path_part
+from timemachine.text.redaction.pure.pieces import pieces_in
+from timemachine.text.redaction.pure.placeholders import is_no_prose, looks_made_up
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.secrets import names_a_secret
 from timemachine.text.redaction.pure.text import Finding, redact_text
@@ -24,6 +26,9 @@ _MADE_HERE: Final = dict.fromkeys(("sha256", "sha256_now", "prompt_sha256"), _SH
     "session": _SESSION_ID
 }
 _NAMED: Final = "value of that name"
+SPREAD: Final = "password or key in pieces"
+_AUTHORIZES: Final = frozenset({"auth", "_auth", "_authToken", "identitytoken", "registrytoken"})
+"""The keys in files of docker and npm whose values are credentials in base64 or tokens."""
 EXCERPT_BEFORE: Final = 80
 LONGEST_EXCERPT: Final = 240
 _MARK_ALONE: Final = frozenset({"withheld"})
@@ -79,12 +84,24 @@ class _Redactor:
         if isinstance(value, dict):
             return self._object(value)
         if isinstance(value, list):
-            return [self.redacted(each, secret=secret) for each in value]
+            return [self.redacted(each, secret=secret) for each in self._without_pieces(value)]
         if isinstance(value, str):
             return self._text(value, value, secret=secret)
         if value is None or isinstance(value, bool) or not self.numbers:
             return value
         return self._text(value, json.dumps(value), secret=secret)
+
+    def _without_pieces(self, entries: list[Any]) -> list[Any]:
+        """Withhold what is a secret only together with the entries around it."""
+        texts = [each if isinstance(each, str) else "" for each in entries]
+        if "password" not in self.rules.detect or not any(texts):
+            return entries
+        redacted = list(entries)
+        for nth, start, end in reversed(pieces_in(texts)):
+            if not has_mark(texts[nth]):
+                redacted[nth] = texts[nth][:start] + mark(NAMES["password"]) + texts[nth][end:]
+                self.tally[NAMES["password"], SPREAD] += 1
+        return redacted
 
     def _text(self, value: Any, text: str, *, secret: bool) -> Any:
         if secret and text and not is_mark(text, self.rules.marks):
@@ -100,6 +117,7 @@ class _Redactor:
 
     def _object(self, value: JsonObject) -> JsonObject:
         named = "secret" in self.rules.detect
+        withheld = _values_of_named(value) if "password" in self.rules.detect else ()
         redacted: JsonObject = {}
         taken = set(value)
         for key, inner in value.items():
@@ -109,7 +127,9 @@ class _Redactor:
             taken.add(name)
             unchanged = self.ours and is_made_here(name, inner)
             redacted[name] = (
-                inner if unchanged else self.redacted(inner, secret=named and _names_a_secret(name))
+                inner
+                if unchanged
+                else self.redacted(inner, secret=named and (_names_a_secret(name) or key in withheld))
             )
         return redacted
 
@@ -117,6 +137,21 @@ class _Redactor:
 def _names_a_secret(name: str) -> bool:
     """Return whether the key names a secret. A key with a mark does not: the mark's words are not the key's."""
     return OPENING not in name and OPENING_ERASED not in name and names_a_secret(name)
+
+
+def _values_of_named(value: JsonObject) -> Collection[str]:
+    """Return the keys whose values are secrets because of a name beside them or a base64 form: `{"name": "PASSWORD", "value": …}`."""
+    names = [value[key] for key in ("name", "Name", "key", "Key") if isinstance(value.get(key), str)]
+    named = any(_names_a_secret(each) for each in names)
+    return {
+        key
+        for key, inner in value.items()
+        if isinstance(inner, str)
+        and (
+            (named and key in ("value", "Value") and is_no_prose(inner))
+            or (key in _AUTHORIZES and looks_made_up(inner))
+        )
+    }
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -1,0 +1,58 @@
+"""Passwords and keys by where they stand: arguments of commands, configuration, pieces of private keys."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from timemachine.text.redaction.pure import arguments, assigned, key_pieces
+from timemachine.text.redaction.pure.engine import compiled, spans
+from timemachine.text.redaction.pure.placeholders import is_code
+
+ARGUMENT: Final = "password of a command"
+ASSIGNED: Final = "password or key by its name"
+_TRAILS: Final = ",.;:!?])}"
+_PLAIN_ENDS: Final = "'\"`)]}"
+
+
+def passwords_in(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of passwords and keys with their kinds. They may overlap. `text` must be readable for the engine."""
+    yield from arguments_in(text)
+    if compiled(assigned.TRIGGER).search(text):
+        for expression, is_one in assigned.RULES:
+            for start, end in _values(expression, text):
+                if is_one(text[start:end]) and not is_code(text, start, end):
+                    yield start, end, ASSIGNED
+    if compiled(key_pieces.TRIGGER).search(text):
+        for what, expression in key_pieces.FORMS:
+            for start, end in spans(compiled(expression), text):
+                yield start, end, what
+
+
+def arguments_in(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of passwords among the arguments of commands."""
+    if not compiled(arguments.TRIGGER).search(text):
+        return
+    for expression, is_one in arguments.RULES:
+        for start, end in _values(expression, text):
+            if is_one(text[start:end]):
+                yield start, end, ARGUMENT
+    for match in compiled(arguments.LONG).finditer(text):
+        start, end = _trimmed(match, text)
+        if arguments.is_value_of(match.group(1), text[start:end]):
+            yield start, end, ARGUMENT
+
+
+def _values(expression: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the last group that matched in each match."""
+    for match in compiled(expression).finditer(text):
+        start, end = _trimmed(match, text)
+        if end > start:
+            yield start, end
+
+
+def _trimmed(match: Any, text: str) -> tuple[int, int]:
+    """Return the span of the value: the last group that matched, without the punctuation of a sentence after it."""
+    start, end = match.span(match.lastindex)
+    quoted = text[end : end + 1] in tuple(_PLAIN_ENDS)
+    while not quoted and end - start > 1 and text[end - 1] in _TRAILS:
+        end -= 1
+    return start, end
