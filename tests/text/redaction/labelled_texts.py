@@ -67,7 +67,9 @@ def _reads(value: Any, text: str, rules: Rules) -> bool:
     """Return whether one of the marked secrets can still be read, or the text around it is no longer there."""
     shown = json.dumps(redact_value(value, rules).value, ensure_ascii=False)
     secrets = _MARKED.findall(text)
-    return any(line in shown for secret in secrets for line in secret.splitlines()) or not _around(shown, text)
+    return any(line in shown for secret in secrets for line in secret.splitlines()) or not _around(
+        shown, text
+    )
 
 
 def _around(shown: str, text: str) -> bool:
@@ -81,4 +83,6 @@ if __name__ == "__main__":
     for kind, texts in (("missed", found.missed), ("false alarm", found.alarms)):
         for each in texts:
             print(f"{kind}: {each!r}")
-    print(f"recall {found.recall:.1%} of {found.secrets}, false alarms {found.false_alarms:.1%} of {found.plain}")
+    print(
+        f"recall {found.recall:.1%} of {found.secrets}, false alarms {found.false_alarms:.1%} of {found.plain}"
+    )

@@ -47,7 +47,14 @@ SECRETS = (
     "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
     "-----END PRIVATE KEY-----",
 )
-PARTS = ("--token", "-p", "sshpass", "Lantern62", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "-----END PRIVATE KEY-----")
+PARTS = (
+    "--token",
+    "-p",
+    "sshpass",
+    "Lantern62",
+    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
+    "-----END PRIVATE KEY-----",
+)
 OTHERS = (
     "[withheld: e-mail]",
     "[withheld: ",

@@ -32,7 +32,15 @@ def test_every_project_has_a_profile_by_default(project: Project) -> None:
     assert choices_of(project) == [BUILT_IN]
     assert BUILT_IN.handle == "built-in"
     assert profile_of(project, "built-in") is profile_of(project, "Secrets and personal data") is BUILT_IN
-    assert BUILT_IN.rules.as_json()["detect"] == ["secret", "email", "phone", "card", "iban", "ssn", "password"]
+    assert BUILT_IN.rules.as_json()["detect"] == [
+        "secret",
+        "email",
+        "phone",
+        "card",
+        "iban",
+        "ssn",
+        "password",
+    ]
 
 
 def test_a_link_created_with_an_earlier_version_keeps_its_rules(project: Project) -> None:

@@ -10,7 +10,12 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from timemachine.text.redaction.pure.placeholders import is_filled_in, is_no_prose, looks_made_up
+from timemachine.text.redaction.pure.placeholders import (
+    has_letters_and_digits,
+    is_filled_in,
+    is_no_prose,
+    looks_made_up,
+)
 
 Rule = tuple[str, Callable[[str], bool]]
 
@@ -21,7 +26,7 @@ VALUE: Final = rf"(?:\\*\"([^\"\\\n]{{1,200}})\\*\"|\\*'([^'\\\n]{{1,200}})\\*'|
 """A value with or without quotation marks, each form in a group of its own."""
 _LISTED: Final = r"\\*[\"']\s*,\s*\\*[\"']([^\"'\\\n]{1,200})"
 _AFTER: Final = rf"(?:(?:\s|\\\n|\\\\\\n)+{VALUE}|={VALUE}|{_LISTED})"
-_BEGINS: Final = r"[\s\"'`]"
+_BEGINS: Final = r"\\*[\s\"'`]"
 _COLON: Final = rf"(?:(?:\s|\\\n)*\\*[\"']?|=\\*[\"']?|\\*[\"']\s*,\s*\\*[\"'])[^\s:\"'\\]+:(?:([^\"'\\\n]{{1,200}})[\"'\\]|({_BARE}))"
 
 
@@ -30,15 +35,13 @@ def _option(programs: str, options: str, value: str = _AFTER) -> str:
 
 
 _MYSQL: Final = "mysql|mysql(?:dump|admin|import|show|check|binlog|pump|slap|sh)|mariadb(?:-[a-z]+)?|mycli|mydumper|xtrabackup"
-_LOGINS: Final = (
-    "docker|podman|nerdctl|buildah|skopeo|oras|crane|regctl|helm|az|oc|cf|ibmcloud|argocd|tsh|snyk|ngrok|jf|jfrog|pachctl"
-)
+_LOGINS: Final = "docker|podman|nerdctl|buildah|skopeo|oras|crane|regctl|helm|az|oc|cf|ibmcloud|argocd|tsh|snyk|ngrok|jf|jfrog|pachctl"
 _DOCKER_PORT: Final = re.compile(r"[0-9.:\[\]]*:[0-9]+(?:/[a-z]+)?|33[0-9]{2}")
 _LONG: Final = (
     r"(?:[a-z0-9]+[_-]){0,3}?(?:password|passwd|passphrase|passcode|pass|pwd|pw|token|secret|api[_-]?key|access[_-]?key|secret[_-]?key|auth[_-]?key"
     r"|private[_-]?key|master[_-]?key|signing[_-]?key|encryption[_-]?key|client[_-]?secret|credentials?|storepass|keypass|bearer)"
 )
-_NO_SECRET: Final = r"(?i)(?:max|min|num|eos|bos|pad|unk|mask|sep|cls|stop|start|end|special|next|continuation|page|new|starting)[_-]?tokens?"
+_NOT_PRIVATE: Final = r"(?i)(?:max|min|num|eos|bos|pad|unk|mask|sep|cls|stop|start|end|special|next|continuation|page|new|starting)[_-]?tokens?"
 _TELLING: Final = re.compile(r"(?i)pass(?:word|wd|phrase|code)?|pwd?|storepass|keypass")
 
 
@@ -53,7 +56,7 @@ def _any(value: str) -> bool:
 TRIGGER: Final = (
     r"(?i)\b(?:curl|wget|https?|xh|mysql|mariadb|mycli|mydumper|xtrabackup|sshpass|login|redis|valkey|mongo|twine|sqlcmd|bcp|osql|unzip|zip|7z|7za|rar"
     r"|mosquitto|ipmitool|ldap|openssl|keytool|jarsigner|smbclient|rpcclient|net|ab|htpasswd|rabbitmq|sqlplus|expdp|impdp|vault|cypher-shell|security"
-    r"|ssh-keygen|lftp|echo|printf|aws_secret_access_key|passwd|kinit|iwconfig|nmcli|wpa_passphrase|influx|psexec|cmdkey)"
+    r"|ssh-keygen|lftp|echo|printf|aws_secret_access_key|passwd|kinit|nmcli|wpa_passphrase|influx|psexec|cmdkey|wmic|x?freerdp|rclone)"
     rf"|-{_LONG}\b|<<<|chpasswd"
 )
 """What a text has somewhere if any of the rules can match."""
@@ -69,8 +72,17 @@ RULES: Final[tuple[Rule, ...]] = (
     (r"\bsshpass\\*[\"']\s*,\s*\\*[\"']-p" + _LISTED, _any),
     (rf"\b(?:{_LOGINS})\b{_GAP}\blogin\b{_GAP}{_BEGINS}-p{_AFTER}", _any),
     (rf"\b(?:{_LOGINS})\b{_GAP}\blogin\b{_GAP}{_BEGINS}-p([^\s\"'\\]+)", _any),
-    (rf"\bvault(?:\s+|\\*[\"']\s*,\s*\\*[\"'])login(?:\s+|\\*[\"']\s*,\s*\\*[\"'])(?:-no-print\s+)?(?:token=)?([^\s\"'\\=-][^\s\"'\\=]{{5,200}})", _any),
-    (_option("mongo(?:sh|dump|restore|export|import|stat|top|files)?|twine|cypher-shell|neo4j-admin|rabbitmqadmin|psexec|clickhouse-client", "-p"), _no_port),
+    (
+        r"\bvault(?:\s+|\\*[\"']\s*,\s*\\*[\"'])login(?:\s+|\\*[\"']\s*,\s*\\*[\"'])(?:-no-print\s+)?(?:token=)?([^\s\"'\\=-][^\s\"'\\=]{5,200})",
+        _any,
+    ),
+    (
+        _option(
+            "mongo(?:sh|dump|restore|export|import|stat|top|files)?|twine|cypher-shell|neo4j-admin|rabbitmqadmin|psexec|clickhouse-client",
+            "-p",
+        ),
+        _no_port,
+    ),
     (_option("sqlcmd|bcp|osql|isql|unzip|zip|mosquitto_(?:pub|sub|rr)|ipmitool|ssh-keygen", "-P"), _any),
     (_option("ssh-keygen", "-N"), _any),
     (_option("7z|7za|7zz|7zr|rar|unrar", "-(?:hp|p)", VALUE), _any),
@@ -78,9 +90,24 @@ RULES: Final[tuple[Rule, ...]] = (
     (_option("ldap(?:search|modify|add|delete|passwd|whoami|compare|modrdn)", "-w|-s"), _any),
     (_option("openssl", "-k"), _any),
     (r"-pass(?:in|out)?(?:\s+|=|\\*[\"']\s*,\s*\\*[\"'])[\"'\\]*pass:([^\s\"'\\]{1,200})", _any),
-    (_option("keytool|jarsigner|apksigner|influx|ant|wsadmin(?:\\.sh)?|asadmin|java", "-(?:storepass|keypass|srcstorepass|deststorepass|password|pass)"), _any),
-    (_option("smbclient|rpcclient|smbmap|smbget|net|wbinfo|mount\\.cifs", "-U", r"\s*[\"']?[^\s%\"']+%([^\s\"']{1,200})"), _any),
+    (
+        _option(
+            "keytool|jarsigner|apksigner|influx|ant|wsadmin(?:\\.sh)?|asadmin|java",
+            "-(?:storepass|keypass|srcstorepass|deststorepass|password|pass)",
+        ),
+        _any,
+    ),
+    (
+        _option(
+            "smbclient|rpcclient|smbmap|smbget|net|wbinfo|mount\\.cifs",
+            "-U",
+            r"\s*[\"']?[^\s%\"']+%([^\s\"']{1,200})",
+        ),
+        _any,
+    ),
     (_option("security", "-[pPwk]"), _any),
+    (r"(?i)\bx?freerdp[0-9]?\b[^\n|;&]*?\s/p:[\"']?([^\s\"']+)", _any),
+    (r"\brclone\s[^\n|;&]*?\spass(?:word)?\s+" + VALUE, _any),
     (r"\bhtpasswd\s+-[A-Za-z]*b[A-Za-z]*\s+[^\s-]\S*\s+\S+\s+" + VALUE, _any),
     (r"\bhtpasswd\s+-(?:[A-Za-z]*n[A-Za-z]*b|[A-Za-z]*b[A-Za-z]*n)[A-Za-z]*\s+\S+\s+" + VALUE, _any),
     (rf"\brabbitmqctl\b{_GAP}\s(?:add_user|change_password|authenticate_user)\s+\S+\s+{VALUE}", _any),
@@ -92,12 +119,20 @@ RULES: Final[tuple[Rule, ...]] = (
     (r"\baws_secret_access_key(?:\s+|\\*[\"']\s*,\s*\\*[\"'])([A-Za-z0-9/+]{16,})", _any),
     (r"\b(?:nmcli\b[^\n|;&]*?\spassword|wpa_passphrase\s+(?:\"[^\"\n]*\"|\S+))\s+" + VALUE, _any),
     (
-        rf"\b(?:echo|printf)\s+(?:-[ne]+\s+|[\"']%s(?:\\n)?[\"']\s+)*{VALUE}\s*\|\s*[^\n|;]*?"
-        r"(?:--password-stdin|--with-token|--pass-stdin|--passphrase-fd|\bsudo\s+(?:-[A-Za-z]+\s+)*-[A-Za-z]*S\b|\bkinit\b|\bpasswd\b|\bcryptsetup\b|\bvncpasswd\b)",
+        (
+            rf"\b(?:echo|printf)\s+(?:-[ne]+\s+|[\"']%s(?:\\n)?[\"']\s+)*{VALUE}\s*\|\s*[^\n|;]*?"
+            r"(?:--password-stdin|--with-token|--pass-stdin|--passphrase-fd|\bsudo\s+(?:-[A-Za-z]+\s+)*-[A-Za-z]*S\b|\bkinit\b|\bpasswd\b|\bcryptsetup\b|\bvncpasswd\b)"
+        ),
         _any,
     ),
-    (r"\b(?:echo|printf)\s+(?:-[ne]+\s+)*[\"']?[\w.-]+:([^\s\"'\\]{1,200})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd", _any),
-    (rf"(?:--password-stdin|--with-token|--passphrase-fd\s+0|\bsudo\s+(?:-[A-Za-z]+\s+)*-[A-Za-z]*S\b|\bkinit\b){_GAP}<<<\s*{VALUE}", _any),
+    (
+        r"\b(?:echo|printf)\s+(?:-[ne]+\s+)*[\"']?[\w.-]+:([^\s\"'\\]{1,200})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd",
+        _any,
+    ),
+    (
+        rf"(?:--password-stdin|--with-token|--passphrase-fd\s+0|\bsudo\s+(?:-[A-Za-z]+\s+)*-[A-Za-z]*S\b|\bkinit\b){_GAP}<<<\s*{VALUE}",
+        _any,
+    ),
 )
 """Expressions of values after the option of a program, and whether one is a password."""
 LONG: Final = rf"(?i)(?:^|[\s\"'`\[(])(--?{_LONG}){_AFTER}"
@@ -107,15 +142,13 @@ LONG: Final = rf"(?i)(?:^|[\s\"'`\[(])(--?{_LONG}){_AFTER}"
 def is_value_of(option: str, value: str) -> bool:
     """Return whether an option with a telling name has a secret as its value."""
     name = option.lstrip("-")
-    if re.fullmatch(_NO_SECRET, name) or (not option.startswith("--") and _TELLING.fullmatch(name) is None):
+    if re.fullmatch(_NOT_PRIVATE, name):
         return False
+    if not option.startswith("--") and _TELLING.fullmatch(name) is None:
+        return looks_made_up(value) and has_letters_and_digits(value)
     if value.startswith(("-", "/", "[", "|", ".")):
         return False
     telling = _TELLING.search(name) is not None
     if value == value.upper() and re.fullmatch("[A-Z_]+", value):
         return False
-    return _of_password(value) if telling else looks_made_up(value) or (is_no_prose(value) and "-" in value)
-
-
-def _of_password(value: str) -> bool:
-    return is_no_prose(value)
+    return is_no_prose(value) if telling else looks_made_up(value) or (is_no_prose(value) and "-" in value)

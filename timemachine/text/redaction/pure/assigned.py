@@ -3,19 +3,33 @@
 from typing import Final
 
 from timemachine.text.redaction.pure.arguments import VALUE, Rule
-from timemachine.text.redaction.pure.placeholders import is_filled_in, is_no_prose, looks_made_up
+from timemachine.text.redaction.pure.placeholders import (
+    has_letters_and_digits,
+    is_filled_in,
+    is_no_prose,
+    looks_made_up,
+)
 
-_PASSWORD: Final = r"(?:password|passwd|passphrase|passcode|pwd)"
+_NAMES: Final = r"(?:password|passwd|passphrase|passcode|pwd)"
 _KEY: Final = r"(?:api[_.-]?key|access[_.-]?key|secret[_.-]?key|private[_.-]?token|auth[_.-]?token|access[_.-]?token|client[_.-]?secret|secret|token)"
 _LINE: Final = r"(?m)^(?:\s*[0-9]+(?:→|\t|:|-|\|)|[+-])?[\s-]*"
 """The begin of a line, also one with its number, and one of a difference."""
 _ENDS: Final = r"[ \t]*(?:[#;][^\n]*)?\r?$"
 
 
+def _of_sentence(value: str) -> bool:
+    return is_no_prose(value) and has_letters_and_digits(value)
+
+
+def _of_variable(value: str) -> bool:
+    return is_no_prose(value) and len(value) >= SHORTEST_OF_VARIABLE
+
+
 def _of_one_line(value: str) -> bool:
     return is_no_prose(value) and not value.endswith((",", "(", "{", "["))
 
 
+SHORTEST_OF_VARIABLE: Final = 6
 TRIGGER: Final = (
     r"(?i)pass|pwd|secret|token|api[_.-]?key|access[_.-]?key|apikey|auth|_key\b|credential|securestring|identified|machine\b|[?&]sig=|\bsig=|\$(?:1|2[aby]|5|6|y|apr1|argon2)"
     r"|jdbc:oracle|x-[a-z-]*key|cookie|:[0-9*]+:[^\s:]+:[^\s:]+:|//[^\s/@]+/|//[^\s/:@]+:[^\s/@]+@/|\bkey\b"
@@ -23,45 +37,129 @@ TRIGGER: Final = (
 """What a text has somewhere if any of the rules can match."""
 RULES: Final[tuple[Rule, ...]] = (
     # YAML, properties and INI files: a whole line
-    (rf"(?i){_LINE}[\"']?[\w.-]*{_PASSWORD}[\"']?[ \t]*[:=][ \t]+\"([^\"\\\n]{{1,200}})\"{_ENDS}", is_filled_in),
-    (rf"(?i){_LINE}[\"']?[\w.-]*{_PASSWORD}[\"']?[ \t]*[:=][ \t]+'([^'\\\n]{{1,200}})'{_ENDS}", is_filled_in),
-    (rf"(?i){_LINE}[\"']?[\w.-]*{_PASSWORD}[\"']?[ \t]*[:=][ \t]*([^\s\"'`(){{}}\[\]<>,;|&]{{3,200}}){_ENDS}", _of_one_line),
-    (rf"(?i){_LINE}(?:[\w-]+\.)+pass[ \t]*[:=][ \t]*([^\s\"'`(){{}}\[\]<>,;|&]{{3,200}}){_ENDS}", _of_one_line),
-    (rf"(?i){_LINE}(?:pass[ \t]*=|(?:requirepass|masterauth)[ \t]+)[ \t]*([^\s\"'`(){{}}\[\]<>,;|&:=]{{6,200}}){_ENDS}", _of_one_line),
-    (rf"(?i){_LINE}[\"']?[\w.-]*{_KEY}[\"']?[ \t]*[:=][ \t]+[\"']?([^\s\"'`(){{}}\[\]<>,;|&]{{8,200}})[\"']?{_ENDS}", looks_made_up),
+    (
+        rf"(?i){_LINE}[\"']?[\w.-]*{_NAMES}[\"']?[ \t]*[:=][ \t]+\"([^\"\\\n]{{1,200}})\"{_ENDS}",
+        is_filled_in,
+    ),
+    (rf"(?i){_LINE}[\"']?[\w.-]*{_NAMES}[\"']?[ \t]*[:=][ \t]+'([^'\\\n]{{1,200}})'{_ENDS}", is_filled_in),
+    (
+        rf"(?i){_LINE}[\"']?[\w.-]*{_NAMES}[\"']?[ \t]*[:=][ \t]*([^\s\"'`(){{}}\[\]<>,;|&]{{3,200}}){_ENDS}",
+        _of_one_line,
+    ),
+    (
+        rf"(?i){_LINE}(?:[\w-]+[._-])+pass[ \t]*[:=][ \t]*([^\s\"'`(){{}}\[\]<>,;|&]{{3,200}}){_ENDS}",
+        _of_one_line,
+    ),
+    (
+        rf"(?i){_LINE}(?:pass[ \t]*=|(?:requirepass|masterauth)[ \t]+)[ \t]*([^\s\"'`(){{}}\[\]<>,;|&:=]{{6,200}}){_ENDS}",
+        _of_one_line,
+    ),
+    (
+        rf"(?i){_LINE}[\"']?[\w.-]*{_KEY}[\"']?[ \t]*[:=][ \t]+[\"']?([^\s\"'`(){{}}\[\]<>,;|&]{{8,200}})[\"']?{_ENDS}",
+        looks_made_up,
+    ),
+    (
+        rf"(?i)\\+n[ -]*[\w.-]*{_NAMES}:[ \t]+\\*[\"']?([^\s\"'`(){{}}\[\]<>,;|&\\]{{3,200}})(?:\\|[\"'])",
+        _of_one_line,
+    ),
+    (
+        rf"(?i)\\+n[ -]*[\w.-]*{_KEY}:[ \t]+\\*[\"']?([^\s\"'`(){{}}\[\]<>,;|&\\]{{8,200}})(?:\\|[\"'])",
+        looks_made_up,
+    ),
+    # sentences
+    (rf"(?i)\b{_NAMES}\s+(?:is|was|to)\s*:?\s*[\"'`]?([^\s\"'`<>(){{}}]{{8,100}})", _of_sentence),
+    (
+        rf"(?i)\b(?:user(?:name)?|login|account)\s*[:=]\s*\S+?,?\s+(?:and\s+)?{_NAMES}\s*[:=]\s*([^\s\"'`<>(){{}}\[\],;]{{4,200}})",
+        _of_one_line,
+    ),
     # variables of the environment
-    (rf"\b[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD|_PW|SSHPASS|REDISCLI_AUTH)=(?:{VALUE})", is_no_prose),
-    (rf"\b(?i:[A-Z0-9_]*(?:API_?KEY|SECRET(?:_KEY)?|TOKEN|ACCESS_KEY))=(?:{VALUE})", looks_made_up),
-    (r"(?i)\bname\\*[\"']?\s*[:=]\s*\\*[\"']?[\w.-]*(?:password|passwd|passphrase|secret|token|api_?key)\\*[\"']?,?\s*(?:\\n\s*)?(?:-\s+)?"
-     r"\\*[\"']?value\\*[\"']?\s*[:=]\s*\\*[\"']?([^\s\"'\\<>{}]{3,200})", is_no_prose),
+    (
+        rf"\b[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD|_PW|SSHPASS|REDISCLI_AUTH)=(?:{VALUE})",
+        is_no_prose,
+    ),
+    (rf"\b[A-Z0-9_]*(?:API_?KEY|SECRET(?:_KEY)?|TOKEN|ACCESS_KEY)=(?:{VALUE})", _of_variable),
+    (
+        rf"\b(?:ENV|ARG|set|SETX|setx|setenv)\s+[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD)\s+{VALUE}",
+        is_no_prose,
+    ),
+    (
+        (
+            r"(?i)\bname\\*[\"']?\s*[:=]\s*\\*[\"']?[\w.-]*(?:password|passwd|passphrase|secret|token|api_?key)\\*[\"']?,?\s*(?:\\n\s*)?(?:-\s+)?"
+            r"\\*[\"']?value\\*[\"']?\s*[:=]\s*\\*[\"']?([^\s\"'\\<>{}]{3,200})"
+        ),
+        is_no_prose,
+    ),
     # XML
-    (r"(?i)<(?:[\w-]+:)?[\w.-]*(?:password|passwd|passphrase|pwd|api-?key|secret(?:-?key)?|access-?key|access-?token|auth-?token)(?:\s[^<>\n]*)?>\s*(?:<!\[CDATA\[)?([^<>\s][^<>\n]{0,199}?)(?:\]\]>)?\s*</", is_no_prose),
-    (r"(?i)<[\w:.-]+\s[^<>\n]*?\b(?:name|key|id)\s*=\s*[\"'][^\"'\n]*(?:password|passwd|pwd|api[_.-]?key|secret|auth[_.-]?token|access[_.-]?token)[\"'][^<>\n]*?\svalue\s*=\s*[\"']([^\"'\n]{2,200})", is_no_prose),
-    (r"(?i)<[\w:.-]+\s[^<>\n]*?\b(?:name|key|id)\s*=\s*[\"'][^\"'\n]*(?:password|passwd|pwd|api[_.-]?key|secret|auth[_.-]?token|access[_.-]?token)[\"'][^<>\n/]*>\s*([^<>\s][^<>\n]{1,199}?)\s*</", is_no_prose),
+    (
+        r"(?i)<(?:[\w-]+:)?[\w.-]*(?:password|passwd|passphrase|pwd|api-?key|secret(?:-?key)?|access-?key|access-?token|auth-?token)(?:\s[^<>\n]*)?>\s*(?:<!\[CDATA\[)?([^<>\s][^<>\n]{0,199}?)(?:\]\]>)?\s*</",
+        is_no_prose,
+    ),
+    (
+        r"(?i)<[\w:.-]+\s[^<>\n]*?\b(?:name|key|id)\s*=\s*[\"'][^\"'\n]*(?:password|passwd|pwd|api[_.-]?key|secret|auth[_.-]?token|access[_.-]?token)[\"'][^<>\n]*?\svalue\s*=\s*[\"']([^\"'\n]{2,200})",
+        is_no_prose,
+    ),
+    (
+        r"(?i)<[\w:.-]+\s[^<>\n]*?\b(?:name|key|id)\s*=\s*[\"'][^\"'\n]*(?:password|passwd|pwd|api[_.-]?key|secret|auth[_.-]?token|access[_.-]?token)[\"'][^<>\n/]*>\s*([^<>\s][^<>\n]{1,199}?)\s*</",
+        is_no_prose,
+    ),
+    (r"(?i)<(?:[\w-]+:)?(?:token|key)>\s*([A-Za-z0-9_./+=-]{8,200})\s*</", _of_sentence),
     # SQL
-    (r"(?i)\bidentified\s+(?:with\s+[\w'\"]+\s+)?(?:by|as)\s+(?:password\s+)?\\*['\"]([^'\"\\\n]{1,200})", is_filled_in),
+    (
+        r"(?i)\bidentified\s+(?:with\s+[\w'\"]+\s+)?(?:by|as)\s+(?:password\s+)?\\*['\"]([^'\"\\\n]{1,200})",
+        is_filled_in,
+    ),
     (r"(?i)\b(?:user|role|login)\b[^\n;]*?\bpassword\s*=?\s*(?:N)?\\*'([^'\\\n]{1,200})", is_filled_in),
     (r"(?i)\bset\s+password\b[^\n;]*?=\s*(?:password\s*\(\s*)?\\*'([^'\\\n]{1,200})", is_filled_in),
-    (rf"(?i)(?:^|[\s\"'=`])(?:[a-z0-9]+[_.-])*{_PASSWORD}=([^\s\"'`(){{}}\[\]<>,;|&\\]{{4,200}})(?:[\s\"'`]|\z)", _of_one_line),
+    (
+        rf"(?i)(?:^|[\s\"'=`,])[\w.-]*(?:{_NAMES}|_pass)=([^\s\"'`(){{}}\[\]<>,;|&\\]{{4,200}})(?:[\s\"'`,\\]|\z)",
+        _of_one_line,
+    ),
     # connection strings
-    (r"(?i)(?:[;?&]|\b(?:host|dbname|user|port)=[^\s;]+\s)\s*(?:password|passwd|pwd|pass)\s*=\s*([^\s;&\"'<>\\]{1,200})", is_filled_in),
-    (r"(?i)[?&;](?:access_token|api_?key|apikey|auth_?token|client_secret|secret|sig|signature|x-amz-signature|sharedaccesskey)=([A-Za-z0-9%._~+/=-]{6,500})", looks_made_up),
+    (
+        r"(?i)(?:[;?&]|\b(?:host|dbname|user|port)=[^\s;]+\s)\s*(?:password|passwd|pwd|pass)\s*=\s*([^\s;&\"'<>\\]{1,200})",
+        is_filled_in,
+    ),
+    (
+        r"(?i)[?&;](?:access_token|api_?key|apikey|auth_?token|client_secret|secret|sig|signature|x-amz-signature|sharedaccesskey)=([A-Za-z0-9%._~+/=-]{6,500})",
+        looks_made_up,
+    ),
     (r"(?i)\bpassword=([^\s;&\"'<>\\]{1,200})\s+(?:dbname|host|user|port|sslmode)=", is_filled_in),
     (r"\bjdbc:oracle:\w+:[\w$#]+/([^\s@/\"']{1,200})@", is_filled_in),
     (r"(?:^|[\s\"'=])//[^\s/:@\"']+:([^\s/@\"']{1,200})@", is_filled_in),
     (r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://([A-Za-z0-9_-]{20,})@", looks_made_up),
     # files of credentials
-    (r"(?i)\b(?:machine\s+\S+|default)\s+(?:login\s+\S+\s+)?(?:account\s+\S+\s+)?password\s+([^\s\"'\\]{1,200})", is_filled_in),
-    (r"(?i)\bmachine(?:\s|\\n)+\S+(?:\s|\\n)+login(?:\s|\\n)+\S+?(?:\s|\\n)+password(?:\s|\\n)+([^\s\"'\\]{1,200})", is_filled_in),
+    (
+        r"(?i)\b(?:machine\s+\S+|default\s+login\s+\S+)\s+(?:login\s+\S+\s+)?(?:account\s+\S+\s+)?password\s+([^\s\"'\\]{1,200})",
+        is_filled_in,
+    ),
+    (
+        r"(?i)\bmachine(?:\s|\\n)+\S+(?:\s|\\n)+login(?:\s|\\n)+\S+?(?:\s|\\n)+password(?:\s|\\n)+([^\s\"'\\]{1,200})",
+        is_filled_in,
+    ),
     (r"(?m)^[^\s:/#\"'{}]+:(?:[0-9]{2,5}|\*):[^\s:/]+:[^\s:/]+:([^\s:/][^\s:]*)$", is_filled_in),
     (r"(\$(?:1|2[aby]|5|6|y|apr1|argon2(?:id|i|d))\$[./A-Za-z0-9$=,+-]{16,})", lambda _: True),
     (r"(?i)\\*\"_?auth\\*\"\s*:\s*\\*\"([A-Za-z0-9+/_-]{8,}={0,2})", looks_made_up),
-    (r"\b_(?:authToken|password|auth)(?:\s*=\s*|\s+|\\*[\"']\s*,\s*\\*[\"'])[\"']?([^\s\"'\\]{4,})", is_filled_in),
+    (
+        r"\b_(?:authToken|password|auth)(?:\s*=\s*|\s+|\\*[\"']\s*,\s*\\*[\"'])[\"']?([^\s\"'\\]{4,})",
+        is_filled_in,
+    ),
     # headers and calls
-    (r"(?i)\b(?:x-[a-z-]*(?:key|token|secret|auth)|private-token|job-token|deploy-token|api-key|apikey|ocp-apim-subscription-key)\\*[\"']?\s*:\s*\\*[\"']?([^\s\"'\\,;]{4,500})", is_filled_in),
-    (r"(?i)\b(?:set-)?cookie\\*[\"']?\s*:\s*\\*[\"']?(?:[^=;\s\"']+=[^;\s\"']*;\s*)*?[\w.-]*(?:sess|sid|auth|token|jwt|csrf)[\w.-]*=([^;\s\"'\\]{6,})", is_filled_in),
-    (r"(?i)\bauth\s*=\s*(?:\w+\.)?(?:HTTP\w+Auth)?\(\s*[\"'][^\"'\n]*[\"']\s*,\s*[\"']([^\"'\n]{1,200})[\"']", is_filled_in),
+    (
+        r"(?i)\b(?:x-[a-z-]*(?:key|token|secret|auth)|private-token|job-token|deploy-token|api-key|apikey|ocp-apim-subscription-key)\\*[\"']?\s*:\s*\\*[\"']?([^\s\"'\\,;]{4,500})",
+        is_filled_in,
+    ),
+    (
+        r"(?i)\b(?:set-)?cookie\\*[\"']?\s*:\s*\\*[\"']?(?:[^=;\s\"']+=[^;\s\"']*;\s*)*?[\w.-]*(?:sess|sid|auth|token|jwt|csrf)[\w.-]*=([^;\s\"'\\]{6,})",
+        is_filled_in,
+    ),
+    (
+        r"(?i)\bauth\s*=\s*(?:\w+\.)?(?:HTTP\w+Auth)?\(\s*[\"'][^\"'\n]*[\"']\s*,\s*[\"']([^\"'\n]{1,200})[\"']",
+        is_filled_in,
+    ),
     (r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]{1,200})[\"']", is_filled_in),
-    (r"(?i)\b(?:password|passwd|passphrase|pwd|api_?key|secret(?:_?key)?|auth_?token|access_?token|client_?secret)\\*[\"']?\]?\s*(?:=|:|=>|:=)\s*\\*[\"']([^\"'\\\n]{3,200})\\*[\"']", is_no_prose),
+    (
+        r"(?i)\b(?:password|passwd|passphrase|pwd|api_?key|secret(?:_?key)?|auth_?token|access_?token|client_?secret)\\*[\"']?\]?\s*(?:=|:|=>|:=)\s*\\*[\"']([^\"'\\\n]{3,200})\\*[\"']",
+        is_no_prose,
+    ),
 )
 """Expressions of values after their name, and whether one is a password."""

@@ -33,7 +33,10 @@ FORMS: Final = (
         "private key without its marks",
         rf"\b((?:{'|'.join(_BEGINS)}){_BASE64}{{8,}}={{0,2}}(?:{_BETWEEN}+{_BASE64}{{16,}}={{0,2}})*)",
     ),
-    ("private key, encoded again", r"\bLS0tLS1CRUdJTi(?:BQUklWQVRFIEtF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BPUEVOU1NIIFBS|BEU0EgUFJJVkFU|BFTkNSWVBURUQg|BQR1AgUFJJVkFU)[A-Za-z0-9+/\s]*={0,2}"),
+    (
+        "private key, encoded again",
+        r"\bLS0tLS1CRUdJTi(?:BQUklWQVRFIEtF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BPUEVOU1NIIFBS|BEU0EgUFJJVkFU|BFTkNSWVBURUQg|BQR1AgUFJJVkFU)[A-Za-z0-9+/\s]*={0,2}",
+    ),
     ("key of PuTTY", r"(?s)Private-Lines: [0-9]+(?:\\r|\\n|\s)+((?:[A-Za-z0-9+/=]{16,}(?:\\r|\\n|\s)*)+)"),
     ("Atlassian token", r"\bAT[AC]TT3[A-Za-z0-9_=-]{20,}|\bATBB[A-Za-z0-9]{24,}"),
     ("Postman key", r"\bPMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
@@ -58,6 +61,9 @@ FORMS: Final = (
     ("Sourcegraph token", r"\bsgp_(?:[a-fA-F0-9]{16}_|local_)?[a-fA-F0-9]{40}"),
     ("Artifactory key", r"\bAKCp[A-Za-z0-9]{65,}"),
     ("Azure client secret", r"\b[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
-    ("AI service key", r"\b(?:tvly-(?:dev-|prod-)?|fc-|e2b_|lsv2_(?:pt|sk)_|pcsk_|jina_|rpa_|ABSK|bkua_)[A-Za-z0-9_=+/-]{30,}"),
+    (
+        "AI service key",
+        r"\b(?:tvly-(?:dev-|prod-)?|fc-|e2b_|lsv2_(?:pt|sk)_|pcsk_|jina_|rpa_|ABSK|bkua_)[A-Za-z0-9_=+/-]{30,}",
+    ),
 )
 """The name of each form and its expression. If that has a group, only the group is withheld."""

@@ -9,18 +9,29 @@ from timemachine.text.redaction.pure.placeholders import is_code
 
 ARGUMENT: Final = "password of a command"
 ASSIGNED: Final = "password or key by its name"
+SHORTEST: Final = 4
+"""The characters of the shortest text in which anything can be found: an option and a password."""
 _TRAILS: Final = ",.;:!?])}"
 _PLAIN_ENDS: Final = "'\"`)]}"
 
 
 def passwords_in(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of passwords and keys with their kinds. They may overlap. `text` must be readable for the engine."""
-    yield from arguments_in(text)
+    if len(text) >= SHORTEST:
+        yield from arguments_in(text)
+        yield from _assigned_in(text)
+        yield from _keys_in(text)
+
+
+def _assigned_in(text: str) -> Iterator[tuple[int, int, str]]:
     if compiled(assigned.TRIGGER).search(text):
         for expression, is_one in assigned.RULES:
             for start, end in _values(expression, text):
                 if is_one(text[start:end]) and not is_code(text, start, end):
                     yield start, end, ASSIGNED
+
+
+def _keys_in(text: str) -> Iterator[tuple[int, int, str]]:
     if compiled(key_pieces.TRIGGER).search(text):
         for what, expression in key_pieces.FORMS:
             for start, end in spans(compiled(expression), text):
@@ -44,9 +55,7 @@ def arguments_in(text: str) -> Iterator[tuple[int, int, str]]:
 def _values(expression: str, text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of the last group that matched in each match."""
     for match in compiled(expression).finditer(text):
-        start, end = _trimmed(match, text)
-        if end > start:
-            yield start, end
+        yield _trimmed(match, text)
 
 
 def _trimmed(match: Any, text: str) -> tuple[int, int]:

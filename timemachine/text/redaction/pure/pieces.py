@@ -9,8 +9,12 @@ from timemachine.text.redaction.pure.passwords import arguments_in
 
 _BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_LINE_OF_KEY: Final = re.compile(r"\s*[0-9]{0,6}[→\t: ]*(?:[A-Za-z0-9+/]{4,}={0,2}|(?:Proc-Type|DEK-Info|Version|Comment): .*)?\s*")
+_LINE_OF_KEY: Final = re.compile(
+    r"\s*[0-9]{0,6}[→\t: ]*(?:[A-Za-z0-9+/]{4,}={0,2}|(?:Proc-Type|DEK-Info|Version|Comment): .*)?\s*"
+)
 _MOST_ARGUMENTS: Final = 500
+SHORTEST_LINE: Final = 16
+"""The characters of a line of a key that is not its last."""
 
 Piece = tuple[int, int, int]
 """The number of an entry, and the span in it."""
@@ -28,32 +32,35 @@ def _of_command(entries: Sequence[str]) -> Iterator[Piece]:
     for each in entries:
         begins.append(place)
         place += len(each) + 1
-    found = sorted((start, end) for start, end, _ in arguments_in(readable(" ".join(entries))))
+    found = sorted(start for start, *_ in arguments_in(readable(" ".join(entries))))
     nth = 0
-    for start, end in found:
+    for start in found:
         while nth + 1 < len(begins) and begins[nth + 1] <= start:
             nth += 1
-        if end <= begins[nth] + len(entries[nth]):
-            yield nth, start - begins[nth], len(entries[nth])
+        yield nth, start - begins[nth], len(entries[nth])
 
 
 def _of_keys(entries: Sequence[str]) -> Iterator[Piece]:
     """Yield the lines of private keys: after a begin, and before an end whose begin is missing."""
-    within, before = False, 0
+    within = False
     for nth, text in enumerate(entries):
-        ends = _END.search(text)
+        begins, ends = [each.end() for each in _BEGIN.finditer(text)], _END.search(text)
         if within and ends:
-            yield from [(nth, 0, ends.end())] if ends.end() else []
+            yield nth, 0, ends.end()
         elif within and _LINE_OF_KEY.fullmatch(text):
-            yield from [(nth, 0, len(text))] if text.strip() else []
-        elif ends and not _BEGIN.search(text):
-            yield from ((each, 0, len(entries[each])) for each in range(before, nth) if entries[each].strip())
-        else:
-            within = False
-        begins = [each.end() for each in _BEGIN.finditer(text)]
-        if begins:
-            within = not _END.search(text, begins[-1])
-        elif ends:
-            within = False
-        if within or _LINE_OF_KEY.fullmatch(text) is None or not text.strip():
-            before = nth + 1
+            if text.strip():
+                yield nth, 0, len(text)
+            continue
+        elif ends and not begins:
+            yield from ((each, 0, len(entries[each])) for each in _before(entries, nth))
+        within = bool(begins) and _END.search(text, begins[-1]) is None
+
+
+def _before(entries: Sequence[str], end: int) -> Iterator[int]:
+    """Yield the numbers of the lines of a key before its end. All but its last line are long."""
+    for nth in range(end - 1, -1, -1):
+        line = entries[nth].strip()
+        short = nth < end - 1 and len(line) < SHORTEST_LINE
+        if not line or short or _LINE_OF_KEY.fullmatch(line) is None:
+            return
+        yield nth

@@ -1,4 +1,4 @@
-"""Whether a value in the place of a password is one: not the name of a variable, a hint, a type, a path or code."""
+"""Whether a value that has the position of a password can be one: not the name of a variable, a hint, a type, a path or code."""
 
 import re
 from typing import Final
@@ -17,18 +17,128 @@ _HINT: Final = re.compile(
     """,
     re.DOTALL,
 )
-_NAMED: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+[A-Z]?\w*(?:Password|Passwd|Token|Secret|Key)")
+_NAMED: Final = re.compile(
+    r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+[A-Z]?\w*(?:Password|Passwd|Token|Secret|Key)"
+)
 _CALL: Final = re.compile(r"[A-Za-z_][\w.]*(?:\(|\[)")
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _WORD: Final = re.compile("[A-Za-z]+")
 _PLAIN_NAME: Final = re.compile(rf"(?i)(?:[a-z]+[_.-]?)*{_NAME}")
 _COMMON: Final = frozenset(
-    "the and for not with that this from are was were will has have had can may must should would could been being its than then when "
-    "where which who why how all any each more most other some such only own same too very just also into over after before under again "
-    "further here there these those both few what does did doing out off via per about against between through during above below down "
-    "identifier expired invalid missing incorrect rotated refresh bearer basic digest stored hashed encrypted failed mismatch rejected "
-    "refused denied changed updated removed generated created unknown protected authentication authenticator manager hint label reset"
-    " passwort contraseña mot wachtwoord senha".split()
+    [
+        "the",
+        "and",
+        "for",
+        "not",
+        "with",
+        "that",
+        "this",
+        "from",
+        "are",
+        "was",
+        "were",
+        "will",
+        "has",
+        "have",
+        "had",
+        "can",
+        "may",
+        "must",
+        "should",
+        "would",
+        "could",
+        "been",
+        "being",
+        "its",
+        "than",
+        "then",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "how",
+        "all",
+        "any",
+        "each",
+        "more",
+        "most",
+        "other",
+        "some",
+        "such",
+        "only",
+        "own",
+        "same",
+        "too",
+        "very",
+        "just",
+        "also",
+        "into",
+        "over",
+        "after",
+        "before",
+        "under",
+        "again",
+        "further",
+        "here",
+        "there",
+        "these",
+        "those",
+        "both",
+        "few",
+        "what",
+        "does",
+        "did",
+        "doing",
+        "out",
+        "off",
+        "via",
+        "per",
+        "about",
+        "against",
+        "between",
+        "through",
+        "during",
+        "above",
+        "below",
+        "down",
+        "identifier",
+        "expired",
+        "invalid",
+        "missing",
+        "incorrect",
+        "rotated",
+        "refresh",
+        "bearer",
+        "basic",
+        "digest",
+        "stored",
+        "hashed",
+        "encrypted",
+        "failed",
+        "mismatch",
+        "rejected",
+        "refused",
+        "denied",
+        "changed",
+        "updated",
+        "removed",
+        "generated",
+        "created",
+        "unknown",
+        "protected",
+        "authentication",
+        "authenticator",
+        "manager",
+        "hint",
+        "label",
+        "reset",
+        "passwort",
+        "contraseña",
+        "mot",
+        "wachtwoord",
+        "senha",
+    ]
 )
 
 
@@ -45,8 +155,10 @@ def is_code(text: str, start: int, end: int) -> bool:
         return False
     following = text[end : end + 1]
     return (
-        following in ("(", "[") and value[-1:].isidentifier()
-        or value.startswith((":", "LS0tLS1CRUdJTiBDRVJU", "LS0tLS1CRUdJTiBQVUJM"))  # certificates and public keys, encoded again
+        (following in ("(", "[") and value[-1:].isidentifier())
+        or value.startswith(
+            (":", "LS0tLS1CRUdJTiBDRVJU", "LS0tLS1CRUdJTiBQVUJM")
+        )  # certificates and public keys, encoded again
         or _CALL.match(value) is not None
         or _DOTTED.fullmatch(value.rstrip(",;")) is not None
         or _PLAIN_NAME.fullmatch(value.rstrip(",;.!?")) is not None
@@ -59,7 +171,7 @@ def is_no_prose(value: str) -> bool:
 
 
 def is_harmless(text: str, start: int, end: int) -> bool:
-    """Return whether what stands in the place of a password is none."""
+    """Return whether a value that has the position of a password is something else."""
     return not is_no_prose(text[start:end]) or is_code(text, start, end)
 
 
@@ -68,5 +180,15 @@ def looks_made_up(value: str) -> bool:
     return is_no_prose(value) and (len(value) >= LONG or _WORD.fullmatch(value) is None)
 
 
+def has_letters_and_digits(value: str) -> bool:
+    """Return whether the value has eight or more characters, among them letters and digits."""
+    return (
+        len(value) >= SHORTEST_MIXED
+        and re.search("[A-Za-z]", value) is not None
+        and re.search("[0-9]", value) is not None
+    )
+
+
+SHORTEST_MIXED: Final = 8
 LONG: Final = 12
 """How many letters a lower-case value needs to count as a key or token."""

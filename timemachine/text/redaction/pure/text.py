@@ -13,8 +13,8 @@ from typing import Final
 
 from timemachine.text.redaction.pure.engine import custom, readable, spans
 from timemachine.text.redaction.pure.identities import ibans_in, social_security_numbers_in
-from timemachine.text.redaction.pure.marks import NAMES, mark, spans_between_marks
 from timemachine.text.redaction.pure.machines import machines_in
+from timemachine.text.redaction.pure.marks import NAMES, mark, spans_between_marks
 from timemachine.text.redaction.pure.passwords import passwords_in
 from timemachine.text.redaction.pure.people import cards_in, emails_in, phones_in
 from timemachine.text.redaction.pure.rules import Rules

@@ -140,7 +140,7 @@ def _names_a_secret(name: str) -> bool:
 
 
 def _values_of_named(value: JsonObject) -> Collection[str]:
-    """Return the keys whose values are secrets because of a name beside them or a base64 form: `{"name": "PASSWORD", "value": …}`."""
+    """Return the keys whose values are secrets because of another key of the object or a base64 form: `{"name": "PASSWORD", "value": …}`."""
     names = [value[key] for key in ("name", "Name", "key", "Key") if isinstance(value.get(key), str)]
     named = any(_names_a_secret(each) for each in names)
     return {

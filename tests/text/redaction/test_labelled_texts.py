@@ -1,0 +1,158 @@
+"""How many labelled secrets the built-in profile finds, and in how many similar texts it withholds something."""
+
+import time
+
+import pytest
+
+from tests.text.redaction.labelled_texts import Figures, figures
+from timemachine.text.redaction.pure.profile import RULES
+from timemachine.text.redaction.pure.rules import Rules
+from timemachine.text.redaction.pure.text import findings_in, redact_text
+from timemachine.text.redaction.pure.values import redact_value
+
+VERSION_2 = Rules(detect=("secret", "email", "phone", "card", "iban", "ssn"))
+PASSWORD = "[withheld: password (or key)]"
+
+
+@pytest.fixture(scope="module")
+def reached() -> Figures:
+    return figures(RULES)
+
+
+def test_the_built_in_profile_finds_at_least_as_many_secrets_as_the_documentation_says(
+    reached: Figures,
+) -> None:
+    assert reached.secrets == 160
+    assert len(reached.missed) <= 1, reached.missed
+
+
+def test_the_built_in_profile_raises_at_most_as_many_false_alarms_as_the_documentation_says(
+    reached: Figures,
+) -> None:
+    assert reached.plain == 311
+    assert len(reached.alarms) <= 6, reached.alarms
+
+
+def test_links_made_with_version_2_keep_withholding_what_they_withheld() -> None:
+    before = figures(VERSION_2)
+    assert (len(before.missed), len(before.alarms)) == (131, 18)
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("sshpass -p 1234 ssh a", f"sshpass -p {PASSWORD} ssh a"),
+        ("mysql -uroot -p3306:3306", "mysql -uroot -p3306:3306"),
+        ("tool -token greendoor1", f"tool -token {PASSWORD}"),
+        ("tool -token greendoor", "tool -token greendoor"),
+        ("tool --token ALL_CAPS", "tool --token ALL_CAPS"),
+        ("tool --token -x", "tool --token -x"),
+        ("tool --next-token abcdef123456", "tool --next-token abcdef123456"),
+        ("the password is greendoor1.", f"the password is {PASSWORD}."),
+        ("export API_TOKEN=green", "export API_TOKEN=green"),
+        ("  token: abcdefghijklm", f"  token: {PASSWORD}"),
+    ],
+)
+def test_an_option_means_what_its_program_says(text: str, reads: str) -> None:
+    assert redact_text(text, Rules(detect=("password",))).text == reads
+
+
+def test_what_is_spread_over_the_entries_of_a_list_is_withheld() -> None:
+    key = [
+        "cat key",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "Proc-Type: 4,ENCRYPTED",
+        "",
+        "MIIEabcd0123",
+        "abcd",
+        "-----END RSA PRIVATE KEY-----",
+        "done",
+        "abcdEFGH0123",
+        "-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----",
+        "no key",
+    ]
+    found = redact_value({"lines": key, "argv": ["docker", "login", 7, "-p", "two words", "x"]}, RULES)
+    assert found.value["lines"][2:6] == [PASSWORD, "", PASSWORD, PASSWORD]
+    assert found.value["lines"][8] == PASSWORD
+    assert (found.value["lines"][0], found.value["lines"][7], found.value["lines"][11]) == (
+        "cat key",
+        "done",
+        "no key",
+    )
+    assert found.value["argv"] == ["docker", "login", 7, "-p", PASSWORD, "x"]
+    assert redact_value(found.value, RULES).value == found.value
+    cut = redact_value(["MIIEabcd0123MIIEabcd0123", "abcd", "-----END PRIVATE KEY-----"], RULES).value
+    assert cut == [PASSWORD, PASSWORD, "-----END PRIVATE KEY-----"]
+
+
+@pytest.mark.parametrize(
+    ("value", "reads"),
+    [
+        (
+            {"name": "DB_PASSWORD", "value": "plumtree"},
+            {"name": "DB_PASSWORD", "value": "[withheld: secret]"},
+        ),
+        ({"name": "DB_PASSWORD", "value": ""}, None),
+        ({"name": "HOST", "value": "plumtree"}, None),
+        ({"auth": "cm9ib3Q6anVuaXBlcg=="}, {"auth": "[withheld: secret]"}),
+        ({"auth": "none"}, None),
+    ],
+)
+def test_a_value_is_withheld_by_the_name_beside_it(value: object, reads: object) -> None:
+    assert redact_value(value, RULES).value == (reads or value)
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("/home/ada/w", "/home/{}/w"),
+        ("/Users/ada.b/w", "/Users/{}/w"),
+        ("C:\\Users\\ada\\w", "C:\\Users\\{}\\w"),
+        ("C:\\\\Users\\\\ada\\\\w", "C:\\\\Users\\\\{}\\\\w"),
+        ("~/.claude/projects/-home-ada-w/x", "~/.claude/projects/-home-{}-w/x"),
+        ("ada@box:~$ ls", "{}@{}:~$ ls"),
+        ("USER=ada HOSTNAME=box", "USER={} HOSTNAME={}"),
+        ("ping db1.internal", "ping {}"),
+        ("uid=1000(ada) gid", "uid=1000({}) gid"),
+        ('{"hostname": "box", "user": "ada"}', '{{"hostname": "{}", "user": "{}"}}'),
+        ("psql -h db", "psql -h {}"),
+        ("react@18.2.0 ada@example/x /home/runner/work, root@localhost: and /root, HOST=127", None),
+    ],
+)
+def test_names_of_users_and_hosts_are_withheld_only_if_that_is_switched_on(
+    text: str, reads: str | None
+) -> None:
+    mark = "[withheld: user or host (machine)]"
+    expected = text if reads is None else reads.format(mark, mark)
+    assert redact_text(text, Rules(detect=("machine",))).text == expected
+    assert "machine" not in RULES.detect
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "curl -u ",
+        "mysql -",
+        "'\"\\",
+        "password: ",
+        "<a name='password' ",
+        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n",
+        "abcd\n-----END ",
+        "machine a login b ",
+        "a://b:",
+        "cookie: a=b; ",
+        "echo a | ",
+        "x@y ",
+        "--token ",
+    ],
+)
+def test_long_texts_are_searched_in_linear_time(unit: str) -> None:
+    every = Rules(detect=(*RULES.detect, "machine"))
+    findings_in(unit, every)
+    times = []
+    for size in (10_000, 40_000):
+        begin = time.perf_counter()
+        findings_in(unit * (size // len(unit)), every)
+        times.append(time.perf_counter() - begin)
+    assert times[1] < 12 * times[0] + 0.5
