@@ -83,6 +83,8 @@ def test_what_is_spread_over_the_entries_of_a_list_is_withheld() -> None:
     assert found.value["argv"] == ["docker", "login", 7, "-p", PASSWORD, "x"]
     assert redact_value(found.value, RULES).value == found.value
     cut = redact_value(["MIIEabcd0123MIIEabcd0123", "abcd", "-----END PRIVATE KEY-----"], RULES).value
+    marked = ["-----BEGIN PRIVATE KEY-----", "[withheld: e-mail] -----END PRIVATE KEY-----"]
+    assert redact_value(marked, RULES).value[1] == marked[1]
     assert cut == [PASSWORD, PASSWORD, "-----END PRIVATE KEY-----"]
 
 
