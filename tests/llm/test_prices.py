@@ -11,10 +11,12 @@ from genai_prices.data_snapshot import get_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.llm import prices
-from timemachine.llm.prices import UNKNOWN, price
+from timemachine.llm import price_list
+from timemachine.llm.prices import price
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import TokenUsage
+from timemachine.llm.pure.price_conditions import NONE
+from timemachine.llm.pure.price_names import ListedName
 from timemachine.llm.table import PROVIDERS
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -59,25 +61,27 @@ def test_a_call_costs_the_list_price(model: str, usage: TokenUsage | None, cost:
 
 
 UNLISTED = [
-    ("openai:gpt-4o-mini", None),
-    ("openai:gpt-4o-mini", tokens(None, 5)),
-    ("openai:gpt-4o-mini", tokens(5, None)),
-    ("openai:gpt-4o-mini", tokens(5, 5, cached_tokens=6)),
-    ("openai:no-such-model", tokens(5, 5)),
-    ("house:gpt-4o-mini", tokens(5, 5)),
-    ("openai:whisper-1", tokens(5, 5)),
-    ("openai:text-embedding-3-small", tokens(5, 5)),
-    ("mistral:mistral-nemo:free", tokens(5, 5)),
+    ("openai:gpt-4o-mini", None, "tokens_not_recorded"),
+    ("openai:gpt-4o-mini", tokens(None, 5), "tokens_not_recorded"),
+    ("openai:gpt-4o-mini", tokens(5, None), "tokens_not_recorded"),
+    ("openai:gpt-4o-mini", tokens(5, 5, cached_tokens=6), "tokens_contradict"),
+    ("openai:no-such-model", tokens(5, 5), "model_not_listed"),
+    ("house:gpt-4o-mini", tokens(5, 5), "provider_not_listed"),
+    ("openrouter:openai/gpt-4o-mini", tokens(5, 5), "provider_not_listed"),
+    ("openai:whisper-1", tokens(5, 5), "not_priced_by_token"),
+    ("openai:text-embedding-3-small", tokens(5, 5), "not_priced_by_token"),
+    ("mistral:mistral-nemo:free", tokens(5, 5), "not_priced_by_token"),
 ]
 
 
-@pytest.mark.parametrize(("model", "usage"), UNLISTED)
-def test_a_model_missing_from_the_list_has_an_unknown_cost_and_never_zero(
-    model: str, usage: TokenUsage | None
+@pytest.mark.parametrize(("model", "usage", "reason"), UNLISTED)
+def test_a_call_that_the_list_does_not_cover_has_an_unknown_cost_and_never_zero(
+    model: str, usage: TokenUsage | None, reason: str
 ) -> None:
-    assert price(named(model), usage, NOW) == UNKNOWN
-    assert UNKNOWN.cost_usd is None
-    assert UNKNOWN.prices is None
+    found = price(named(model), usage, NOW)
+    assert found.cost_usd is None
+    assert found.prices is not None
+    assert (found.prices["source"], found.prices["reason"]) == ("unknown", reason)
 
 
 def test_the_unit_prices_the_list_and_its_date_are_stored() -> None:
@@ -157,4 +161,5 @@ def test_an_unconditional_price_equals_that_of_the_list(
     provider, model = listed
     at = datetime(2026, 11, 20, 3, 4, tzinfo=UTC)
     usage = TokenUsage(input_tokens=read, output_tokens=written)
-    assert prices._listed(model, provider, usage, at) == prices._looked_up(model, provider, usage, at)
+    name = ListedName(provider=provider, model=model)
+    assert price_list.listed_price(name, usage, at) == price_list._looked_up(name, usage, at, NONE)

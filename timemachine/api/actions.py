@@ -18,7 +18,7 @@ from timemachine.governance.deletion.erasure.queries import as_given, erased_fie
 from timemachine.governance.deletion.erasure.schemas import ErasureOut, StepDeletion
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue
-from timemachine.llm.prices import price_if_known
+from timemachine.llm.prices import recorded_price_if_known
 from timemachine.memory.tasks import index_steps
 from timemachine.memory.transcripts.proposing import accept, decline, proposals_for
 from timemachine.memory.transcripts.schemas import ProposalAnswer, ProposalOut, ProposalPage
@@ -62,7 +62,7 @@ def append(
     drafts = payload.drafts()
     sequences = commands.append(
         session.id,
-        priced(drafts, price_if_known),
+        priced(drafts, recorded_price_if_known),
         idempotency_key=idempotency_key,
         request_sha256=sha256_hex(request.body),
     )

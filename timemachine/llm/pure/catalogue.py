@@ -117,7 +117,7 @@ def _resolved(
         return ModelName(provider=provider, model=model or default_model(PROVIDERS[provider], keys=keys))
     if provider in servers:
         return ModelName(provider=provider, model=model or _default_of(servers[provider]))
-    if owner := _owner(written):
+    if owner := owner_of(written):
         return ModelName(provider=owner, model=written)
     raise _unknown_provider(written, provider, servers)
 
@@ -125,7 +125,7 @@ def _resolved(
 def as_recorded(text: str) -> ModelName:
     """Parse a recorded name to look up its price. Accepts any name; a bare model name gets the only provider of such models."""
     provider, _, model = text.partition(":")
-    if owner := _owner(text):
+    if owner := owner_of(text):
         return ModelName(provider=owner, model=text)
     return ModelName(provider=ALIASES.get(provider, provider), model=model)
 
@@ -229,7 +229,7 @@ def _default_of(server: ModelServerValue) -> str:
     )
 
 
-def _owner(written: str) -> str | None:
+def owner_of(written: str) -> str | None:
     """Return the only provider whose models have such names."""
     name = written.lower()
     if ":" in name or name.startswith(SERVED_BY_SEVERAL):

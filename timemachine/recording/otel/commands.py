@@ -19,7 +19,7 @@ from psycopg.errors import DeadlockDetected
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.content import content_of
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, Unavailable
-from timemachine.llm.prices import price_if_known
+from timemachine.llm.prices import recorded_price_if_known
 from timemachine.recording.otel.batching import RequestBatcher
 from timemachine.recording.otel.models import Trace
 from timemachine.recording.otel.moving import move_actions
@@ -127,7 +127,7 @@ def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
         session.id: _new_drafts(session, [drafts[id(span)] for span in spans], known[session.id])
         for session, spans in recorded
     }
-    append_new((sessions[key], priced(some, price_if_known)) for key, some in new.items())
+    append_new((sessions[key], priced(some, recorded_price_if_known)) for key, some in new.items())
     return recorded
 
 

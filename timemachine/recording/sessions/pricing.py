@@ -3,36 +3,53 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from timemachine.core.pure.clock import now
-from timemachine.llm.prices import Priced, price
-from timemachine.llm.pure.catalogue import ModelName, as_recorded
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.priced import Priced
+from timemachine.llm.prices import recorded_price
 from timemachine.llm.pure.completion import TokenUsage
-from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.llm.pure.price_conditions import CACHED_FOR_AN_HOUR, Conditions
+from timemachine.llm.pure.usage import count
+from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
-from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 
-type PriceOf = Callable[[ModelName, TokenUsage | None, datetime], Priced]
+type PriceOf = Callable[[str, TokenUsage | None, datetime, Conditions], Priced]
+
+STATED: Final[JsonObject] = {"source": "stated"}
+"""The `prices` of a call whose sender stated the cost, and not how it was computed."""
+_NO_MODEL: Final[JsonObject] = {"source": "unknown", "reason": "model_not_recorded"}
 
 
-def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = price) -> list[ActionDraft]:
-    """Return the drafts with costs added to calls that have a model and tokens but no cost, if the price is known.
+def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = recorded_price) -> list[ActionDraft]:
+    """Return the drafts with the cost of each call, and in `prices` where it comes from or why it is unknown.
 
-    Raises `Unavailable` if the operator's prices cannot be read; with `price_if_known` the price is unknown instead.
+    A cost that the sender stated is kept. Steps that are not calls are left as they are.
+    Raises `Unavailable` if the operator's prices cannot be read; with `recorded_price_if_known` the price is unknown
+    instead.
     """
-    return [
-        _with_price(draft, draft.model, draft.usage, price_of)
-        if draft.cost_usd is None and draft.model and draft.usage
-        else draft
-        for draft in drafts
-    ]
+    return [_priced(draft, price_of) for draft in drafts]
 
 
-def _with_price(draft: ActionDraft, model: str, usage: Usage, price_of: PriceOf) -> ActionDraft:
-    tokens = TokenUsage(
-        **{name: getattr(usage, name) for name in usage.__slots__},
-        cache_write_1h_tokens=(draft.parameters or {}).get(CACHED_FOR_AN_HOUR),
+def _priced(draft: ActionDraft, price_of: PriceOf) -> ActionDraft:
+    if draft.cost_usd is not None:
+        return draft if draft.prices is not None else replace(draft, prices=STATED)
+    if draft.prices is not None:
+        return draft
+    if draft.model:
+        return _with_price(draft, draft.model, price_of)
+    spent = draft.usage and (draft.usage.input_tokens or draft.usage.output_tokens)
+    return replace(draft, prices=_NO_MODEL) if draft.kind in MODEL_CALLS and spent else draft
+
+
+def _with_price(draft: ActionDraft, model: str, price_of: PriceOf) -> ActionDraft:
+    parameters = draft.parameters or {}
+    tokens = draft.usage and TokenUsage(
+        **{name: getattr(draft.usage, name) for name in draft.usage.__slots__},
+        cache_write_1h_tokens=count(parameters, CACHED_FOR_AN_HOUR),
     )
-    found = price_of(as_recorded(model), tokens, draft.started_at or now())
+    found = price_of(model, tokens, draft.started_at or now(), Conditions.of(parameters))
     cost = None if found.cost_usd is None else round(found.cost_usd, COST_DIGITS)
     return replace(draft, cost_usd=cost, prices=found.prices)

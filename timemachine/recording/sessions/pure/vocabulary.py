@@ -41,9 +41,6 @@ MODES: Final = ("hybrid", "semantic", "lexical")
 PARTIAL_TEXT: Final = "partial_text"
 """The only field of a failed ask's output. The output is an object so that it is not mistaken for an answer, which is a text."""
 
-CACHED_FOR_AN_HOUR: Final = "cache_write_1h_tokens"
-"""The call parameter with the number of tokens written to a provider's cache for an hour, which cost more."""
-
 
 def is_unknown_cost(
     kind: str, *, model: str | None, cost_usd: object, input_tokens: int | None, output_tokens: int | None

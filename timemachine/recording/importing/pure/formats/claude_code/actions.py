@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.price_conditions import price_conditions
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
 from timemachine.recording.importing.pure.formats.claude_code.branches import rewound_in
@@ -44,7 +45,6 @@ from timemachine.recording.importing.pure.values import (
     text_of_content,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
-from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
 
 AGENT: Final = "claude-code"
 MESSAGE_ID: Final = "message_id"
@@ -266,7 +266,6 @@ def _call_action(call: _Call, stem: ActionDraft) -> ActionDraft:
     models = [model for message in messages if (model := text_at(message, "model"))]
     stop_reasons = [reason for message in messages if (reason := text_at(message, "stop_reason"))]
     usage = _final_usage(messages)
-    cached_for_an_hour = _tokens(record_at(usage, "cache_creation"), "ephemeral_1h_input_tokens")
     failure = next((line.record for line in call.lines if _failed(line)), None)
     return replace(
         stem,
@@ -278,7 +277,7 @@ def _call_action(call: _Call, stem: ActionDraft) -> ActionDraft:
         model=f"anthropic:{models[0]}" if models and models[0] != _SYNTHETIC else None,
         metadata=_ids_of_answer(call.lines[0].record),
         usage=None if usage is None else _usage(usage),
-        parameters={CACHED_FOR_AN_HOUR: cached_for_an_hour} if cached_for_an_hour else None,
+        parameters=price_conditions(usage) or None,
         output={"content": blocks, "stop_reason": stop_reasons[-1] if stop_reasons else None},
         error_type=None if failure is None else text_at(failure, "error") or "api_error",
         error_message=None if failure is None else text_of_content(blocks),

@@ -1,0 +1,166 @@
+"""Prices under the conditions that a usage states: known rules are applied, anything else makes the price unknown."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from timemachine.llm.prices import recorded_price
+from timemachine.llm.pure.completion import TokenUsage
+from timemachine.llm.pure.price_conditions import Conditions, price_conditions, us_only_factor
+from timemachine.llm.pure.unknown_prices import reason_of
+from timemachine.llm.pure.usage import anthropic_usage
+
+SEPTEMBER = datetime(2026, 9, 10, 10, tzinfo=UTC)
+NOVEMBER = datetime(2026, 11, 20, 10, tzinfo=UTC)
+OPUS = "anthropic:claude-opus-4-8"
+MILLION = {"input_tokens": 1_000_000, "output_tokens": 100_000}
+
+
+def cost(model: str, usage: dict[str, Any], at: datetime = SEPTEMBER) -> tuple[Decimal | None, str | None]:
+    """Return the cost of a call by its raw usage, and the reason if it is unknown."""
+    conditions = Conditions.of(price_conditions(usage))
+    found = recorded_price(model, anthropic_usage(usage), at, conditions)
+    return found.cost_usd, reason_of(found.prices)
+
+
+KNOWN = [
+    (OPUS, {}, "7.5"),
+    (OPUS, {"service_tier": "standard", "speed": "standard", "inference_geo": "global"}, "7.5"),
+    (OPUS, {"service_tier": None, "speed": "", "inference_geo": "not_available"}, "7.5"),
+    (OPUS, {"speed": "fast"}, "15"),
+    (OPUS, {"inference_geo": "us"}, "8.25"),
+    (OPUS, {"speed": "fast", "inference_geo": "US"}, "16.5"),
+    (OPUS, {"service_tier": "batch"}, "3.75"),
+    (OPUS, {"service_tier": "batch", "inference_geo": "us"}, "4.125"),
+    (OPUS, {"server_tool_use": {"web_search_requests": 50}}, "8"),
+    (OPUS, {"server_tool_use": {"web_search_requests": 50}, "inference_geo": "us"}, "8.75"),
+    (OPUS, {"server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 9}}, "7.5"),
+    (OPUS, {"iterations": [{"type": "message"}, {"type": "message"}]}, "7.5"),
+    ("anthropic:claude-opus-4-5", {"inference_geo": "us"}, "7.5"),
+    ("anthropic:claude-haiku-4-5", {"service_tier": "batch"}, "0.75"),
+    (
+        OPUS,
+        {
+            "input_tokens": 0,
+            "cache_creation_input_tokens": 1_000_000,
+            "cache_creation": {"ephemeral_5m_input_tokens": 250_000, "ephemeral_1h_input_tokens": 750_000},
+        },
+        "11.5625",
+    ),
+    (
+        OPUS,
+        {
+            "input_tokens": 0,
+            "cache_creation_input_tokens": 1_000_000,
+            "cache_creation": {"ephemeral_1h_input_tokens": 1_000_000},
+            "speed": "fast",
+        },
+        "25",
+    ),
+]
+
+
+@pytest.mark.parametrize("at", [SEPTEMBER, NOVEMBER])
+@pytest.mark.parametrize(("model", "stated", "expected"), KNOWN)
+def test_a_known_condition_changes_the_price(
+    model: str, stated: dict[str, Any], expected: str, at: datetime
+) -> None:
+    assert cost(model, MILLION | stated, at) == (Decimal(expected), None)
+
+
+NOT_KNOWN = [
+    (OPUS, {"service_tier": "priority"}),
+    (OPUS, {"service_tier": "of a later version"}),
+    (OPUS, {"speed": "slow"}),
+    (OPUS, {"speed": "fast", "service_tier": "batch"}),
+    (OPUS, {"inference_geo": "eu"}),
+    (OPUS, {"server_tool_use": {"code_execution_requests": 1}}),
+    (OPUS, {"iterations": [{"type": "compaction"}, {"type": "message"}]}),
+    ("anthropic:claude-opus-4-6", {"speed": "fast"}),
+    ("anthropic:claude-haiku-4-5", {"speed": "fast"}),
+    ("bedrock:us.anthropic.claude-opus-4-8-v1:0", {"speed": "fast"}),
+    ("bedrock:us.anthropic.claude-opus-4-8-v1:0", {"service_tier": "batch"}),
+    ("bedrock:us.anthropic.claude-opus-4-8-v1:0", {"inference_geo": "us"}),
+    ("bedrock:us.anthropic.claude-opus-4-8-v1:0", {"server_tool_use": {"web_search_requests": 1}}),
+    ("bedrock:us.amazon.nova-pro-v1:0", {"serviceTier": {"type": "priority"}}),
+    ("azure:gpt-5", {"service_tier": "priority"}),
+    ("openai:gpt-5", {"service_tier": "priority"}),  # listed, but only from October on
+    ("openai:gpt-5", {"service_tier": "scale"}),
+    ("google_vertex:gemini-2.5-pro", {"trafficType": "PROVISIONED_THROUGHPUT"}),
+]
+
+
+@pytest.mark.parametrize(("model", "stated"), NOT_KNOWN)
+def test_an_unknown_condition_makes_the_price_unknown_and_never_the_standard_one(
+    model: str, stated: dict[str, Any]
+) -> None:
+    assert cost(model, MILLION | stated) == (None, "condition_not_listed")
+
+
+LISTED = [
+    ({"service_tier": "default"}, "2.25"),
+    ({"service_tier": "flex"}, "1.125"),
+    ({"gen_ai.openai.response.service_tier": "priority"}, "4.5"),
+    ({"service_tier": "batch"}, "1.125"),
+]
+
+
+@pytest.mark.parametrize(("stated", "expected"), LISTED)
+def test_tiers_have_the_listed_price_from_its_first_day_on(stated: dict[str, Any], expected: str) -> None:
+    assert cost("openai:gpt-5", MILLION | stated, NOVEMBER) == (Decimal(expected), None)
+
+
+def test_the_prices_say_which_conditions_applied() -> None:
+    usage = MILLION | {"inference_geo": "us", "server_tool_use": {"web_search_requests": 2}}
+    prices = recorded_price(
+        OPUS, anthropic_usage(usage), NOVEMBER, Conditions.of(price_conditions(usage))
+    ).prices
+    assert prices is not None
+    assert prices["conditions"] == "inference_geo=us, web_search_requests=2"
+    assert (prices["factor"], prices["per_thousand_web_searches"]) == (1.1, 10)
+
+
+def test_the_standard_conditions_leave_no_parameters() -> None:
+    usage = {
+        "service_tier": "standard",
+        "speed": "standard",
+        "inference_geo": "not_available",
+        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 3},
+        "cache_creation": {"ephemeral_1h_input_tokens": 0},
+        "iterations": [],
+    }
+    assert price_conditions(usage) == {}
+    assert Conditions.of({}).words == ""
+
+
+@pytest.mark.parametrize("usage", [None, 5, "text", [], {"service_tier": 5, "speed": [], "iterations": 3}])
+def test_a_malformed_usage_states_nothing(usage: Any) -> None:
+    assert price_conditions(usage) == {}
+
+
+def test_parameters_of_other_senders_are_not_conditions() -> None:
+    assert Conditions.of(None) == Conditions()
+    assert Conditions.of({"speed": 1.25, "temperature": 1, "billed_extras": "no"}) == Conditions()
+
+
+def test_what_is_billed_in_addition_is_named_once() -> None:
+    usage = {
+        "server_tool_use": {"code_execution_requests": 2},
+        "iterations": [{"type": "compaction"}, {"type": "compaction"}, {"type": "message"}, {}, 5],
+    }
+    parameters = price_conditions(usage)
+    assert parameters == {"billed_extras": ["code_execution_requests", "compaction iteration"]}
+    assert Conditions.of(parameters).words == "code_execution_requests, compaction iteration"
+
+
+def test_us_only_inference_costs_more_from_opus_4_6_on() -> None:
+    assert us_only_factor("claude-sonnet-4-6") == Decimal("1.1")
+    assert us_only_factor("claude-sonnet-4-5") == 1
+
+
+def test_a_listed_call_without_input_tokens_is_unknown() -> None:
+    usage = TokenUsage(input_tokens=None, output_tokens=5)
+    assert reason_of(recorded_price(OPUS, usage, NOVEMBER).prices) == "tokens_not_recorded"
+    assert reason_of(recorded_price("anthropic:nobody", usage, NOVEMBER).prices) == "model_not_listed"

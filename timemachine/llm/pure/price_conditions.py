@@ -1,0 +1,153 @@
+"""What a call's usage states that changes its price: service tier, speed, region of inference, searches.
+
+Importers call `price_conditions` with the usage as it was recorded and keep the result in the `parameters` of the
+step; `Conditions.of` reads it there. Sources: `usage` of Anthropic's Messages API
+(https://platform.claude.com/docs/en/api/messages), `service_tier` of OpenAI's responses, `trafficType` of Vertex AI's
+`usageMetadata`, `serviceTier` of Amazon Bedrock's Converse.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, Self
+
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.usage import count, part_of, text_of
+
+CACHED_FOR_AN_HOUR: Final = "cache_write_1h_tokens"
+WEB_SEARCHES: Final = "web_search_requests"
+EXTRAS: Final = "billed_extras"
+"""Names of things that are billed in addition and that no price is known for."""
+BATCH: Final = "batch"
+
+_TIER_KEYS: Final = (
+    "service_tier",
+    "serviceTier",
+    "openai.response.service_tier",
+    "gen_ai.openai.response.service_tier",
+    "openai.request.service_tier",
+    "gen_ai.openai.request.service_tier",
+    "trafficType",
+    "traffic_type",
+)
+_TIERS: Final = {"on_demand_priority": "priority", "on_demand_flex": "flex"}
+_STANDARD: Final[Mapping[str, frozenset[str]]] = {
+    "service_tier": frozenset({"standard", "standard_only", "default", "auto", "on_demand"}),
+    "speed": frozenset({"standard", "normal"}),
+    "inference_geo": frozenset({"global", "not_available", "unknown"}),
+}
+_FREE_TOOLS: Final = frozenset({WEB_SEARCHES, "web_fetch_requests", "tool_search_requests"})
+"""Web searches are priced on their own; fetching pages and finding tools cost only their tokens."""
+_MESSAGE: Final = "message"
+
+BATCH_FACTOR: Final = Decimal("0.5")
+"""Anthropic's Message Batches cost half of all token prices since they exist
+(https://platform.claude.com/docs/en/build-with-claude/batch-processing#pricing); the price list has it only from a day on."""
+US_ONLY_FACTOR: Final = Decimal("1.1")
+"""Inference in the US only costs 1.1 times all token prices, from Claude Opus 4.6 on; earlier models cost the same
+(https://platform.claude.com/docs/en/about-claude/pricing#data-residency-pricing)."""
+_BEFORE_OPUS_4_6: Final = (
+    "claude-v",
+    "claude-2",
+    "claude-3",
+    "claude-haiku-4",
+    "claude-opus-4-0",
+    "claude-opus-4-1",
+    "claude-opus-4-5",
+    "claude-sonnet-4-0",
+    "claude-sonnet-4-5",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What changes the price of a call; None and 0 where nothing was stated, or only what is the standard."""
+
+    service_tier: str | None = None
+    speed: str | None = None
+    inference_geo: str | None = None
+    web_searches: int = 0
+    extras: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any] | None) -> Self:
+        """Read the conditions from the parameters of a step."""
+        found = parameters or {}
+        extras = found.get(EXTRAS)
+        return cls(
+            service_tier=_tier(found),
+            speed=_unusual(found, "speed"),
+            inference_geo=_unusual(found, "inference_geo"),
+            web_searches=count(found, WEB_SEARCHES) or 0,
+            extras=tuple(str(each) for each in extras) if isinstance(extras, list) else (),
+        )
+
+    @property
+    def context(self) -> Mapping[str, str]:
+        """The conditions that the price list knows, in its words."""
+        tier = None if self.service_tier is None else ("service_tier", self.service_tier)
+        if self.service_tier == BATCH:
+            tier = ("processing", BATCH)
+        speed = None if self.speed is None else ("speed", self.speed)
+        return dict(each for each in (tier, speed) if each)
+
+    @property
+    def words(self) -> str:
+        """The conditions as they were stated, such as `speed=fast, inference_geo=us`. Empty if there are none."""
+        named = [
+            (name, getattr(self, name))
+            for name in ("service_tier", "speed", "inference_geo")
+            if getattr(self, name)
+        ]
+        searches = [(WEB_SEARCHES, self.web_searches)] if self.web_searches else []
+        return ", ".join([*(f"{name}={value}" for name, value in (*named, *searches)), *self.extras])
+
+
+NONE: Final = Conditions()
+
+
+def price_conditions(usage: Any) -> JsonObject:
+    """Return what a recorded `usage` states that changes the price, to be kept in the `parameters` of the step.
+
+    The keys are `service_tier`, `speed`, `inference_geo`, `cache_write_1h_tokens`, `web_search_requests` and
+    `billed_extras`. What is the standard is left out, so the result is empty for most calls. Accepts any JSON.
+    """
+    found = part_of(usage)
+    tools = part_of(found.get("server_tool_use"))
+    extras = [name for name in tools if name not in _FREE_TOOLS and count(tools, name)]
+    stated: JsonObject = {
+        "service_tier": _tier(found),
+        "speed": _unusual(found, "speed"),
+        "inference_geo": _unusual(found, "inference_geo"),
+        CACHED_FOR_AN_HOUR: count(part_of(found.get("cache_creation")), "ephemeral_1h_input_tokens"),
+        WEB_SEARCHES: count(tools, WEB_SEARCHES),
+        EXTRAS: [*extras, *_other_iterations(found)],
+    }
+    return {name: value for name, value in stated.items() if value}
+
+
+def us_only_factor(model: str) -> Decimal:
+    """Return what token prices of a model of Anthropic, as listed, are multiplied with if `inference_geo` is `us`."""
+    return Decimal(1) if model.startswith(_BEFORE_OPUS_4_6) else US_ONLY_FACTOR
+
+
+def _tier(found: Mapping[str, Any]) -> str | None:
+    for key in _TIER_KEYS:
+        value = found.get(key)
+        written = text_of(part_of(value).get("type")) or text_of(value)
+        if written is not None:
+            name = _TIERS.get(written.lower(), written.lower())
+            return None if name in _STANDARD["service_tier"] else name
+    return None
+
+
+def _unusual(found: Mapping[str, Any], name: str) -> str | None:
+    value = text_of(found.get(name))
+    return None if value is None or value.lower() in _STANDARD[name] else value.lower()
+
+
+def _other_iterations(found: Mapping[str, Any]) -> list[str]:
+    """Name the iterations that the token counts of the usage leave out: compaction, and the models of advisors."""
+    iterations = found.get("iterations")
+    kinds = [part_of(each).get("type") for each in iterations] if isinstance(iterations, list) else []
+    return list(dict.fromkeys(f"{kind} iteration" for kind in kinds if text_of(kind) not in {None, _MESSAGE}))

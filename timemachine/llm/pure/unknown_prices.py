@@ -1,0 +1,32 @@
+"""Why the cost of a call is unknown: the reasons that `prices` states, and the words for people."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+REASONS: Final[Mapping[str, str]] = {
+    "model_not_recorded": "no model was recorded",
+    "provider_not_recorded": "the recording does not say which provider sold the call",
+    "provider_not_listed": "the price list does not have this provider",
+    "model_not_listed": "the price list does not have this model",
+    "tokens_not_recorded": "the input or output tokens were not recorded",
+    "tokens_contradict": "the recorded token counts contradict each other",
+    "not_priced_by_token": "the price list has no price for these tokens",
+    "condition_not_listed": "no price is known under this condition",
+    "call_failed": "the call failed and may have been billed",
+    "prices_unreadable": "the operator's prices could not be read",
+}
+"""Each reason, and what it means."""
+
+
+def reason_of(prices: Any) -> str | None:
+    """Return the reason that the `prices` of a step state. None if the cost is known or no reason was recorded."""
+    if isinstance(prices, dict) and prices.get("source") == "unknown":
+        reason = prices.get("reason")
+        return reason if isinstance(reason, str) else None
+    return None
+
+
+def reason_words(reason: str, about: object = None) -> str:
+    """Return a reason in words, and what it is about. A reason that is not known here is shown as it is."""
+    words = REASONS.get(reason, reason)
+    return f"{words}: {about}" if isinstance(about, str) and about else words
