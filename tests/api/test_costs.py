@@ -46,6 +46,7 @@ def test_the_totals_count_known_and_unknown_costs(api: Program) -> None:
             "cached_calls": 1,
             "saved_usd": 0.05,
             "unknown_saved_calls": 0,
+            "unknown_reasons": {"not_recorded": 1},
             "timed_calls": 3,
         }
         == totals

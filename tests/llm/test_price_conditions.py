@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from timemachine.core.pure.unknown_prices import reason_of, reason_words
 from timemachine.llm.prices import recorded_price
 from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_conditions import Conditions, price_conditions, us_only_factor
-from timemachine.llm.pure.unknown_prices import reason_of
 from timemachine.llm.pure.usage import anthropic_usage
 
 SEPTEMBER = datetime(2026, 9, 10, 10, tzinfo=UTC)
@@ -122,6 +122,13 @@ def test_the_prices_say_which_conditions_applied() -> None:
     assert (prices["factor"], prices["per_thousand_web_searches"]) == (1.1, 10)
 
 
+def test_an_unknown_price_names_the_condition_and_repeats_nothing_of_the_sender() -> None:
+    conditions = Conditions.of({"service_tier": "tier of Eva", "speed": "fast"})
+    prices = recorded_price(OPUS, anthropic_usage(MILLION), NOVEMBER, conditions).prices
+    assert prices == {"source": "unknown", "reason": "condition_not_listed", "about": "service_tier, speed"}
+    assert reason_words("condition_not_listed", prices["about"]).endswith("condition: service_tier, speed")
+
+
 def test_the_standard_conditions_leave_no_parameters() -> None:
     usage = {
         "service_tier": "standard",
@@ -152,7 +159,7 @@ def test_what_is_billed_in_addition_is_named_once() -> None:
     }
     parameters = price_conditions(usage)
     assert parameters == {"billed_extras": ["code_execution_requests", "compaction iteration"]}
-    assert Conditions.of(parameters).words == "code_execution_requests, compaction iteration"
+    assert Conditions.of(parameters).words == "billed_extras=code_execution_requests and compaction iteration"
 
 
 def test_us_only_inference_costs_more_from_opus_4_6_on() -> None:

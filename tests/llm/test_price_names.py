@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
+from timemachine.core.pure.unknown_prices import REASONS, reason_of, reason_words
 from timemachine.llm.prices import recorded_price
 from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_names import price_provider, recorded_name
-from timemachine.llm.pure.unknown_prices import REASONS, reason_of, reason_words
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 USAGE = TokenUsage(input_tokens=1_000_000, output_tokens=100_000)
@@ -102,8 +102,6 @@ UNKNOWN = [
 def test_a_name_that_is_not_listed_has_an_unknown_cost_and_a_reason(recorded: str, reason: str) -> None:
     found = recorded_price(recorded, USAGE, NOW)
     assert (found.cost_usd, reason_of(found.prices)) == (None, reason)
-    assert found.prices is not None
-    assert found.prices["about"] in reason_words(reason, found.prices["about"])
 
 
 @pytest.mark.parametrize("recorded", ["ollama:llama3.2", "ollama.chat:llama3.2"])

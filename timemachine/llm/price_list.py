@@ -93,7 +93,7 @@ def _looked_up(name: ListedName, usage: TokenUsage, at: datetime, conditions: Co
     provider, model = entry
     context, factor = _applied(provider, model, conditions, at)
     if factor is None:
-        return unknown("condition_not_listed", conditions.words)
+        return unknown("condition_not_listed", conditions.names)
     counted = Usage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens or 0,
@@ -114,12 +114,12 @@ def _sum(found: Any, usage: TokenUsage, at: datetime, conditions: Conditions, fa
     """Return the cost of the tokens and of the searches, which no condition of the tokens changes."""
     prices = _recorded_prices(found, usage.input_tokens or 0) | {"at": written(at)}
     if not _covers(prices["per_million_tokens"], usage):
-        return unknown("not_priced_by_token", f"{found.provider.id}:{found.model.id}")
+        return unknown("not_priced_by_token")
     searched = Decimal(0)
     if conditions.web_searches:
         search = found.model_price.web_searches_kcount
         if not isinstance(search, Decimal):
-            return unknown("condition_not_listed", conditions.words)
+            return unknown("condition_not_listed", conditions.names)
         searched = search * conditions.web_searches / 1_000
         prices["per_thousand_web_searches"] = float(search)
     if conditions.words:

@@ -20,8 +20,9 @@ class Priced:
     `factor` that all token prices are multiplied with unless it is 1, and `per_thousand_web_searches`. From an
     override it has the `sha256` of the file, its `entry`, and `from` and `note` if given.
 
-    If the cost is unknown, it has the `reason` (a key of `llm.pure.unknown_prices.REASONS`), and, if that helps,
-    `about`: the provider, model or condition that has no price. None if a call was not even sent.
+    If the cost is unknown, it has the `reason` (a key of `core.pure.unknown_prices.REASONS`), and, if that helps,
+    `about`: the names of the conditions that no price is known for. It repeats nothing that the sender wrote, so that an
+    erasure of the step's fields leaves nothing here. None if a call was not even sent.
     """
 
     cost_usd: Decimal | None

@@ -61,7 +61,7 @@ def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | 
         usage,
         at,
         NONE,
-        unknown("model_not_listed" if listed else "provider_not_listed", str(model)),
+        unknown("model_not_listed" if listed else "provider_not_listed"),
     )
 
 
@@ -99,10 +99,9 @@ def recorded_price_if_known(
 
 def _not_listed(name: RecordedName) -> Priced:
     if name.provider is None:
-        return unknown("provider_not_recorded", name.model)
+        return unknown("provider_not_recorded")
     is_listed = name.listed or price_provider(name.provider)
-    reason = "model_not_listed" if is_listed else "provider_not_listed"
-    return unknown(reason, f"{name.provider}:{name.model}")
+    return unknown("model_not_listed" if is_listed else "provider_not_listed")
 
 
 def _priced(
@@ -166,7 +165,7 @@ def unit_prices(model: ModelName, at: datetime) -> JsonObject | None:
 
 def _overridden(entry: PriceEntry, usage: TokenUsage | None, at: datetime, conditions: Conditions) -> Priced:
     if conditions.words:  # the file has prices of tokens, without conditions
-        return unknown("condition_not_listed", conditions.words)
+        return unknown("condition_not_listed", conditions.names)
     cost = None if usage is None else charge(entry.per_million_tokens, usage)
     if usage is None or cost is None:
         is_counted = usage is not None and None not in {usage.input_tokens, usage.output_tokens}

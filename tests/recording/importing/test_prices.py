@@ -36,6 +36,7 @@ def test_imported_calls_are_priced_by_day_and_unknown_models_are_counted(project
     assert known.prices is not None
     assert known.prices["at"] == "2026-03-01T10:00:00Z"
     assert known.prices["per_million_tokens"]["cache_write_1h"] == 6
-    assert (unknown.cost_usd, unknown.prices) == (None, None)
+    assert unknown.cost_usd is None
+    assert unknown.prices == {"source": "unknown", "reason": "model_not_listed"}
     (session,) = (each.session for each in done.sessions)
     assert (session.cost_usd, session.unknown_cost_calls) == (known.cost_usd, 1)

@@ -14,6 +14,7 @@ from timemachine.cli.formatting import duration, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, total_cost
+from timemachine.core.pure.unknown_prices import reason_words
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
@@ -55,6 +56,7 @@ def cost_lines(found: types.CostsOut) -> Iterator[str]:
             ),
             ("tokens", _tokens(totals)),
             ("cost", total_cost(totals["cost_usd"], totals["unknown_cost_calls"])),
+            ("unknown", _unknown(totals["unknown_reasons"])),
             ("saved", _saved(totals)),
             ("replays", "" if replays is None else _replays(replays)),
         ]
@@ -92,6 +94,10 @@ def _numbers(row: Mapping[str, Any], by: str) -> list[str]:
 def _tokens(row: Mapping[str, Any]) -> str:
     recorded = [count for count in (row["input_tokens"], row["output_tokens"]) if count is not None]
     return f"{sum(recorded):,}" if recorded else NOT_RECORDED
+
+
+def _unknown(reasons: Mapping[str, int]) -> str:
+    return "; ".join(f"{counted(calls, 'call')}: {reason_words(reason)}" for reason, calls in reasons.items())
 
 
 def _saved(totals: types.CostTotals) -> str:

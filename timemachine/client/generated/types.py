@@ -902,7 +902,9 @@ class CostOfTool(TypedDict):
 
 @final
 class CostTotals(TypedDict):
-    """The sums over all steps that match, and how many sessions have any of them."""
+    """The sums over all steps that match, and how many sessions have any of them. `unknown_reasons` has the number of calls
+    for each reason why a cost is unknown.
+    """
 
     actions: int
     calls: int
@@ -919,6 +921,7 @@ class CostTotals(TypedDict):
     p50_ms: float | None
     p95_ms: float | None
     sessions: int
+    unknown_reasons: dict[str, int]
 
 
 @final

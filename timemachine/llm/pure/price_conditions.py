@@ -94,13 +94,23 @@ class Conditions:
     @property
     def words(self) -> str:
         """The conditions as they were stated, such as `speed=fast, inference_geo=us`. Empty if there are none."""
-        named = [
-            (name, getattr(self, name))
-            for name in ("service_tier", "speed", "inference_geo")
-            if getattr(self, name)
-        ]
-        searches = [(WEB_SEARCHES, self.web_searches)] if self.web_searches else []
-        return ", ".join([*(f"{name}={value}" for name, value in (*named, *searches)), *self.extras])
+        return ", ".join(f"{name}={value}" for name, value in self._stated.items())
+
+    @property
+    def names(self) -> str:
+        """The names of the conditions, such as `speed, inference_geo`: nothing of what a sender wrote."""
+        return ", ".join(self._stated)
+
+    @property
+    def _stated(self) -> Mapping[str, object]:
+        found = {
+            "service_tier": self.service_tier,
+            "speed": self.speed,
+            "inference_geo": self.inference_geo,
+            WEB_SEARCHES: self.web_searches,
+            EXTRAS: " and ".join(self.extras),
+        }
+        return {name: value for name, value in found.items() if value}
 
 
 NONE: Final = Conditions()

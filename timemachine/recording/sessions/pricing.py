@@ -7,19 +7,18 @@ from typing import Final
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.unknown_prices import STATED
 from timemachine.llm.priced import Priced
 from timemachine.llm.prices import recorded_price
 from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_conditions import CACHED_FOR_AN_HOUR, Conditions
 from timemachine.llm.pure.usage import count
-from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 
 type PriceOf = Callable[[str, TokenUsage | None, datetime, Conditions], Priced]
 
-STATED: Final[JsonObject] = {"source": "stated"}
-"""The `prices` of a call whose sender stated the cost, and not how it was computed."""
 _NO_MODEL: Final[JsonObject] = {"source": "unknown", "reason": "model_not_recorded"}
 
 
@@ -35,21 +34,25 @@ def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = recorded_price) ->
 
 def _priced(draft: ActionDraft, price_of: PriceOf) -> ActionDraft:
     if draft.cost_usd is not None:
-        return draft if draft.prices is not None else replace(draft, prices=STATED)
+        return draft if draft.prices is not None else replace(draft, prices=dict(STATED))
     if draft.prices is not None:
         return draft
     if draft.model:
         return _with_price(draft, draft.model, price_of)
     spent = draft.usage and (draft.usage.input_tokens or draft.usage.output_tokens)
-    return replace(draft, prices=_NO_MODEL) if draft.kind in MODEL_CALLS and spent else draft
+    return replace(draft, prices=dict(_NO_MODEL)) if draft.kind in MODEL_CALLS and spent else draft
 
 
 def _with_price(draft: ActionDraft, model: str, price_of: PriceOf) -> ActionDraft:
     parameters = draft.parameters or {}
-    tokens = draft.usage and TokenUsage(
-        **{name: getattr(draft.usage, name) for name in draft.usage.__slots__},
-        cache_write_1h_tokens=count(parameters, CACHED_FOR_AN_HOUR),
-    )
+    tokens = None if draft.usage is None else _tokens(draft.usage, parameters)
     found = price_of(model, tokens, draft.started_at or now(), Conditions.of(parameters))
     cost = None if found.cost_usd is None else round(found.cost_usd, COST_DIGITS)
     return replace(draft, cost_usd=cost, prices=found.prices)
+
+
+def _tokens(usage: Usage, parameters: JsonObject) -> TokenUsage:
+    return TokenUsage(
+        **{name: getattr(usage, name) for name in usage.__slots__},
+        cache_write_1h_tokens=count(parameters, CACHED_FOR_AN_HOUR),
+    )

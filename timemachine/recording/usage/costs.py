@@ -1,17 +1,23 @@
-"""Costs of recorded work, read from the counts that triggers maintain: no query here reads actions."""
+"""Costs of recorded work, read from the counts that triggers maintain. Only the reasons of unknown costs are read from
+actions."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC
 from typing import Any, Final
 
 from django.db.models import AnyValue, Count, F, Func, Q, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce, TruncDate
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.unknown_prices import NO_REASON
+from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
-from timemachine.recording.sessions.queries import IS_MODEL_CALL
+from timemachine.recording.sessions.queries import IS_MODEL_CALL, UNKNOWN_COST
 from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import TOOL_CALL, Cell, Row, Sums, dearest_first
@@ -60,16 +66,18 @@ class CostQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """Number of sessions, sums and latency of all model calls, and the rows of one group."""
+    """Number of sessions, sums and latency of all model calls, the rows of one group, and for each reason why a cost is
+    unknown the number of calls."""
 
     sessions: int
     sums: Sums
+    unknown_reasons: Mapping[str, int]
     latency: CallLatency
     rows: Sequence[Row]
 
 
 def costs(project: Project, query: CostQuery, by: str) -> Costs:
-    """Return all numbers, grouped by one of `GROUPS`. Three queries, five by tag. Raises `InvalidInput` for any other group."""
+    """Return all numbers, grouped by one of `GROUPS`. Three queries, five by tag, and one if costs are unknown. Raises `InvalidInput` for any other group."""
     if by not in GROUPS:
         raise InvalidInput(
             f"Costs cannot be grouped by {by[:40]!r}. Use one of: {', '.join(GROUPS)}.",
@@ -84,9 +92,11 @@ def costs(project: Project, query: CostQuery, by: str) -> Costs:
         rows = with_latency(figures.by_days(cells, query.span.since), histograms)
     else:
         rows = with_latency(_BY_VALUE[by](cells), histograms)
+    sums = figures.summed(cell.sums for cell in cells)
     return Costs(
         sessions=sessions_in(project, query),
-        sums=figures.summed(cell.sums for cell in cells),
+        sums=sums,
+        unknown_reasons=unknown_reasons(project, query) if sums.unknown_cost_calls else {},
         latency=latency_of_calls(cells, histograms),
         rows=rows,
     )
@@ -115,6 +125,24 @@ def cells_of(project: Project, query: CostQuery) -> list[Cell]:
 def sessions_in(project: Project, query: CostQuery) -> int:
     """Return the number of sessions that recorded any of it. One query."""
     return _usages(project, query).values("session").distinct().count()
+
+
+def unknown_reasons(project: Project, query: CostQuery) -> dict[str, int]:
+    """Return for each reason why a cost is unknown the number of calls, the most frequent first. One query, which reads
+    the actions of the sessions that have such calls."""
+    sessions = _usages(project, query).filter(unknown_cost_calls__gt=0).values("session")
+    conditions = query.filters
+    conditions.pop("tag", None)
+    agent = conditions.pop("agent", None)
+    day = TruncDate(Coalesce("started_at", "recorded_at"), tzinfo=UTC)
+    found = Action.objects.filter(UNKNOWN_COST, session__in=sessions, **conditions).annotate(day=day)
+    found = found.filter(day__gte=query.span.since, day__lte=query.span.until).order_by()
+    if agent:
+        found = found.filter(Q(agent=agent) | Q(agent=None, session__agent=agent))
+    found = found.annotate(reason=KeyTextTransform("reason", "prices"))
+    rows = found.values("reason").annotate(calls=Count("id")).values_list("reason", "calls")
+    reasons = {reason or NO_REASON: calls for reason, calls in rows}
+    return dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
 
 
 def by_tag(project: Project, query: CostQuery) -> list[Row]:

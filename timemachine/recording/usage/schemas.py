@@ -44,14 +44,19 @@ class CostSums(Schema):
 
 
 class CostTotals(CostSums):
-    """The sums over all steps that match, and how many sessions have any of them."""
+    """The sums over all steps that match, and how many sessions have any of them. `unknown_reasons` has the number of calls
+    for each reason why a cost is unknown."""
 
     sessions: int
+    unknown_reasons: dict[str, int]
 
     @classmethod
     def of(cls, found: Costs) -> "CostTotals":
         return cls.model_construct(
-            sessions=found.sessions, **_sums(found.sums), **_latency_fields(found.latency)
+            sessions=found.sessions,
+            unknown_reasons=dict(found.unknown_reasons),
+            **_sums(found.sums),
+            **_latency_fields(found.latency),
         )
 
 

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from timemachine.core.pure import safe_text
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import spaced
+from timemachine.core.pure.unknown_prices import STATED, reason_of, reason_words
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.llm.pure.completion import ended_by
 from timemachine.recording.timeline.step import Step
@@ -87,13 +88,23 @@ def action_tokens(action: Any) -> str:
 
 @register.simple_tag
 def price_words(prices: Any) -> str:
-    """Return the unit prices recorded with a call: as a sentence if they have our form, else unchanged."""
+    """Return where the cost of a call comes from, or why it is unknown: as a sentence if `prices` has our form, else unchanged."""
+    if reason := reason_of(prices):
+        return safe_text.shown(reason_words(reason, prices.get("about")))
+    if prices == STATED:
+        return "as the sender stated it"
     units = prices.get("per_million_tokens") if isinstance(prices, dict) else None
     if not isinstance(units, dict):
         return safe_text.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
     each = ", ".join(f"{spaced(str(name))} {formatting.price(value)}" for name, value in units.items())
     source = " ".join(str(prices[name]) for name in ("source", "version", "entry") if prices.get(name))
-    return safe_text.shown(f"at {each} per million tokens" + (f" ({source})" if source else ""))
+    factor, searches = (prices.get(name) for name in ("factor", "per_thousand_web_searches"))
+    times = f", times {factor}" if isinstance(factor, float) else ""
+    found = f", {formatting.price(searches)} per thousand web searches" if isinstance(searches, float) else ""
+    stated = f" under {prices['conditions']}" if isinstance(prices.get("conditions"), str) else ""
+    return safe_text.shown(
+        f"at {each} per million tokens{times}{found}{stated}" + (f" ({source})" if source else "")
+    )
 
 
 @register.simple_tag

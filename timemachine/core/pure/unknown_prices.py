@@ -1,8 +1,12 @@
-"""Why the cost of a call is unknown: the reasons that `prices` states, and the words for people."""
+"""What the `prices` of a step say beside unit prices: that the sender stated the cost, or why it is unknown."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+STATED: Final[Mapping[str, Any]] = {"source": "stated"}
+"""The `prices` of a call whose sender stated the cost, and not how it was computed."""
+NO_REASON: Final = "not_recorded"
+"""Stands for the reason of calls that were recorded without one."""
 REASONS: Final[Mapping[str, str]] = {
     "model_not_recorded": "no model was recorded",
     "provider_not_recorded": "the recording does not say which provider sold the call",
@@ -14,6 +18,7 @@ REASONS: Final[Mapping[str, str]] = {
     "condition_not_listed": "no price is known under this condition",
     "call_failed": "the call failed and may have been billed",
     "prices_unreadable": "the operator's prices could not be read",
+    NO_REASON: "no reason was recorded",
 }
 """Each reason, and what it means."""
 
