@@ -96,6 +96,26 @@ def test_the_duration_of_a_session_is_shown(about: dict[str, Any], words: str) -
             {"source": "list", "version": "1.2", "per_million_tokens": {"input": 3, "cache_read": 0.3}},
             "at input $3.00, cache read $0.30 per million tokens (list 1.2)",
         ),
+        (
+            {
+                "source": "list",
+                "per_million_tokens": {"input": 3},
+                "factor": 1.1,
+                "per_thousand_web_searches": 10.0,
+                "conditions": "inference_geo=us, web_search_requests=2",
+            },
+            "at input $3.00 per million tokens, times 1.1, $10.00 per thousand web searches"
+            " under inference_geo=us, web_search_requests=2 (list)",
+        ),
+        ({"source": "stated"}, "as the sender stated it"),
+        (
+            {"source": "unknown", "reason": "model_not_listed"},
+            "the price list does not have this model",
+        ),
+        (
+            {"source": "unknown", "reason": "condition_not_listed", "about": "speed"},
+            "no price is known under this condition: speed",
+        ),
         ({"per_million_tokens": {"input": "odd"}}, "at input odd per million tokens"),
         ({"input": 3}, '{"input": 3}'),
         ([1], "[1]"),

@@ -4,6 +4,7 @@
 """
 
 import os
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +100,24 @@ def test_a_sub_agent_of_claude_code_stands_under_its_call(
         assert (step.agent, step.role) == ("agent-a1b2", "agent")
     assert (session.name, session.input_tokens, session.output_tokens) == ("Tour the farm.", 4500, 210)
     assert float(session.cost_usd or 0) == 0.01775
+||||||| parent of 94e560b9 (prices: test the cases, and words on the step's page)
+
+
+
+
+COSTS: dict[str, list[tuple[str | None, int]]] = {
+    "claude-price-modifiers/fast.jsonl": [("15", 0)],
+    "claude-price-modifiers/geo.jsonl": [("8.25", 0)],
+    "claude-price-modifiers/web.jsonl": [("0.5075", 0)],
+    "listed-prices-not-found/a.json": [("0.0117", 0)],
+    "listed-prices-not-found/b.jsonl": [("0.0045", 0)],
+}
+"""For each session of a file, its cost in US dollars and the number of calls of unknown price."""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", COSTS)
+def test_a_session_has_the_cost_of_its_calls(project: Project, cases: Path, name: str) -> None:
+    done = import_file(project, (cases / name).read_bytes(), filename=name, by="test")
+    found = [(each.session.cost_usd, each.session.unknown_cost_calls) for each in done.sessions]
+    assert found == [(None if cost is None else Decimal(cost), unknown) for cost, unknown in COSTS[name]]

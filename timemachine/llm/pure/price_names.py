@@ -1,7 +1,7 @@
 """Which entries of the price list a recorded model name can mean.
 
 Every tool writes providers and models in its own way: `aws.bedrock`, `bedrock_converse` and `amazon-bedrock` are one
-provider, and `us.anthropic.claude-sonnet-4-5-20250929-v1:0` is a model of it whoever recorded it. Sources of the forms:
+provider, and `us.anthropic.claude-sonnet-4-5-20250929-v1:0` is a model of it whatever recorded it. Sources of the forms:
 the values of `gen_ai.provider.name` (OpenTelemetry), `provider` of the models of the Vercel AI SDK, `ls_provider`
 of LangChain, the prefixes of LiteLLM, and the model ids of Amazon Bedrock and Vertex AI.
 """

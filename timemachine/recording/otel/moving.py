@@ -38,10 +38,11 @@ _HIT_COLUMNS: Final = [
 ]
 _MOVE_HITS: Final = """
 INSERT INTO tm_hit (action_id, {columns})
-SELECT new.id, {columns} FROM tm_hit AS hit
-JOIN tm_action AS old ON old.id = hit.action_id
-JOIN tm_action AS new ON new.session_id = %(new)s AND new.client_id = old.client_id
-WHERE old.session_id = %(old)s AND new.sequence > %(last)s
+SELECT new_id, {columns} FROM tm_hit JOIN (
+    SELECT old.id AS old_id, new.id AS new_id FROM tm_action AS old
+    JOIN tm_action AS new ON new.session_id = %(new)s AND new.client_id = old.client_id
+    WHERE old.session_id = %(old)s AND new.sequence > %(last)s
+) AS moved ON old_id = tm_hit.action_id
 """
 
 
