@@ -100,9 +100,6 @@ def test_a_sub_agent_of_claude_code_stands_under_its_call(
         assert (step.agent, step.role) == ("agent-a1b2", "agent")
     assert (session.name, session.input_tokens, session.output_tokens) == ("Tour the farm.", 4500, 210)
     assert float(session.cost_usd or 0) == 0.01775
-||||||| parent of 94e560b9 (prices: test the cases, and words on the step's page)
-
-
 
 
 COSTS: dict[str, list[tuple[str | None, int]]] = {
