@@ -211,6 +211,10 @@ DAKERA: list[dict[str, Any]] = [
 ]
 SAMPLES: dict[str, list[bytes]] = {
     "timemachine": [lines(*OURS), lines({**OURS[0], "through": 0})],
+    "copilot_cli": [lines(*agents.COPILOT)],
+    "mini_swe_agent": [document(agents.MINI_RUN), document(agents.MINI_MESSAGES)],
+    "openai_agents": [lines(*agents.AGENTS), document(agents.AGENTS), document({"data": agents.AGENTS})],
+    "pi": [lines(*agents.PI)],
     "opencode": [document(agents.OPENCODE)],
     "otlp_json": [lines(OTLP_CHILD, OTLP_ROOT), document(OTLP_CHILD), lines(OTLP_CHILD, OTLP_CHILD)],
     "agentos": [lines(*AGENTOS), document(AGENTOS), document({"entries": AGENTOS})],

@@ -70,6 +70,25 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
         "who_and_when",
         {"sessions": 1, "from_user": 1, "from_agent": 28, "input_tokens": None, "cost": None, "skipped": 0},
     ),
+    # 11 of its 13 calls are requests of messages, too; the end states 2,848 tokens written, which the messages add up to
+    "04-copilot-cli/events-copilot-1.0.34.jsonl": (
+        "copilot_cli",
+        {"from_user": 2, "model_calls": 6, "tool_calls": 13, "tool_results": 13, "unlinked": 0, "input_tokens": 186809,
+         "output_tokens": 2848, "cost": None, "skipped": 0},
+    ),
+    # Pi counts tokens of the cache apart from its input (1,049)
+    "13-pi/large-session.jsonl": (
+        "pi",
+        {"from_user": 88, "model_calls": 453, "tool_calls": 391, "tool_results": 373, "unlinked": 0,
+         "input_tokens": 1049 + 43229469 + 4296232, "output_tokens": 83156, "cached_tokens": 43229469,
+         "cache_write_tokens": 4296232, "cost": 30.330198, "skipped": 0},
+    ),
+    # of its 11 user messages the first is the task and the others are outputs
+    "14-mini-swe-agent/github_issue.traj.json": (
+        "mini_swe_agent",
+        {"from_user": 1, "from_agent": 10, "tool_calls": 10, "tool_results": 10, "unlinked": 0, "input_tokens": None,
+         "cost": None, "skipped": 0},
+    ),
 }  # fmt: skip
 
 

@@ -197,3 +197,214 @@ OPENCODE: dict[str, Any] = {
         },
     ],
 }
+
+SECOND = MS // 1000
+MINI_MESSAGES: list[dict[str, Any]] = [
+    {"role": "system", "content": "You are an assistant."},
+    {"role": "user", "content": "Mend it"},
+    {"role": "assistant", "content": "I look.\n\n```bash\nls\n```"},
+    {"role": "user", "content": "<returncode>0</returncode>\n<output>\na.py</output>"},
+    {"role": "assistant", "content": "```bash\na\n```\n```bash\nb\n```"},
+    {"role": "user", "content": "Please give exactly one action."},
+    {"role": "assistant", "content": "```mswea_bash_command\necho COMPLETE\n```"},
+    {"role": "user", "content": "diff"},
+]
+MINI_RUN: dict[str, Any] = {
+    "info": {
+        "exit_status": "Submitted",
+        "submission": "diff",
+        "model_stats": {"instance_cost": 0.75, "api_calls": 3},
+        "mini_version": "2.0.0",
+        "config": {"model": {"model_name": "anthropic/claude-x"}},
+    },
+    "messages": [
+        *MINI_MESSAGES[:2],
+        {
+            "role": "assistant",
+            "content": "I look.",
+            "tool_calls": [{"id": "k1", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}],
+            "extra": {
+                "actions": [{"command": "ls", "tool_call_id": "k1"}],
+                "cost": 0.5,
+                "timestamp": SECOND,
+                "response": {
+                    "usage": {
+                        "prompt_tokens": 100,
+                        "completion_tokens": 10,
+                        "total_tokens": 110,
+                        "prompt_tokens_details": {"cached_tokens": 80},
+                        "completion_tokens_details": {"reasoning_tokens": 4},
+                    }
+                },
+            },
+        },
+        {
+            "role": "tool",
+            "tool_call_id": "k1",
+            "content": "<returncode>0</returncode><output>a.py</output>",
+            "extra": {"raw_output": "a.py", "returncode": 0, "timestamp": SECOND + 1},
+        },
+    ],
+    "trajectory_format": "mini-swe-agent-1.1",
+}
+PI: list[dict[str, Any]] = [
+    {"type": "session", "version": 3, "id": "pi1", "timestamp": AT(0), "cwd": "/app"},
+    {
+        "type": "message",
+        "id": "a1",
+        "parentId": None,
+        "timestamp": AT(1),
+        "message": {
+            "role": "user",
+            "content": [{"type": "text", "text": "List the files"}],
+            "timestamp": MS + 1000,
+        },
+    },
+    {
+        "type": "message",
+        "id": "a2",
+        "parentId": "a1",
+        "timestamp": AT(3),
+        "message": {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "Look."},
+                {"type": "text", "text": "I look."},
+                {"type": "toolCall", "id": "k1", "name": "bash", "arguments": {"command": "ls"}},
+            ],
+            "provider": "anthropic",
+            "model": "claude-x",
+            "usage": {
+                "input": 7,
+                "output": 20,
+                "cacheRead": 100,
+                "cacheWrite": 50,
+                "totalTokens": 177,
+                "cost": {"input": 0.01, "total": 0.25},
+            },
+            "stopReason": "toolUse",
+            "timestamp": MS + 2000,
+        },
+    },
+    {
+        "type": "message",
+        "id": "a3",
+        "parentId": "a2",
+        "timestamp": AT(4),
+        "message": {
+            "role": "toolResult",
+            "toolCallId": "k1",
+            "toolName": "bash",
+            "content": [{"type": "text", "text": "a.py"}],
+            "isError": False,
+            "timestamp": MS + 4000,
+        },
+    },
+]
+
+
+def copilot(kind: str, second: int, /, **data: Any) -> dict[str, Any]:
+    """An event of Copilot CLI."""
+    return {"type": kind, "id": f"e{second}-{kind}", "timestamp": AT(second), "parentId": None, "data": data}
+
+
+COPILOT: list[dict[str, Any]] = [
+    copilot(
+        "session.start",
+        0,
+        sessionId="co1",
+        copilotVersion="1.0.34",
+        context={"cwd": "/app", "branch": "main"},
+    ),
+    copilot("session.model_change", 0, newModel="claude-x"),
+    copilot("system.message", 1, role="system", content="You are Copilot."),
+    copilot("user.message", 1, content="List the files", transformedContent="<now>List the files"),
+    copilot(
+        "assistant.message",
+        2,
+        content="I look.",
+        reasoningText="Look.",
+        outputTokens=30,
+        toolRequests=[{"toolCallId": "k1", "name": "bash", "arguments": {"command": "ls"}}],
+    ),
+    copilot("tool.execution_start", 3, toolCallId="k1", toolName="bash", arguments={"command": "ls"}),
+    copilot("tool.execution_complete", 4, toolCallId="k1", success=True, result={"content": "a.py"}),
+    copilot("subagent.started", 5, toolCallId="k1", agentName="explore"),
+    copilot("assistant.message", 6, content="Found.", parentToolCallId="k1", outputTokens=5),
+    copilot(
+        "session.shutdown",
+        9,
+        totalPremiumRequests=2,
+        modelMetrics={
+            "claude-x": {
+                "requests": {"count": 2, "cost": 2},
+                "usage": {
+                    "inputTokens": 100,
+                    "outputTokens": 35,
+                    "cacheReadTokens": 80,
+                    "cacheWriteTokens": 0,
+                    "reasoningTokens": 8,
+                },
+            }
+        },
+    ),
+]
+
+
+def span(name: str, parent: str | None, second: int, data: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A span of the Agents SDK that takes a second."""
+    return {
+        "object": "trace.span",
+        "id": name,
+        "trace_id": "trace_1",
+        "parent_id": parent,
+        "started_at": AT(second),
+        "ended_at": AT(second + 1),
+        "span_data": data,
+        "error": None,
+        **more,
+    }
+
+
+AGENTS: list[dict[str, Any]] = [
+    {
+        "object": "trace",
+        "id": "trace_1",
+        "workflow_name": "Weather",
+        "group_id": "talk-1",
+        "metadata": {"tier": "gold"},
+    },
+    span(
+        "span_2",
+        "span_1",
+        1,
+        {
+            "type": "generation",
+            "input": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Rain?"}],
+            "output": [{"role": "assistant", "content": "I look."}],
+            "model": "gpt-x",
+            "model_config": {"temperature": 0},
+            "usage": {
+                "input_tokens": 100,
+                "output_tokens": 10,
+                "input_tokens_details": {"cached_tokens": 80},
+                "output_tokens_details": {"reasoning_tokens": 4},
+            },
+        },
+    ),
+    span(
+        "span_3",
+        "span_1",
+        3,
+        {"type": "function", "name": "weather", "input": '{"city": "Oslo"}', "output": "Rain"},
+    ),
+    span("span_4", "span_1", 5, {"type": "handoff", "from_agent": "Triage", "to_agent": "Poet"}),
+    span("span_1", None, 0, {"type": "agent", "name": "Triage", "tools": ["weather"], "handoffs": ["Poet"]}),
+    span(
+        "span_6",
+        "span_5",
+        7,
+        {"type": "response", "response_id": "resp_1", "usage": {"input_tokens": 20, "output_tokens": 2}},
+    ),
+    span("span_5", None, 6, {"type": "agent", "name": "Poet"}),
+]

@@ -1,5 +1,6 @@
 """Sessions of OpenCode."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -78,7 +79,7 @@ def test_an_answer_without_tools_has_a_duration_and_its_error() -> None:
             "error": {"name": "MessageAbortedError", "data": {"message": "Stopped"}},
         }
     )
-    assert (call.duration_ms, call.cost_usd, call.usage) == (500, 0, None)
+    assert (call.duration_ms, call.cost_usd, call.usage) == (500, Decimal(0), None)
     assert (call.error_type, call.error_message) == ("MessageAbortedError", "Stopped")
 
 

@@ -10,7 +10,7 @@ from timemachine.recording.importing.pure.chat import conversation_actions
 from timemachine.recording.importing.pure.drafts import Ids, link_results, session_draft, system_event
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
-from timemachine.recording.importing.pure.values import short_text_at
+from timemachine.recording.importing.pure.values import record_at, short_text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "openai_chat"
@@ -18,6 +18,8 @@ TITLE: Final = "chats in OpenAI's form (.jsonl, an object with messages on each 
 
 _OTHERS: Final = frozenset({"type", "termination_reason", "sessionId", "trajectory_format"})
 """Fields of records of other tools, such as a simulation of tau2-bench."""
+_OTHERS_INFO: Final = frozenset({"mini_version", "model_stats"})
+"""Fields that mini-swe-agent has in `info`."""
 
 
 def recognises(opening: Opening) -> bool:
@@ -42,6 +44,7 @@ def _is_chat(record: JsonObject) -> bool:
         and isinstance(first.get("role"), str)
         and "ts" not in first
         and _OTHERS.isdisjoint(record)
+        and _OTHERS_INFO.isdisjoint(record_at(record, "info"))
     )
 
 
