@@ -118,3 +118,24 @@ def test_a_session_has_the_cost_of_its_calls(project: Project, cases: Path, name
     done = import_file(project, (cases / name).read_bytes(), filename=name, by="test")
     found = [(each.session.cost_usd, each.session.unknown_cost_calls) for each in done.sessions]
     assert found == [(None if cost is None else Decimal(cost), unknown) for cost, unknown in COSTS[name]]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("files", [("1-first", "2-resumed"), ("2-resumed", "1-first")])
+def test_lines_that_a_resumed_session_of_claude_code_repeats_count_once(
+    cases: Path, project: Project, files: tuple[str, str]
+) -> None:
+    for name in files:
+        import_file(project, (cases / f"claude-resume-copied-lines/{name}.jsonl").read_bytes(), by="test")
+    calls = Action.objects.filter(kind="llm_call", copied_from__isnull=True)
+    assert sorted(float(each.cost_usd or 0) for each in calls) == [0.05, 0.225]
+    first, resumed = Session.objects.order_by("key")
+    assert (resumed.parent, resumed.parent_sequence, first.parent) == (first, 3, None)
+
+
+@pytest.mark.django_db
+def test_calls_with_equal_ids_in_other_sessions_are_no_copies(cases: Path, project: Project) -> None:
+    for name in ("fast", "geo", "web"):
+        import_file(project, (cases / f"claude-price-modifiers/{name}.jsonl").read_bytes(), by="test")
+    assert Action.objects.filter(kind="llm_call", copied_from__isnull=True).count() == 3
+    assert not Session.objects.exclude(parent=None).exists()

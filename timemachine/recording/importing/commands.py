@@ -7,6 +7,7 @@ from django.db import transaction
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.numbers import counted
+from timemachine.recording.importing.copies import last_of, link_branches, with_copies
 from timemachine.recording.importing.exporting import AT_ONCE, exact
 from timemachine.recording.importing.linking import linked
 from timemachine.recording.importing.models import FileImport
@@ -109,6 +110,8 @@ def _import_session(
 ) -> ImportedSession:
     is_new = not Session.objects.filter(project=project, key=draft.key).exists()
     deleted = deleted_before(project, draft.key).first() if is_new else None
+    copies = with_copies(project, draft, format_name)
+    draft = copies.draft
     session = _get_or_start(project, draft, format_name, by)
     if session.imported_as is None:
         raise Conflict(
@@ -131,6 +134,8 @@ def _import_session(
         append(session.id, batch if own else priced(batch), imported=True, as_it_is=own)
         progress.done += len(batch)
     ended = end_imported(session.id, ended=draft.ended_at)
+    if draft.ids_are_global:
+        link_branches(ended, copies.branch)
     if ended.name in draft.earlier_names:
         describe(ended, name=draft.name)
     added = ended.last_sequence - before
@@ -184,7 +189,10 @@ def _parent(project: Project, draft: SessionDraft) -> Parent | None:
     found = Session.objects.of(project).filter(key=draft.forked_from).first()
     if found is None and not KEY.fullmatch(draft.forked_from):
         return None
-    return found or draft.forked_from, draft.forked_at
+    if found is None or draft.forked_at is not None:
+        return found or draft.forked_from, draft.forked_at
+    copied = [each.copied_from for each in draft.actions if each.copied_from is not None]
+    return found, last_of(found, [each["step"] for each in copied if each["session"] == found.key])
 
 
 def _already_recorded(session: Session, draft: SessionDraft) -> int:

@@ -47,10 +47,14 @@ def result(content: Any, call_id: str = "t1", **fields: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call_id, "content": content, **fields}
 
 
+def sessions_of(*records: dict[str, Any]) -> tuple[SessionDraft, ...]:
+    """The sessions that a file with these lines becomes."""
+    return FORMATS["claude_code"].read(b"\n".join(json.dumps(record).encode() for record in records)).sessions
+
+
 def session_of(*records: dict[str, Any]) -> SessionDraft:
-    """The session that a file with these lines becomes."""
-    data = b"\n".join(json.dumps(record).encode() for record in records)
-    (session,) = FORMATS["claude_code"].read(data).sessions
+    """The only session that a file with these lines becomes."""
+    (session,) = sessions_of(*records)
     return session
 
 

@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.claude_code.lines import IMAGE, WHEN, actions_of, line, text, user
+from tests.recording.importing.claude_code.lines import (
+    IMAGE,
+    WHEN,
+    actions_of,
+    answer,
+    line,
+    session_of,
+    sessions_of,
+    text,
+    user,
+)
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
@@ -126,3 +136,38 @@ def test_a_line_without_a_usable_uuid_is_named_by_its_hash(uuid: Any) -> None:
     assert alone.id is not None
     assert alone.id.startswith("line-")
     assert alone.id == moved.id
+
+
+@pytest.mark.parametrize(
+    ("forked", "copied_from"),
+    [
+        ({"sessionId": "first", "messageUuid": "old"}, {"session": "first", "step": "old"}),
+        ({"sessionId": "first"}, {"session": "first", "step": None}),
+        ({"sessionId": "first", "messageUuid": "x" * 151}, {"session": "first", "step": None}),
+        ({"messageUuid": "old"}, None),
+        ("first", None),
+    ],
+)
+def test_lines_of_a_fork_are_copies_of_those_that_they_name(forked: Any, copied_from: Any) -> None:
+    (found,) = actions_of(user("Begin", forkedFrom=forked))
+
+    assert found.copied_from == copied_from
+
+
+def test_each_step_of_a_copied_line_names_its_original() -> None:
+    session = session_of(
+        answer(text("One"), text("Two"), forkedFrom={"sessionId": "first", "messageUuid": "old"}),
+        user("Go on", "u2", parentUuid="a1"),
+    )
+
+    assert [each.copied_from and each.copied_from["step"] for each in session.actions] == [
+        "old", "old/1", "old/2", None,
+    ]  # fmt: skip
+    assert session.forked_from == "first"
+
+
+def test_lines_that_follow_those_of_another_session_go_on_from_it() -> None:
+    records = [user("Begin"), user("Go on", "u2", parentUuid="u1") | {"sessionId": "s2"}]
+    first, second = sessions_of(*records)
+
+    assert (first.forked_from, second.forked_from) == (None, "s1")

@@ -31,6 +31,8 @@ class SessionDraft:
     the metadata of the result of this call. `earlier_names` are the names that earlier imports of the session's files may have given it: such a name is
     replaced by `name`, a name that a person gave it here is not.
 
+    `ids_are_global`: the tool copies steps into other sessions with the ids that they have, so a step with the same id is the same.
+
     `numbered` actions are stored exactly as exported, from here or another server: the first one is step 1, nothing
     is derived or added, and an id may be missing.
     """
@@ -50,6 +52,7 @@ class SessionDraft:
     anchors: tuple[ActionDraft, ...] = ()
     awaited_calls: Mapping[str, JsonObject] = field(default_factory=dict)
     earlier_names: tuple[str, ...] = ()
+    ids_are_global: bool = False
     numbered: bool = False
 
 

@@ -5,14 +5,20 @@ There is no published schema. Every line is an object with a `type`. Lines of ty
 the tree remains in the `source` of each action. `actions` describes what each line becomes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import first_words, session_draft
-from timemachine.recording.importing.pure.formats.claude_code.actions import AGENT, actions_of, moment_of
+from timemachine.recording.importing.pure.formats.claude_code.actions import (
+    AGENT,
+    FORMAT,
+    actions_of,
+    moment_of,
+    origin_of,
+)
 from timemachine.recording.importing.pure.formats.claude_code.sub_agents import STARTING_TOOLS
 from timemachine.recording.importing.pure.formats.claude_code.titles import titles_in
 from timemachine.recording.importing.pure.reader import Opening, Reader
@@ -21,7 +27,7 @@ from timemachine.recording.importing.pure.values import text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of
 
-NAME: Final = "claude_code"
+NAME: Final = FORMAT
 TITLE: Final = "a Claude Code session (a .jsonl file from ~/.claude/projects)"
 _MARKS = ("sessionId", "session_id", "uuid", "leafUuid", "snapshot")
 _METADATA = ("cwd", "gitBranch", "version", "userType")
@@ -45,7 +51,9 @@ def read(reader: Reader) -> ParsedFile:
         lambda record: isinstance(record.get("type"), str),
         "It has no `type`, so it is not a line of Claude Code.",
     )
-    return reader.parsed(_session(recorded_id, own) for recorded_id, own in _by_session(lines).items())
+    groups = _by_session(lines)
+    owners = {text_at(line.record, "uuid"): key for key, own in groups.items() for line in own}
+    return reader.parsed(_session(recorded_id, own, owners) for recorded_id, own in groups.items())
 
 
 def _looks_right(record: JsonObject) -> bool:
@@ -74,7 +82,8 @@ def _by_session(lines: Sequence[Line]) -> dict[str, list[Line]]:
     return groups
 
 
-def _session(recorded_id: str, lines: Sequence[Line]) -> SessionDraft:
+def _session(recorded_id: str, lines: Sequence[Line], owners: Mapping[str | None, str]) -> SessionDraft:
+    """Return the session of these lines; `owners` has the recorded id of the session of each uuid in the file."""
     # Without a recorded id the key comes from the first line, which stays the same when the file grows.
     key = key_of(recorded_id or f"{NAME}-{lines[0].digest[:12]}", NAME)
     made = actions_of(lines)
@@ -88,9 +97,27 @@ def _session(recorded_id: str, lines: Sequence[Line]) -> SessionDraft:
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
         metadata=_metadata(lines),
+        forked_from=_parent(recorded_id, lines, owners),
     )
     earlier = (key, *_prompts_of_sub_agents(made.actions), *names[:-1])
-    return replace(session, anchors=made.anchors, awaited_calls=made.awaited_calls, earlier_names=earlier)
+    return replace(
+        session,
+        anchors=made.anchors,
+        awaited_calls=made.awaited_calls,
+        earlier_names=earlier,
+        ids_are_global=True,
+    )
+
+
+def _parent(recorded_id: str, lines: Sequence[Line], owners: Mapping[str | None, str]) -> str | None:
+    """Return the session that this one continues: that of its copied lines, or that of the line before its first."""
+    copied = [origin[0] for line in lines if (origin := origin_of(line)) is not None]
+    before = [
+        owner
+        for line in lines
+        if (owner := owners.get(text_at(line.record, "parentUuid") or "")) and owner != recorded_id
+    ]
+    return next(iter([*copied, *(key_of(each, NAME) for each in before)]), None)
 
 
 def _names(lines: Sequence[Line], actions: Sequence[ActionDraft]) -> list[str]:

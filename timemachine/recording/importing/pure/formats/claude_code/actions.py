@@ -45,8 +45,10 @@ from timemachine.recording.importing.pure.values import (
     text_of_content,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.validation import key_of
 
 AGENT: Final = "claude-code"
+FORMAT: Final = "claude_code"
 MESSAGE_ID: Final = "message_id"
 _LONGEST_UUID = 150
 _SYNTHETIC = "<synthetic>"
@@ -124,7 +126,11 @@ def actions_of(lines: Sequence[Line]) -> Made:
         sub_agents=sub_agents_in(lines), queued=queued_in(lines), rewound=rewound_in(lines), ids=Ids()
     )
     calls = _calls_of(lines, session.ids)
-    made = [action for line in lines for action in _line_actions(line, calls.get(line.number), session)]
+    made = [
+        _marked(action, line)
+        for line in lines
+        for action in _line_actions(line, calls.get(line.number), session)
+    ]
     linked = under_their_calls(link_results(made), session.sub_agents)
     return Made(
         actions=tuple(linked),
@@ -148,6 +154,26 @@ def _line_actions(line: Line, call: _Call | None, session: _Session) -> Iterable
     if line.number not in queued.only_here:
         return [event]
     return [event, *_prompt_actions(event, queued.only_here[line.number], session)]
+
+
+def _marked(action: ActionDraft, line: Line) -> ActionDraft:
+    """Return the action as a copy if its line names the line of another session that it was copied from."""
+    forked = origin_of(line)
+    if forked is None or action.id is None:
+        return action
+    session, uuid = forked
+    step = None if uuid is None else uuid + action.id.removeprefix(_identity(line))
+    return replace(action, copied_from={"session": session, "step": step})
+
+
+def origin_of(line: Line) -> tuple[str, str | None] | None:
+    """Return the key of the session that a line was copied from, and the line's uuid there. Forking writes `forkedFrom`."""
+    forked = record_at(line.record, "forkedFrom")
+    session = text_at(forked, "sessionId")
+    if session is None:
+        return None
+    uuid = text_at(forked, "messageUuid")
+    return key_of(session, FORMAT), uuid if uuid and len(uuid) <= _LONGEST_UUID else None
 
 
 def _whole(action: ActionDraft, line: Line, session: _Session) -> ActionDraft:

@@ -1,0 +1,208 @@
+"""Steps that a file repeats from another session, because the tool copied the conversation into a new file.
+
+A repeated step is marked as copied, so that it is counted once. If the lines do not say which session is the original, the one
+imported later has the copies: a recorded step never changes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import batched
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.content import content_of
+from timemachine.recording.importing.pure.report import SessionDraft
+from timemachine.recording.sessions.branches import ancestors_of
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+_AT_ONCE: Final = 1_000
+_SAID: Final = ("message", "llm_call", "tool_call", "tool_result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recorded:
+    """A step of another session: its place, and what tells whether another step repeats it."""
+
+    session: UUID
+    key: str
+    sequence: int
+    id: str | None
+    kind: str
+    started_at: datetime | None
+    output: str | None
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """A draft with its copies marked, and the session that continues it, if one was imported earlier."""
+
+    draft: SessionDraft
+    branch: UUID | None = None
+
+
+def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copies:
+    """Return the draft with the steps marked that sessions of the same format already have.
+
+    Only sessions of the same time are looked at. A step is a repetition if id, kind, time and output are equal, a model call if
+    the provider's ids of the answer and its request are; what is under a repeated call is repeated too.
+    """
+    if not draft.ids_are_global or draft.started_at is None or draft.ended_at is None:
+        return Copies(draft=draft)
+    others = Session.objects.of(project).filter(
+        imported_as=format_name, started_at__lte=draft.ended_at, ended_at__gte=draft.started_at
+    )
+    found = dict(_repeated(others, draft))
+    if not found:
+        return Copies(draft=draft)
+    actions = [_copy(each, found.get(each.id)) if each.id is not None else each for each in draft.actions]
+    marked = replace(draft, actions=tuple(actions))
+    last = [each.session for each in found.values() if each.key != draft.key]
+    if not last or draft.forked_from is not None:
+        return Copies(draft=marked)
+    parent, branch = _neighbours(marked, last[-1])
+    if parent is None:
+        return Copies(draft=marked, branch=branch)
+    ids = [each.id for each in draft.actions]
+    return Copies(
+        draft=replace(marked, forked_from=parent.key, forked_at=last_of(parent, ids)), branch=branch
+    )
+
+
+def link_branches(session: Session, branch: UUID | None) -> None:
+    """Link sessions that were imported earlier to the session that they continue, at the step that they have in common last.
+
+    The ids of the steps must be global.
+    """
+    waiting = Session.objects.filter(
+        id__in=[] if branch is None else [branch], parent_key=None, parent_erased=None
+    )
+    waiting = waiting.filter(Q(parent=None) | Q(parent=session.parent_id))
+    waiting.exclude(id__in=ancestors_of(session)).update(parent=session, parent_sequence=None)
+    for each in Session.objects.filter(parent=session, parent_sequence=None):
+        copies = each.actions.filter(copied_from__session=session.key).values_list("copied_from", flat=True)
+        ids = [*(copy["step"] for copy in copies if copy), *each.actions.values_list("client_id", flat=True)]
+        if (at := last_of(session, ids)) is not None:
+            Session.objects.filter(id=each.id).update(parent_sequence=at)
+
+
+def last_of(session: Session, steps: Sequence[Any]) -> int | None:
+    """Return the last of the session's steps that have these ids; what is no text is no id."""
+    sequences: list[int] = []
+    for some in batched([each for each in steps if isinstance(each, str)], _AT_ONCE, strict=False):
+        found = session.actions.filter(client_id__in=some).order_by("-sequence")
+        sequences += found.values_list("sequence", flat=True)[:1]
+    return max(sequences, default=None)
+
+
+def _copy(action: ActionDraft, original: _Recorded | None) -> ActionDraft:
+    if original is None or action.copied_from is not None:
+        return action
+    return replace(action, copied_from={"session": original.key, "step": original.id})
+
+
+def _repeated(others: QuerySet[Session], draft: SessionDraft) -> Iterator[tuple[str, _Recorded]]:
+    """Yield the id of each repeated step of the draft with the recorded one that it repeats, in the order of the draft."""
+    drafts = {each.id: each for each in draft.actions if each.id is not None and each.copied_from is None}
+    by_id, by_answer = _candidates(others, draft.key, list(drafts.values()))
+    calls: dict[str | int | None, _Recorded | None] = {}
+    for client_id, action in drafts.items():
+        same = by_id.get(client_id, [])
+        if action.parent in calls:
+            above = calls[action.parent]
+            same = [] if above is None else _under(above, same)
+        elif answer := _answer(action):
+            same = [each for each in by_answer.get(answer, []) if _is_same_answer(action, each, draft.key)]
+        else:
+            same = [each for each in same if _is_same(action, each)]
+        if action.kind == "llm_call":
+            calls[client_id] = next(iter(same), None)
+        if same:
+            yield client_id, same[0]
+
+
+def _under(call: _Recorded, same: Sequence[_Recorded]) -> list[_Recorded]:
+    """Return the steps with the id of a step under a repeated call; the last one is there even if its id is unknown."""
+    return [*(each for each in same if each.session == call.session), replace(call, id=None)]
+
+
+def _candidates(
+    others: QuerySet[Session], key: str, drafts: Sequence[ActionDraft]
+) -> tuple[dict[str, list[_Recorded]], dict[str, list[_Recorded]]]:
+    """Return the recorded steps with the ids of the drafts, by these; and those with their answers, by the answers' ids."""
+    by_id: dict[str, list[_Recorded]] = {}
+    by_answer: dict[str, list[_Recorded]] = {}
+    steps = Action.objects.filter(session__in=others, copied_from__isnull=True)
+    for some in batched(drafts, _AT_ONCE, strict=False):
+        for row in _rows(steps.exclude(session__key=key).filter(client_id__in=[each.id for each in some])):
+            by_id.setdefault(str(row.id), []).append(row)
+        answers = [answer for each in some if (answer := _answer(each))]
+        for row in _rows(steps.filter(kind="llm_call", metadata__message_id__in=answers)) if answers else ():
+            by_answer.setdefault(row.metadata["message_id"], []).append(row)
+    return by_id, by_answer
+
+
+def _rows(steps: QuerySet[Action]) -> Iterator[_Recorded]:
+    columns = (
+        "session", "session__key", "sequence", "client_id", "kind", "started_at", "output__sha256", "metadata",
+    )  # fmt: skip
+    for session, key, sequence, client_id, kind, started_at, output, metadata in steps.order_by(
+        "session", "sequence"
+    ).values_list(*columns):
+        yield _Recorded(
+            session=session,
+            key=key,
+            sequence=sequence,
+            id=client_id,
+            kind=kind,
+            started_at=started_at,
+            output=output,
+            metadata=metadata or {},
+        )
+
+
+def _answer(action: ActionDraft) -> str | None:
+    return (action.metadata or {}).get("message_id") if action.kind == "llm_call" else None
+
+
+def _is_same_answer(action: ActionDraft, other: _Recorded, key: str) -> bool:
+    """Return whether two model calls are one: the request's ids do not differ, and it is not the same step."""
+    requests = {(action.metadata or {}).get("request_id"), other.metadata.get("request_id")} - {None}
+    return len(requests) <= 1 and (other.key, other.id) != (key, action.id)
+
+
+def _is_same(action: ActionDraft, other: _Recorded) -> bool:
+    output = None if action.output is None else content_of(action.output).sha256
+    return (action.kind, action.started_at, output) == (other.kind, other.started_at, other.output)
+
+
+def _neighbours(draft: SessionDraft, nearest: UUID) -> tuple[Session | None, UUID | None]:
+    """Return the session that the draft continues, and the one that continues it, of a session and those above it."""
+    branch = None
+    for each in ancestors_of(Session(id=nearest)):
+        other = Session.objects.get(id=each)
+        if other.key == draft.key:
+            break
+        if _continues(draft, other):
+            return other, branch
+        branch = each
+    return None, branch
+
+
+def _continues(draft: SessionDraft, other: Session) -> bool:
+    """Return whether the draft continues the other session, and not the other way round.
+
+    The original is the session that has nothing of its own after the common steps, or whose own steps began earlier; if that
+    does not tell, the one that was imported first.
+    """
+    mine = {each.id: each.started_at for each in draft.actions if each.kind in _SAID and each.started_at}
+    said = other.actions.filter(kind__in=_SAID).values_list("client_id", "started_at")
+    theirs = {client_id: started_at for client_id, started_at in said if started_at}
+    own = [time for client_id, time in mine.items() if client_id not in theirs]
+    others = [time for client_id, time in theirs.items() if client_id not in mine]
+    return not others or (bool(own) and min(own) >= min(others))
