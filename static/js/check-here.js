@@ -133,7 +133,7 @@ class Check {
         const lines = await this.records(tree);
         const { records } = lines;
         this.leftOut(tree, records, tree === trees[0]);
-        await this.states(tree, lines, tree === trees[0] && tree.of === "session" ? statement.predicate.about?.session : undefined);
+        await this.states(tree, lines, tree.of === "session" ? aboutSession(statement.predicate.about ?? {}, tree) : undefined);
         await this.told(tree, records);
       });
     }
@@ -381,7 +381,7 @@ class Check {
       this.fault(`${tree.path} checkpoints`, "No signed state matches the statement.");
       return;
     }
-    if (about) this.sessionValues(stated, about);
+    if (about) this.sessionValues(tree, stated, about);
     this.shown.push(`${tree.of} ${tree.id}: ${records.size.toLocaleString("en")} of ${last.size.toLocaleString("en")} records shown, sealed at ${last.at}`);
     if (tree.complete) await this.whole(tree, stated, last, lines);
     else await this.paths(tree, last, records);
@@ -409,17 +409,21 @@ class Check {
   }
 
   // The status, start and end of a session in the statement are the signed ones, and a session that has ended does not go on.
-  sessionValues(states, about) {
+  sessionValues(tree, states, about) {
     const ended = states.filter(({ hasEnded }) => hasEnded).at(-1);
     if (ended && (about.status ?? "ended") !== "ended") this.fault("statement.json", `It says that the session's status is ${about.status}. It must be ended, as sealed in ${ended.where}.`);
     for (const [name, state] of [["started", states.at(-1)], ["ended", ended]]) {
       const at = state?.[name];
       const here = about[`${name}_at`] === undefined ? at : (about[`${name}_at`] ?? "unknown");
-      if (at && here !== at) this.fault("statement.json", `It says that the session ${name} at ${here}. It must be ${at}, as sealed in ${state.where}.`);
+      const isMoved = name === "ended" && !tree.complete && here !== "unknown" && (at === "unknown" || moment(here) > moment(at));
+      if (at && here !== at && !isMoved) this.fault("statement.json", `It says that the session ${name} at ${here}. It must be ${at}, as sealed in ${state.where}.`);
     }
     for (const [index, state] of states.entries()) {
       const before = states[index - 1];
       if (before?.hasEnded && state.status && state.status !== "ended") this.fault(state.where, `It says that the session's status is ${state.status}, but ${before.where} says that it had ended.`);
+      if (before?.ended && before.ended !== "unknown" && state.ended && (state.ended === "unknown" || moment(state.ended) < moment(before.ended))) {
+        this.fault(state.where, `It says that the session ended at ${state.ended}, but ${before.where} says ${before.ended}. An end only moves to a later time.`);
+      }
       if (before?.started && state.started && state.started !== before.started) this.fault(state.where, `It says that the session started at ${state.started}, but ${before.where} says ${before.started}.`);
     }
   }
@@ -571,6 +575,14 @@ class Check {
     else this.missing(tree, records, gone);
   }
 }
+
+// What the statement says about the session of a tree; a statement about one session may leave out its id.
+function aboutSession({ session, sessions }, { id }) {
+  return (session ? [{ id, ...session }] : (sessions ?? [])).find((each) => each.id === id);
+}
+
+// A sortable form of a time (RFC 3339, in UTC).
+const moment = (at) => `${at.slice(0, 19)} ${at.slice(19).replace("Z", "")}`;
 
 // The longest increasing subsequence of lines.
 function inPlace(order) {

@@ -12,7 +12,7 @@ from timemachine.evidence import commands
 from timemachine.evidence.log.keys import key_in_use
 from timemachine.evidence.log.project_log import replace_key
 from timemachine.evidence.models import Anchor
-from timemachine.evidence.sealing.seals import seal_session
+from timemachine.evidence.sealing.seals import seal_comparison, seal_replay, seal_session
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 
@@ -39,6 +39,29 @@ def test_an_export_of_an_altered_session_warns(tm: Here, tmp_path: Path) -> None
     ran = tm.run("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))
     assert (ran.code, "differences from the seal" in ran.err) == (0, True)
     assert tm.json("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))["altered"] is True
+
+
+def test_a_check_names_each_difference_and_exits_with_1(tm: Here) -> None:
+    session = recorded_session(tm.project, key="s1")
+    replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
+    comparison = compared(tm.project, [session], "local:extractive-1", "local:extractive-3")
+    assert "Nothing is sealed yet." in tm.run("evidence", "check", "s1").err
+    for seal, id_ in ((seal_replay, replay.id), (seal_comparison, comparison.id)):
+        seal(id_)
+        ran = tm.run("evidence", "check", str(id_))
+        assert (ran.code, ran.out.startswith("intact: ")) == (0, True)
+        assert "repeated steps compared with the seal" in ran.out
+    assert tm.json("evidence", "check", "s1")["result"] == "intact"
+    tamper("UPDATE tm_session SET cost_usd = 12.5 WHERE id = %s", [str(session.id)])
+    tamper("UPDATE tm_action SET label = 'x' WHERE session_id = %s AND sequence = 2", [str(session.id)])
+    ran = tm.run("evidence", "check", str(session.id))
+    assert ran.code == 1
+    assert (
+        "DIFFERENCE (label) record 2: Its label is “x”. It must be “How long are invoices kept?”." in ran.out
+    )
+    assert "DIFFERENCE (total): The session's cost in US dollars (cost_usd) is 12.5." in ran.out
+    ran = tm.run("evidence", "check", str(replay.id))
+    assert (ran.code, f"record 2 of the session {session.id}" in ran.out) == (1, True)
 
 
 def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:

@@ -47,8 +47,13 @@ def in_first_tree(**values: object) -> Any:
 
 
 def of_session(values: dict[str, object]) -> Any:
-    """Return a change of what the statement says about the session."""
-    return lambda stated: stated["predicate"]["about"]["session"].update(values)
+    """Return a change of what the statement says about its only or first session."""
+
+    def change(stated: Any) -> None:
+        about = stated["predicate"]["about"]
+        (about["session"] if "session" in about else about["sessions"][0]).update(values)
+
+    return change
 
 
 @pytest.mark.parametrize(
@@ -230,7 +235,7 @@ def test_the_report_is_never_claimed_to_match_the_records(made: Made, tmp_path: 
         (
             {"status": "recording"},
             "status",
-            "status is recording. It must be ended, as sealed in session checkpoint 2",
+            "status is recording. It must be ended, as sealed in session",
         ),
         ({"ended_at": "2020-02-20T20:20:20Z"}, "time", "ended at 2020-02-20T20:20:20Z. It must be 2"),
         ({"ended_at": None}, "time", "ended at unknown. It must be 2"),
@@ -240,11 +245,27 @@ def test_the_report_is_never_claimed_to_match_the_records(made: Made, tmp_path: 
 def test_the_status_and_times_in_the_statement_are_the_sealed_ones(
     made: Made, tmp_path: Path, about: dict[str, object], code: str, says: str
 ) -> None:
-    files, forger = unpacked(made.session), Forger()
-    forger.seal(files, of_session(about))
-    (fault,) = checked(files, tmp_path, forger).problems
-    assert (fault["code"], fault["where"]) == (code, "statement.json")
-    assert says in fault["says"]
+    for of in ("session", "replay", "comparison"):
+        files, forger = unpacked(getattr(made, of)), Forger()
+        forger.seal(files, of_session(about))
+        (fault,) = checked(files, tmp_path, forger).problems
+        assert (fault["code"], fault["where"]) == (code, "statement.json")
+        assert says in fault["says"]
+
+
+def test_a_later_end_than_that_of_the_part_that_a_replay_shows_is_no_fault(
+    made: Made, tmp_path: Path
+) -> None:
+    for of, codes in (("session", ["time"]), ("replay", []), ("comparison", [])):
+        files, forger = unpacked(getattr(made, of)), Forger()
+        forger.seal(files, of_session({"ended_at": "2999-01-01T00:00:00Z"}))
+        assert [each["code"] for each in checked(files, tmp_path, forger).problems] == codes
+
+
+def test_sessions_that_the_statement_does_not_identify_are_not_compared(made: Made, tmp_path: Path) -> None:
+    files, forger = unpacked(made.comparison), Forger()
+    forger.seal(files, of_session({"status": "recording", "id": None}))
+    assert checked(files, tmp_path, forger).problems == []
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ class Tree(NamedTuple):
     """A tree in the statement; `complete` if the bundle has all its records, `withholds` if some fields may be withheld.
 
     Its origin names its project and run (`generation`), and so the log that contains it. `erased` is the stated number of erased
-    fields, if the bundle has no tombstones. `about` is what the statement says about the session, if this is the subject.
+    fields, if the bundle has no tombstones. `about` is what the statement says about a session.
     """
 
     path: str
@@ -1381,8 +1381,9 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
         first = log or trees[0]
         form, root = predicate["format"], subject["digest"]["sha256"]
         files = {name: text(digest, SHA256) for name, digest in predicate["files"].items()}
-        if trees and trees[0].of == SESSION:
-            trees[0] = trees[0]._replace(about=_about(predicate))
+        trees = [
+            each._replace(about=_about(predicate, each)) if each.of == SESSION else each for each in trees
+        ]
         if len({tree.path for tree in trees} | ({log.path} if log else set())) != len(trees) + bool(log):
             raise ValueError("two trees are in one folder")
         report.subject = text(subject["name"])
@@ -1451,12 +1452,14 @@ def _earlier_of(stated: Mapping[str, Any], of: str, id_: str) -> Earlier:
     )
 
 
-def _about(predicate: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the statement says about its session."""
-    about = predicate.get("about", {}).get(SESSION, {})
-    if type(about) is not dict:
+def _about(predicate: Mapping[str, Any], tree: Tree) -> Mapping[str, Any]:
+    """What the statement says about the session of a tree; a statement about one session may leave out its id."""
+    about = predicate.get("about", {})
+    listed = [about[SESSION]] if SESSION in about else about.get("sessions", [])
+    if any(type(each) is not dict for each in listed):
         raise ValueError("this is not about a session")
-    return about
+    alone = tree.id if SESSION in about else None
+    return next((each for each in listed if each.get("id", alone) == tree.id), {})
 
 
 def _erasure_count(stated: Any) -> ErasureCount:
@@ -1694,7 +1697,10 @@ def _stated_values(tree: Tree, states: Sequence[State], report: Report) -> None:
     signed += [("ended", each.ended, each.where) for each in ended[-1:]]
     for name, at, where in signed:
         here = tree.about.get(f"{name}_at", at) or UNKNOWN
-        if at and here != at:
+        moved = (
+            name == "ended" and not tree.complete and not _is_before(here, at)
+        )  # after the part that is shown
+        if at and here != at and not moved:
             says = f"It says that the session {name} at {here}. It must be {at}, as sealed in {where}."
             report.problem("time", STATEMENT, says)
     for before, after in itertools.pairwise(states):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from timemachine.cli.failure import Failure, NotEvidence
 from timemachine.cli.formatting import local
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import print_error, show, wants_json
+from timemachine.core.pure.numbers import counted
 from timemachine.verifier import tm_verify
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from timemachine.client.generated import types
 
 _ALTERED = "Warning: the last check found differences from the seal. This file will not verify, and names what differs."
+PAUSE = 0.5
+"""Seconds between two looks at a check that a worker runs."""
 _NAMED = {"witness": "witness", "timestamp": "timestamp authority"}
 
 
@@ -107,6 +111,24 @@ def verify(context: click.Context, *, bundle: Path, key: str | None, older: Path
 
 
 @evidence.command()
+@click.argument("target", metavar="ID")
+@options.as_json
+@click.pass_context
+def check(context: click.Context, *, target: str) -> None:
+    """Compare a session (id or key), replay or comparison (id) in the server's database with its seal.
+
+    Exits with 1 if something differs from what was sealed, and names each difference.
+    """
+    client = connected()
+    found = _checked(client, target)
+    while found["result"] is None:
+        time.sleep(PAUSE)
+        found = client.evidence.check(found["id"])
+    show(found, _compared(found))
+    context.exit(1 if found["result"] == "altered" else 0)
+
+
+@evidence.command()
 @click.argument("address", metavar="URL", required=False)
 @click.option("--none", "remove", is_flag=True, help="Remove the witness.")
 @options.as_json
@@ -154,6 +176,28 @@ def _anchored(kind: str, found: types.AnchorsOut) -> Iterator[str]:
         )
     if kind == "witness":
         yield f"Give the witness this key: {found['witness_key']}"
+
+
+def _checked(client: Client, target: str) -> types.SealCheckOut:
+    """Request the check of the session of that id or key, else of the replay or comparison of that id."""
+    found = client.evidence
+    if not is_uuid(target) or exists(partial(found.seal_of_session, target)):
+        return found.check_session(target)
+    if exists(partial(found.seal_of_replay, target)):
+        return found.check_replay(target)
+    return found.check_comparison(target)
+
+
+def _compared(found: types.SealCheckOut) -> Iterator[str]:
+    """The result of a check, and each difference."""
+    steps = f" and {counted(found['recorded_steps'], 'repeated step')}" if found["recorded_steps"] else ""
+    yield f"{found['result']}: {counted(found['records'], 'record')}{steps} compared with the seal"
+    if found["erased_fields"]:
+        yield f"{counted(found['erased_fields'], 'field')} erased, each named by a tombstone in the log"
+    for each in found["problems"]:
+        where = "" if each["index"] is None else f" record {each['index']:,}"
+        of = f" of the session {each['session']}" if each.get("session") else ""
+        yield f"DIFFERENCE ({each['code']}){where}{of}: {each['says']}"
 
 
 def _keys_of(bundle: Path) -> list[str]:

@@ -251,8 +251,9 @@ def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable
 
 
 def session_facts(session: Session) -> JsonObject:
-    """Return what people can change about a session. The statement gives it as it is now."""
+    """Return what people can change about a session, and its status and end, as they are now, for the statement."""
     return {
+        "id": str(session.id),
         "key": session.key,
         "name": session.name,
         "tags": session.tags,
