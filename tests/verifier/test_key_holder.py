@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,7 +46,7 @@ def in_first_tree(**values: object) -> Any:
     return lambda stated: stated["predicate"]["trees"][0].update(values)
 
 
-def of_session(values: dict[str, object]) -> Any:
+def of_session(values: Mapping[str, object]) -> Any:
     """Return a change of what the statement says about its only or first session."""
 
     def change(stated: Any) -> None:
