@@ -18,7 +18,7 @@ from timemachine.evidence.pure.checkpoint import CLOSED, OPEN
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.recording.sessions.commands import append, describe, end_imported, end_session, start_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -167,6 +167,15 @@ def test_an_intact_session_with_costs_tokens_errors_and_cached_answers_passes(
     assert checked(session) == []
     report, _ = bundle_of(Session.objects.get(id=session.id), tmp_path)
     assert report.problems == []
+
+
+def test_a_session_of_copied_steps_only_is_intact(project: Project) -> None:
+    session = start_session(project, name="Copied", by="test")
+    usage = Usage(input_tokens=10, output_tokens=3)
+    copy = ActionDraft(kind="llm_call", model="a:b", usage=usage, error_message="No.", copied_from=copy_of())
+    append(session.id, [copy, copy])
+    end_session(session.id)
+    assert checked(session) == []
 
 
 def test_altered_steps_do_not_tell_what_the_totals_must_be(project: Project) -> None:

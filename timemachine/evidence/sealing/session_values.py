@@ -84,7 +84,9 @@ def _compare_counts(
     names: Collection[str],
     report: Report,
 ) -> None:
-    sums = {f"{name}_sum": Sum(COLUMNS.get(name, name)) for name in sorted(names)}
+    columns = {name: COLUMNS.get(name, name) for name in names}
+    unknown = {name: None if counts._meta.get_field(column).null else 0 for name, column in columns.items()}
+    sums = {f"{name}_sum": Sum(column, default=unknown[name]) for name, column in columns.items()}
     found = counts._default_manager.filter(session=session).aggregate(**sums)
     for name in sorted(names):
         here, right = found[f"{name}_sum"], getattr(counted, name)
