@@ -5,6 +5,7 @@ from typing import Any
 from tests.recording.importing.agents import samples as agents
 from tests.recording.importing.chats import export_samples as exports
 from tests.recording.importing.chats import samples as chats
+from tests.recording.importing.chats import span_samples as spans
 from tests.recording.importing.own_samples import OURS
 from tests.recording.importing.sample_files import archive, document, lines
 from tests.recording.importing.trace_samples import (
@@ -238,6 +239,8 @@ SAMPLES: dict[str, list[bytes]] = {
     "claude_code": [CLAUDE_CODE],
     "chatgpt": [document([exports.CHATGPT]), exports.CHATGPT_ARCHIVE],
     "claude_ai": [document([exports.CLAUDE_AI]), exports.CLAUDE_AI_ARCHIVE],
+    "phoenix": [lines(*spans.PHOENIX_ROWS), document(spans.PHOENIX_API)],
+    "goose": [document(chats.GOOSE), lines(*chats.GOOSE_LINES)],
     "codex_older": [lines(*chats.CODEX_OLDER), document(chats.CODEX_OLDER_DOCUMENT)],
     "codex_exec": [lines(*chats.CODEX_EXEC), lines(*chats.CODEX_EXEC_EARLY)],
     "tau2_bench": [document(chats.TAU2), document(chats.TAU2_VOICE)],

@@ -230,3 +230,61 @@ LANGSMITH_BODY: dict[str, Any] = {
         {"id": "r3", "trace_id": "r3", "dotted_order": "3", "end_time": "2026-03-01T10:00:02+00:00"},
     ],
 }  # fmt: skip
+GOOSE_MESSAGES: list[dict[str, Any]] = [
+    {
+        "id": "g1",
+        "role": "user",
+        "created": 1_772_359_200,
+        "content": [{"type": "text", "text": "Who is 7?"}],
+        "metadata": {"userVisible": True, "agentVisible": True},
+    },
+    {
+        "role": "assistant",
+        "created": 1_772_359_201,
+        "content": [
+            {"type": "thinking", "thinking": "A name.", "signature": "x"},
+            {"type": "text", "text": "I look."},
+            {
+                "type": "toolRequest",
+                "id": "k1",
+                "toolCall": {"status": "success", "value": {"name": "find", "arguments": {"id": 7}}},
+            },
+            {"type": "toolRequest", "id": "k2", "toolCall": {"status": "error", "error": "no such tool"}},
+            {"type": "toolRequest", "id": "k3", "toolCall": {"name": "look", "arguments": {}}},
+        ],
+    },
+    {
+        "role": "user",
+        "created": 1_772_359_202_000,
+        "content": [
+            {
+                "type": "toolResponse",
+                "id": "k1",
+                "toolResult": {
+                    "status": "success",
+                    "value": {"content": [{"type": "text", "text": "none"}], "isError": True},
+                },
+            },
+            {"type": "toolResponse", "id": "k2", "toolResult": {"status": "error", "error": "no such tool"}},
+            {
+                "type": "toolResponse",
+                "id": "k3",
+                "toolResult": {"status": "success", "value": [{"type": "text", "text": "Zoë"}]},
+            },
+            {"type": "systemNotification", "msg": "compacted"},
+        ],
+    },
+    {"role": "assistant", "created": 1_772_359_203, "content": [], "metadata": {"userVisible": False}},
+]
+GOOSE: dict[str, Any] = {
+    "id": "20260301_1", "name": "Users", "working_dir": "/home/zoe", "session_type": "user",
+    "created_at": "2026-03-01T10:00:00Z", "updated_at": "2026-03-01T10:00:09Z", "extension_data": {},
+    "total_tokens": 60, "input_tokens": 50, "output_tokens": 10,
+    "accumulated_total_tokens": 160, "accumulated_input_tokens": 140, "accumulated_output_tokens": 20,
+    "accumulated_cost": 0.02, "provider_name": "openai", "model_config": {"model_name": "gpt-x"},
+    "message_count": 4, "conversation": GOOSE_MESSAGES,
+}  # fmt: skip
+GOOSE_LINES = [
+    {"working_dir": "/home/zoe", "description": "Users", "message_count": 4, "total_tokens": 60},
+    *GOOSE_MESSAGES,
+]

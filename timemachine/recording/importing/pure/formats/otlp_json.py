@@ -5,7 +5,7 @@ names, else to a session for its trace. `/v1/traces` does the same, but here all
 is placed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -33,20 +33,25 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return the sessions that the spans name. Raises `InvalidInput` (`unknown_format`) if there are no spans."""
+    records = reader.records(_has_spans, "It has no `resourceSpans`.")
+    return sessions_of_spans(reader, (span for record in records for span in of_document(record)))
+
+
+def sessions_of_spans(reader: Reader, spans: Iterable[Span | Refused]) -> ParsedFile:
+    """Return the sessions that spans of any encoding name. Raises `InvalidInput` (`unknown_format`) if there are none."""
     found: list[tuple[Span, ActionDraft]] = []
-    for record in reader.records(_has_spans, "It has no `resourceSpans`."):
-        for span in of_document(record):
-            if isinstance(span, Refused):
-                reader.skip(span.reason)
-                continue
-            draft = draft_of(span)
-            try:
-                check_action(draft)
-            except InvalidInput as why:
-                reader.skip(why.message)
-            else:
-                reader.use()
-                found.append((span, draft))
+    for span in spans:
+        if isinstance(span, Refused):
+            reader.skip(span.reason)
+            continue
+        draft = draft_of(span)
+        try:
+            check_action(draft)
+        except InvalidInput as why:
+            reader.skip(why.message)
+        else:
+            reader.use()
+            found.append((span, draft))
     if not found:
         raise reader.refusal("it has no span that can be recorded.")
     found.sort(key=lambda each: (each[0].began, -each[0].ended, each[0].id))
