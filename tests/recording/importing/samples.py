@@ -241,6 +241,7 @@ SAMPLES: dict[str, list[bytes]] = {
     "claude_ai": [document([exports.CLAUDE_AI]), exports.CLAUDE_AI_ARCHIVE],
     "phoenix": [lines(*spans.PHOENIX_ROWS), document(spans.PHOENIX_API)],
     "goose": [document(chats.GOOSE), lines(*chats.GOOSE_LINES)],
+    "autogen": [document(chats.AUTOGEN), document(chats.AUTOGEN_CHAT), document(chats.AUTOGEN_BY_AGENT)],
     "codex_older": [lines(*chats.CODEX_OLDER), document(chats.CODEX_OLDER_DOCUMENT)],
     "codex_exec": [lines(*chats.CODEX_EXEC), lines(*chats.CODEX_EXEC_EARLY)],
     "tau2_bench": [document(chats.TAU2), document(chats.TAU2_VOICE)],

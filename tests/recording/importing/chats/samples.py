@@ -288,3 +288,35 @@ GOOSE_LINES = [
     {"working_dir": "/home/zoe", "description": "Users", "message_count": 4, "total_tokens": 60},
     *GOOSE_MESSAGES,
 ]
+AUTOGEN: dict[str, Any] = {
+    "messages": [
+        {"source": "user", "models_usage": None, "metadata": {}, "created_at": "2026-03-01T10:00:00Z",
+         "content": "Who is 7?", "type": "TextMessage"},
+        {"source": "planner", "models_usage": None, "created_at": "2026-03-01T10:00:01Z", "content": "A name.",
+         "type": "ThoughtEvent"},
+        {"source": "planner", "models_usage": {"prompt_tokens": 50, "completion_tokens": 5},
+         "created_at": "2026-03-01T10:00:02Z", "type": "ToolCallRequestEvent",
+         "content": [{"id": "k1", "name": "find", "arguments": '{"id": 7}'}]},
+        {"source": "planner", "models_usage": None, "created_at": "2026-03-01T10:00:03Z", "type": "ToolCallExecutionEvent",
+         "content": [{"call_id": "k1", "name": "find", "content": "no 7", "is_error": True}]},
+        {"source": "writer", "models_usage": {"prompt_tokens": 60, "completion_tokens": 3},
+         "created_at": "2026-03-01T10:00:04Z", "content": "Nobody.", "type": "TextMessage"},
+        {"source": "writer", "content": "writer", "type": "MemoryQueryEvent", "created_at": "2026-03-01T10:00:05Z"},
+    ],
+    "stop_reason": "done",
+}  # fmt: skip
+AUTOGEN_CHAT: dict[str, Any] = {
+    "chat_id": 7,
+    "chat_history": [
+        {"role": "assistant", "name": "user_proxy", "content": "Who is 7?"},
+        {"role": "assistant", "name": "helper", "content": None,
+         "tool_calls": [{"id": "k1", "type": "function", "function": {"name": "find", "arguments": '{"id": 7}'}}]},
+        {"role": "tool", "name": "user_proxy", "content": "Zoë",
+         "tool_responses": [{"tool_call_id": "k1", "role": "tool", "content": "Zoë"}]},
+        "half",
+    ],
+    "summary": "Zoë",
+    "cost": {"usage_including_cached_inference": {
+        "total_cost": 0.02, "gpt-x": {"cost": 0.02, "prompt_tokens": 80, "completion_tokens": 9, "total_tokens": 89}}},
+}  # fmt: skip
+AUTOGEN_BY_AGENT = {"chat_messages": {"helper": AUTOGEN_CHAT["chat_history"][:3], "nobody": [], "odd": 7}}
