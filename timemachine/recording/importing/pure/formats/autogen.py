@@ -110,7 +110,7 @@ def _session(messages: list[Any], rest: JsonObject, partner: str | None, reader:
 
 
 def _end(rest: JsonObject, ids: Ids) -> ActionDraft:
-    """Return what a file has beside its messages, with the cost and tokens of all models."""
+    """Return what a file has in addition to its messages, with the cost and tokens of all models."""
     cost = record_at(rest, "cost")
     spent = record_at(cost, _SUM) or cost
     by_model = [each for each in spent.values() if isinstance(each, dict)]
