@@ -177,3 +177,17 @@ def test_a_sub_agent_of_a_sub_agent_stands_under_its_call() -> None:
 
     (anchor,) = session.anchors
     assert (anchor.id, anchor.agent, anchor.parent) == ("agent-b2", "agent-a1", "s2/1")
+
+
+@pytest.mark.parametrize("agent_id", ["a" * 101, "a\n", "ä", "", 7])
+def test_an_id_that_cannot_be_looked_up_is_none(agent_id: Any) -> None:
+    assert placed(side("Go", "s1", agentId=agent_id))[0][3:] == ("sub-agent", None)
+    assert session_of(answer(message={"id": agent_id})).actions[0].metadata is None
+
+
+def test_an_overlong_type_is_not_a_name() -> None:
+    assert placed(side("Go", "s1", agentId="a1", attributionAgent="x" * 101))[0][3] == "agent-a1"
+
+
+def test_a_step_is_not_its_own_parent() -> None:
+    assert placed(side("Go", "agent-a1", agentId="a1"))[0][4] is None

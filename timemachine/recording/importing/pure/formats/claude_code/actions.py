@@ -27,6 +27,7 @@ from timemachine.llm.pure.price_conditions import price_conditions
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
 from timemachine.recording.importing.pure.formats.claude_code.branches import rewound_in
+from timemachine.recording.importing.pure.formats.claude_code.ids import id_at
 from timemachine.recording.importing.pure.formats.claude_code.queue import Queued, is_by_a_person, queued_in
 from timemachine.recording.importing.pure.formats.claude_code.sub_agents import (
     AGENT_ID,
@@ -40,7 +41,6 @@ from timemachine.recording.importing.pure.values import (
     list_at,
     moment,
     record_at,
-    short_text_at,
     text_at,
     text_of_content,
 )
@@ -314,8 +314,8 @@ def _call_action(call: _Call, stem: ActionDraft) -> ActionDraft:
 def _ids_of_answer(record: JsonObject) -> JsonObject | None:
     """Return the ids that Anthropic's API gave the answer and its request, by which copies of it are recognised."""
     ids = {
-        MESSAGE_ID: short_text_at(record_at(record, "message"), "id"),
-        "request_id": short_text_at(record, "requestId"),
+        MESSAGE_ID: id_at(record_at(record, "message"), "id"),
+        "request_id": id_at(record, "requestId"),
     }
     return {name: value for name, value in ids.items() if value is not None} or None
 

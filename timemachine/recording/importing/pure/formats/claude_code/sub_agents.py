@@ -16,11 +16,10 @@ from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
+from timemachine.recording.importing.pure.formats.claude_code.ids import id_at
 from timemachine.recording.importing.pure.values import (
     list_at,
     record_at,
-    short_text,
-    short_text_at,
     text_at,
     text_of_content,
 )
@@ -29,6 +28,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 STARTING_TOOLS: Final = frozenset({"Agent", "Task"})
 AGENT_ID: Final = "agent_id"
 """In the metadata of the result of a call that started a sub-agent."""
+_LONGEST_TYPE: Final = 100
 _NAMED_IN_RESULT: Final = re.compile(r"^agentId: ([A-Za-z0-9_-]{1,100})\b", re.MULTILINE)
 
 
@@ -80,10 +80,10 @@ def sub_agents_in(lines: Sequence[Line]) -> SubAgents:
                 started_by[key] = found[0]
     types = dict(_types(lines, of_line))
     given_of: dict[str | None, Mapping[str, Any]] = dict(calls)
-    kinds = {
-        key: short_text(types.get(key) or text_at(given_of.get(started_by.get(key)), "subagent_type"))
-        for key in keys
-    }
+    kinds: dict[str | int, str | None] = {}
+    for key in keys:
+        kind = types.get(key) or text_at(given_of.get(started_by.get(key)), "subagent_type")
+        kinds[key] = kind if kind and len(kind) <= _LONGEST_TYPE else None
     return SubAgents(of_line=of_line, names=dict(_names(keys, kinds)), started_by=started_by)
 
 
@@ -104,7 +104,9 @@ def under_their_calls(actions: Iterable[ActionDraft], found: SubAgents) -> list[
         for key, name in found.names.items()
     }
     return [
-        replace(each, parent=under[each.agent]) if each.parent is None and each.agent in under else each
+        replace(each, parent=under[each.agent])
+        if each.parent is None and each.agent in under and under[each.agent] != each.id
+        else each
         for each in every
     ]
 
@@ -146,7 +148,7 @@ def _keys(lines: Sequence[Line]) -> Iterator[tuple[int, str | int]]:
         if line.record.get("isSidechain") is not True:
             continue
         above = of_uuid.get(text_at(line.record, "parentUuid") or "")
-        own = short_text_at(line.record, "agentId")
+        own = id_at(line.record, "agentId")
         begins = line.record.get("parentUuid", 0) is None
         key = own or above or (line.number if begins or latest is None else latest)
         latest = key
@@ -170,11 +172,11 @@ def _named_calls(lines: Sequence[Line], starting: AbstractSet[str]) -> Iterator[
     for line in lines:
         progress = record_at(line.record, "data")
         if progress.get("type") == "agent_progress":
-            yield from _pair(short_text_at(progress, "agentId"), text_at(line.record, "parentToolUseID"))
+            yield from _pair(id_at(progress, "agentId"), text_at(line.record, "parentToolUseID"))
         for block in list_at(record_at(line.record, "message"), "content"):
             if record_at(block).get("type") == "tool_result":
                 call_id = text_at(block, "tool_use_id")
-                named = short_text_at(record_at(line.record, "toolUseResult"), "agentId")
+                named = id_at(record_at(line.record, "toolUseResult"), "agentId")
                 yield from _pair(named or (_named_in_text(block) if call_id in starting else None), call_id)
 
 
