@@ -36,7 +36,7 @@ BEGIN
         coalesce(sum(a.duration_ms), 0),
         sum(a.cost_usd),
         count(*) FILTER (WHERE a.cost_usd IS NULL AND (
-            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call') AND (a.input_tokens > 0 OR a.output_tokens > 0))
+            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call', 'event') AND (a.input_tokens > 0 OR a.output_tokens > 0))
         )),
         count(*) FILTER (WHERE a.cached),
         sum(a.saved_usd) FILTER (WHERE a.cached),
@@ -91,7 +91,7 @@ BEGIN
         coalesce(sum(a.duration_ms), 0),
         sum(a.cost_usd),
         count(*) FILTER (WHERE a.cost_usd IS NULL AND (
-            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call') AND (a.input_tokens > 0 OR a.output_tokens > 0))
+            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call', 'event') AND (a.input_tokens > 0 OR a.output_tokens > 0))
         )),
         count(*) FILTER (WHERE a.cached),
         sum(a.saved_usd) FILTER (WHERE a.cached),

@@ -16,6 +16,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import detect_format
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.totals import summary_of
 
 FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
     "formats-refused/cline_api_conversation_history.json": (
@@ -48,6 +49,17 @@ FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
          "input_tokens": 10, "output_tokens": 5, "cost": 0.01, "models": {"anthropic:claude-sonnet-4-5"}},
     ),
 }  # fmt: skip
+
+TOTALS_OF_TRACES: dict[str, dict[str, Any]] = {
+    "otel-agent-without-calls": {"input_tokens": 5_000, "output_tokens": 900, "cost_usd": 2.42, "unknown_cost_calls": 0, "tool_calls": 1},
+    "otel-claude-code-spans": {"calls": 1, "tool_calls": 1, "input_tokens": 21_010, "output_tokens": 300, "cost_usd": 0.01428},
+    "otel-embeddings-never-priced": {"calls": 1, "input_tokens": 1_400, "output_tokens": None, "cost_usd": 0.000182},
+    "otel-operation-cost": {"calls": 1, "input_tokens": 100_000, "output_tokens": 1_000, "cost_usd": 0.36},
+    "otel-vercel-ai": {"calls": 1, "tool_calls": 1, "input_tokens": 2_000, "output_tokens": 200, "cost_usd": 0.007, "unknown_cost_calls": 0},
+    "otel-wrapper-spans-count-twice": {"calls": 1, "input_tokens": 1_000, "output_tokens": 100, "cost_usd": 0.0035, "unknown_cost_calls": 0},
+    "langfuse-usage-buckets": {"calls": 1, "input_tokens": 9_510, "output_tokens": 50, "cost_usd": 0.005355},
+}  # fmt: skip
+"""Traces, as `timemachine session totals` shows them."""
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +151,13 @@ def test_calls_with_equal_ids_in_other_sessions_are_no_copies(cases: Path, proje
         import_file(project, (cases / f"claude-price-modifiers/{name}.jsonl").read_bytes(), by="test")
     assert Action.objects.filter(kind="llm_call", copied_from__isnull=True).count() == 3
     assert not Session.objects.exclude(parent=None).exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", TOTALS_OF_TRACES)
+def test_a_trace_has_the_totals_of_its_calls(cases: Path, project: Project, name: str) -> None:
+    (imported,) = import_file(project, (cases / name / "a.json").read_bytes(), by="test").sessions
+    found = summary_of(imported.session).model_dump()
+    found |= {"calls": found["kinds"].get("llm_call", 0), "tool_calls": found["kinds"].get("tool_call", 0)}
+    expected = TOTALS_OF_TRACES[name]
+    assert {each: found[each] for each in expected} == expected

@@ -1,5 +1,6 @@
 """Import the file of another tool: all of its sessions or none, with a report that accounts for every line."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
@@ -16,12 +17,14 @@ from timemachine.recording.importing.pure.formats.timemachine import draft_of
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
 from timemachine.recording.importing.queries import ImportCounts, imports_of
+from timemachine.recording.otel.sums import settle_sums
 from timemachine.recording.sessions.branches import Parent
 from timemachine.recording.sessions.commands import (
     MOST_ACTIONS,
     append,
     describe,
     end_imported,
+    known_ids,
     locked,
     start_session,
 )
@@ -128,17 +131,19 @@ def _import_session(
     draft = linked(session, draft)
     known = _already_recorded(session, draft) if draft.numbered else 0
     progress.done += known
-    for start in range(known, len(draft.actions), MOST_ACTIONS):
-        batch = draft.actions[start : start + MOST_ACTIONS]
+    actions = _with_settled_sums(session, draft.actions) if draft.traced else draft.actions
+    corrections = len(actions) - len(draft.actions)
+    for start in range(known, len(actions), MOST_ACTIONS):
+        batch = actions[start : start + MOST_ACTIONS]
         own = draft.numbered
-        append(session.id, batch if own else priced(batch), imported=True, as_it_is=own)
+        append(session.id, batch if own or draft.traced else priced(batch), imported=True, as_it_is=own)
         progress.done += len(batch)
     ended = end_imported(session.id, ended=draft.ended_at)
     if draft.ids_are_global:
         link_branches(ended, copies.branch)
     if ended.name in draft.earlier_names:
         describe(ended, name=draft.name)
-    added = ended.last_sequence - before
+    added = ended.last_sequence - before - corrections
     return ImportedSession(
         session=ended,
         actions=len(draft.actions),
@@ -146,6 +151,15 @@ def _import_session(
         deleted_before=deleted,
         deleted_turns=0 if is_new else ended.erased_turns.count(),
     )
+
+
+def _with_settled_sums(session: Session, actions: Sequence[ActionDraft]) -> Sequence[ActionDraft]:
+    """Return the spans as they are recorded, then corrections of spans that an earlier file brought."""
+    known = known_ids([(session.id, str(each.id)) for each in actions])
+    new = [each for each in actions if (session.id, str(each.id)) not in known]
+    made = settle_sums({session.id: priced(new)})[session.id]
+    settled = {each.id: each for each in made}
+    return [*(settled.pop(each.id, each) for each in actions), *settled.values()]
 
 
 def _get_or_start(project: Project, draft: SessionDraft, format_name: str, by: str) -> Session:

@@ -27,7 +27,9 @@ from timemachine.recording.otel.pure import session_identity
 from timemachine.recording.otel.pure.decoding import Refused
 from timemachine.recording.otel.pure.drafts import draft_of, moment, resent_event
 from timemachine.recording.otel.pure.span import Span
+from timemachine.recording.otel.pure.sums import counted_once
 from timemachine.recording.otel.sql import describe_session, insert_traces, lock_project
+from timemachine.recording.otel.sums import settle_sums
 from timemachine.recording.sessions import action_rows
 from timemachine.recording.sessions.commands import append_new, known_ids, locked, start_session
 from timemachine.recording.sessions.models import Session
@@ -119,7 +121,8 @@ def _record_with_retries(items: Sequence[_Item]) -> None:
 @transaction.atomic
 def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
     """Record the items of one sender; return the sessions, each with its spans."""
-    drafts = {id(item.span): item.draft for item in items}
+    once = counted_once([item.draft for item in items])
+    drafts = {id(item.span): draft for item, draft in zip(items, once, strict=True)}
     recorded = _by_session(items[0].project, [item.span for item in items], items[0].by)
     sessions = locked([session.id for session, _ in recorded])
     known = _known((session, drafts[id(span)].id) for session, spans in recorded for span in spans)
@@ -127,7 +130,9 @@ def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
         session.id: _new_drafts(session, [drafts[id(span)] for span in spans], known[session.id])
         for session, spans in recorded
     }
-    append_new((sessions[key], priced(some, recorded_price_if_known)) for key, some in new.items())
+    empty = {key for key, session in sessions.items() if not session.last_sequence}
+    new = settle_sums({key: priced(some, recorded_price_if_known) for key, some in new.items()}, empty=empty)
+    append_new((sessions[key], some) for key, some in new.items())
     return recorded
 
 

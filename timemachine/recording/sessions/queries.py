@@ -18,7 +18,7 @@ from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions.deletions import KEY, deletion_of, session_deleted
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, SPENDING
 
 _NAMED: Final = 5
 """Maximum number of checkpoints that an error message lists."""
@@ -26,7 +26,7 @@ FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
 """Actions that recorded an error."""
 IS_MODEL_CALL: Final = Q(model__isnull=False) | Q(kind__in=MODEL_CALLS)
 UNKNOWN_COST: Final = Q(cost_usd=None) & (
-    Q(model__isnull=False) | (Q(kind__in=MODEL_CALLS) & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0)))
+    Q(model__isnull=False) | (Q(kind__in=SPENDING) & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0)))
 )
 """Model calls with unknown cost, as `is_unknown_cost` defines them. They are in no sum and are counted separately."""
 # An invalid or incomplete time with an hour. A session's key may look like a date, but a text with an hour is meant as a time.

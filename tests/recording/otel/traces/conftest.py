@@ -10,6 +10,7 @@ from tests.api.conftest import Program, api, stranger
 from tests.recording.otel.spans.test_decoding import as_json, request
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import CORRECTION
 
 __all__ = ["api", "stranger"]
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
@@ -45,7 +46,7 @@ def exporter(api: Program) -> Exporter:
 
 
 def recorded(project: Project) -> dict[str, Any]:
-    """Every session by key: its action count, its tokens, and each action by name with the name of its parent."""
+    """Every session by key: its tokens, and each action by name with the name of its parent, except corrections of sums."""
     found = {}
     for session in Session.objects.filter(project=project):
         actions = list(Action.objects.filter(session=session).order_by("sequence"))
@@ -53,7 +54,9 @@ def recorded(project: Project) -> dict[str, Any]:
         names = {each.client_id: each.name for each in actions}
         found[session.key] = {
             "actions": sorted(
-                (each.name or "", each.kind, names.get(each.parent_id_given)) for each in actions
+                (each.name or "", each.kind, names.get(each.parent_id_given))
+                for each in actions
+                if not (each.client_id or "").endswith(CORRECTION)
             ),
             "input_tokens": session.input_tokens,
             "cost_usd": session.cost_usd,

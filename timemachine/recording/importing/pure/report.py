@@ -34,7 +34,8 @@ class SessionDraft:
     `ids_are_global`: the tool copies steps into other sessions with the ids that they have, so a step with the same id is the same.
 
     `numbered` actions are stored exactly as exported, from here or another server: the first one is step 1, nothing
-    is derived or added, and an id may be missing.
+    is derived or added, and an id may be missing. `traced` actions are spans: those around others state their sums
+    again.
     """
 
     key: str
@@ -54,6 +55,7 @@ class SessionDraft:
     earlier_names: tuple[str, ...] = ()
     ids_are_global: bool = False
     numbered: bool = False
+    traced: bool = False
 
 
 class LineSkipped(Schema):

@@ -7,7 +7,7 @@ first. The complete span is the action's source.
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from timemachine.recording.otel.pure import kinds
+from timemachine.recording.otel.pure import claude_code, kinds
 from timemachine.recording.otel.pure.attributes import Attributes, cached_of, saved_of, was_recorded
 from timemachine.recording.otel.pure.kinds import Kind, kind_of
 from timemachine.recording.otel.pure.messages import input_of, output_of
@@ -21,10 +21,12 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 def draft_of(span: Span) -> ActionDraft:
     """Return the action of a span."""
-    attributes = Attributes(span.attributes)
-    kind = kind_of(attributes)
+    attributes = Attributes(claude_code.with_common_names(span))
+    kind = kind_of(span)
     error_type, error_message = _error(span, attributes)
     is_call = kind == kinds.CALL
+    # other spans state the sums of their calls; `sums` decides whether these count
+    is_counted = is_call or kind.kind == "event"
     is_timed = was_recorded(attributes, "duration_ms") and span.began and span.ended >= span.began
     duration_ms = (span.ended - span.began) / 1e6 if is_timed else None
     return ActionDraft(
@@ -36,7 +38,7 @@ def draft_of(span: Span) -> ActionDraft:
         name=span.name or None,
         agent=agent_of(attributes),
         tool=_tool(kind, span, attributes),
-        call_id=attributes.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"),
+        call_id=attributes.text("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id"),
         tags=_tags(attributes),
         started_at=moment(span.began) if was_recorded(attributes, "started_at") else None,
         duration_ms=duration_ms,
@@ -44,11 +46,10 @@ def draft_of(span: Span) -> ActionDraft:
         output=output_of(span, attributes),
         error_type=error_type,
         error_message=error_message,
-        # in other spans these are sums over their calls; they stay in the source
-        model=model_of(attributes) if is_call else None,
+        model=model_of(attributes) if is_counted else None,
         parameters=parameters_of(attributes) if is_call else None,
-        usage=usage_of(attributes) if is_call else None,
-        cost_usd=cost_of(attributes) if is_call else None,
+        usage=usage_of(attributes) if is_counted else None,
+        cost_usd=cost_of(attributes) if is_counted else None,
         cached=cached_of(attributes) if is_call else None,
         saved_usd=saved_of(attributes) if is_call else None,
         retrieval=retrieval_of(attributes) if kind.kind == "find" else None,
@@ -77,7 +78,9 @@ def action_id(trace: str, span: str) -> str:
 
 def agent_of(attributes: Attributes) -> str | None:
     """Return the agent that the span names."""
-    return attributes.text("gen_ai.agent.name", "agent.name", "gen_ai.agent.id")
+    return attributes.text(
+        "gen_ai.agent.name", "agent.name", "agent_name", "gen_ai.agent.id", "ai.telemetry.functionId"
+    )
 
 
 def moment(nanoseconds: int) -> datetime | None:
@@ -89,7 +92,13 @@ def _tool(kind: Kind, span: Span, attributes: Attributes) -> str | None:
     if kind != kinds.TOOL:
         return None
     return (
-        attributes.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name", "tool_call.function.name")
+        attributes.text(
+            "gen_ai.tool.name",
+            "tool.name",
+            "traceloop.entity.name",
+            "tool_call.function.name",
+            "ai.toolCall.name",
+        )
         or span.name
         or None
     )

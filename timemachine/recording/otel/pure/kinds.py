@@ -1,6 +1,7 @@
 """Classify spans by the conventions that name their kind.
 
-OpenTelemetry's GenAI conventions (`gen_ai.operation.name`), OpenInference (`openinference.span.kind`), OpenLLMetry
+OpenTelemetry's GenAI conventions (`gen_ai.operation.name`), Vercel's AI SDK (`ai.operationId`, else the first word of
+`operation.name`), Claude Code (the name of the span), OpenInference (`openinference.span.kind`), OpenLLMetry
 (`traceloop.span.kind`), Langfuse (`langfuse.observation.type`) and MLflow (`mlflow.spanType`). Any other span is an
 event.
 """
@@ -8,6 +9,8 @@ event.
 from typing import Final, NamedTuple
 
 from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.otel.pure.claude_code import is_of_claude_code
+from timemachine.recording.otel.pure.span import Span
 
 
 class Kind(NamedTuple):
@@ -25,17 +28,16 @@ MEMORY: Final = Kind("memory_op", "agent")
 AGENT: Final = Kind("event", "agent")
 PLAIN: Final = Kind("event")
 
+EMBEDDINGS: Final = "embeddings"
 _OPERATIONS: Final = {
     "chat": CALL,
     "generate_content": CALL,
     "text_completion": CALL,
     "completion": CALL,
-    "embeddings": CALL,
+    "image_generation": CALL,
+    EMBEDDINGS: CALL,
     "execute_tool": TOOL,
     "retrieval": FIND,
-    "invoke_agent": AGENT,
-    "create_agent": AGENT,
-    "invoke_workflow": AGENT,
 }
 _KINDS: Final = {
     "llm": CALL,
@@ -60,11 +62,33 @@ _NAMED: Final = (
     "langfuse.observation.type",
     "mlflow.spanType",
 )
-_CALLED: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "llm.request.type")
+_REQUEST_TYPE: Final = "llm.request.type"
+_CALLED: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name")
+_CLAUDE_CODE: Final = {
+    "claude_code.interaction": AGENT,
+    "claude_code.llm_request": CALL,
+    "claude_code.api_request": CALL,
+    "claude_code.tool": TOOL,
+}
+"""Other spans of Claude Code, such as the parts of a tool's execution, are events."""
+_AI_SDK: Final = "ai."
+_AI_SDK_CALLS: Final = (".doGenerate", ".doStream", ".doEmbed")
 
 
-def kind_of(attributes: Attributes) -> Kind:
-    """Return the kind of a span, by the most specific convention that names it."""
+def kind_of(span: Span) -> Kind:
+    """Return the kind of a span, by the most specific convention that names it.
+
+    A span with another operation, such as `agent_step`, is no model call even if it names a model.
+    """
+    attributes = Attributes(span.attributes)
+    if is_of_claude_code(span):
+        return _CLAUDE_CODE.get(span.name, PLAIN)
+    if (called := ai_sdk_operation(attributes)) is not None:
+        return TOOL if called == "ai.toolCall" else CALL if called.endswith(_AI_SDK_CALLS) else AGENT
+    return _of_convention(attributes)
+
+
+def _of_convention(attributes: Attributes) -> Kind:
     operation = (attributes.text("gen_ai.operation.name") or "").lower()
     if "memory" in operation:
         return MEMORY
@@ -72,4 +96,23 @@ def kind_of(attributes: Attributes) -> Kind:
     known = [kind for kind in (_OPERATIONS.get(operation), *map(_KINDS.get, named)) if kind is not None]
     if known:
         return known[0]
+    if attributes.first(_REQUEST_TYPE) is not None:
+        return CALL
+    if operation:
+        return AGENT
     return CALL if attributes.first(*_CALLED) is not None else PLAIN
+
+
+def ai_sdk_operation(attributes: Attributes) -> str | None:
+    """Return what a span of Vercel's AI SDK did, such as `ai.generateText.doGenerate`; None for other spans."""
+    written = attributes.text("ai.operationId", "operation.name") or ""
+    return written.split()[0] if written.startswith(_AI_SDK) else None
+
+
+def is_embedding(attributes: Attributes) -> bool:
+    """Return whether the span computes embeddings: it reads tokens and writes none."""
+    named = {attributes.text(name) for name in ("gen_ai.operation.name", *_NAMED)}
+    kinds = {each.strip('"').lower() for each in named if each}
+    return bool(kinds & {EMBEDDINGS, "embedding"}) or (ai_sdk_operation(attributes) or "").endswith(
+        ".doEmbed"
+    )

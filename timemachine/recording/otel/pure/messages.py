@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.otel.pure.attributes import Attributes, parsed_json
 from timemachine.recording.otel.pure.span import Span
 
 _INPUT_EVENTS: Final = {
@@ -14,9 +14,9 @@ _INPUT_EVENTS: Final = {
     "gen_ai.tool.message": "tool",
 }
 _OUTPUT_EVENT: Final = "gen_ai.choice"
+_OF_THE_SENDER: Final = ("gen_ai.system", "gen_ai.provider.name")
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _IN: Final = (
-    "gen_ai.tool.call.arguments",
     "gen_ai.retrieval.query.text",
     "gen_ai.memory.query.text",
     "langfuse.observation.input",
@@ -25,24 +25,38 @@ _IN: Final = (
     "input.value",
     "gen_ai.prompt",
     "tool.parameters",
+    "ai.toolCall.args",
+    "ai.prompt",
+    "ai.values",
+    "ai.value",
+    "tool_arguments",
+    "request_data",
 )
 _OUT: Final = (
-    "gen_ai.tool.call.result",
     "gen_ai.memory.records",
     "langfuse.observation.output",
     "mlflow.spanOutputs",
     "traceloop.entity.output",
     "output.value",
     "gen_ai.completion",
+    "ai.toolCall.result",
+    "ai.response.object",
+    "tool_response",
+    "final_result",
+    "response_data",
 )
 
 
 def input_of(span: Span, attributes: Attributes) -> Any:
-    """Return the messages that a model received, or other input; None if not recorded."""
+    """Return the messages that a model received, or other input; None if not recorded. Messages that a tool received
+    are its arguments."""
     details = _details(span)
+    arguments = attributes.value("gen_ai.tool.call.arguments")
     return (
-        attributes.value("gen_ai.input.messages")
+        arguments
+        or attributes.value("gen_ai.input.messages")
         or details.value("gen_ai.input.messages")
+        or attributes.value("ai.prompt.messages")
         or _messages(attributes.listed("llm.input_messages"))
         or attributes.listed("gen_ai.prompt")
         or [
@@ -56,9 +70,12 @@ def input_of(span: Span, attributes: Attributes) -> Any:
 
 def output_of(span: Span, attributes: Attributes) -> Any:
     """Return the output: the text if it is one message of text only, else the messages or the value."""
+    if (result := attributes.value("gen_ai.tool.call.result")) is not None:
+        return result
     messages = (
         attributes.value("gen_ai.output.messages")
         or _details(span).value("gen_ai.output.messages")
+        or _ai_sdk_answer(attributes)
         or _messages(attributes.listed("llm.output_messages"))
         or attributes.listed("gen_ai.completion")
         or [_of_event(each.attributes, "assistant") for each in span.events if each.name == _OUTPUT_EVENT]
@@ -70,7 +87,22 @@ def output_of(span: Span, attributes: Attributes) -> Any:
 
 
 def _details(span: Span) -> Attributes:
-    return Attributes(next((each.attributes for each in span.events if each.name == _DETAILS), {}))
+    """Return the attributes of the events with messages together; some senders write one for the input and one for the
+    output."""
+    found: JsonObject = {}
+    for each in span.events:
+        if each.name == _DETAILS:
+            found = {**each.attributes, **found}
+    return Attributes(found)
+
+
+def _ai_sdk_answer(attributes: Attributes) -> list[Any]:
+    """Return the answer that Vercel's AI SDK recorded, with the tool calls in it, as one message."""
+    text = attributes.text("ai.response.text")
+    calls = attributes.value("ai.response.toolCalls")
+    if text is None and not calls:
+        return []
+    return [{"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}]
 
 
 def _messages(listed: Sequence[Any]) -> list[Any]:
@@ -82,7 +114,14 @@ def _messages(listed: Sequence[Any]) -> list[Any]:
 
 
 def _of_event(attributes: Mapping[str, Any], role: str) -> JsonObject:
-    return {"role": role, **{name: value for name, value in attributes.items() if name != "gen_ai.system"}}
+    """Return the message of an event, with JSON in its texts parsed. The message of a choice is the message itself."""
+    found = {name: parsed_json(value) for name, value in attributes.items() if name not in _OF_THE_SENDER}
+    message = found.pop("message", None)
+    if isinstance(message, dict):
+        found = {**found, **message}
+    elif message is not None:
+        found["content"] = message
+    return {"role": role, **found}
 
 
 def _only_text(messages: Any) -> str | None:
@@ -92,10 +131,10 @@ def _only_text(messages: Any) -> str | None:
     message = messages[0]
     if any(message.get(name) for name in ("tool_calls", "function_call", "refusal")):
         return None
-    parts = message.get("parts")
+    parts = message.get("parts", message.get("content"))
     if isinstance(parts, list):
         part = parts[0] if len(parts) == 1 and isinstance(parts[0], dict) else {}
-        text = part.get("content") if part.get("type") == "text" else None
+        text = part.get("content", part.get("text")) if part.get("type", "text") == "text" else None
     else:
-        text = message.get("content")
+        text = parts
     return text if isinstance(text, str) and text else None

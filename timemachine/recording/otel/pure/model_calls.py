@@ -1,11 +1,15 @@
 """The model call of a span: model, parameters, usage and cost."""
 
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from typing import Final
+from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.otel.pure.attributes import Attributes, parsed_json
+from timemachine.recording.otel.pure.kinds import EMBEDDINGS, ai_sdk_operation, is_embedding
+from timemachine.recording.otel.pure.usage_buckets import cost_of_buckets, usage_of_buckets
 from timemachine.recording.sessions.pure.draft import Usage
+from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
 _PROVIDERS: Final = {
     "azure.ai.openai": "azure",
@@ -24,44 +28,80 @@ _PROVIDERS: Final = {
     "mistralai": "mistral",
     "x_ai": "xai",
 }
+_FRAMEWORKS: Final = frozenset({"strands-agents"})
+"""What some frameworks write as the provider: their own name. The provider of their models is not recorded."""
+_AI_SDK_PROVIDERS: Final = {
+    "amazon-bedrock": "bedrock",
+    "azure": "azure",
+    "azure-openai": "azure",
+    "google.generative-ai": "gemini",
+    "google.vertex": "vertex",
+}
+"""Vercel's AI SDK adds the interface to the provider's name: `openai.chat`, `google.vertex.chat`."""
 _REQUEST: Final = "gen_ai.request."
+_SETTINGS: Final = "ai.settings."
 _USAGE: Final = {
     "input_tokens": (
         "gen_ai.usage.input_tokens",
         "gen_ai.usage.prompt_tokens",
+        "gen_ai.aggregated_usage.input_tokens",
         "llm.token_count.prompt",
         "llm.usage.prompt_tokens",
+        "ai.usage.inputTokens",
+        "ai.usage.promptTokens",
+        "ai.usage.tokens",
     ),
     "output_tokens": (
         "gen_ai.usage.output_tokens",
         "gen_ai.usage.completion_tokens",
+        "gen_ai.aggregated_usage.output_tokens",
         "llm.token_count.completion",
         "llm.usage.completion_tokens",
+        "ai.usage.outputTokens",
+        "ai.usage.completionTokens",
     ),
-    "total_tokens": ("gen_ai.usage.total_tokens", "llm.token_count.total", "llm.usage.total_tokens"),
+    "total_tokens": (
+        "gen_ai.usage.total_tokens",
+        "llm.token_count.total",
+        "llm.usage.total_tokens",
+        "ai.usage.totalTokens",
+    ),
     "cached_tokens": (
         "gen_ai.usage.cache_read.input_tokens",
         "gen_ai.usage.cache_read_input_tokens",
+        "gen_ai.aggregated_usage.cache_read.input_tokens",
         "llm.token_count.prompt_details.cache_read",
+        "ai.usage.inputTokenDetails.cacheReadTokens",
+        "ai.usage.cachedInputTokens",
     ),
     "cache_write_tokens": (
         "gen_ai.usage.cache_creation.input_tokens",
         "gen_ai.usage.cache_creation_input_tokens",
+        "gen_ai.usage.cache_write_input_tokens",
+        "gen_ai.aggregated_usage.cache_creation.input_tokens",
         "llm.token_count.prompt_details.cache_write",
+        "ai.usage.inputTokenDetails.cacheWriteTokens",
     ),
     "reasoning_tokens": (
         "gen_ai.usage.reasoning.output_tokens",
         "gen_ai.usage.reasoning_tokens",
         "llm.usage.reasoning_tokens",
         "llm.token_count.completion_details.reasoning",
+        "ai.usage.outputTokenDetails.reasoningTokens",
+        "ai.usage.reasoningTokens",
     ),
 }
-_LANGFUSE_USAGE: Final = {
-    "input_tokens": "input",
-    "output_tokens": "output",
-    "total_tokens": "total",
-    "cached_tokens": "input_cached_tokens",
+_ANTHROPIC_USAGE: Final = {
+    "input_tokens": "input_tokens",
+    "cached_tokens": "cache_read_input_tokens",
+    "cache_write_tokens": "cache_creation_input_tokens",
 }
+_COST: Final = (
+    "gen_ai.usage.cost",
+    "gen_ai.usage.total_cost",
+    "llm.cost.total",
+    "operation.cost",
+)
 
 
 def model_of(attributes: Attributes) -> str | None:
@@ -74,17 +114,35 @@ def model_of(attributes: Attributes) -> str | None:
         "reranker.model_name",
         "langfuse.observation.model.name",
         "mlflow.llm.model",
+        "ai.response.model",
+        "ai.model.id",
+        "model_name",
     )
     if model is None:
         return None
-    provider = attributes.text(
-        "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "mlflow.llm.provider"
-    )
+    provider = _provider(attributes)
     if provider is None:
         return model
-    provider = provider.strip().lower()
-    provider = _PROVIDERS.get(provider, provider.replace(":", "_").replace(" ", "_"))
     return model if model.startswith(f"{provider}:") else f"{provider}:{model}"
+
+
+def _provider(attributes: Attributes) -> str | None:
+    written = attributes.text(
+        "gen_ai.provider.name",
+        "gen_ai.system",
+        "llm.provider",
+        "llm.system",
+        "mlflow.llm.provider",
+        "ai.model.provider",
+    )
+    if written is None or written in _FRAMEWORKS:
+        return None
+    provider = written.strip().lower()
+    if ai_sdk_operation(attributes) is not None:
+        first = provider.partition(".")[0]
+        named = (name for prefix, name in _AI_SDK_PROVIDERS.items() if provider.startswith(prefix))
+        return next(named, first)
+    return _PROVIDERS.get(provider, provider.replace(":", "_").replace(" ", "_"))
 
 
 def parameters_of(attributes: Attributes) -> JsonObject | None:
@@ -98,12 +156,21 @@ def parameters_of(attributes: Attributes) -> JsonObject | None:
         for name, value in attributes.values.items()
         if name.startswith(_REQUEST) and name != "gen_ai.request.model"
     }
+    found |= {
+        name.removeprefix(_SETTINGS): value
+        for name, value in attributes.values.items()
+        if name.startswith(_SETTINGS)
+    }
     others = {
+        OPERATION: EMBEDDINGS if is_embedding(attributes) else None,
         "tools": attributes.value("gen_ai.tool.definitions", "mlflow.chat.tools")
-        or attributes.listed("llm.tools"),
+        or attributes.listed("llm.tools")
+        or _parsed(attributes.first("ai.prompt.tools")),
         "system_instructions": attributes.value("gen_ai.system_instructions"),
-        "finish_reasons": attributes.value("gen_ai.response.finish_reasons", "llm.finish_reason"),
-        "response_id": attributes.text("gen_ai.response.id"),
+        "finish_reasons": attributes.value(
+            "gen_ai.response.finish_reasons", "llm.finish_reason", "ai.response.finishReason"
+        ),
+        "response_id": attributes.text("gen_ai.response.id", "ai.response.id"),
         "prompt_template": attributes.text("llm.prompt_template.template"),
     }
     found |= {name: value for name, value in others.items() if value not in (None, [], "")}
@@ -111,27 +178,72 @@ def parameters_of(attributes: Attributes) -> JsonObject | None:
 
 
 def usage_of(attributes: Attributes) -> Usage | None:
-    """Return the tokens of the call; None if none were counted."""
+    """Return the tokens of the call, with cached tokens in the input; None if none were counted.
+
+    Anthropic's own counts leave cached tokens out. So does a sender that counts more of them than input.
+    """
+    own = _anthropic_usage(attributes)
+    if own is not None:
+        return own
     found = {name: attributes.whole_number(*names) for name, names in _USAGE.items()}
     details = attributes.value("langfuse.observation.usage_details")
-    if isinstance(details, dict):
-        counted = Attributes(details)
-        found |= {
-            name: counted.whole_number(key)
-            for name, key in _LANGFUSE_USAGE.items()
-            if found.get(name) is None
-        }
-    return Usage(**found) if any(count is not None for count in found.values()) else None
+    buckets = usage_of_buckets(details) if isinstance(details, dict) else None
+    if buckets is not None and found["input_tokens"] is None and found["output_tokens"] is None:
+        return with_cached_input(buckets)
+    return with_cached_input(Usage(**found)) if any(count is not None for count in found.values()) else None
+
+
+def with_cached_input(usage: Usage) -> Usage:
+    """Return the usage; if more tokens were cached than read, its input does not include them yet."""
+    cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
+    return _including_cached(usage) if cached > (usage.input_tokens or 0) else usage
+
+
+def _including_cached(usage: Usage) -> Usage:
+    if usage.input_tokens is None:
+        return usage
+    cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
+    return replace(usage, input_tokens=usage.input_tokens + cached)
+
+
+def _anthropic_usage(attributes: Attributes) -> Usage | None:
+    """Return the tokens that Anthropic counted, which Vercel's AI SDK passes on; its own count leaves out cached tokens
+    up to version 5 and includes them later."""
+    raw = _provider_metadata(attributes, "anthropic").get("usage")
+    counted = Attributes(raw if isinstance(raw, dict) else {})
+    found = {name: counted.whole_number(key) for name, key in _ANTHROPIC_USAGE.items()}
+    if found["input_tokens"] is None:
+        return None
+    written = attributes.whole_number(*_USAGE["output_tokens"])
+    return _including_cached(Usage(**found, output_tokens=written))
+
+
+def _provider_metadata(attributes: Attributes, provider: str) -> JsonObject:
+    metadata = attributes.value("ai.response.providerMetadata")
+    found = metadata.get(provider) if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def cost_of(attributes: Attributes) -> Decimal | None:
     """Return the cost of the call in US dollars as reported by the sender; None if not reported."""
-    reported = attributes.number("gen_ai.usage.cost", "gen_ai.usage.total_cost", "llm.cost.total")
+    reported = attributes.number(*_COST)
     details = attributes.value("langfuse.observation.cost_details")
     if reported is None and isinstance(details, dict):
-        reported = Attributes(details).number("total")
+        reported = cost_of_buckets(details)
+    if reported is None:
+        reported = _ai_sdk_cost(attributes)
     try:
         cost = None if reported is None else round(Decimal(repr(reported)), 12)
     except InvalidOperation:
         return None
     return cost if cost is not None and cost >= 0 else None
+
+
+def _ai_sdk_cost(attributes: Attributes) -> float | int | None:
+    """Return the cost that OpenRouter reports through Vercel's AI SDK."""
+    usage = _provider_metadata(attributes, "openrouter").get("usage")
+    return Attributes(usage).number("cost") if isinstance(usage, dict) else None
+
+
+def _parsed(value: Any) -> Any:
+    return [parsed_json(each) for each in value] if isinstance(value, list) else parsed_json(value)

@@ -14,6 +14,7 @@ _SESSION: Final = (
     "mlflow.trace.session",
     "traceloop.association.properties.session_id",
     "traceloop.association.properties.thread_id",
+    "ai.telemetry.metadata.sessionId",
 )
 _IN_METADATA: Final = ("thread_id", "session_id", "conversation_id")
 _METADATA: Final = ("metadata", "langfuse.trace.metadata", "mlflow.traceMetadata")
@@ -23,6 +24,7 @@ _USER: Final = (
     "langfuse.user.id",
     "mlflow.trace.user",
     "traceloop.association.properties.user_id",
+    "ai.telemetry.metadata.userId",
 )
 _NO_SERVICE: Final = "unknown_service"
 

@@ -12,7 +12,14 @@ from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft
-from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
+from timemachine.recording.sessions.pure.vocabulary import (
+    CORRECTION,
+    KINDS,
+    LAYERS,
+    MODES,
+    ROLES,
+    SIGNIFICANCES,
+)
 
 LARGEST_INTEGER = 2**63 - 1
 LARGEST_SMALL_INTEGER = 2**31 - 1
@@ -90,11 +97,14 @@ def check_action(draft: ActionDraft) -> None:
     _check_copied_from(draft.copied_from)
     _check_words(draft)
     _check_times(draft)
-    _check_cost("cost_usd", draft.cost_usd)
+    corrects = draft.kind == "event" and (draft.id or "").endswith(CORRECTION)
+    _check_cost("cost_usd", draft.cost_usd, -HIGHEST_COST if corrects else Decimal(0))
     _check_cost("saved_usd", draft.saved_usd)
     if draft.usage is not None:
         for field in draft.usage.__slots__:
-            _check_integer(f"usage.{field}", getattr(draft.usage, field), MOST_TOKENS)
+            _check_integer(
+                f"usage.{field}", getattr(draft.usage, field), MOST_TOKENS, -MOST_TOKENS if corrects else 0
+            )
     if draft.retrieval is not None:
         check_choice("retrieval.mode", draft.retrieval.mode, MODES)
         _check_hits(draft.retrieval.hits)
@@ -149,19 +159,19 @@ def _check_times(draft: ActionDraft) -> None:
     check_moment("started_at", draft.started_at)
 
 
-def _check_cost(field: str, dollars: Decimal | None) -> None:
+def _check_cost(field: str, dollars: Decimal | None, smallest: Decimal = Decimal(0)) -> None:
     if dollars is None:
         return
-    if not 0 <= dollars <= HIGHEST_COST or round(dollars, COST_DIGITS) != dollars:
+    if not smallest <= dollars <= HIGHEST_COST or round(dollars, COST_DIGITS) != dollars:
         raise _invalid(
             field,
-            f"`{field}` must be between 0 and {HIGHEST_COST:,} US dollars, with at most {COST_DIGITS} decimal digits.",
+            f"`{field}` must be between {smallest:,} and {HIGHEST_COST:,} US dollars, with at most {COST_DIGITS} decimal digits.",
         )
 
 
-def _check_integer(field: str, value: int | None, largest: int = LARGEST_INTEGER) -> None:
-    if value is not None and not 0 <= value <= largest:
-        raise _invalid(field, f"`{field}` must be between 0 and {largest:,}.")
+def _check_integer(field: str, value: int | None, largest: int = LARGEST_INTEGER, smallest: int = 0) -> None:
+    if value is not None and not smallest <= value <= largest:
+        raise _invalid(field, f"`{field}` must be between {smallest:,} and {largest:,}.")
 
 
 def _check_parent(draft: ActionDraft) -> None:

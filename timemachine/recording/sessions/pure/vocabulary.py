@@ -22,6 +22,8 @@ Status = Literal["recording", "ended"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 MODEL_CALLS: Final = ("ask", "llm_call")
 """Kinds that call a model. A step of another kind is a model call if it names a model."""
+SPENDING: Final = (*MODEL_CALLS, "event")
+"""Kinds whose tokens cost something: the event of an agent can have the sums of calls that were not recorded."""
 LAYERS: Final[tuple[str, ...]] = get_args(Layer)
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 SAME_ROLE: Final = {"assistant": "agent", "model": "agent", "human": "user", "developer": "system"}
@@ -41,13 +43,22 @@ MODES: Final = ("hybrid", "semantic", "lexical")
 PARTIAL_TEXT: Final = "partial_text"
 """The only field of a failed ask's output. The output is an object so that it is not mistaken for an answer, which is a text."""
 
+CORRECTION: Final = "/counted-below"
+"""The end of the id of an event that takes back the tokens and cost of the action above it: they are below zero. The calls
+that these are the sums of were recorded later."""
+
+OPERATION: Final = "operation"
+"""The call parameter that says what a call other than a chat did: `embeddings`, which write no tokens."""
+
 
 def is_unknown_cost(
     kind: str, *, model: str | None, cost_usd: object, input_tokens: int | None, output_tokens: int | None
 ) -> bool:
-    """Return whether a step is a model call with unknown cost: it names a model or has tokens, but has no cost.
+    """Return whether a step has an unknown cost: it names a model or has tokens of calls, but has no cost.
 
     A tool that answers in a model's place (no model, no tokens) is not a call.
     """
-    is_call = model is not None or (kind in MODEL_CALLS and bool(input_tokens or output_tokens))
+    is_call = model is not None or (
+        kind in SPENDING and ((input_tokens or 0) > 0 or (output_tokens or 0) > 0)
+    )
     return cost_usd is None and is_call

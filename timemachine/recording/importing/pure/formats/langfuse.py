@@ -7,6 +7,7 @@ or a trace without one.
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
@@ -27,14 +28,18 @@ from timemachine.recording.importing.pure.values import (
     record_at,
     short_text_at,
     text_at,
-    usage_of,
-    with_cached_input,
 )
+from timemachine.recording.otel.pure.kinds import EMBEDDINGS
+from timemachine.recording.otel.pure.model_calls import with_cached_input
+from timemachine.recording.otel.pure.sums import counted_once, own_sums
+from timemachine.recording.otel.pure.usage_buckets import cost_of_buckets, usage_of_buckets
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
 NAME: Final = "langfuse"
 TITLE: Final = "a Langfuse export (trace-….json or session-….json)"
 _WITHIN: Final = ("observations", "scores", "comments")
+_CALLS: Final[dict[str, JsonObject]] = {"GENERATION": {}, "EMBEDDING": {OPERATION: EMBEDDINGS}}
 _LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -126,11 +131,13 @@ def _session(key: str, trace: JsonObject, found: list[ActionDraft]) -> SessionDr
         name = ids.claim(action.id or action.kind)
         given.setdefault(action.id or "", name)
         made.append(replace(action, id=name))
-    actions: list[ActionDraft] = []
+    placed_in_tree = []
     for action in made:
         parent = given.get(str(action.parent or ""))
-        placed = replace(action, parent=None if parent == action.id else parent)
-        actions += call_and_result(placed, ids) if action.kind == "tool_call" else [placed]
+        placed_in_tree.append(replace(action, parent=None if parent == action.id else parent))
+    actions: list[ActionDraft] = []
+    for placed in map(own_sums, counted_once(placed_in_tree)):
+        actions += call_and_result(placed, ids) if placed.kind == "tool_call" else [placed]
     return session_draft(
         key,
         actions,
@@ -160,23 +167,33 @@ def _observation(record: JsonObject, trace: str | None) -> ActionDraft:
         source=record,
     )
     kind = (text_at(record, "type") or "unknown").upper()
-    if kind == "GENERATION":
-        total = record_at(record, "costDetails").get("total")
-        if total is None:
-            total = record.get("calculatedTotalCost", record.get("totalCost"))
-        return replace(
-            base,
-            kind="llm_call",
-            model=short_text_at(record, "model"),
-            parameters=record_at(record, "modelParameters") or None,
-            usage=_usage(record_at(record, "usageDetails") or record_at(record, "usage")),
-            cost_usd=dollars(total),
-        )
     if kind == "TOOL":
         return replace(base, kind="tool_call")
     if kind == "RETRIEVER":
         return replace(base, kind="find", layer="tool")
-    return replace(base, tags=(kind.lower()[:80],))
+    counted = replace(
+        base,
+        model=short_text_at(record, "model"),
+        usage=_usage(record_at(record, "usageDetails") or record_at(record, "usage")),
+        cost_usd=_cost(record),
+    )
+    if kind in _CALLS:
+        parameters = record_at(record, "modelParameters") | _CALLS[kind]
+        return replace(counted, kind="llm_call", parameters=parameters or None)
+    return replace(counted, tags=(kind.lower()[:80],))
+
+
+def _usage(recorded: JsonObject) -> Usage | None:
+    found = usage_of_buckets(recorded)
+    return None if found is None else with_cached_input(found)
+
+
+def _cost(record: JsonObject) -> Decimal | None:
+    """Return the cost in the record. Langfuse writes 0 for what it has no prices for, without `costDetails`."""
+    total = dollars(cost_of_buckets(record_at(record, "costDetails")))
+    if total is None:
+        total = dollars(record.get("calculatedTotalCost", record.get("totalCost")))
+    return total or (total if record_at(record, "costDetails") else None)
 
 
 def _annotation(record: JsonObject, trace: str | None, kind: str) -> ActionDraft:
@@ -189,17 +206,3 @@ def _annotation(record: JsonObject, trace: str | None, kind: str) -> ActionDraft
         tags=(called,),
         started_at=moment(record.get("timestamp", record.get("createdAt"))),
     )
-
-
-def _usage(recorded: JsonObject) -> Usage | None:
-    """Langfuse does not include cached tokens in `input` and names each kind separately; we include them."""
-    found = usage_of(
-        recorded,
-        read=["input", "promptTokens", "input_tokens"],
-        written=["output", "completionTokens", "output_tokens"],
-        total=["total", "totalTokens"],
-        cached=["input_cached_tokens", "cache_read_input_tokens", "input_cache_read"],
-        cache_write=["cache_creation_input_tokens", "input_cache_creation"],
-        reasoning=["output_reasoning_tokens"],
-    )
-    return with_cached_input(found)

@@ -19,6 +19,7 @@ from timemachine.recording.otel.pure import session_identity
 from timemachine.recording.otel.pure.decoding import Refused, of_document
 from timemachine.recording.otel.pure.drafts import draft_of, resent_event
 from timemachine.recording.otel.pure.span import Span
+from timemachine.recording.otel.pure.sums import counted_once
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import check_action, key_of
 
@@ -54,6 +55,8 @@ def sessions_of_spans(reader: Reader, spans: Iterable[Span | Refused]) -> Parsed
             found.append((span, draft))
     if not found:
         raise reader.refusal("it has no span that can be recorded.")
+    once = counted_once([draft for _, draft in found])
+    found = [(span, draft) for (span, _), draft in zip(found, once, strict=True)]
     found.sort(key=lambda each: (each[0].began, -each[0].ended, each[0].id))
     keys = _session_keys([span for span, _ in found])
     groups: dict[str, list[tuple[Span, ActionDraft]]] = {}
@@ -79,7 +82,7 @@ def _session_keys(spans: Sequence[Span]) -> dict[int, str]:
 def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], reader: Reader) -> SessionDraft:
     spans = [span for span, _ in group]
     root = session_identity.root_of(spans)
-    return session_draft(
+    found = session_draft(
         key,
         _without_repeats([draft for _, draft in group], reader),
         name=(root.name if root else None) or session_identity.service_of(spans),
@@ -87,6 +90,7 @@ def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], reader: Reader
         user=session_identity.user_named(spans),
         metadata={"service": session_identity.service_of(spans)},
     )
+    return replace(found, traced=True)
 
 
 def _without_repeats(drafts: Sequence[ActionDraft], reader: Reader) -> list[ActionDraft]:

@@ -1,0 +1,108 @@
+"""Sums of agents do not count again with those of their calls, in whatever order and requests the spans arrive."""
+
+from decimal import Decimal
+from itertools import permutations
+from typing import Any
+
+import pytest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from tests.api.conftest import Program
+from tests.recording.otel.spans.test_decoding import as_json, request
+from tests.recording.otel.traces.conftest import Exporter
+from tests.recording.otel.traces.test_sessions_of_traces import made
+from timemachine.core.accounts.models import Project
+from timemachine.recording.importing.commands import import_file
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.timeline.totals import summary_of
+
+pytestmark = pytest.mark.django_db
+SPENT: Any = {
+    "gen_ai__provider__name": "openai",
+    "gen_ai__request__model": "gpt-4o",
+    "gen_ai__usage__input_tokens": 1000,
+    "gen_ai__usage__output_tokens": 100,
+}
+
+
+def agent(number: int = 1, parent: int = 0, session: str = "talk", operation: str = "invoke_agent") -> Span:
+    return made(1, number, parent, session__id=session, gen_ai__operation__name=operation, **SPENT)
+
+
+def call(number: int, parent: int, session: str = "talk") -> Span:
+    return agent(number, parent, session, "chat")
+
+
+def tool(number: int, parent: int) -> Span:
+    return made(1, number, parent, session__id="talk", gen_ai__operation__name="execute_tool")
+
+
+def totals(key: str = "talk") -> tuple[int, int | None, int | None, Decimal | None, int]:
+    """Calls, tokens, cost and calls of unknown cost; the session's own counts say the same."""
+    session = Session.objects.get(key=key)
+    found = summary_of(session)
+    counted = (found.input_tokens, found.output_tokens, found.cost_usd, found.unknown_cost_calls)
+    assert counted == (
+        session.input_tokens,
+        session.output_tokens,
+        None if session.cost_usd is None else pytest.approx(float(session.cost_usd)),
+        session.unknown_cost_calls,
+    )
+    return (sum(found.models.values()), found.input_tokens, found.output_tokens, session.cost_usd, session.unknown_cost_calls)  # fmt: skip
+
+
+ONE_CALL = (1, 1000, 100, Decimal("0.0035"), 0)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_spans_around_a_call_count_once_in_any_order(exporter: Exporter, order: tuple[int, ...]) -> None:
+    spans = [agent(), agent(2, 1, operation="agent_step"), tool(3, 2), call(4, 3)]
+    for place in order:
+        exporter.send(spans[place])
+    assert totals() == ONE_CALL
+    exporter.send(*spans)
+    assert totals() == ONE_CALL
+
+
+def test_an_agent_without_calls_keeps_its_sums(exporter: Exporter) -> None:
+    exporter.send(agent(), tool(2, 1))
+    assert totals() == (0, *ONE_CALL[1:])
+
+
+def test_an_agent_of_unknown_cost_makes_the_total_unknown(exporter: Exporter) -> None:
+    spent: Any = SPENT | {"gen_ai__request__model": "of-nobody"}
+    exporter.send(made(1, 1, session__id="talk", gen_ai__operation__name="invoke_agent", **spent))
+    assert totals() == (0, 1000, 100, None, 1)
+
+
+def test_two_late_calls_take_the_sums_back_once(exporter: Exporter) -> None:
+    exporter.send(agent())
+    exporter.send(call(2, 1))
+    exporter.send(call(3, 1))
+    assert totals() == (2, 2000, 200, Decimal("0.007"), 0)
+
+
+def test_an_agent_counts_once_although_its_call_names_another_session(exporter: Exporter) -> None:
+    exporter.send(agent(), call(2, 1, "other"))
+    assert totals("talk") == (0, None, None, None, 0)
+    assert totals("other") == ONE_CALL
+
+
+def test_a_second_file_with_the_calls_of_an_agent_takes_its_sums_back(project: Project) -> None:
+    first = import_file(project, as_json(request(agent(), tool(2, 1))), by="test")
+    assert totals() == (0, *ONE_CALL[1:])
+    second = import_file(project, as_json(request(call(3, 2), tool(2, 1))), by="test")
+    assert totals() == ONE_CALL
+    assert [each.already_there for each in (*first.sessions, *second.sessions)] == [0, 1]
+    import_file(project, as_json(request(call(3, 2), agent())), by="test")
+    assert totals() == ONE_CALL
+
+
+def test_a_correction_is_exported_and_imported(exporter: Exporter, api: Program, project: Project) -> None:
+    exporter.send(agent())
+    exporter.send(call(2, 1))
+    answer = api.get("/sessions/talk/export")
+    exported = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    Session.objects.filter(key="talk").update(key="before")
+    import_file(project, exported, by="test")
+    assert totals() == totals("before") == ONE_CALL

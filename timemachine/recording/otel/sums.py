@@ -1,0 +1,111 @@
+"""Which numbers of new spans count, given the spans of their sessions that were recorded before."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from timemachine.core import prepared_statements
+from timemachine.recording.otel.pure import sums
+from timemachine.recording.sessions.commands import known_ids
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import CORRECTION, OPERATION
+
+type Drafts = Mapping[UUID, Sequence[ActionDraft]]
+"""Drafts by session."""
+
+_COLUMNS: Final = """a.session_id, a.kind, a.client_id, a.parent_id_given, a.agent, a.started_at,
+    a.parameters ->> 'operation', a.cost_usd, a.input_tokens, a.output_tokens, a.total_tokens, a.cached_tokens,
+    a.cache_write_tokens, a.reasoning_tokens"""
+_ABOVE: Final = f"""
+WITH RECURSIVE above AS (
+    SELECT a.id, a.session_id, a.parent_id_given
+    FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, name)
+    JOIN tm_action AS a ON a.session_id = asked.session AND a.client_id = asked.name
+    UNION
+    SELECT a.id, a.session_id, a.parent_id_given FROM above
+    JOIN tm_action AS a ON a.session_id = above.session_id AND a.client_id = above.parent_id_given
+)
+SELECT {_COLUMNS} FROM tm_action AS a WHERE a.id IN (SELECT id FROM above)
+"""  # noqa: S608  # names of columns
+_BELOW: Final = f"""
+WITH RECURSIVE below AS (
+    SELECT a.id, a.session_id, a.client_id
+    FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, name)
+    JOIN tm_action AS a ON a.session_id = asked.session AND a.parent_id_given = asked.name
+    UNION
+    SELECT a.id, a.session_id, a.client_id FROM below
+    JOIN tm_action AS a ON a.session_id = below.session_id AND a.parent_id_given = below.client_id
+)
+SELECT {_COLUMNS} FROM tm_action AS a WHERE a.client_id IS NOT NULL AND a.id IN (SELECT id FROM below)
+"""  # noqa: S608
+
+
+def settle_sums(drafts: Drafts, *, empty: Collection[UUID] = ()) -> dict[UUID, list[ActionDraft]]:
+    """Return the drafts as they are to be recorded, with corrections of what was recorded before. They are new, checked
+    and priced, and their sessions are locked. `empty` sessions have no actions yet. At most three queries."""
+    related = _related({session: some for session, some in drafts.items() if session not in empty})
+    settled = {session: sums.settled(some, related[session]) for session, some in drafts.items()}
+    made = [
+        (session, str(each.id)) for session, some in settled.items() for each in some[len(drafts[session]) :]
+    ]
+    before = known_ids(made)
+    return {
+        session: [each for each in some if (session, str(each.id)) not in before]
+        for session, some in settled.items()
+    }
+
+
+def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
+    """Return the recorded actions above and below the drafts, as far as one of them can repeat another one's numbers."""
+    parents = ((session, each.parent) for session, some in drafts.items() for each in some)
+    found = _fetched(_ABOVE, [(session, name) for session, name in parents if isinstance(name, str)])
+    connected = {session for session, above in found.items() if any(map(sums.is_counted, above))}
+    below = _fetched(
+        _BELOW,
+        [
+            (session, str(each.id))
+            for session, some in drafts.items()
+            for each in some
+            if session in connected or sums.is_counted(each)
+        ],
+    )
+    for session, actions in below.items():
+        found[session] += actions
+    return found
+
+
+def _fetched(sql: str, names: Sequence[tuple[UUID, str]]) -> defaultdict[UUID, list[ActionDraft]]:
+    found: defaultdict[UUID, list[ActionDraft]] = defaultdict(list)
+    if not names:
+        return found
+    facts = {"sessions": [session for session, _ in names], "names": [name for _, name in names]}
+    for session, *columns in prepared_statements.fetch_rows(sql, facts):
+        action = _recorded(*columns)
+        if not str(action.id).endswith(CORRECTION):
+            found[session].append(action)
+    return found
+
+
+def _recorded(
+    kind: str,
+    client_id: str,
+    parent: str | None,
+    agent: str | None,
+    started_at: Any,
+    operation: str | None,
+    cost_usd: Any,
+    *tokens: int | None,
+) -> ActionDraft:
+    """Return what matters here of a recorded action."""
+    names = ("input_tokens", "output_tokens", "total_tokens", "cached_tokens", "cache_write_tokens")
+    return ActionDraft(
+        kind=kind,
+        id=client_id,
+        parent=parent,
+        agent=agent,
+        started_at=started_at,
+        parameters={OPERATION: operation} if operation else None,
+        cost_usd=cost_usd,
+        usage=Usage(**dict(zip((*names, "reasoning_tokens"), tokens, strict=True))),
+    )
