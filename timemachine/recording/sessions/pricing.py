@@ -15,7 +15,7 @@ from timemachine.llm.pure.price_conditions import CACHED_FOR_AN_HOUR, Conditions
 from timemachine.llm.pure.usage import count
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
+from timemachine.recording.sessions.pure.vocabulary import SPENDING
 
 type PriceOf = Callable[[str, TokenUsage | None, datetime, Conditions], Priced]
 
@@ -40,7 +40,7 @@ def _priced(draft: ActionDraft, price_of: PriceOf) -> ActionDraft:
     if draft.model:
         return _with_price(draft, draft.model, price_of)
     spent = draft.usage and (draft.usage.input_tokens or draft.usage.output_tokens)
-    return replace(draft, prices=dict(_NO_MODEL)) if draft.kind in MODEL_CALLS and spent else draft
+    return replace(draft, prices=dict(_NO_MODEL)) if draft.kind in SPENDING and spent else draft
 
 
 def _with_price(draft: ActionDraft, model: str, price_of: PriceOf) -> ActionDraft:
