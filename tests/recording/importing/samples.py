@@ -216,6 +216,11 @@ SAMPLES: dict[str, list[bytes]] = {
     "mini_swe_agent": [document(agents.MINI_RUN), document(agents.MINI_MESSAGES)],
     "openai_agents": [lines(*agents.AGENTS), document(agents.AGENTS), document({"data": agents.AGENTS})],
     "pi": [lines(*agents.PI)],
+    "openhands": [
+        document(agents.OPENHANDS),
+        lines(*agents.OPENHANDS),
+        lines({"history": agents.OPENHANDS, "metrics": {"accumulated_cost": 1}}),
+    ],
     "opencode": [document(agents.OPENCODE)],
     "otlp_json": [lines(OTLP_CHILD, OTLP_ROOT), document(OTLP_CHILD), lines(OTLP_CHILD, OTLP_CHILD)],
     "agentos": [lines(*AGENTOS), document(AGENTOS), document({"entries": AGENTOS})],

@@ -43,6 +43,11 @@ FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
         {"from_user": 1, "from_agent": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0, "input_tokens": None,
          "cost": None, "models": set(), "skipped": 0},
     ),
+    "formats-refused/openhands.json": (
+        "openhands",
+        {"from_user": 1, "model_calls": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0, "input_tokens": None,
+         "cost": 0.01},
+    ),
     "formats-refused/opencode-export.json": (
         "opencode",
         {"from_user": 0, "from_agent": 1, "model_calls": 1, "tool_calls": 1, "tool_results": 1, "unlinked": 0,

@@ -76,6 +76,11 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
         {"from_user": 2, "model_calls": 6, "tool_calls": 13, "tool_results": 13, "unlinked": 0, "input_tokens": 186809,
          "output_tokens": 2848, "cost": None, "skipped": 0},
     ),
+    "05-openhands/resolver-output.jsonl": (
+        "openhands",
+        {"sessions": 2, "from_user": 2, "from_agent": 0, "tool_calls": 26, "tool_results": 24, "unlinked": 0,
+         "input_tokens": None, "cost": 1.223646, "skipped": 0},
+    ),
     # Pi counts tokens of the cache apart from its input (1,049)
     "13-pi/large-session.jsonl": (
         "pi",

@@ -408,3 +408,65 @@ AGENTS: list[dict[str, Any]] = [
     ),
     span("span_5", None, 6, {"type": "agent", "name": "Poet"}),
 ]
+
+OPENHANDS: list[dict[str, Any]] = [
+    {
+        "id": 0,
+        "timestamp": "2026-03-01T10:00:00",
+        "source": "agent",
+        "action": "system",
+        "args": {"content": "You are OpenHands."},
+    },
+    {
+        "id": 1,
+        "timestamp": "2026-03-01T10:00:01",
+        "source": "user",
+        "action": "message",
+        "args": {"content": "List the files"},
+    },
+    {
+        "id": 2,
+        "timestamp": "2026-03-01T10:00:02",
+        "source": "agent",
+        "action": "run",
+        "args": {"command": "ls", "thought": "I look."},
+        "tool_call_metadata": {
+            "function_name": "execute_bash",
+            "tool_call_id": "k1",
+            "model_response": {
+                "id": "r1",
+                "model": "anthropic/claude-x",
+                "usage": {
+                    "prompt_tokens": 100,
+                    "completion_tokens": 10,
+                    "cache_read_input_tokens": 80,
+                    "completion_tokens_details": {"reasoning_tokens": 4},
+                },
+            },
+        },
+        "llm_metrics": {
+            "accumulated_cost": 0.25,
+            "accumulated_token_usage": {"prompt_tokens": 100, "completion_tokens": 10},
+        },
+    },
+    {
+        "id": 3,
+        "timestamp": "2026-03-01T10:00:03",
+        "source": "agent",
+        "observation": "run",
+        "content": "a.py",
+        "cause": 2,
+    },
+    {
+        "id": 4,
+        "timestamp": "2026-03-01T10:00:04",
+        "source": "agent",
+        "action": "message",
+        "args": {"content": "a.py"},
+        "llm_metrics": {
+            "accumulated_cost": 0.75,
+            "accumulated_token_usage": {"prompt_tokens": 150, "completion_tokens": 15},
+            "token_usages": [{"model": "anthropic/claude-x"}],
+        },
+    },
+]

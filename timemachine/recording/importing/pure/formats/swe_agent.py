@@ -47,7 +47,7 @@ def recognises(opening: Opening) -> bool:
     steps = found.get("trajectory")
     if not isinstance(steps, list):
         return False
-    return any(isinstance(step, dict) and "action" in step for step in steps) or (
+    return any(isinstance(step, dict) and "action" in step and "args" not in step for step in steps) or (
         not steps and "history" in found
     )
 

@@ -1,0 +1,294 @@
+"""Sessions of OpenHands: a list of events, one event per line, an object with `history`, or lines of such objects, as
+its evaluations and its resolver write them to `output.jsonl`.
+
+The events are those of https://github.com/OpenHands/OpenHands (`openhands/events/serialization/event.py`). An action of
+the agent can name the model's response and state what the session cost so far; the cost of a call is the difference
+to the action before it. The report counts events, and the rest of each object, which becomes a final `event`. It has
+what the run cost beyond its calls.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.drafts import (
+    Ids,
+    session_draft,
+    system_event,
+    tool_call,
+    tool_result,
+)
+from timemachine.recording.importing.pure.model_turns import speaker, thought
+from timemachine.recording.importing.pure.reader import Opening, Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
+from timemachine.recording.importing.pure.values import (
+    count_at,
+    dollars,
+    list_at,
+    model_name,
+    moment,
+    record_at,
+    short_text_at,
+    text_at,
+    usage_of,
+)
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+
+NAME: Final = "openhands"
+TITLE: Final = "a session of OpenHands (a list of events, or output.jsonl)"
+_AGENT: Final = "openhands"
+_EVENT: Final = frozenset(
+    {
+        "args",
+        "source",
+        "extras",
+        "cause",
+        "content",
+        "outputs",
+        "command",
+        "code",
+        "action_risk",
+        "is_confirmed",
+    }
+)
+_NO_CALLS: Final = frozenset(
+    {"", "null", "recall", "change_agent_state", "condensation", "condensation_request"}
+)
+_NOT_STORED: Final = frozenset({"id", "action", "timestamp", "source", "message", "thought", "args"})
+_COUNTS: Final = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+@dataclass(slots=True, kw_only=True)
+class _State:
+    """What the events so far said: calls by the ids of their events, the latest one, responses of the model, and the
+    cost and tokens of the session up to the latest call."""
+
+    ids: Ids
+    calls: dict[Any, ActionDraft] = field(default_factory=dict)
+    last_call: ActionDraft | None = None
+    responses: set[str] = field(default_factory=set)
+    cost: Decimal = Decimal(0)
+    tokens: dict[str, int] = field(default_factory=dict)
+    first: bool = True
+
+
+def recognises(opening: Opening) -> bool:
+    """Return whether one of the first records is an event, or has a history of events."""
+    records = opening.records or tuple(each for each in (opening.fields,) if each)
+    return any(_is_event(each) or any(map(_is_event, _history(each)[:2])) for each in records)
+
+
+def read(reader: Reader) -> ParsedFile:
+    """Return the sessions: one per object with a history, else one. Raises `InvalidInput` if there are none."""
+    records = list(
+        reader.records(lambda each: _is_event(each) or bool(_history(each)), "It is not an event.")
+    )
+    runs = [each for each in records if not _is_event(each)]
+    events = [each for each in records if _is_event(each)]
+    sessions = [_session(each, _history(each), reader) for each in runs]
+    if events:
+        sessions.insert(0, _session({}, events, reader))
+    if not sessions:
+        raise reader.refusal("it has no events.")
+    return reader.parsed(sessions)
+
+
+def _is_event(record: Any) -> bool:
+    """Return whether it is an action or an observation. A step of SWE-agent is both, and its messages have a role."""
+    if not isinstance(record, dict) or "role" in record:
+        return False
+    has_action, has_observation = (isinstance(record.get(name), str) for name in ("action", "observation"))
+    return has_action != has_observation and not record.keys().isdisjoint(_EVENT)
+
+
+def _history(record: JsonObject) -> list[Any]:
+    """Return the events of a run; earlier versions wrote pairs of an action and its observation."""
+    listed = list_at(record, "history") or list_at(record, "trajectory")
+    return [event for each in listed for event in (each if isinstance(each, list) else [each])]
+
+
+def _session(run: JsonObject, events: Sequence[Any], reader: Reader) -> SessionDraft:
+    taken = [each for each in events if reader.takes(each, "an event")]
+    rest = {name: value for name, value in run.items() if name not in {"history", "trajectory"}}
+    metrics = record_at(rest, "metrics")
+    issue = record_at(rest, "issue")
+    as_calls = (
+        any("llm_metrics" in each for each in taken) or dollars(metrics.get("accumulated_cost")) is None
+    )
+    state = _State(ids=Ids())
+    actions = [action for event in taken for action in _event_actions(event, as_calls, state)]
+    if rest:
+        reader.use()
+        actions.append(_end(rest, metrics, actions, state))
+    instance = text_at(rest, "instance_id")
+    return session_draft(
+        reader.key(None, run or taken),
+        actions,
+        name=instance or text_at(issue, "title"),
+        agent=_AGENT,
+        metadata={
+            "instance": instance,
+            "issue": issue.get("number"),
+            "repository": "/".join(text for name in ("owner", "repo") if (text := text_at(issue, name)))
+            or None,
+            "model": text_at(record_at(rest, "metadata", "llm_config"), "model"),
+            "success": rest.get("success"),
+        },
+    )
+
+
+def _event_actions(event: JsonObject, as_calls: bool, state: _State) -> list[ActionDraft]:
+    kind = text_at(event, "action", "observation") or "unknown"
+    number = event.get("id")
+    named = isinstance(number, int | str) and not isinstance(number, bool)
+    base = ActionDraft(
+        kind="event",
+        id=state.ids.claim(f"event-{number}"[:80] if named else f"{kind}"[:80]),
+        layer="sys",
+        role="system",
+        name=kind[:80],
+        started_at=moment(event.get("timestamp"), offset_missing=True),
+        source=event,
+    )
+    if not isinstance(event.get("action"), str):
+        return [_observation(base, event, state)]
+    first, state.first = state.first, False
+    source = text_at(event, "source") or ("user" if first and kind == "message" else "agent")
+    call = _model_call(base, event, state) if as_calls and source == "agent" else None
+    parts = list(_action_parts(base, event, kind, source))
+    placed = []
+    for place, part in enumerate(parts):
+        alone = place == 0 and call is None
+        client_id = base.id if alone else state.ids.claim(f"{base.id}/{place + 1}")
+        placed.append(
+            replace(part, id=client_id, parent=call.id if call else None, source=event if alone else None)
+        )
+    made = placed if call is None else [call, *placed]
+    for each in made:
+        if each.kind == "tool_call":
+            state.last_call = each
+            if named:
+                state.calls[number] = each
+    return made
+
+
+def _action_parts(base: ActionDraft, event: JsonObject, kind: str, source: str) -> Iterator[ActionDraft]:
+    args = record_at(event, "args") or {
+        name: value for name, value in event.items() if name not in _NOT_STORED
+    }
+    role = source if source in ("user", "agent") else "system"
+    stem = replace(speaker(role, base), agent=_AGENT if role == "agent" else None)
+    if (reasoned := text_at(record_at(event, "args"), "thought") or text_at(event, "thought")) is not None:
+        yield thought(stem, reasoned)
+    if kind in ("message", "system"):
+        yield replace(speaker("system", base) if kind == "system" else stem, output=args.get("content"))
+    elif kind in _NO_CALLS:
+        yield replace(base, output=args)
+    else:
+        metadata = record_at(event, "tool_call_metadata")
+        given = {name: value for name, value in args.items() if name != "thought"}
+        call = tool_call(stem, tool=kind, call_id=short_text_at(metadata, "tool_call_id"), given=given)
+        yield replace(call, role="user" if role == "user" else "agent")
+
+
+def _model_call(base: ActionDraft, event: JsonObject, state: _State) -> ActionDraft | None:
+    """Return the call that led to the action, once for all actions of one response."""
+    metrics = record_at(event, "llm_metrics")
+    response = record_at(event, "tool_call_metadata", "model_response")
+    name = text_at(response, "id")
+    if not (metrics or response) or (name is not None and name in state.responses):
+        return None
+    state.responses.add(name or "")
+    usages = [each for each in list_at(metrics, "token_usages") if isinstance(each, dict)]
+    whole = dollars(metrics.get("accumulated_cost"))
+    cost = None if whole is None or whole < state.cost else whole - state.cost
+    state.cost = state.cost if whole is None else whole
+    usage = _usage(record_at(response, "usage"))
+    tokens = _since(record_at(metrics, "accumulated_token_usage"), state)
+    model = short_text_at(response, "model") or (short_text_at(usages[-1], "model") if usages else None)
+    return replace(
+        speaker("agent", base),
+        kind="llm_call",
+        agent=_AGENT,
+        model=model_name(model),
+        usage=usage or tokens,
+        cost_usd=cost,
+        output={"response_id": name} if name else None,
+    )
+
+
+def _since(accumulated: JsonObject, state: _State) -> Usage | None:
+    """Return the tokens since the call before, from the counts of the session up to each."""
+    counts = {name: count for name in _COUNTS if (count := count_at(accumulated, name)) is not None}
+    grown = {name: count - state.tokens.get(name, 0) for name, count in counts.items()}
+    state.tokens |= counts
+    return _usage(grown)
+
+
+def _usage(usage: JsonObject) -> Usage | None:
+    found = usage_of(
+        usage,
+        read=["prompt_tokens"],
+        written=["completion_tokens"],
+        cached=["cache_read_tokens", "cache_read_input_tokens"],
+        cache_write=["cache_write_tokens", "cache_creation_input_tokens"],
+    )
+    if found is None:
+        return None
+    details, wrote = record_at(usage, "prompt_tokens_details"), record_at(usage, "completion_tokens_details")
+    cached = count_at(details, "cached_tokens") if found.cached_tokens is None else found.cached_tokens
+    return replace(found, cached_tokens=cached, reasoning_tokens=count_at(wrote, "reasoning_tokens"))
+
+
+def _observation(base: ActionDraft, event: JsonObject, state: _State) -> ActionDraft:
+    """Return the result of the call that caused it, or without a cause of the call before; else an event."""
+    kind = event["observation"]
+    call = state.calls.get(event["cause"]) if _is_key(event.get("cause")) else state.last_call
+    failed = kind == "error"
+    content = event.get("content")
+    extras = record_at(event, "extras")
+    if call is None or kind in _NO_CALLS or kind == "agent_state_changed":
+        state_error = text_at(extras, "reason") if text_at(extras, "agent_state") == "error" else None
+        return replace(
+            base,
+            output=content or extras or None,
+            error_type="error" if failed or state_error else None,
+            error_message=text_at(event, "content") if failed else state_error,
+        )
+    state.last_call = None
+    result = tool_result(
+        base,
+        tool=call.tool,
+        call_id=call.call_id,
+        output=content,
+        error_type="tool_error" if failed else None,
+        error_message=text_at(event, "content") if failed else None,
+    )
+    return replace(result, parent=call.id)
+
+
+def _is_key(cause: Any) -> bool:
+    return isinstance(cause, int | str)
+
+
+def _end(rest: JsonObject, metrics: JsonObject, actions: Sequence[ActionDraft], state: _State) -> ActionDraft:
+    """Return the final event: the cost that no call has, and the tokens of the run if no call has any."""
+    whole = dollars(metrics.get("accumulated_cost"))
+    known = sum((each.cost_usd for each in actions if each.cost_usd is not None), Decimal(0))
+    usages = [each for each in list_at(metrics, "token_usages") if isinstance(each, dict)]
+    listed = {
+        name: sum(known_counts)
+        for name in _COUNTS
+        if (known_counts := [count for each in usages if (count := count_at(each, name)) is not None])
+    }
+    counted = any(each.usage for each in actions)
+    failure = text_at(rest, "error")
+    return replace(
+        system_event("end", state.ids.claim("end"), source=rest, output=rest),
+        usage=None if counted else _usage(record_at(metrics, "accumulated_token_usage") or listed),
+        cost_usd=None if whole is None or whole < known else whole - known,
+        error_type="error" if failure else None,
+        error_message=failure,
+    )
