@@ -13,6 +13,7 @@ from tests.api.conftest import PASSAGES, Program, program
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import text_sha256
+from timemachine.governance.sharing import preview
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.knowledge.models import Frame
 from timemachine.recording.importing.worker import work as work_on_import
@@ -248,6 +249,25 @@ def test_a_share_link_is_created_listed_and_revoked(api: Program, session: str) 
     rest = api.get(f"/shares/{made.json()['id']}/opens", after=log["next"]).json()
     assert [each["result"] for each in rest["items"]] == ["created"]
     assert rest["items"][0]["sha256"] == log["items"][0]["previous_sha256"]
+
+
+def test_creating_a_link_without_a_profile_warns_without_saying_the_values(
+    api: Program, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = {"target_type": "session", "target_id": session}
+    api.post(f"/sessions/{session}/actions", {"kind": "tool_call", "tool": "Bash", "input": "ls"})
+    assert api.post("/shares", target).json()["warning"] is None
+    command = {"command": "sshpass -p Lanterncopper62 ssh ops@box"}
+    api.post(f"/sessions/{session}/actions", {"kind": "tool_call", "tool": "Bash", "input": command})
+    made = api.post("/shares", target)
+    warning = made.json()["warning"]
+    assert (warning["matches"], warning["steps"], warning["read"]) == (1, 2, 2)
+    assert warning["found"] == [{"rule": "password (or key)", "what": "password of a command", "count": 1}]
+    assert "Lanterncopper62" not in made.text
+    assert api.post("/shares", target | {"redaction": "built-in"}).json()["warning"] is None
+    monkeypatch.setattr(preview, "MOST_SECONDS", -1)
+    said = api.post("/shares", target).json()["warning"]["message"]
+    assert said.endswith("in the first 0 of 2 steps; the others were not searched.")
 
 
 def test_previewing_a_link_does_not_create_it(api: Program, session: str) -> None:

@@ -55,7 +55,7 @@ def test_a_link_without_a_profile_reports_what_the_built_in_one_finds(tm: Here) 
     append(made.id, [ActionDraft(kind="message", output="Write to ada@example.com")])
     output = tm.run("share", "create", "s1").out
     assert (
-        "found       1 place that the built-in profile would withhold, visible to anyone with the link"
+        "warning     Anyone with the link can read 1 place that the built-in profile would withhold."
         in output
     )
     assert (
@@ -71,8 +71,8 @@ def test_the_address_is_printed_even_if_the_search_for_sensitive_text_fails(tm: 
     assert ran.code == 0, ran
     address, *lines = ran.out.splitlines()
     assert "/share/" in address
-    assert [line.split(":")[0] for line in lines if line.startswith("found")] == [
-        "found       unknown, because the search failed"
+    assert [line for line in lines if line.startswith("warning")] == [
+        "warning     It is unknown what the built-in profile would withhold of this link: the search failed."
     ]
 
 

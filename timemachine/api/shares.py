@@ -12,7 +12,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
-from timemachine.governance.sharing.preview import preview_of
+from timemachine.governance.sharing.preview import preview_of, preview_of_created
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.schemas import (
     LogLine,
@@ -24,6 +24,7 @@ from timemachine.governance.sharing.schemas import (
     SharePolicyIn,
     SharePolicyOut,
     SharePreview,
+    ShareWarning,
 )
 from timemachine.text.redaction.queries import profile_of
 
@@ -32,12 +33,16 @@ router = Router(tags=["shares"])
 
 @router.post("", response={201: ShareCreated}, summary="Create a share link")
 def make(request: HttpRequest, payload: ShareIn) -> Status[ShareCreated]:
-    """Create a link. Its URL is only in this response."""
+    """Create a link. Its URL is only in this response.
+
+    For a link without a profile, `warning` says how many places the built-in profile would withhold, and of how many steps; the link is created all the same.
+    """
     who = caller(request, "share")
     target, chosen = _target_and_terms(who, payload)
     link, token = links.create_link(who.project, target, chosen, by=who.by)
     link.refresh_from_db()
-    return Status(201, ShareCreated.with_url(link, links.url_of(token)))
+    warning = ShareWarning.of(preview_of_created(link)) if link.redaction is None else None
+    return Status(201, ShareCreated.with_url(link, links.url_of(token), warning))
 
 
 @router.post("/preview", response=SharePreview, summary="What a share link would show and withhold")

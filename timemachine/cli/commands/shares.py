@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -74,7 +74,7 @@ def create(
         show(found, preview_lines(found))
     else:
         made = client.shares.create(**terms)
-        show(made, _made(made, partial(_unwithheld_by, client, terms)))
+        show(made, _made(made))
 
 
 @share.command("list")
@@ -121,19 +121,8 @@ def _type_of(client: Client, target: str) -> str:
     )
 
 
-def _unwithheld_by(client: Client, terms: Mapping[str, Any]) -> str:
-    """What the built-in profile would withhold of a link without a profile. The link exists, so nothing here may fail."""
-    from timemachine.client.errors import ClientError
-
-    try:
-        read = client.shares.preview(**terms)
-    except ClientError as why:
-        return f"unknown, because the search failed: {why.message}"
-    return unwithheld(read) if read["found"] else ""
-
-
-def _made(made: types.ShareCreated, found: Callable[[], str]) -> Iterator[str]:
-    """The URL first, because it is shown only once; then the terms of the link, and without a profile what was `found` in it."""
+def _made(made: types.ShareCreated) -> Iterator[str]:
+    """The URL first, because it is shown only once; then the terms of the link, and without a profile what the built-in one finds in it."""
     yield made["url"]
     yield from facts(
         [
@@ -144,7 +133,7 @@ def _made(made: types.ShareCreated, found: Callable[[], str]) -> Iterator[str]:
             ("views", "any number" if made["max_opens"] is None else f"at most {made['max_opens']:,}"),
             ("passphrase", "required" if made["passphrase"] else "none"),
             ("withholds", withholds(made["redaction"])),
-            ("found", found() if made["redaction"] is None else ""),
+            ("warning", made["warning"]["message"] if made["warning"] else ""),
             ("label", made["label"]),
         ]
     )

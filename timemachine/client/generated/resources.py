@@ -2230,6 +2230,8 @@ class Shares(Resource):
         """Create a share link.
 
         Create a link. Its URL is only in this response.
+
+        For a link without a profile, `warning` says how many places the built-in profile would withhold, and of how many steps; the link is created all the same.
         """
         found: types.ShareCreated = self._connection.post(
             "/api/shares",

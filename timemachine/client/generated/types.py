@@ -3783,7 +3783,10 @@ class SettingCounts(TypedDict):
 
 @final
 class ShareCreated(TypedDict):
-    """A new share link. `url` contains its secret, which no other response has."""
+    """A new share link. `url` contains its secret, which no other response has.
+
+    `warning` is null if the link has a profile, and if the built-in profile finds nothing in what it shows.
+    """
 
     id: str
     target_type: Literal["session", "replay", "comparison"]
@@ -3804,6 +3807,7 @@ class ShareCreated(TypedDict):
     passphrase: bool
     state: Literal["active", "expired", "revoked", "exhausted", "forbidden"]
     url: str
+    warning: ShareWarning | None
 
 
 @final
@@ -3892,6 +3896,20 @@ class SharePreview(TypedDict):
     counts: list[RuleCount]
     found: list[RuleCount]
     first: list[WithheldPlace]
+
+
+@final
+class ShareWarning(TypedDict):
+    """What a link without a profile shows although the built-in profile would withhold it: how often, never the values.
+
+    `matches` is null if the search failed. Of `steps` steps, the first `read` were searched.
+    """
+
+    message: str
+    matches: int | None
+    found: list[RuleCount]
+    steps: int | None
+    read: int | None
 
 
 @final

@@ -1,5 +1,7 @@
 """What a link would show and withhold, before it is created."""
 
+import logging
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +24,11 @@ from timemachine.text.redaction.pure.projection import redact_action, redact_ses
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.values import Tally, excerpts, redact_value
 
+logger = logging.getLogger(__name__)
 MOST_STEPS: Final = 500
 MOST_BYTES: Final = 8 << 20
+MOST_SECONDS: Final = 5.0
+"""After this time no further step is read, so that a form answers soon also on a busy machine."""
 BATCH: Final = 50
 SHOWN: Final = 12
 # The fields of a session on the pages of a link and in its evidence.
@@ -96,6 +101,20 @@ def preview_of(link: ShareLink) -> Preview:
     return preview
 
 
+def preview_of_created(link: ShareLink) -> Preview | None:
+    """Return what the built-in profile finds in a link without redaction that was just created. None if the search failed.
+
+    The link exists, and its URL can only be shown now, so nothing here may fail.
+    """
+    try:
+        return preview_of(link)
+    except Exception:
+        logger.exception(
+            "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
+        )
+        return None
+
+
 def _sessions(link: ShareLink) -> list[Session]:
     return sessions_of(link.comparison) if link.comparison else [link.session] if link.session else []
 
@@ -108,8 +127,9 @@ def _note_session(preview: Preview, session: Session, rules: Rules) -> None:
 
 def _note_steps(preview: Preview, rules: Rules) -> None:
     steps, size = with_everything(counted_actions(preview.link)).order_by("session_id", "sequence"), 0
+    until = time.monotonic() + MOST_SECONDS
     for action in steps[:MOST_STEPS].iterator(BATCH):
-        if size > MOST_BYTES:
+        if size > MOST_BYTES or time.monotonic() > until:
             break
         size, preview.read = size + _size(action), preview.read + 1
         step = redact_action(ActionOut.of(action).model_dump(), rules)

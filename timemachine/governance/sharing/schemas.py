@@ -6,6 +6,7 @@ from pydantic import AwareDatetime
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.governance.sharing.log import LogCheck
 from timemachine.governance.sharing.models import ShareLink
@@ -73,16 +74,54 @@ class ShareOut(Schema):
         )
 
 
-class ShareCreated(ShareOut):
-    """A new share link. `url` contains its secret, which no other response has."""
+class ShareWarning(Schema):
+    """What a link without a profile shows although the built-in profile would withhold it: how often, never the values.
 
-    url: str
+    `matches` is null if the search failed. Of `steps` steps, the first `read` were searched.
+    """
+
+    message: str
+    matches: int | None
+    found: list[RuleCount]
+    steps: int | None
+    read: int | None
 
     @classmethod
-    def with_url(cls, link: ShareLink, url: str) -> "ShareCreated":
+    def of(cls, found: Preview | None) -> "ShareWarning | None":
+        """Return the warning, None if everything was searched and nothing was found."""
+        if found is None:
+            message = (
+                "It is unknown what the built-in profile would withhold of this link: the search failed."
+            )
+            return cls(message=message, matches=None, found=[], steps=None, read=None)
+        partly = not found.link.evidence_only and found.read < found.steps
+        if not partly and not found.readable_matches:
+            return None
+        where = f" in the first {found.read:,} of {found.steps:,} steps; the others were not searched"
+        matches = counted(found.readable_matches, "place")
+        return cls(
+            message=f"Anyone with the link can read {matches} that the built-in profile would withhold{where if partly else ''}.",
+            matches=found.readable_matches,
+            found=counts_of(found.found),
+            steps=found.steps,
+            read=found.read,
+        )
+
+
+class ShareCreated(ShareOut):
+    """A new share link. `url` contains its secret, which no other response has.
+
+    `warning` is null if the link has a profile, and if the built-in profile finds nothing in what it shows.
+    """
+
+    url: str
+    warning: ShareWarning | None
+
+    @classmethod
+    def with_url(cls, link: ShareLink, url: str, warning: ShareWarning | None) -> "ShareCreated":
         """Return the new link with its address."""
         fields = dict(ShareOut.of(link))
-        return cls.model_construct(id=fields.pop("id"), url=url, **fields)
+        return cls.model_construct(id=fields.pop("id"), url=url, warning=warning, **fields)
 
 
 class SharePage(Page[ShareOut]):

@@ -1,6 +1,5 @@
 """Share links for members of the project: the list, the form to create one, access logs, policy and revocation."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -19,7 +18,7 @@ from timemachine.core.pure.safe_text import shown
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.commands import links
 from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
-from timemachine.governance.sharing.preview import Preview, preview_of
+from timemachine.governance.sharing.preview import Preview, preview_of, preview_of_created
 from timemachine.governance.sharing.pure.terms import Policy
 from timemachine.governance.sharing.queries import Shareable
 from timemachine.recording.sessions.models import Session
@@ -32,7 +31,6 @@ from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, page, see_other
 from timemachine.web.sharing.forms import PolicyForm, ShareForm
 
-logger = logging.getLogger(__name__)
 SHOWN_LINKS: Final = 50
 SHOWN_OPENINGS: Final = 5
 LOG_LINES: Final = 200
@@ -185,14 +183,9 @@ def _created(
 
     If the search fails, the link is created all the same.
     """
-    unaware, link = None, _unsaved(access, target, form)
-    if link.redaction is None:
-        try:
-            unaware = _preview(link)
-        except Exception:  # the link exists, and its URL can only be shown now
-            logger.exception(
-                "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
-            )
+    link = _unsaved(access, target, form)
+    found = preview_of_created(link) if link.redaction is None else None
+    unaware = None if found is None else ShownPreview(of=found, counts=counts_of(found.found))
     by, form_id = access.user.email, form.cleaned_data["form_id"]
     return links.create_link(access.project, target, form.terms(), by=by, link_id=form_id), unaware
 
