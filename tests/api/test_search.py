@@ -103,3 +103,20 @@ def test_an_invalid_search_is_refused(api: Program, query: dict[str, Any], code:
 
 def test_a_key_without_read_cannot_search(project: Project) -> None:
     assert program(project, "record").get("/search", q="x").json()["code"] == "scope_missing"
+
+
+def test_top_k_is_another_name_of_the_limit_of_recall(api: Program, project: Project) -> None:
+    record(api, "The gateway timed out.", "The gateway is back.", "The gateway is slow.")
+    run(index_steps, project.id)
+    asked = {"queries": ["gateway"], "mode": "text"}
+    for body in ({"top_k": 2}, {"limit": 2}, {"top_k": 2, "limit": 2}):
+        answer = api.post("/recall", asked | body).json()
+        assert len(answer["items"][0]["results"]) == 2
+    refused = api.post("/recall", asked | {"top_k": 2, "limit": 3})
+    assert (refused.status_code, "give one of them" in refused.text) == (422, True)
+
+
+def test_a_session_is_found_by_its_name_over_http(api: Program) -> None:
+    record(api, "hello", name="Orchard plan")
+    [item] = api.get("/search", q="orchard").json()["items"]
+    assert (item["session"]["name"], item["named"], item["hits"]) == ("Orchard plan", ["name"], [])

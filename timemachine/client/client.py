@@ -77,7 +77,7 @@ class Client(resources.Root):
         """What earlier sessions say about each question: turns with session and step, best first.
 
         `options` are `mode`, `agent`, `user`, `session`, `besides`, `tags`, `kinds`, `significances`, `min_importance`, `since`, `until`, `time_words`,
-        `past_times`, `time_zone`, `around`, `limit`, and `budget` for a prompt text of at most this many tokens.
+        `past_times`, `time_zone`, `around`, `limit` (or `top_k`, the same), and `budget` for a prompt text of at most this many tokens.
         """
         return self._recall(queries, **options)
 

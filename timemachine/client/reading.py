@@ -173,7 +173,7 @@ class Reading(ABC):
         Time expressions ("last Tuesday", "in May", "last session") narrow the search and are listed in `times`. `besides` is the current
         session, which is left out.
         `options` are `agent`, `user`, `session`, `tags`, `kinds`, `significances`, `min_importance`, `since`, `until`, `mode`, `time_words`, `time_zone`,
-        `around` (turns before and after each result), `limit`, and `budget` for a prompt `text` of at most this many tokens.
+        `around` (turns before and after each result), `limit` (or `top_k`, the same), and `budget` for a prompt `text` of at most this many tokens.
         """
         if besides is not None:
             self._delivered(besides)

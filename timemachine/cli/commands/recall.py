@@ -61,7 +61,12 @@ mode = click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]),
     help="Number of turns to show before and after each result.",
 )
 @click.option(
-    "--limit", type=click.IntRange(1, 50), metavar="N", help="Maximum number of turns for each question."
+    "--limit",
+    "--top-k",
+    "limit",
+    type=click.IntRange(1, 50),
+    metavar="N",
+    help="Maximum number of turns for each question.",
 )
 @click.option(
     "--budget", type=click.IntRange(1), metavar="N", help="Print text for a prompt, at most N tokens."
@@ -183,7 +188,7 @@ def _result(result: types.TurnRecalled) -> Iterator[str]:
 @options.after
 @options.as_json
 def search(*, query: str, **filters: Any) -> None:
-    """Search labels, tools, errors, inputs and outputs in all sessions."""
+    """Search names, keys and tags of sessions, and labels, tools, tags, errors, inputs and outputs of steps."""
     found = connected().search(query, **filters)
     show(found, _search_lines(found))
 
@@ -202,7 +207,8 @@ def _search_lines(found: types.SearchPage) -> Iterator[str]:
 
 def _session(item: types.SessionHits) -> Iterator[str]:
     session = item["session"]
-    yield f"{one_line(session['name'])}  {session['key']}"
+    named = f"  (found by its {', '.join(item['named'])})" if item["named"] else ""
+    yield f"{one_line(session['name'])}  {session['key']}{named}"
     for hit in item["hits"]:
         scores = listed_scores(hit["scores"])
         failed = "error: " if hit["failed"] else ""

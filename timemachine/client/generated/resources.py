@@ -230,7 +230,7 @@ class Root(Resource):
         The sessions with steps that hold the words of `q`, or mean it, best first, each with at most 5 of its steps (100 with `session`).
 
         `q`: words that a step must all hold, `"…"` as they stand, `-` not at all, `or` between what is wanted instead of each other. Identifiers
-        (`parser.js:42`, `ERR_CONN_RESET`) are looked up whole. `mode` is `hybrid`, `text` or `semantic`. `limit` and `after` count sessions. Steps
+        (`parser.js:42`, `ERR_CONN_RESET`) are looked up whole. The first page begins with up to 10 sessions whose own name, key or tags have the words (`named`). `mode` is `hybrid`, `text` or `semantic`. `limit` and `after` count sessions. Steps
         are found some seconds after they were recorded; `not_indexed` says how many are not yet.
         """
         found: types.SearchPage = self._connection.get(
@@ -275,11 +275,12 @@ class Root(Resource):
         time_zone: str | None = None,
         around: int | None = None,
         limit: int | None = None,
+        top_k: int | None = None,
         budget: int | None = None,
     ) -> types.RecallOut:
         """Recall across sessions.
 
-        What earlier sessions say to each of the `queries`, questions as people ask them: at most `limit` turns each, best first, with session and step.
+        What earlier sessions say to each of the `queries`, questions as people ask them: at most `limit` (or `top_k`, the same) turns each, best first, with session and step.
 
         A turn need not hold all of the words. Words of time ("last Tuesday", "in May", "last session") say which turns are looked at, in the
         `time_zone`; each item says in `times` what was read as which time, in UTC (of the `sessions` before: `relation`, whether within, before or after them), in `unread` what looks like a time but was not read as one, and why, and `looked_for` what is left; `time_words: false` reads none,
@@ -309,6 +310,7 @@ class Root(Resource):
                 time_zone=time_zone,
                 around=around,
                 limit=limit,
+                top_k=top_k,
                 budget=budget,
             ),
         )

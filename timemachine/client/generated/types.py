@@ -2870,6 +2870,7 @@ class RecallIn(TypedDict):
     time_zone: NotRequired[str]
     around: NotRequired[int]
     limit: NotRequired[int]
+    top_k: NotRequired[int | None]
     budget: NotRequired[int | None]
 
 
@@ -3560,9 +3561,13 @@ class SessionHeld(TypedDict):
 
 @final
 class SessionHits(TypedDict):
-    """A session with its best steps. `matches` is how many of its steps have the words, null if it was found by meaning; `more` of those are not listed."""
+    """A session with its best steps. `matches` is how many of its steps have the words, null if it was found by meaning; `more` of those are not listed.
+
+    `named` says where the session itself has the words: in its `name`, `key` or `tags`. Then it can have no hits.
+    """
 
     session: MatchedSession
+    named: list[Literal["name", "key", "tags"]]
     matches: int | None
     more: int
     hits: list[StepHit]

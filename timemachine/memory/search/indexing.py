@@ -54,6 +54,7 @@ LONGEST_NAME: Final = 16_384
 """How many characters of a label, name, tool or error are searchable."""
 
 _NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
+_TAGS: Final = "tags"
 _TEXT_COLUMNS: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
 _KEEP_WORDS: Final = """
 INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut, tokens)
@@ -141,7 +142,9 @@ def reindex_steps(session: Session, sequences: Collection[int]) -> None:
     indexed = sorted(each for each in sequences if each <= row.indexed_through)
     for some in batched(indexed, BATCH):
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
-        texts = _texts(session.id, list(actions.only("input_id", "output_id", *_NAMES, *_TEXT_COLUMNS)))
+        texts = _texts(
+            session.id, list(actions.only("input_id", "output_id", _TAGS, *_NAMES, *_TEXT_COLUMNS))
+        )
         _keep_rows(session.project_id, session.id, texts, _embeddings(session.project_id, session.id, texts))
 
 
@@ -153,7 +156,7 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
     if last is None:
         return 0
     actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
-    rows = actions.only("input_id", "output_id", *_NAMES, *_TEXT_COLUMNS).order_by("sequence")
+    rows = actions.only("input_id", "output_id", _TAGS, *_NAMES, *_TEXT_COLUMNS).order_by("sequence")
     texts = _texts(session_id, list(rows))
     meanings = _embeddings(project_id, session_id, texts)
     stored = store_if_current(
@@ -189,6 +192,7 @@ def _texts(session_id: UUID, actions: Sequence[Action]) -> list[_Text]:
 def _text(action: Action, found: Mapping[int, Head], deleted: Deleted | None) -> _Text:
     payloads = [found[each] for each in (action.input_id, action.output_id) if each is not None]
     names = [value for name in _NAMES if (value := getattr(action, name))]
+    names += [] if deleted else action.tags
     return _Text(
         action=action.id,
         sequence=action.sequence,

@@ -17,6 +17,7 @@ from timemachine.memory.search.filters import Scope, SearchOptions, has_steps, s
 from timemachine.memory.search.hits import Hit, hits_of
 from timemachine.memory.search.indexing import count_not_indexed
 from timemachine.memory.search.models import SearchedAction
+from timemachine.memory.search.names import named_sessions
 from timemachine.memory.search.pure.query import ParsedQuery, parse
 from timemachine.memory.search.retrievers import (
     DatabaseQuery,
@@ -39,12 +40,13 @@ MOST_OF_ONE: Final = 100
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionGroup:
     """A session with its best steps. `number` is how many of its steps contain the words; None if no words were
-    searched for.
+    searched for. `named` says where the session itself has them: in its name, key or tags.
     """
 
     session: Session
     hits: tuple[Hit, ...]
     number: int | None
+    named: tuple[str, ...] = ()
 
     @property
     def more(self) -> int:
@@ -87,6 +89,8 @@ def search(project: Project, options: SearchOptions, *, limit: int, after: str |
     """Return at most `limit` sessions with matching steps, after the place `after`. The number of queries is
     constant.
 
+    The first page begins with sessions whose own name, key or tags match, in addition to the limit.
+
     Raises `InvalidInput` for an invalid query, option or place, `NotFound` for an unknown session, and
     `Unavailable` if only the meaning is searched and its model is missing.
     """
@@ -98,10 +102,11 @@ def search(project: Project, options: SearchOptions, *, limit: int, after: str |
     ordered = sorted(found.sessions, key=found.place)
     if begin is not None:
         ordered = [session for session in ordered if found.place(session) > begin]
+    named = named_sessions(project, query, options) if begin is None else {}
     shown = ordered[:limit]
     return SearchResult(
         options=options,
-        groups=_groups(project, shown, found, (query, question)),
+        groups=_groups(project, shown, found, (query, question), named),
         next=_written(found.place(shown[-1])) if len(ordered) > limit else None,
         not_indexed=count_not_indexed(project),
         has_candidates=bool(found.sessions) or has_steps(scope),
@@ -143,19 +148,25 @@ def _matches(
 
 
 def _groups(
-    project: Project, shown: Sequence[UUID], found: _Matches, looked_for: tuple[ParsedQuery, DatabaseQuery]
+    project: Project,
+    shown: Sequence[UUID],
+    found: _Matches,
+    looked_for: tuple[ParsedQuery, DatabaseQuery],
+    named_of: Mapping[UUID, Sequence[str]],
 ) -> tuple[SessionGroup, ...]:
-    """Return the sessions with their steps, without sessions that were erased in the meantime."""
+    """Return the sessions with their steps, those first that are named so, without sessions that were erased in the meantime."""
+    shown = [*named_of, *(each for each in shown if each not in named_of)]
     sessions = sessions_by_id(project, shown)
     query, question = looked_for
     named = frozenset(clause.text.lower() for clause in query.required if clause.identifier)
-    rows = [action for session in shown for action in found.sessions[session]]
+    rows = [action for session in shown for action in found.sessions.get(session, ())]
     hits = hits_of(project, rows, found.ranked, question.stems, named)
     return tuple(
         SessionGroup(
             session=sessions[session],
-            hits=tuple(hits[action] for action in found.sessions[session] if action in hits),
+            hits=tuple(hits[action] for action in found.sessions.get(session, ()) if action in hits),
             number=found.numbers.get(session, 0) if found.ranked.by_retriever["text"] else None,
+            named=tuple(named_of.get(session, ())),
         )
         for session in shown
         if session in sessions

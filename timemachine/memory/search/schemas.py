@@ -108,9 +108,13 @@ class MatchedSession(Schema):
 
 
 class SessionHits(Schema):
-    """A session with its best steps. `matches` is how many of its steps have the words, null if it was found by meaning; `more` of those are not listed."""
+    """A session with its best steps. `matches` is how many of its steps have the words, null if it was found by meaning; `more` of those are not listed.
+
+    `named` says where the session itself has the words: in its `name`, `key` or `tags`. Then it can have no hits.
+    """
 
     session: MatchedSession
+    named: list[Literal["name", "key", "tags"]]
     matches: int | None
     more: int
     hits: list[StepHit]
@@ -120,6 +124,7 @@ class SessionHits(Schema):
         """The session with its hits."""
         return cls.model_construct(
             session=MatchedSession.from_attributes(group.session, started_at=group.session.began_at),
+            named=list(group.named),
             matches=group.number,
             more=group.more,
             hits=[StepHit.of_hit(hit) for hit in group.hits],

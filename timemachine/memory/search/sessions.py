@@ -36,7 +36,7 @@ _STEPS_ENDED_AT: Final = Case(When(status=Session.RECORDING, then=Subquery(_LAST
 class SessionQuery:
     """A filter for sessions; all conditions must hold, and an empty text matches any.
 
-    `named` is searched in names and keys, `q` there and in steps, in the query language of the search. `tool`,
+    `named` is searched in names and keys, and among the tags as a complete one; `q` there and in steps, in the query language of the search. `tool`,
     `kind` and `model` match sessions with such a step. `since` and `until` are about the start: RFC 3339, or a
     date for the whole day. `min_cost` is in USD. `held` is `yes` for sessions under legal hold, `no` for
     others.
@@ -108,7 +108,7 @@ def _check(query: SessionQuery) -> None:
 
 def _named(text: str) -> Q:
     words = storable(text)  # patterns are not converted by the model field
-    return Q(name__icontains=words) | Q(key__icontains=words)
+    return Q(name__icontains=words) | Q(key__icontains=words) | Q(tags__contains=[words])
 
 
 def _with_words(project: Project, text: str) -> Q:

@@ -1,8 +1,8 @@
 """Recall across sessions as the API takes and returns it."""
 
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema, Strict
@@ -51,13 +51,23 @@ class RecallIn(Strict):
     time_zone: str = "UTC"
     around: int = Field(default=0, ge=0, le=MOST_AROUND)
     limit: int = Field(default=10, ge=1, le=MOST_RESULTS)
+    top_k: int | None = Field(default=None, ge=1, le=MOST_RESULTS)
     budget: int | None = Field(default=None, ge=1, le=MOST_TOKENS)
+
+    @model_validator(mode="after")
+    def _limit_by_either_name(self) -> Self:
+        """Take `top_k` as the limit. Raises `ValueError` if both are given and differ."""
+        if self.top_k is not None:
+            if "limit" in self.model_fields_set and self.limit != self.top_k:
+                raise ValueError("`top_k` is another name of `limit`; give one of them.")
+            self.limit = self.top_k
+        return self
 
     def options(self) -> RecallOptions:
         """The same as recall takes it."""
         given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
-            for name, value in self.model_dump().items()
+            for name, value in self.model_dump(exclude={"top_k"}).items()
         }
         return RecallOptions(**given)
 
