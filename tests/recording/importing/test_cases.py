@@ -13,10 +13,14 @@ import pytest
 from tests.recording.importing.sample_files import read
 from tests.recording.importing.totals import totals
 from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing.commands.links import unsaved_link
+from timemachine.governance.sharing.preview import preview_of
+from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import detect_format
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.totals import summary_of
+from timemachine.text.redaction.pure.profile import BUILT_IN
 
 FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
     "formats-refused/cline_api_conversation_history.json": (
@@ -166,3 +170,15 @@ def test_a_trace_has_the_totals_of_its_calls(cases: Path, project: Project, name
     found |= {"calls": found["kinds"].get("llm_call", 0), "tool_calls": found["kinds"].get("tool_call", 0)}
     expected = TOTALS_OF_TRACES[name]
     assert {each: found[each] for each in expected} == expected
+
+
+PASSWORDS_OF_COMMANDS = ("Tulipmeadow41", "Pebbleharbor17", "Lanterncopper62", "Harbortulip88")
+
+
+@pytest.mark.django_db
+def test_passwords_of_commands_are_withheld(cases: Path, project: Project) -> None:
+    import_file(project, (cases / "redaction-passwords-of-commands/a.jsonl").read_bytes(), by="test")
+    link = unsaved_link(project, Session.objects.get(), Terms(redaction=BUILT_IN), by="test")
+    shown = preview_of(link)
+    assert shown.total >= len(PASSWORDS_OF_COMMANDS)
+    assert not [each for line in shown.lines for each in PASSWORDS_OF_COMMANDS if each in line.text]
