@@ -1,7 +1,7 @@
 """Sessions by their own words: name, key and tags."""
 
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
@@ -19,10 +19,11 @@ _OF_STEPS: Final = ("kind", "tool", "model", "since", "until")
 _OF_SESSIONS: Final = ("agent", "user")
 _TAGS: Final = Func(F("tags"), Value("\n"), function="array_to_string", output_field=TextField())
 _WORDS: Final = Concat("name", Value("\n"), "key", Value("\n"), _TAGS, output_field=TextField())
-PARTS: Final = ("name", "key", "tags")
+Part = Literal["name", "key", "tags"]
+PARTS: Final[tuple[Part, ...]] = ("name", "key", "tags")
 
 
-def named_sessions(project: Project, query: ParsedQuery, options: SearchOptions) -> Mapping[UUID, list[str]]:
+def named_sessions(project: Project, query: ParsedQuery, options: SearchOptions) -> Mapping[UUID, list[Part]]:
     """Return the sessions whose name, key and tags contain the words, each with which of these contain any, newest first.
 
     None for a search by meaning alone, within one session, or with a filter of steps. At most one query.
@@ -58,7 +59,7 @@ def _holding(query: ParsedQuery) -> Q:
     return any_group
 
 
-def _parts(query: ParsedQuery, words: tuple[str, ...]) -> list[str]:
+def _parts(query: ParsedQuery, words: tuple[str, ...]) -> list[Part]:
     name, key, *tags = words
     return [
         part

@@ -17,7 +17,7 @@ from timemachine.memory.search.filters import Scope, SearchOptions, has_steps, s
 from timemachine.memory.search.hits import Hit, hits_of
 from timemachine.memory.search.indexing import count_not_indexed
 from timemachine.memory.search.models import SearchedAction
-from timemachine.memory.search.names import named_sessions
+from timemachine.memory.search.names import Part, named_sessions
 from timemachine.memory.search.pure.query import ParsedQuery, parse
 from timemachine.memory.search.retrievers import (
     DatabaseQuery,
@@ -46,7 +46,7 @@ class SessionGroup:
     session: Session
     hits: tuple[Hit, ...]
     number: int | None
-    named: tuple[str, ...] = ()
+    named: tuple[Part, ...] = ()
 
     @property
     def more(self) -> int:
@@ -152,7 +152,7 @@ def _groups(
     shown: Sequence[UUID],
     found: _Matches,
     looked_for: tuple[ParsedQuery, DatabaseQuery],
-    named_of: Mapping[UUID, Sequence[str]],
+    named_of: Mapping[UUID, Sequence[Part]],
 ) -> tuple[SessionGroup, ...]:
     """Return the sessions with their steps, those first that are named so, without sessions that were erased in the meantime."""
     shown = [*named_of, *(each for each in shown if each not in named_of)]

@@ -8,6 +8,7 @@ from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.memory.search.empty_results import explain_no_results
 from timemachine.memory.search.hits import Hit
 from timemachine.memory.search.indexing import MODEL
+from timemachine.memory.search.names import Part
 from timemachine.memory.search.queries import SearchResult, SessionGroup
 from timemachine.recording.sessions.pure.vocabulary import Kind, Status
 
@@ -114,7 +115,7 @@ class SessionHits(Schema):
     """
 
     session: MatchedSession
-    named: list[Literal["name", "key", "tags"]]
+    named: list[Part]
     matches: int | None
     more: int
     hits: list[StepHit]
