@@ -648,6 +648,9 @@ class Migration(migrations.Migration):
                         name="action_failed",
                     ),
                     models.Index(
+                        condition=models.Q(("copied_from__isnull", False)), fields=["session", "sequence"], name="action_copied"
+                    ),
+                    models.Index(
                         condition=models.Q(
                             ("kind", "message"),
                             ("layer__in", ("tool", "sys")),
@@ -1027,6 +1030,7 @@ class Migration(migrations.Migration):
                 ),
                 ("bin", models.IntegerField()),
                 ("kind", models.CharField(max_length=12)),
+                ("copied", models.BigIntegerField()),
                 ("folded", models.BigIntegerField()),
                 ("first", models.DateTimeField(null=True)),
                 ("last", models.DateTimeField(null=True)),

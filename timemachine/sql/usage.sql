@@ -1,6 +1,7 @@
 -- The statistics of a session: triggers count in the transaction that appends, and an erasure has the session recounted.
 --
 -- Dollars and tokens stay null until a value is known: null means "not recorded", and 0 means that it cost nothing.
+-- Copied actions (`copied_from`) happened in another session: bins count how many there are, and nothing else counts them.
 
 -- SHA-256 and not MD5, because Postgres refuses MD5 where only approved algorithms run.
 CREATE FUNCTION tm_short_key(what jsonb) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -78,7 +79,7 @@ CREATE FUNCTION tm_count_actions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE $bins$
     INSERT INTO tm_bin (
-        session_id, bin, kind, number, errors, timed, duration_ms, cost_usd, unknown_cost_calls, cached_calls, saved_usd,
+        session_id, bin, kind, number, copied, errors, timed, duration_ms, cost_usd, unknown_cost_calls, cached_calls, saved_usd,
         unknown_saved_calls, input_tokens, output_tokens, folded, first, last
     )
     SELECT
@@ -86,23 +87,24 @@ BEGIN
         (a.sequence - 1) / 100,
         a.kind,
         count(*),
-        count(*) FILTER (WHERE a.error_type IS NOT NULL OR a.error_message IS NOT NULL),
-        count(a.duration_ms),
-        coalesce(sum(a.duration_ms), 0),
-        sum(a.cost_usd),
-        count(*) FILTER (WHERE a.cost_usd IS NULL AND (
+        count(a.copied_from),
+        count(*) FILTER (WHERE a.here AND (a.error_type IS NOT NULL OR a.error_message IS NOT NULL)),
+        count(a.duration_ms) FILTER (WHERE a.here),
+        coalesce(sum(a.duration_ms) FILTER (WHERE a.here), 0),
+        sum(a.cost_usd) FILTER (WHERE a.here),
+        count(*) FILTER (WHERE a.here AND a.cost_usd IS NULL AND (
             a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call', 'event') AND (a.input_tokens > 0 OR a.output_tokens > 0))
         )),
-        count(*) FILTER (WHERE a.cached),
-        sum(a.saved_usd) FILTER (WHERE a.cached),
-        count(*) FILTER (WHERE a.cached AND a.saved_usd IS NULL),
-        sum(a.input_tokens),
-        sum(a.output_tokens),
+        count(*) FILTER (WHERE a.here AND a.cached),
+        sum(a.saved_usd) FILTER (WHERE a.here AND a.cached),
+        count(*) FILTER (WHERE a.here AND a.cached AND a.saved_usd IS NULL),
+        sum(a.input_tokens) FILTER (WHERE a.here),
+        sum(a.output_tokens) FILTER (WHERE a.here),
         count(*) FILTER (WHERE a.folded),
-        min(a.started_at),
-        max(a.started_at + coalesce(a.duration_ms, 0) * interval '1 millisecond')
+        min(a.started_at) FILTER (WHERE a.here),
+        max(a.started_at + coalesce(a.duration_ms, 0) * interval '1 millisecond') FILTER (WHERE a.here)
     FROM (
-        SELECT one.*, (EXISTS (
+        SELECT one.*, one.copied_from IS NULL AS here, (EXISTS (
             SELECT FROM tm_action AS above
             WHERE above.session_id = one.session_id AND above.sequence = one.parent_sequence
             AND above.sequence BETWEEN one.sequence - 64 AND one.sequence - 1 AND above.kind IN ('ask', 'find', 'put')
@@ -116,6 +118,7 @@ BEGIN
     GROUP BY 1, 2, 3
     ON CONFLICT (session_id, bin, kind) DO UPDATE SET
         number = tm_bin.number + excluded.number,
+        copied = tm_bin.copied + excluded.copied,
         errors = tm_bin.errors + excluded.errors,
         timed = tm_bin.timed + excluded.timed,
         duration_ms = tm_bin.duration_ms + excluded.duration_ms,
@@ -136,7 +139,8 @@ BEGIN
         coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
         a.duration_ms, a.cost_usd, a.cached, a.saved_usd, a.input_tokens, a.output_tokens
     )::tm_counted))
-    FROM added AS a JOIN tm_session AS s ON s.id = a.session_id;
+    FROM added AS a JOIN tm_session AS s ON s.id = a.session_id
+    WHERE a.copied_from IS NULL;
 
     RETURN NULL;
 END $$;
@@ -173,7 +177,7 @@ BEGIN
         a.duration_ms, a.cost_usd, a.cached, a.saved_usd, a.input_tokens, a.output_tokens
     )::tm_counted))
     FROM tm_action AS a JOIN tm_session AS s ON s.id = a.session_id
-    WHERE a.session_id = recounted;
+    WHERE a.session_id = recounted AND a.copied_from IS NULL;
 
     INSERT INTO tm_first_use (session_id, key, sequence, rank, frame, version, title)
     SELECT DISTINCT ON (a.session_id, used.key) a.session_id, used.key, a.sequence, h.rank, h.frame, h.version, h.title

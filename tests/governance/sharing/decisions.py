@@ -136,7 +136,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "output": (SharedStep, "output"),
             "source": (SharedStep, "source"),
             "cached_from": (SharedStep, "origin"),
-            "copied_from": (SharedAction, "copied"),
+            "copied_from": (SharedAction, "is_copied"),
             "hits": (SharedStep, "passages"),
         },
         not_shown=_names("id project weight"),

@@ -67,6 +67,8 @@ class _Line:
     def of(cls, action: types.ActionOut) -> Self:
         """The line of an action."""
         call = f"{action['model']}, {money_or_unknown(action['cost_usd'])}" if action["model"] else ""
+        if action["copied_from"] is not None:
+            call = f"{call}, copied" if call else "copied"
         return cls(
             action["sequence"],
             action["parent"],

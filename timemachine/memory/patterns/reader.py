@@ -44,7 +44,7 @@ BATCH: Final = 500
 LONGEST: Final = 32 * 1024
 """How many bytes of an input or an output are read."""
 _READ: Final = (
-    "project_id", "sequence", "kind", "layer", "role", "name", "tool", "call_id", "significance", "error_type",
+    "project_id", "sequence", "copied_from", "kind", "layer", "role", "name", "tool", "call_id", "significance", "error_type",
     "error_message", "input_id", "output_id", "started_at", "recorded_at",
 )  # fmt: skip
 _MORE_PROJECTS: Final = """
@@ -167,7 +167,9 @@ def _read_some(project_id: UUID, session: SessionBehind, after: int) -> int:
 
 
 def _batch(project_id: UUID, session_id: UUID, actions: Sequence[Action], after: int, begun: int) -> _Batch:
+    """Return what the next steps add to patterns. Copied steps do not: they do in the session in which they happened."""
     through = actions[-1].sequence
+    actions = [each for each in actions if not each.is_copied]
     found = heads({row for each in actions for row in payloads_of(each)}, LONGEST)
     steps = {each.id: step_of(each, found) for each in actions}
     calls = calls_of(session_id, actions)

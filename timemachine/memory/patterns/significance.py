@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from timemachine.recording.annotations.significance.queries import SIGNIFICANCE
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.queries import HAPPENED_HERE
 
 SOLVING: Final = ("solution", "breakthrough")
 """The significances of a step that solved something."""
@@ -37,9 +38,11 @@ def solving_steps(session_id: UUID, after: int, through: int) -> list[int]:
     """Return the steps of a session after `after` up to `through` that are marked as solutions, in order. Two
     queries.
 
-    Deleted steps are left out.
+    Deleted and copied steps are left out.
     """
-    found = Action.objects.filter(session_id=session_id, sequence__gt=after, sequence__lte=through)
+    found = Action.objects.filter(
+        HAPPENED_HERE, session_id=session_id, sequence__gt=after, sequence__lte=through
+    )
     solving = found.annotate(in_force=SIGNIFICANCE).filter(in_force__in=SOLVING)
     sequences = list(solving.order_by("sequence").values_list("sequence", flat=True))
     deletions = deletions_of(session_id, sequences) if sequences else {}

@@ -1,9 +1,11 @@
-"""Index rows: steps in few bytes each, for questions that scan very many of them."""
+"""Index rows: steps in few bytes each, for questions that scan very many of them. Copied steps have none."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from django.db import connection
+
+from timemachine.recording.sessions.queries import HAPPENED_HERE_SQL
 
 DIMENSIONS: Final = 64
 """How many dimensions of a vector an index row has; the model was trained so that its first 64 carry the most
@@ -20,7 +22,7 @@ _KEEP: Final = f"""
 INSERT INTO tm_action_sketch ({_PLAIN}, vector)
 {INDEX_ROW}, l2_normalize(subvector(m.vector, 1, {DIMENSIONS}))
 FROM tm_action a LEFT JOIN tm_action_meaning m ON m.action_id = a.id
-WHERE a.id = ANY(%s)
+WHERE a.id = ANY(%s) AND {HAPPENED_HERE_SQL}
 ON CONFLICT (action_id) DO NOTHING
 """  # constants of this file
 EVERY_STEP: Final = f"""(
@@ -28,7 +30,7 @@ EVERY_STEP: Final = f"""(
     UNION ALL
     {INDEX_ROW}
     FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
-    JOIN tm_action a ON a.session_id = s.id AND a.sequence > coalesce(i.indexed_through, 0)
+    JOIN tm_action a ON a.session_id = s.id AND a.sequence > coalesce(i.indexed_through, 0) AND {HAPPENED_HERE_SQL}
     WHERE s.project_id = %(project)s AND s.last_sequence > coalesce(i.indexed_through, 0)
 )"""  # noqa: S608
 """The index rows of all steps of the project, also of those that are not indexed yet; without vectors."""

@@ -56,6 +56,7 @@ LONGEST_NAME: Final = 16_384
 _NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
 _TAGS: Final = "tags"
 _TEXT_COLUMNS: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
+_READ: Final = ("input_id", "output_id", "copied_from", _TAGS, *_NAMES, *_TEXT_COLUMNS)
 _KEEP_WORDS: Final = """
 INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut, tokens)
 SELECT given.action, %(project)s, %(session)s, given.sequence, given.kind,
@@ -72,7 +73,7 @@ ON CONFLICT (action_id) DO NOTHING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
-    """The searchable text of a step. `cut`: the step has more. `tokens`: the tokens of its rendered turn, if they
+    """The searchable text of a step; none of a copied one, which is found where it happened. `cut`: the step has more. `tokens`: the tokens of its rendered turn, if they
     were counted.
     """
 
@@ -142,9 +143,7 @@ def reindex_steps(session: Session, sequences: Collection[int]) -> None:
     indexed = sorted(each for each in sequences if each <= row.indexed_through)
     for some in batched(indexed, BATCH):
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
-        texts = _texts(
-            session.id, list(actions.only("input_id", "output_id", _TAGS, *_NAMES, *_TEXT_COLUMNS))
-        )
+        texts = _texts(session.id, list(actions.only(*_READ)))
         _keep_rows(session.project_id, session.id, texts, _embeddings(session.project_id, session.id, texts))
 
 
@@ -156,7 +155,7 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
     if last is None:
         return 0
     actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
-    rows = actions.only("input_id", "output_id", _TAGS, *_NAMES, *_TEXT_COLUMNS).order_by("sequence")
+    rows = actions.only(*_READ).order_by("sequence")
     texts = _texts(session_id, list(rows))
     meanings = _embeddings(project_id, session_id, texts)
     stored = store_if_current(
@@ -190,6 +189,17 @@ def _texts(session_id: UUID, actions: Sequence[Action]) -> list[_Text]:
 
 
 def _text(action: Action, found: Mapping[int, Head], deleted: Deleted | None) -> _Text:
+    tokens = _tokens(action, found, deleted)
+    if action.is_copied:
+        return _Text(
+            action=action.id,
+            sequence=action.sequence,
+            kind=action.kind,
+            names="",
+            body="",
+            cut=False,
+            tokens=tokens,
+        )
     payloads = [found[each] for each in (action.input_id, action.output_id) if each is not None]
     names = [value for name in _NAMES if (value := getattr(action, name))]
     names += [] if deleted else action.tags
@@ -201,7 +211,7 @@ def _text(action: Action, found: Mapping[int, Head], deleted: Deleted | None) ->
         body="\n".join(text_of(head.media_type, head.data) for head in payloads),
         cut=any(head.size > len(head.data) for head in payloads)
         or any(len(name) > LONGEST_NAME for name in names),
-        tokens=_tokens(action, found, deleted),
+        tokens=tokens,
     )
 
 

@@ -22,6 +22,7 @@ from timemachine.memory.transcripts.turn_rows import Row, rows
 from timemachine.recording.annotations.significance.queries import SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import Turn
+from timemachine.recording.sessions.queries import HAPPENED_HERE
 from timemachine.text.redaction.pure.profile import Profile
 from timemachine.text.redaction.pure.projection import redact_action
 from timemachine.text.redaction.pure.values import Tally
@@ -90,9 +91,9 @@ def empty_report(project: Project, options: ExportOptions) -> Report:
 
 def confirmed_solutions(sessions: QuerySet[Session]) -> QuerySet[Action]:
     """Return the turns that are marked as solutions by the recorder or a person, according to the significance in
-    force.
+    force. Copied turns are solutions of the session in which they happened.
     """
-    found = Action.objects.filter(session__in=sessions).annotate(in_force=SIGNIFICANCE)
+    found = Action.objects.filter(HAPPENED_HERE, session__in=sessions).annotate(in_force=SIGNIFICANCE)
     return found.filter(in_force__in=CONFIRMED)
 
 
@@ -143,7 +144,10 @@ def _of_session(session: Session, report: Report) -> Iterator[Pair]:
     report.deleted_turns += len(deleted)
     turns = [_redacted(row, report) for row in rows(session.id, 0, session.last_sequence)]
     read = chats_of if report.options.form == "chat" else preferences_of
+    copied = set(session.actions.exclude(HAPPENED_HERE).values_list("sequence", flat=True))
     for found in read(turns, report.options.what, deleted):  # type: ignore[arg-type]  # one of `WHATS`
+        if found.solution in copied:
+            continue
         if isinstance(found, Skipped):
             _leave_out(report, session, found)
             continue

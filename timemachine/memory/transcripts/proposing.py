@@ -21,6 +21,7 @@ from timemachine.recording.annotations.significance.models import (
 from timemachine.recording.annotations.significance.queries import JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.sessions.models import ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import message_text
+from timemachine.recording.sessions.queries import HAPPENED_HERE_SQL
 
 MOST_READ: Final = 20_000
 """How many steps of a session are read, from the first on."""
@@ -33,7 +34,7 @@ _OF_AGENT: Final = frozenset({"ask", "llm_call", "tool_call", "put", "find", "me
 _CALLS: Final = frozenset({"tool_call", "tool_result"})
 _ROWS: Final = f"""
 SELECT a.sequence, a.kind, a.layer, a.role, coalesce(a.tool, a.name), a.call_id, a.error_type, a.error_message,
-       coalesce({SIGNIFICANCE_SQL}, 'normal') = 'normal' AND now.action_id IS NULL,
+       coalesce({SIGNIFICANCE_SQL}, 'normal') = 'normal' AND now.action_id IS NULL AND {HAPPENED_HERE_SQL},
        i.media_type, i.size, substring(i.data, 1, {MOST_BYTES}), o.media_type, o.size, substring(o.data, 1, {MOST_BYTES})
 FROM tm_action a {JOINED}
 LEFT JOIN tm_payload i ON i.id = a.input_id AND a.kind = ANY(%(asking)s)
@@ -53,7 +54,7 @@ class Proposals:
 
 
 def proposals_for(session: Session) -> Proposals:
-    """Return suggestions for steps without a significance, except dismissed ones. Reads at most `MOST_READ` steps."""
+    """Return suggestions for steps without a significance, except dismissed ones and copies. Reads at most `MOST_READ` steps."""
     lines, open_steps = list[Line](), set[int]()
     for line, is_open in _lines(session):
         lines.append(line)

@@ -31,6 +31,7 @@ COUNTERS: Final = [
     "last_action_at",
 ]
 COUNTED: Final = (
+    "copied_from",
     "kind",
     "model",
     "error_type",
@@ -163,20 +164,21 @@ def hit_rows(action_id: int, draft: ActionDraft, parts: ActionContents, payload_
 
 
 def add_to_counters(session: Session, actions: Sequence[Row]) -> None:
-    """Add the actions to the session's counters.
+    """Add the actions to the session's counters. Copied ones only have a place in it.
 
     A sum stays None until an action records a value. Calls with unknown cost or saving are counted separately. The
     counters depend on nothing but the actions, so that a check can count again.
     """
+    happened = [row for row in actions if row["copied_from"] is None]
     session.last_sequence += len(actions)
     session.error_count += sum(
-        1 for row in actions if row["error_type"] is not None or row["error_message"] is not None
+        1 for row in happened if row["error_type"] is not None or row["error_message"] is not None
     )
-    session.input_tokens = sum_known(session.input_tokens, *(row["input_tokens"] for row in actions))
-    session.output_tokens = sum_known(session.output_tokens, *(row["output_tokens"] for row in actions))
-    session.cost_usd = sum_known(session.cost_usd, *(row["cost_usd"] for row in actions))
-    session.unknown_cost_calls += sum(map(_is_unknown_cost, actions))
-    saved = [row["saved_usd"] for row in actions if row["cached"]]
+    session.input_tokens = sum_known(session.input_tokens, *(row["input_tokens"] for row in happened))
+    session.output_tokens = sum_known(session.output_tokens, *(row["output_tokens"] for row in happened))
+    session.cost_usd = sum_known(session.cost_usd, *(row["cost_usd"] for row in happened))
+    session.unknown_cost_calls += sum(map(_is_unknown_cost, happened))
+    saved = [row["saved_usd"] for row in happened if row["cached"]]
     session.cached_calls += len(saved)
     session.saved_usd = sum_known(session.saved_usd, *saved)
     session.unknown_saved_calls += saved.count(None)

@@ -43,7 +43,7 @@ def frame_usage(frames: Sequence[int]) -> FrameUses:
     """Return which sessions used any of these rows of `Frame` (versions of one frame). Reads the latest `MOST_HITS` hits."""
     hits = Hit.objects.filter(stored_frame__in=frames).order_by("-id").values("action_id")[:MOST_HITS]
     by_session = (
-        Action.objects.filter(id__in=hits)
+        Action.objects.filter(copied_from__isnull=True, id__in=hits)
         .values_list("session_id", "session__key", "session__name")
         .annotate(steps=Count("id"), step=Max("sequence"), at=Max("recorded_at"))
         .order_by("-at")

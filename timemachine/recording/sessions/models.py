@@ -199,10 +199,13 @@ class Action(models.Model):
                 name="action_children_by_id",
             ),
             models.Index(fields=["session", "sequence"], condition=INTERNAL_MESSAGES, name="action_unsaid"),
+            models.Index(
+                fields=["session", "sequence"], condition=Q(copied_from__isnull=False), name="action_copied"
+            ),
         ]
 
     @property
-    def copied(self) -> bool:
+    def is_copied(self) -> bool:
         """Whether it is context copied from an earlier session or file: it did not happen in this session."""
         return self.copied_from is not None
 

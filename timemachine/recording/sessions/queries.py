@@ -22,8 +22,14 @@ from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, SPENDING
 
 _NAMED: Final = 5
 """Maximum number of checkpoints that an error message lists."""
-FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
-"""Actions that recorded an error."""
+HAPPENED_HERE: Final = Q(copied_from__isnull=True)
+"""Actions that are not copied context. Only these are counted, searched, compared and learned from; the others were,
+in the session in which they happened.
+"""
+HAPPENED_HERE_SQL: Final = "a.copied_from IS NULL"
+"""The same in plain SQL over `tm_action a`."""
+FAILED: Final = HAPPENED_HERE & (Q(error_type__isnull=False) | Q(error_message__isnull=False))
+"""Actions that recorded an error, and not copies of such."""
 IS_MODEL_CALL: Final = Q(model__isnull=False) | Q(kind__in=MODEL_CALLS)
 UNKNOWN_COST: Final = Q(cost_usd=None) & (
     Q(model__isnull=False) | (Q(kind__in=SPENDING) & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0)))

@@ -9,7 +9,7 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
 from timemachine.recording.annotations.significance.queries import SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.queries import FAILED
+from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE
 from timemachine.recording.timeline.filter_sql import matching
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter
 from timemachine.recording.timeline.pure.nesting import REACH, Place, Row, flat, nest
@@ -18,7 +18,9 @@ SIDE: Final = 50
 """How many rows a page first shows on each side of its step: more than the highest screen, few enough to render quickly."""
 MORE: Final = 100
 LOOK: Final = 2 * REACH
-COLUMNS: Final = tuple(each.name for each in fields(Row) if each.name not in {"significance", "failed"})
+COLUMNS: Final = tuple(
+    each.name for each in fields(Row) if each.name not in {"significance", "failed", "copied"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +114,11 @@ def rows_of(
         Action.objects.filter(condition, session=session)
         .annotate(
             failed=ExpressionWrapper(FAILED, output_field=BooleanField()),
+            copied=ExpressionWrapper(~HAPPENED_HERE, output_field=BooleanField()),
             significance_now=F("significance") if recorded else SIGNIFICANCE,
         )
         .order_by("-sequence" if latest else "sequence")
-        .values(*COLUMNS, "failed", "significance_now")
+        .values(*COLUMNS, "failed", "copied", "significance_now")
     )
     rows = [Row(significance=values.pop("significance_now"), **values) for values in found[:limit]]
     return rows[::-1] if latest else rows

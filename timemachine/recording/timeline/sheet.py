@@ -9,7 +9,7 @@ from typing import Final
 from django.db.models import BooleanField, ExpressionWrapper, QuerySet
 
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.queries import FAILED, UNKNOWN_COST
+from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE, UNKNOWN_COST
 from timemachine.recording.timeline.filter_sql import matching
 from timemachine.recording.timeline.pure.filter import Filter
 
@@ -38,7 +38,10 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """One step as recorded, with its own agent or its session's. `unknown_cost`: it is a call with unknown cost."""
+    """One step as recorded, with its own agent or its session's. `unknown_cost`: it is a call with unknown cost.
+
+    A `copied` step happened in another session; `failed` is then false.
+    """
 
     sequence: int
     kind: str
@@ -53,6 +56,7 @@ class TableRow:
     cost_usd: Decimal | None
     error_type: str | None
     failed: bool
+    copied: bool
     unknown_cost: bool
 
 
@@ -110,6 +114,7 @@ def table_rows(session: Session, sequences: Sequence[int]) -> list[TableRow]:
         Action.objects.filter(session=session, sequence__in=sequences)
         .annotate(
             failed=ExpressionWrapper(FAILED, BooleanField()),
+            copied=ExpressionWrapper(~HAPPENED_HERE, BooleanField()),
             unknown_cost=ExpressionWrapper(UNKNOWN_COST, BooleanField()),
         )
         .order_by("sequence")

@@ -20,7 +20,7 @@ class Activity:
     """The number of steps in each of `COLUMNS` equal parts of a session's time, and whether one of them failed.
 
     Without recorded times, or if all are equal, the parts are of its sequence and `over_time` is false. A step
-    without a time counts with the one before it. In a long session a hundred steps are spread evenly between their
+    without a time, or that was copied from another session, counts with the one before it. In a long session a hundred steps are spread evenly between their
     first start and last end, and an error may be anywhere among them.
     """
 
@@ -32,9 +32,11 @@ class Activity:
 _ACTIVITY: Final = f"""
 WITH part AS (
     SELECT session_id, (sequence - 1)::float AS begins, sequence::float AS ends, 1::float AS steps,
-        error_type IS NOT NULL OR error_message IS NOT NULL AS failed,
-        date_part('epoch', started_at) AS first, date_part('epoch', started_at) AS last
-    FROM tm_action WHERE session_id = ANY(%(short)s)
+        copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL) AS failed,
+        at AS first, at AS last
+    FROM tm_action CROSS JOIN LATERAL (
+        SELECT CASE WHEN copied_from IS NULL THEN date_part('epoch', started_at) END AS at
+    ) AS timed WHERE session_id = ANY(%(short)s)
     UNION ALL
     SELECT session_id, bin * {BIN}::float, bin * {BIN} + sum(number::float), sum(number::float), max(errors) > 0,
         date_part('epoch', min(first)), date_part('epoch', max(last))

@@ -12,6 +12,7 @@ from timemachine.core.pure.clock import parse_time
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import DELETING_CAUSES, frames_at
 from timemachine.recording.sessions.models import INTERNAL_MESSAGES, Action, Session
+from timemachine.recording.sessions.queries import HAPPENED_HERE
 from timemachine.recording.timeline.provenance import frames_put, put_records
 from timemachine.recording.timeline.step import Head, heads
 from timemachine.recording.usage.models import FirstUse
@@ -76,8 +77,8 @@ class CollectionChanges:
 class Between:
     """What the steps after `first` and up to `last` changed; `first` is 0 for the beginning of the session.
 
-    `messages` are the latest of `message_count`; `frames_used` are the latest of the `frames_used_count` used for the
-    first time. `unsaid` internal messages are not among them. `collection` is None if the session has none.
+    `messages` are the latest of `message_count`, in which an ask is one; `frames_used` are the latest of the
+    `frames_used_count` used for the first time. `collection` is None if the session has none.
     """
 
     first: int
@@ -85,15 +86,10 @@ class Between:
     before: Totals
     after: Totals
     messages: Sequence[StateMessage]
-    unsaid: int
+    message_count: int
     frames_used: Sequence[FirstUse]
     frames_used_count: int
     collection: CollectionChanges | None
-
-    @property
-    def message_count(self) -> int:
-        """The number of messages; an ask is one."""
-        return messages_in(self.after) - messages_in(self.before) - self.unsaid
 
     @property
     def more_messages(self) -> bool:
@@ -110,7 +106,7 @@ def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_f
         sequence=sequence,
         totals=totals,
         messages=messages_of(until, most_messages),
-        message_count=messages_in(totals) - internal_message_count(until),
+        message_count=messages_in(totals) + uncounted_messages(until),
         frames_used=frames_used_through(session, sequence, most_frames),
         frames_existed=None if session.collection is None else frames_at(session.collection, as_of).count(),
         as_of=as_of,
@@ -118,13 +114,19 @@ def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_f
 
 
 def messages_in(totals: Totals) -> int:
-    """Return how many of the counted steps are messages, including internal ones; an ask is one."""
+    """Return how many of the counted steps are messages, including internal ones but not copies; an ask is one."""
     return sum(totals.kinds.get(kind, 0) for kind in TALKING)
 
 
-def internal_message_count(actions: QuerySet[Action]) -> int:
-    """Return how many of these are messages neither to the agent nor from it. One query, on an index of only these."""
-    return actions.filter(INTERNAL_MESSAGES).count()
+def uncounted_messages(actions: QuerySet[Action]) -> int:
+    """Return what to add to `messages_in` for the number of messages of a conversation: copied messages, less those
+    neither to the agent nor from it. One query, on indexes of only these.
+    """
+    copied = ~HAPPENED_HERE & Q(kind__in=TALKING) & ~INTERNAL_MESSAGES
+    found = actions.filter(INTERNAL_MESSAGES | ~HAPPENED_HERE).aggregate(
+        copied=Count("id", filter=copied), internal=Count("id", filter=INTERNAL_MESSAGES & HAPPENED_HERE)
+    )
+    return int(found["copied"] - found["internal"])
 
 
 def conversation(actions: QuerySet[Action]) -> QuerySet[Action]:
@@ -171,13 +173,14 @@ def between(session: Session, first: Action | None, last: Action) -> Between:
     after = first.sequence if first is not None else 0
     steps = Action.objects.filter(session=session, sequence__gt=after, sequence__lte=last.sequence)
     used = frames_first_used(session, after, last.sequence)
+    totals = (totals_through(session, after) if after else NOTHING), totals_through(session, last.sequence)
     return Between(
         first=after,
         last=last.sequence,
-        before=totals_through(session, after) if after else NOTHING,
-        after=totals_through(session, last.sequence),
+        before=totals[0],
+        after=totals[1],
         messages=messages_of(steps, MOST_MESSAGES),
-        unsaid=internal_message_count(steps),
+        message_count=messages_in(totals[1]) - messages_in(totals[0]) + uncounted_messages(steps),
         frames_used=list(used[:MOST_FRAMES]),
         frames_used_count=used.count(),
         collection=_collection_changes(session, first, last),

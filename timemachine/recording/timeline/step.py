@@ -30,8 +30,8 @@ before AS NOT MATERIALIZED (SELECT * FROM steps WHERE sequence < %(sequence)s),
 after AS NOT MATERIALIZED (SELECT * FROM steps WHERE sequence > %(sequence)s)
 SELECT (SELECT max(sequence) FROM before), (SELECT min(sequence) FROM after),
 (SELECT max(sequence) FROM before WHERE kind = %(kind)s), (SELECT min(sequence) FROM after WHERE kind = %(kind)s),
-(SELECT max(sequence) FROM before WHERE error_type IS NOT NULL OR error_message IS NOT NULL),
-(SELECT min(sequence) FROM after WHERE error_type IS NOT NULL OR error_message IS NOT NULL),
+(SELECT max(sequence) FROM before WHERE copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL)),
+(SELECT min(sequence) FROM after WHERE copied_from IS NULL AND (error_type IS NOT NULL OR error_message IS NOT NULL)),
 (SELECT max(sequence) FROM before WHERE kind = 'checkpoint'), (SELECT min(sequence) FROM after WHERE kind = 'checkpoint')
 """
 

@@ -1,5 +1,5 @@
 """The totals of a session, and those of a filter's steps by kind, tool, model or agent: from stored counts if these are
-exact, else from the steps."""
+exact, else from the steps. Copied steps are in no total."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -9,7 +9,7 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.queries import IS_MODEL_CALL
+from timemachine.recording.sessions.queries import HAPPENED_HERE, IS_MODEL_CALL
 from timemachine.recording.timeline.filter_sql import like, matching
 from timemachine.recording.timeline.pure.aggregation import GROUPS, BottomUp, bottom_up
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter, Named
@@ -22,7 +22,7 @@ _IS_TOOL_CALL: Final = Q(kind="tool_call")
 
 def summary_of(session: Session) -> SessionTotals:
     """Return the totals of the session. Five queries."""
-    actions = Action.objects.filter(session=session)
+    actions = Action.objects.filter(HAPPENED_HERE, session=session)
     totals = totals_of(actions)
     more = actions.aggregate(iterations=Max("iteration"), cached=Sum("cached_tokens"))
     return SessionTotals.from_attributes(
@@ -81,7 +81,7 @@ def _from_counts(session: Session, by: str, shown: Filter) -> Iterable[Mapping[s
 
 
 def _from_actions(session: Session, by: str, shown: Filter) -> Iterable[Mapping[str, Any]]:
-    steps = Action.objects.filter(matching(shown), session=session).order_by()
+    steps = Action.objects.filter(matching(shown), HAPPENED_HERE, session=session).order_by()
     rows: Iterable[Mapping[str, Any]] = steps.values(by).annotate(
         **OF_ACTIONS,
         calls=Count("id", filter=IS_MODEL_CALL),

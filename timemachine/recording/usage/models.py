@@ -44,7 +44,8 @@ class Counted(models.Model):
 class Bin(Counted):
     """The actions of one kind among `BIN` steps of a session.
 
-    `folded` of them are inside an ask, find or put that a timeline collapses (`recording.timeline.pure.nesting`).
+    `number` counts them all. `copied` of them happened in another session: they are in `number` and `folded`, and in no
+    other count. `folded` of them are inside an ask, find or put that a timeline collapses (`recording.timeline.pure.nesting`).
     `first` and `last` are their earliest start and latest end, None if no time was recorded.
     """
 
@@ -52,6 +53,7 @@ class Bin(Counted):
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
     bin = models.IntegerField()
     kind = models.CharField(max_length=12)
+    copied = models.BigIntegerField()
     folded = models.BigIntegerField()
     first = models.DateTimeField(null=True)
     last = models.DateTimeField(null=True)

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.sessions.queries import FAILED, UNKNOWN_COST
+from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE, UNKNOWN_COST
 from timemachine.recording.usage.models import BIN, Bin, FirstUse
 from timemachine.recording.usage.pure.figures import Sums
 from timemachine.recording.usage.pure.totals import Totals, fold
@@ -32,6 +32,8 @@ OF_COUNTS: Final = {
     "unknown_saved": Sum("unknown_saved_calls"),
 }
 """What `sums_of` reads, aggregated from rows of `Counted`."""
+OF_BINS: Final = OF_COUNTS | {"steps": Sum(F("number") - F("copied"))}
+"""The same, aggregated from bins, which also count copies."""
 OF_ACTIONS: Final = {
     "steps": Count("id"),
     "with_time": Count("duration_ms"),
@@ -45,7 +47,7 @@ OF_ACTIONS: Final = {
     "saved": Sum("saved_usd", filter=Q(cached=True)),
     "unknown_saved": Count("id", filter=Q(cached=True, saved_usd=None)),
 }
-"""The same, aggregated from actions."""
+"""The same, aggregated from actions that happened here."""
 _ENDED: Final = ExpressionWrapper(
     F("started_at") + Coalesce(F("duration_ms"), 0.0) * timedelta(milliseconds=1),
     output_field=DateTimeField(),
@@ -53,22 +55,24 @@ _ENDED: Final = ExpressionWrapper(
 
 
 def totals_of(actions: QuerySet[Action]) -> Totals:
-    """Return the exact totals of some actions, added up per kind by the database. One query, which reads all of them."""
-    by_kind = actions.order_by().values("kind")
+    """Return the exact totals of those of the actions that are not copies, added up per kind by the database. One query,
+    which reads all of them.
+    """
+    by_kind = actions.filter(HAPPENED_HERE).order_by().values("kind")
     return _sum_by_kind(by_kind.annotate(**OF_ACTIONS, began=Min("started_at"), ended=Max(_ENDED)))
 
 
 def totals_through(session: Session, sequence: int) -> Totals:
-    """Return the exact totals of the steps up to that one: the counts of complete bins, and the steps after them. Two queries."""
+    """Return the exact totals of the steps up to that one, without copies: the counts of complete bins, and the steps after them. Two queries."""
     whole = sequence // BIN
     binned = Bin.objects.filter(session=session, bin__lt=whole).order_by().values("kind")
-    counted = binned.annotate(**OF_COUNTS, began=Min("first"), ended=Max("last"))
+    counted = binned.annotate(**OF_BINS, began=Min("first"), ended=Max("last"))
     beyond = Action.objects.filter(session=session, sequence__gt=whole * BIN, sequence__lte=sequence)
     return fold([_sum_by_kind(counted), totals_of(beyond)])
 
 
 def kinds_of(session: Session) -> Mapping[str, int]:
-    """Return how many steps of each kind a session has. One query, or none if it has no new steps."""
+    """Return how many steps of each kind a session has, with copies. One query, or none if it has no new steps."""
     return _kinds(session.id, session.last_sequence)
 
 
@@ -103,7 +107,8 @@ def sums_of(row: Mapping[str, Any]) -> Sums:
 
 
 def _sum_by_kind(rows: Iterable[Any]) -> Totals:
-    return fold(_totals(row) for row in sorted(rows, key=lambda row: KINDS.index(row["kind"])))
+    counted = [row for row in rows if row["steps"]]
+    return fold(_totals(row) for row in sorted(counted, key=lambda row: KINDS.index(row["kind"])))
 
 
 def _totals(row: Any) -> Totals:

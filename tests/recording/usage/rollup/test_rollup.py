@@ -15,7 +15,7 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, copy_of
 from timemachine.recording.sessions.pure.draft import Usage as Tokens
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.usage.models import LATENCY_STEP, Bin, FirstUse, Latency, Usage
@@ -28,7 +28,7 @@ STEPS = 730
 
 @pytest.fixture(scope="module")
 def mixed(shared_rows: None) -> Session:
-    """A session with every kind of step, with and without optional values, sent in batches of any size."""
+    """A session with every kind of step, copies among them, with and without optional values, sent in batches of any size."""
     project = Project.objects.create(name="Prüfung")
     chance = random.Random(11)
     session = start_session(project, name="Mixed", by="test", agent="whole")
@@ -75,6 +75,7 @@ def _draft(chance: random.Random) -> ActionDraft:
         cached=chance.choice((None, True, False)),
         saved_usd=maybe(lambda: Decimal("0.000001")),
         retrieval=RetrievalDraft(hits=tuple(found)) if kind == "find" else None,
+        copied_from=copy_of("earlier") if chance.random() < 0.2 else None,
     )
 
 
@@ -82,6 +83,21 @@ def _draft(chance: random.Random) -> ActionDraft:
 def test_the_totals_up_to_a_step_match_a_recount(session: Session, sequence: int) -> None:
     recomputed = totals_of(Action.objects.filter(session=session, sequence__lte=sequence))
     assert totals_through(session, sequence) == recomputed
+
+
+def test_the_counters_of_the_session_match_a_recount(session: Session) -> None:
+    recomputed = totals_of(Action.objects.filter(session=session))
+    assert session.last_sequence == STEPS
+    assert session.error_count == recomputed.errors
+    for name in (
+        "input_tokens",
+        "output_tokens",
+        "cost_usd",
+        "unknown_cost_calls",
+        "cached_calls",
+        "saved_usd",
+    ):
+        assert getattr(session, name) == getattr(recomputed, name), name
 
 
 def test_the_kinds_are_counted_for_the_session(session: Session) -> None:
@@ -111,7 +127,7 @@ def test_usage_is_counted_by_day_agent_model_and_tool(session: Session) -> None:
         for row in Usage.objects.filter(session=session)
     }
     recomputed: dict[object, tuple[int, int, int, Decimal | None]] = {}
-    for action in Action.objects.filter(session=session):
+    for action in Action.objects.filter(session=session, copied_from__isnull=True):
         day = (action.started_at or action.recorded_at).astimezone(UTC).date()
         what = (day, action.kind, action.agent or "whole", action.model, action.tool)
         number, errors, timed, cost = recomputed.get(what, (0, 0, 0, None))

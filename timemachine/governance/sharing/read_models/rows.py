@@ -21,6 +21,7 @@ class SharedRow:
     duration_ms: float | None
     significance: str | None
     failed: bool
+    copied: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

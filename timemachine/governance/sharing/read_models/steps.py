@@ -138,7 +138,7 @@ class SharedAction:
     call_id: str | None
     parent_id_given: str | None
     parent_sequence: int | None
-    copied: bool
+    is_copied: bool
     significance: str | None
     importance: float | None
     iteration: int | None

@@ -19,7 +19,10 @@ FOLDING: Final = frozenset({"ask", "find", "put"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of the timeline. `significance` is the effective one, or the recorded one for readers who see only the record."""
+    """One line of the timeline. `significance` is the effective one, or the recorded one for readers who see only the record.
+
+    A `copied` step happened in another session; `failed` is then false.
+    """
 
     sequence: int
     kind: str
@@ -32,6 +35,7 @@ class Row:
     parent_id_given: str | None = None
     parent_sequence: int | None = None
     failed: bool = False
+    copied: bool = False
     call_id: str | None = None
 
 

@@ -66,12 +66,13 @@ def _row(
     is_usual = row.significance is None or row.significance == "normal"
     significance = "" if is_usual else f'<span class="significance">{escape(row.significance)}</span>'
     within = f'<span class="within">in {place.below[-1]}</span>' if place.below and not place.above else ""
+    copied = '<span class="within">copied</span>' if row.copied else ""
     current = ' aria-current="step"' if selected else ""
     return (
         f'<li id="s{row.sequence}" class="row d{min(place.depth, DEEPEST)}{" folds" if place.folds else ""}">'
         f'<a href="?step={row.sequence}{ends["kept"]}#s{row.sequence}" hx-get="?step={row.sequence}{ends["quick"]}"'
         f' {QUICK}{current}><span class="seq">{row.sequence}</span>{kind_badge(row.kind)}'
-        f'<span class="label">{label}</span>{significance}{within}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
+        f'<span class="label">{label}</span>{significance}{copied}{within}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
     )
 
 

@@ -113,9 +113,10 @@ def _cost(row: TableRow) -> str:
 
 
 def _status(row: TableRow, notes: int) -> str:
-    parts = (
-        [f'<span class="mark">{escape(_name(row.error_type or "error"))}</span>'] if row.failed else ["ok"]
-    )
+    if row.failed:
+        parts = [f'<span class="mark">{escape(_name(row.error_type or "error"))}</span>']
+    else:
+        parts = ["copied" if row.copied else "ok"]
     if notes:
         parts.append(f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>')
     return f'<td class="status-of">{" ".join(parts)}</td>'
