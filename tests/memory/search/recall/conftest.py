@@ -52,7 +52,7 @@ def recorded_sessions(shared_rows: None) -> tuple[Project, datetime]:
 @pytest.fixture
 def project(request: pytest.FixtureRequest, db: None) -> Project:
     """Return the project of the recorded sessions for a test that uses them, otherwise a new one."""
-    if "story" in request.fixturenames:
+    if "last_session_time" in request.fixturenames:
         return Project.objects.get(pk=request.getfixturevalue("recorded_sessions")[0].pk)
     return Project.objects.create(name="Prüfung")
 
