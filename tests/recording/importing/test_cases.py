@@ -4,6 +4,7 @@
 """
 
 import os
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import detect_format
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.totals import summary_of
+from timemachine.recording.usage.costs import CostQuery, costs
+from timemachine.recording.usage.pure.span import Span
 from timemachine.text.redaction.pure.profile import BUILT_IN
 
 FORMATS_OF_FILES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -182,3 +185,37 @@ def test_passwords_of_commands_are_withheld(cases: Path, project: Project) -> No
     shown = preview_of(link)
     assert shown.total >= len(PASSWORDS_OF_COMMANDS)
     assert not [each for line in shown.lines for each in PASSWORDS_OF_COMMANDS if each in line.text]
+
+
+COPIES: dict[str, dict[str, tuple[int, int, int, str]]] = {
+    "atif-copied-context": {"atif-x1": (1, 2_000, 200, "0.25")},
+    "codex-fork-copied-history": {
+        "0c000000-0000-7000-8000-000000000001": (1, 100_000, 1_000, "0.045"),
+        "0c000000-0000-7000-8000-000000000002": (1, 5_000, 500, "0.007875"),
+    },
+    "codex-subagent-inherited-count": {"0c000000-0000-7000-8000-000000000021": (1, 5_000, 500, "0.007875")},
+}
+"""Calls, tokens read and written, and US dollars of each session."""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("name", COPIES)
+def test_copied_context_is_in_no_sum(cases: Path, project: Project, name: str, backwards: bool) -> None:
+    files = [each for each in sorted((cases / name).iterdir()) if each.suffix in {".json", ".jsonl"}]
+    for file in reversed(files) if backwards else files:
+        import_file(project, file.read_bytes(), by="test")
+    found = {}
+    for session in Session.objects.all():
+        totals_of_session = summary_of(session)
+        cost = Decimal(repr(totals_of_session.cost_usd))
+        found[session.key] = (
+            totals_of_session.kinds["llm_call"], totals_of_session.input_tokens, totals_of_session.output_tokens, str(cost)
+        )  # fmt: skip
+        assert (session.input_tokens, session.cost_usd) == (totals_of_session.input_tokens, cost)
+    assert found == COPIES[name]
+    if name == "codex-fork-copied-history":
+        day = date(2026, 6, 9)
+        spent = costs(project, CostQuery(span=Span(since=day, until=day)), "day").sums
+        assert (spent.calls, spent.cost_usd) == (2, Decimal("0.052875"))
+        assert Session.objects.get(parent__isnull=False).key.endswith("2")

@@ -3,6 +3,8 @@
 import json
 import zipfile
 from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
 from io import BytesIO
 from typing import Any
 
@@ -21,7 +23,7 @@ from timemachine.recording.importing.pure.registry import FORMATS, detect_format
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
 
 pytestmark = pytest.mark.django_db
 CONVERSATION = [
@@ -174,6 +176,18 @@ def test_a_trajectory_includes_the_tokens_and_cost_of_asks(project: Project) -> 
     assert all(step["message"] for step in asks)
     assert document["final_metrics"]["total_cost_usd"] == dollars(session.cost_usd)
     assert document["final_metrics"].get("total_prompt_tokens") == session.input_tokens
+
+
+def test_a_trajectory_marks_copied_steps_and_leaves_them_out_of_its_sums(project: Project) -> None:
+    call = ActionDraft(kind="llm_call", model="acme:m", usage=Usage(input_tokens=7), cost_usd=Decimal("0.5"))
+    spoken = ActionDraft(kind="message", role="agent", output="Built.")
+    unpriced = replace(call, usage=None, cost_usd=None, copied_from=copy_of("earlier", 1))
+    session = recorded(project, [replace(call, copied_from=copy_of("earlier", 1)), unpriced, spoken, call])
+    document = json.loads(exported(session, "atif"))
+    assert [step.get("is_copied_context") for step in document["steps"]] == [True, True, None, None]
+    assert document["final_metrics"] == {"total_prompt_tokens": 7, "total_cost_usd": 0.5, "total_steps": 4}
+    ours = read(exported(session)).sessions[0]
+    assert [each.copied_from is None for each in ours.actions] == [False, False, True, True]
 
 
 def test_a_session_without_an_action_can_be_exported(project: Project) -> None:

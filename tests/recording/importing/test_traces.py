@@ -26,7 +26,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.attachments import Attachments
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import ParsedFile
-from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
 
 
 def read(name: str, value: Any) -> ParsedFile:
@@ -35,6 +35,21 @@ def read(name: str, value: Any) -> ParsedFile:
 
 def outline(actions: tuple[ActionDraft, ...]) -> list[tuple[str, str | None, str | None]]:
     return [(each.kind, each.role, each.tool or each.name) for each in actions]
+
+
+def test_copied_steps_of_atif_are_marked_and_leave_the_sums_to_the_others() -> None:
+    copied = {
+        "source": "agent",
+        "message": "Built.",
+        "metrics": {"prompt_tokens": 1_000},
+        "is_copied_context": True,
+    }
+    own = {"source": "agent", "message": "Added.", "is_copied_context": False}
+    sums = {"total_prompt_tokens": 2_000}
+    (found,) = read("atif", {"session_id": "s", "steps": [copied, own], "final_metrics": sums}).sessions
+    used = {each.copied_from is None: each.usage.input_tokens for each in found.actions if each.usage}
+    assert used == {False: 1_000, True: 2_000}
+    assert [each.copied_from for each in found.actions if each.output == "Built."] == [copy_of()]
 
 
 def test_an_atif_step_is_a_model_call_with_its_parts_as_children() -> None:

@@ -8,8 +8,10 @@ TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens"
 
 
 def totals(found: ParsedFile) -> dict[str, Any]:
-    """The steps by kind (messages by role), tokens and cost of all sessions. What was not recorded is None, not 0."""
-    actions = [action for session in found.sessions for action in session.actions]
+    """The steps by kind (messages by role), tokens and cost of all sessions, without copied steps. What was not recorded is
+    None, not 0."""
+    every = [action for session in found.sessions for action in session.actions]
+    actions = [action for action in every if action.copied_from is None]
     usages = [action.usage for action in actions if action.usage is not None]
     costs = [action.cost_usd for action in actions if action.cost_usd is not None]
     spoken = [action for action in actions if action.kind == "message" and "thinking" not in action.tags]

@@ -152,11 +152,13 @@ def session_draft(  # one argument per recorded property
     forked_from: str | None = None,
 ) -> SessionDraft:
     """Return the session of these actions. It starts at the earliest time and ends at the latest of its actions, including
-    their ends, or at `ended_at`. Its start alone does not tell when it ended."""
-    times = [action.started_at for action in actions if action.started_at is not None]
+    their ends, or at `ended_at`. Its start alone does not tell when it ended. Copied actions are part of another session's
+    time."""
+    own = [action for action in actions if action.copied_from is None]
+    times = [action.started_at for action in own if action.started_at is not None]
     ends = [
         action.started_at + timedelta(milliseconds=action.duration_ms)
-        for action in actions
+        for action in own
         if action.started_at is not None and action.duration_ms is not None
     ]
     if ended_at is not None:

@@ -31,7 +31,7 @@ _USAGE: Final = {
 
 
 def parts(session: Exported) -> Iterator[bytes]:
-    """Yield the trajectory. Its sums cover what was recorded; if the cost of a call is unknown, there is no total cost."""
+    """Yield the trajectory. Its sums cover what was recorded in it, without copied steps; if the cost of a call is unknown, there is no total cost."""
     about = session.about
     agent: JsonObject = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
     agent["extra"] = {"not_recorded": ["version"] if about["agent"] else ["name", "version"]}
@@ -40,7 +40,7 @@ def parts(session: Exported) -> Iterator[bytes]:
     sums: JsonObject = {}
     number = unknown = 0
     for number, step in enumerate(_steps(session), start=1):
-        metrics = step.get("metrics", {})
+        metrics = {} if step.get("is_copied_context") else step.get("metrics", {})
         for name, value in metrics.items():
             sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
         unknown += sum(_has_unknown_cost(each) for each in step["extra"]["timemachine"])
@@ -76,6 +76,8 @@ def _new_step(action: JsonObject) -> JsonObject:
     if step["timestamp"] is None:
         del step["timestamp"]
     step["extra"] = {"timemachine": []}
+    if action["copied_from"] is not None:
+        step["is_copied_context"] = True
     if kind in MODEL_CALLS:
         step |= {"source": "agent", "llm_call_count": 1, **_called(action)}
         step["message"] = text_of(action["output"]) if kind == "ask" else ""
@@ -117,6 +119,8 @@ def _called(action: JsonObject) -> JsonObject:
 
 
 def _has_unknown_cost(action: JsonObject) -> bool:
+    if action["copied_from"] is not None:
+        return False
     usage = action["usage"] or {}
     used = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
     return is_unknown_cost(action["kind"], model=action["model"], cost_usd=action["cost_usd"], **used)
@@ -124,7 +128,7 @@ def _has_unknown_cost(action: JsonObject) -> bool:
 
 def _joins(step: JsonObject, action: JsonObject) -> bool:
     """Return whether the action belongs to the open step: a result belongs to its call, and calls precede all results."""
-    if step["source"] != "agent":
+    if step["source"] != "agent" or ("is_copied_context" in step) != (action["copied_from"] is not None):
         return False
     calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
     if action["kind"] == "tool_result":

@@ -1,7 +1,8 @@
 """Trajectories in ATIF, the Agent Trajectory Interchange Format (written for v1.7).
 
 The report counts steps, and each trajectory without its steps, which becomes a final `event`. A trajectory inside
-another one is a session of its own that branches from it.
+another one is a session of its own that branches from it. A step with `is_copied_context` was copied from an earlier
+trajectory; ATIF does not say which.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +30,7 @@ from timemachine.recording.importing.pure.values import (
     text_at,
     usage_of,
 )
-from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 from timemachine.recording.sessions.pure.vocabulary import ROLES
 
 NAME: Final = "atif"
@@ -98,6 +99,7 @@ def _step(step: JsonObject, agent: JsonObject, ids: Ids) -> list[ActionDraft]:
         role=role,
         agent=short_text_at(agent, "name") if role == "agent" else None,
         started_at=moment(step.get("timestamp"), offset_missing=True),
+        copied_from=copy_of() if step.get("is_copied_context") is True else None,
     )
     called = role == "agent" and step.get("llm_call_count") != 0
     first = [_call(step, agent, base)] if called else []
@@ -197,10 +199,11 @@ def _parts(step: JsonObject, base: ActionDraft, *, whole: bool) -> Iterator[Acti
 
 
 def _rest(found: JsonObject, agent: JsonObject, actions: list[ActionDraft], ids: Ids) -> ActionDraft:
-    """Return the final event: the trajectory without its steps. The sums of the run count only if no step has its own."""
+    """Return the final event: the trajectory without its steps. The sums of the run count only if no step of its own has any."""
     rest = {name: value for name, value in found.items() if name not in {"steps", "subagent_trajectories"}}
     final = record_at(found, "final_metrics")
-    is_counted = any(action.usage or action.cost_usd is not None for action in actions)
+    own = [action for action in actions if action.copied_from is None]
+    is_counted = any(action.usage or action.cost_usd is not None for action in own)
     return replace(
         system_event("trajectory", ids.claim(id_with_digest("trajectory", rest)), rest, rest),
         agent=short_text_at(agent, "name"),

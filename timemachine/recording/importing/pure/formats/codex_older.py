@@ -13,8 +13,8 @@ from typing import Any, Final
 from timemachine.core.pure.content import canonical_json, sha256_hex
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
-from timemachine.recording.importing.pure.drafts import session_draft
-from timemachine.recording.importing.pure.formats.codex.actions import actions_of
+from timemachine.recording.importing.pure.drafts import Ids, link_results, session_draft
+from timemachine.recording.importing.pure.formats.codex.actions import Rollout, actions_of
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import list_at, moment, record_at, short_text_at
@@ -38,7 +38,7 @@ def read(reader: Reader) -> ParsedFile:
     """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if it has no items."""
     records = list(_records(reader))
     lines = [_enveloped(place, each) for place, each in enumerate(records, start=1)]
-    actions = [_with_own_source(each) for each in actions_of(lines, {}, provider=None)]
+    actions = [_with_own_source(each) for each in link_results(actions_of(lines, Rollout(), Ids()))]
     head = next(filter(_is_head, records), {})
     session = session_draft(
         reader.key(short_text_at(head, "id"), records[0]),

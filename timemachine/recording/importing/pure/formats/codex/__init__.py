@@ -2,21 +2,30 @@
 
 Every line is `{timestamp, type, payload}`. What the model read and wrote is `response_item`. `event_msg` repeats most
 of it for the screen; such a line becomes part of the action that it repeats. `actions` describes what each line
-becomes.
+becomes, `copies` which lines an earlier session wrote.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.contents import Line
-from timemachine.recording.importing.pure.drafts import first_words, session_draft
-from timemachine.recording.importing.pure.formats.codex.actions import actions_of, repeats_in
+from timemachine.recording.importing.pure.drafts import Ids, first_words, link_results, session_draft
+from timemachine.recording.importing.pure.formats.codex.actions import (
+    Rollout,
+    actions_of,
+    contexts_of,
+    repeats_in,
+)
+from timemachine.recording.importing.pure.formats.codex.copies import copied_lines, parent_of
+from timemachine.recording.importing.pure.formats.codex.tokens import usages_of
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import record_at, short_text_at, text_at
+from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 
 NAME: Final = "codex"
 TITLE: Final = "a Codex rollout (a .jsonl file from ~/.codex/sessions)"
@@ -33,22 +42,37 @@ def recognises(opening: Opening) -> bool:
 def read(reader: Reader) -> ParsedFile:
     """Return the session of the file and the report about its lines. Raises `InvalidInput` if no line can be used."""
     lines = reader.lines(_is_codex, "It has no `type` and `payload` of Codex.")
-    repeats = repeats_in(lines)
+    metas = [line.record["payload"] for line in lines if line.record["type"] == "session_meta"]
+    meta = metas[0] if metas else {}
+    begin, end = copied_lines(lines)
+    parts = lines[:begin], lines[begin:end], lines[end:]
+    parent = parent_of(lines)
+    repeats = repeats_in(parts[0]) | repeats_in(parts[1]) | repeats_in(parts[2])
     if repeats:
         reader.notes.append(
             f"{counted(len(repeats), 'event_msg line')} repeated a response_item. Each is stored in the source of that item."
         )
-    metas = [line.record["payload"] for line in lines if line.record["type"] == "session_meta"]
-    meta = metas[0] if metas else {}
-    actions = actions_of(lines, repeats, provider=text_at(meta, "model_provider"))
+    if parts[1]:
+        reader.notes.append(
+            f"{counted(len(parts[1]), 'line')} copied from the session {parent}: shown as copied, and in no total."
+        )
+    rollout = Rollout(
+        repeats=repeats,
+        usages=usages_of(lines, parts[2] if parent else []),
+        contexts=contexts_of(lines),
+        provider=text_at(meta, "model_provider"),
+    )
+    ids = Ids()
+    first, copied, own = (actions_of(part, rollout, ids) for part in parts)
+    actions = link_results([*first, *(_copied(each, parent) for each in copied), *own])
     words = next((line for line in lines if line.record["type"] == "response_item"), lines[0])
     session = session_draft(
         reader.key(short_text_at(meta, "id"), words.record),
         actions,
-        name=_request(lines) or first_words(actions),
+        name=_request(parts[2]) or first_words(own) or _request(lines) or first_words(actions),
         agent=NAME,
         metadata={name: meta.get(name) for name in _METADATA} | {"git": record_at(meta, "git") or None},
-        forked_from=short_text_at(meta, "forked_from_id"),
+        forked_from=parent,
     )
     return reader.parsed([session])
 
@@ -56,6 +80,11 @@ def read(reader: Reader) -> ParsedFile:
 def _is_codex(record: JsonObject) -> bool:
     kind = record.get("type")
     return isinstance(kind, str) and kind in _TYPES and isinstance(record.get("payload"), dict)
+
+
+def _copied(action: ActionDraft, parent: str | None) -> ActionDraft:
+    """Return a copied action. Its line has the time at which it was copied, not that at which it happened."""
+    return replace(action, copied_from=copy_of(parent), started_at=None)
 
 
 def _request(lines: Sequence[Line]) -> str | None:

@@ -2,7 +2,8 @@
 
 response_item         by the model: a child of its `llm_call`; by others: a `message` or a `tool_result`
     turn_context          part of the next `llm_call`: the model and its parameters
-    event_msg             part of the item it repeats; a `token_count` is the usage of its call; others are `event`s
+    event_msg             part of the item it repeats; a `token_count` is the usage of its call, if it tells one
+                          (`tokens`); others are `event`s
     session_meta, compacted, and what no call used    an `event` named by its type
 
 A model call is a run of items that the model wrote, until something else came in between. Codex has written the
@@ -17,7 +18,8 @@ from typing import Any
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
-from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
+from timemachine.recording.importing.pure.drafts import Ids, tool_call, tool_result
+from timemachine.recording.importing.pure.formats.codex.items import CALLS, by_model
 from timemachine.recording.importing.pure.values import (
     count_at,
     first_at,
@@ -35,7 +37,6 @@ from timemachine.recording.importing.pure.values import (
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
-_CALLS = {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "mcp_tool_call"}
 _RESULTS = {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output"}
 _PARAMETERS = ("effort", "summary", "approval_policy", "sandbox_policy")
 _OPENAI = re.compile(r"(gpt-(?!oss)|o\d|codex-|chatgpt-)")
@@ -60,18 +61,29 @@ class _Call:
     items: list[Line] = field(default_factory=list)
 
 
-def actions_of(lines: Sequence[Line], repeats: dict[int, int], *, provider: str | None) -> list[ActionDraft]:
-    """Return the actions of the lines in their order; a call is at the position of its first item."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollout:
+    """What is known of all lines of a rollout, by line number: the item that an event repeats, the tokens of a call, and
+    the context of the turn.
+    """
+
+    repeats: dict[int, int] = field(default_factory=dict)
+    usages: dict[int, JsonObject] = field(default_factory=dict)
+    contexts: dict[int, JsonObject] = field(default_factory=dict)
+    provider: str | None = None
+
+
+def actions_of(lines: Sequence[Line], rollout: Rollout, ids: Ids) -> list[ActionDraft]:
+    """Return the actions of consecutive lines in their order; a call is at the position of its first item."""
+    repeats = rollout.repeats
     repeated: dict[int, list[Line]] = {}
     for line in lines:
         if line.number in repeats:
             repeated.setdefault(repeats[line.number], []).append(line)
-    calls = _calls(lines, repeats)
+    calls = _calls(lines, rollout)
     taken = {line.number for call in calls for line in (*call.context, *call.tokens)}
     first = {call.items[0].number: call for call in calls}
     call_of = {line.number: call for call in calls for line in call.items}
-    models = _models(lines)
-    ids = Ids()
     names: dict[int, str] = {}
     made: list[ActionDraft] = []
     for line in lines:
@@ -79,8 +91,7 @@ def actions_of(lines: Sequence[Line], repeats: dict[int, int], *, provider: str 
             continue
         if (begun := first.get(line.number)) is not None:
             names[id(begun)] = ids.claim(f"call-{line.digest[:16]}")
-            context = begun.context[-1].record["payload"] if begun.context else models[line.number]
-            made.append(_call_action(begun, names[id(begun)], context, provider))
+            made.append(_call_action(begun, names[id(begun)], rollout))
         call = call_of.get(line.number)
         action = _action(line, ids.claim(f"line-{line.digest[:16]}"))
         sources = [line.record, *(each.record for each in repeated.get(line.number, []))]
@@ -91,17 +102,17 @@ def actions_of(lines: Sequence[Line], repeats: dict[int, int], *, provider: str 
                 source=sources[0] if len(sources) == 1 else sources,
             )
         )
-    return link_results(made)
+    return made
 
 
-def _calls(lines: Sequence[Line], repeats: dict[int, int]) -> list[_Call]:
+def _calls(lines: Sequence[Line], rollout: Rollout) -> list[_Call]:
     """Return the calls, each with the context lines before its items and the line with its tokens."""
     calls: list[_Call] = []
     waiting = _Call()
     is_open = False
     for line in lines:
-        kind, payload = line.record["type"], line.record["payload"]
-        if kind == "response_item" and _by_model(payload):
+        kind = line.record["type"]
+        if by_model(line.record):
             if not is_open:
                 calls.append(waiting)
                 waiting, is_open = _Call(), True
@@ -109,26 +120,15 @@ def _calls(lines: Sequence[Line], repeats: dict[int, int]) -> list[_Call]:
         elif kind == "turn_context":
             waiting.context.append(line)
             is_open = False
-        elif _is_usage(line.record):
+        elif line.number in rollout.usages:
             last = calls[-1] if calls and not calls[-1].tokens and not waiting.context else waiting
             last.tokens = [*last.tokens, line]
-        elif line.number not in repeats and kind != "event_msg":
+        elif line.number not in rollout.repeats and kind != "event_msg":
             is_open = False
     return calls
 
 
-def _by_model(payload: JsonObject) -> bool:
-    kind = text_at(payload, "type")
-    return kind == "reasoning" or kind in _CALLS or (kind == "message" and payload.get("role") == "assistant")
-
-
-def _is_usage(record: JsonObject) -> bool:
-    payload = record["payload"]
-    is_count = record["type"] == "event_msg" and payload.get("type") == "token_count"
-    return is_count and bool(record_at(payload, "info", "last_token_usage"))
-
-
-def _models(lines: Iterable[Line]) -> dict[int, JsonObject]:
+def contexts_of(lines: Iterable[Line]) -> dict[int, JsonObject]:
     """Return, by line number, the context of the turn that a line belongs to."""
     context: JsonObject = {}
     found = {}
@@ -139,7 +139,10 @@ def _models(lines: Iterable[Line]) -> dict[int, JsonObject]:
     return found
 
 
-def _call_action(call: _Call, name: str, context: JsonObject, provider: str | None) -> ActionDraft:
+def _call_action(call: _Call, name: str, rollout: Rollout) -> ActionDraft:
+    context = (
+        call.context[-1].record["payload"] if call.context else rollout.contexts.get(call.items[0].number, {})
+    )
     parameters = {word: context[word] for word in _PARAMETERS if context.get(word) is not None}
     held = sorted((*call.context, *call.tokens), key=lambda line: line.number)
     return ActionDraft(
@@ -149,9 +152,9 @@ def _call_action(call: _Call, name: str, context: JsonObject, provider: str | No
         role="agent",
         agent="codex",
         started_at=moment(call.items[0].record.get("timestamp")),
-        model=_model(short_text_at(context, "model"), provider),
+        model=_model(short_text_at(context, "model"), rollout.provider),
         parameters=parameters or None,
-        usage=_usage(call.tokens),
+        usage=_usage(rollout.usages[call.tokens[-1].number] if call.tokens else None),
         output={"content": [line.record["payload"] for line in call.items]},
         source=[line.record for line in held] or None,
     )
@@ -164,10 +167,9 @@ def _model(named: str | None, provider: str | None) -> str | None:
     return f"{provider or 'openai'}:{named}"
 
 
-def _usage(lines: Sequence[Line]) -> Usage | None:
-    """Return the tokens of the last line: Codex may report those of one call more than once."""
+def _usage(counts: JsonObject | None) -> Usage | None:
     return usage_of(
-        record_at(lines[-1].record, "payload", "info", "last_token_usage") if lines else None,
+        counts,
         read=["input_tokens"],
         written=["output_tokens"],
         cached=["cached_input_tokens"],
@@ -200,7 +202,7 @@ def _item(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
     if kind == "reasoning":
         readable = text_of_content(payload.get("summary")) or text_of_content(payload.get("content"))
         return _thought(base, readable or payload)  # sometimes only the encrypted form was stored
-    if kind in _CALLS:
+    if kind in CALLS:
         return tool_call(
             base,
             tool=short_text_at(payload, "name") or kind.removesuffix("_call"),

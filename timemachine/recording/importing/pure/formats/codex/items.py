@@ -1,0 +1,18 @@
+"""Which items of a Codex rollout the model wrote."""
+
+from typing import Final
+
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.values import text_at
+
+CALLS: Final = frozenset(
+    {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "mcp_tool_call"}
+)
+
+
+def by_model(record: JsonObject) -> bool:
+    """Return whether a line is an item that the model wrote."""
+    payload = record["payload"]
+    kind = text_at(payload, "type")
+    wrote = kind == "reasoning" or kind in CALLS or (kind == "message" and payload.get("role") == "assistant")
+    return record["type"] == "response_item" and wrote

@@ -1,0 +1,59 @@
+"""What each `token_count` line of a Codex rollout tells about one call.
+
+`last_token_usage` is what the latest call used, `total_token_usage` the sum so far. Codex also writes such a line when
+no call was made: to repeat the latest one, and at the beginning of a fork or sub-agent, with what the parent had used.
+"""
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.contents import Line
+from timemachine.recording.importing.pure.formats.codex.items import by_model
+from timemachine.recording.importing.pure.values import count_at, record_at
+
+
+def usages_of(lines: Sequence[Line], fork: Sequence[Line]) -> dict[int, JsonObject]:
+    """Return, by line number, the tokens of each line that tells what a call used.
+
+    `fork` are the own lines of a fork or sub-agent, or none. A line without `last_token_usage` tells the difference to
+    the sum before it.
+    """
+    found = {}
+    so_far: JsonObject = {}
+    early, is_late = _before_first_item(fork), _comes_after_items(fork)
+    for line in lines:
+        if not _is_count(line):
+            continue
+        total = record_at(line.record, "payload", "info", "total_token_usage")
+        used = record_at(line.record, "payload", "info", "last_token_usage") or _difference(total, so_far)
+        is_repeated = bool(total) and total == so_far
+        is_inherited = line.number in early and (is_late or (bool(total) and total != used))
+        if any(used.values()) and not is_repeated and not is_inherited:
+            found[line.number] = used
+        so_far = total or so_far
+    return found
+
+
+def _is_count(line: Line) -> bool:
+    return bool(line.record["type"] == "event_msg" and line.record["payload"].get("type") == "token_count")
+
+
+def _before_first_item(lines: Sequence[Line]) -> frozenset[int]:
+    """Return the numbers of the lines before the first item of a model. There, a fork tells what its parent had used."""
+    early = takewhile(lambda line: not by_model(line.record), lines)
+    return frozenset(line.number for line in early)
+
+
+def _comes_after_items(lines: Sequence[Line]) -> bool:
+    """Return whether counts come after the items of their call, as in every version that writes forks; 0.40 put them before."""
+    last = next((line for line in reversed(lines) if _is_count(line) or by_model(line.record)), None)
+    return last is not None and _is_count(last)
+
+
+def _difference(total: JsonObject, so_far: JsonObject) -> JsonObject:
+    """Return the counts of a sum less those of the sum before it. A smaller sum was counted from zero."""
+    counts = {name: count for name in total if (count := count_at(total, name)) is not None}
+    before = {name: count_at(so_far, name) or 0 for name in counts}
+    started_over = any(count < before[name] for name, count in counts.items())
+    return counts if started_over else {name: count - before[name] for name, count in counts.items()}
