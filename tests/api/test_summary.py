@@ -28,7 +28,7 @@ def test_a_summary_adds_up_the_steps(api: Program, session: str) -> None:
     api.post(f"/sessions/{session}/actions", {"actions": STEPS})
     body = api.get(f"/sessions/{session}/summary").json()
     assert body["kinds"] == {"ask": 1, "llm_call": 2, "message": 2, "tool_call": 3, "tool_result": 1}
-    assert (body["actions"], body["errors"], body["max_iteration"], body["steps_ms"]) == (9, 1, 7, 2500)
+    assert (body["actions"], body["errors"], body["max_iteration"], body["steps_ms"]) == (9, 1, 7, 500)
     assert (body["input_tokens"], body["output_tokens"], body["cached_tokens"]) == (20, 10, 8)
     assert (body["cost_usd"], body["unknown_cost_calls"]) == (0.25, 1)
     assert (body["cached_calls"], body["saved_usd"], body["unknown_saved_calls"]) == (1, 0.5, 0)
@@ -36,24 +36,34 @@ def test_a_summary_adds_up_the_steps(api: Program, session: str) -> None:
     assert body["models"] == {"nobody:nothing": 1, "openai:gpt-x": 2}
 
 
-def test_the_duration_is_that_of_the_session_and_not_of_its_steps(api: Program) -> None:
+def test_the_start_and_the_duration_are_those_of_the_steps_where_they_have_times(api: Program) -> None:
     begun = {"name": "n", "key": "k", "started_at": "2026-11-23T09:59:00Z"}
     api.post("/sessions", begun)
     api.post("/sessions/k/actions", {"actions": STEPS})
     recording = api.get("/sessions/k/summary").json()
     assert (recording["started_at"], recording["ended_at"], recording["duration_ms"]) == (
-        begun["started_at"],
+        "2026-11-23T10:00:00Z",
         None,
-        None,
+        2_500,
     )
     api.post("/sessions/k/end", {"ended_at": "2026-11-23T10:01:00Z"})
     body, session = api.get("/sessions/k/summary").json(), api.get("/sessions/k").json()
     assert [body[name] for name in ("started_at", "ended_at")] == [session["started_at"], session["ended_at"]]
-    assert (body["duration_ms"], body["steps_ms"]) == (120_000, 2_500)
+    assert (body["duration_ms"], body["steps_ms"]) == (2_500, 500)
     assert (body["first_step_at"], body["last_step_ended_at"]) == (
         "2026-11-23T10:00:00Z",
         "2026-11-23T10:00:02.500000Z",
     )
+
+
+def test_without_times_of_steps_they_are_those_of_the_session(api: Program) -> None:
+    api.post("/sessions", {"name": "n", "key": "k", "started_at": "2026-11-23T09:59:00Z"})
+    api.post("/sessions/k/actions", {"actions": [{"kind": "event", "duration_ms": 5}]})
+    body = api.get("/sessions/k/summary").json()
+    assert (body["started_at"], body["duration_ms"]) == ("2026-11-23T09:59:00Z", None)
+    api.post("/sessions/k/end", {"ended_at": "2026-11-23T10:01:00Z"})
+    body = api.get("/sessions/k/summary").json()
+    assert (body["duration_ms"], body["first_step_at"], body["steps_ms"]) == (120_000, None, 5)
 
 
 def test_an_imported_session_without_times_has_no_duration(api: Program) -> None:

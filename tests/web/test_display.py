@@ -67,12 +67,29 @@ def test_a_time_has_its_exact_form_on_hover_and_for_machines() -> None:
         ({"ended_at": START + timedelta(seconds=90)}, "1 min 30 s"),
         ({"last_action_at": START + timedelta(seconds=5)}, '<span title="so far">5.0 s +</span>'),
         (
-            {"last_action_at": START + timedelta(days=730), "steps_ended_at": START + timedelta(seconds=2)},
-            '<span title="so far">2.0 s +</span>',
+            {
+                "last_action_at": START + timedelta(days=730),
+                "first_step_at": START - timedelta(seconds=1),
+                "last_step_ended_at": START + timedelta(seconds=2),
+            },
+            '<span title="so far">3.0 s +</span>',
         ),
         (
-            {"last_action_at": START + timedelta(seconds=5), "steps_ended_at": START - timedelta(days=1)},
-            '<span title="so far">5.0 s +</span>',
+            {
+                "ended_at": START + timedelta(days=1),
+                "first_step_at": START + timedelta(seconds=1),
+                "last_step_ended_at": START + timedelta(seconds=2),
+            },
+            "1.0 s",
+        ),
+        (
+            {
+                "imported_as": "codex",
+                "is_undated": True,
+                "first_step_at": START,
+                "last_step_ended_at": START + timedelta(seconds=2),
+            },
+            "2.0 s",
         ),
         (
             {"ended_at": START + timedelta(milliseconds=6), "imported_as": "tau_bench", "is_undated": True},

@@ -206,28 +206,26 @@ def since_words(frames: Sequence[Mapping[str, str | None]] | None) -> str:
 @register.simple_tag
 def session_started(session: Any) -> str:
     """Return how long ago a session began; when it was imported if its file had no times."""
-    if session.is_undated:
+    if session.began_at is None:
         return format_html(
             '<span title="{}">imported {}</span>',
             "start time not recorded",
             relative(session.started_at),
         )
-    return relative(session.started_at)
+    return relative(session.began_at)
 
 
 @register.simple_tag
 def session_duration(session: Any) -> str:
-    """Return the duration of a session; while recording, until its latest step ended (or arrived, without times); "not recorded" if an import had no times."""
-    last = session.ended_at
-    if session.is_undated:
-        last = None
-    elif last is None and session.imported_as is None:
-        ended_at = getattr(session, "steps_ended_at", None)
-        last = ended_at if ended_at is not None and ended_at >= session.started_at else session.last_action_at
-    if last is None:
+    """Return the duration of a session, so far while it is recording: until its latest step arrived if no step has a time.
+    "not recorded" if there are no times."""
+    took, is_recording = session.duration_ms, session.ended_at is None and session.imported_as is None
+    if took is None and is_recording and session.stated_start and session.last_action_at:
+        took = (session.last_action_at - session.stated_start).total_seconds() * 1000
+    if took is None:
         return or_absent(None, formatting.ABSENT)
-    words = formatting.duration((last - session.started_at).total_seconds() * 1000)
-    return words if session.ended_at else format_html('<span title="so far">{} +</span>', words)
+    words = formatting.duration(took)
+    return format_html('<span title="so far">{} +</span>', words) if is_recording else words
 
 
 @register.simple_tag

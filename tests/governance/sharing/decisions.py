@@ -106,18 +106,20 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
     # A session's own counts cover all of it, and a link may show a part: pages add up what the link shows.
     Session: Decision(
         read_models=(SharedSession,),
-        shown=_names("id name agent started_at is_undated"),
+        shown=_names("id name agent started_at"),
         shown_as={
             "actions": (SharedStep, "action"),
             "erased_turns": (SharedDeletion, "erased_at"),
             "erased_fields": (SharedErasure, "field"),
             "seals": (SharedSeal, "at"),
+            "first_step_at": (SharedSession, "began_at"),
+            "is_undated": (SharedSession, "began_at"),
         },
         not_shown=_names(
             "project key user collection status parent parent_sequence parent_key parent_erased "
             "metadata tags created_at created_by ended_at imported_as last_sequence error_count "
             "input_tokens output_tokens cost_usd unknown_cost_calls cached_calls saved_usd "
-            "unknown_saved_calls last_action_at branches replays erasures share_links notes "
+            "unknown_saved_calls last_action_at last_step_ended_at branches replays erasures share_links notes "
             "compression traces judgements sweeps"
         ),
     ),

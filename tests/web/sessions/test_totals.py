@@ -24,7 +24,10 @@ def test_the_page_shows_the_totals_of_the_steps_with_a_link_for_each_row(
     session, _ = two_sessions(project)
     page = get(operator, f"/sessions/{session.id}/totals/?by=model")
     assert names(page) == ["acme:large", "not recorded", "acme:odd"]
-    assert "6 steps · 3.0 s recorded for 4 of them · $0.40 + 1 call of unknown price · 1 error" in words(page)
+    assert (
+        "6 steps · step time 3.0 s recorded for 4 of them · $0.40 + 1 call of unknown price · 1 error"
+        in words(page)
+    )
     addresses = re.findall(r'href="([^"]+)" title="Only these steps"', page)
     assert addresses == [
         f"/sessions/{session.id}/?filter={each}"

@@ -1,6 +1,6 @@
 """What pages show of a session that no record has: totals, status and times.
 
-Totals and the time of the last step are counted again from the steps. Status, start and end are signed with
+Totals and the times of the steps are counted again from the steps. Status, start and end are signed with
 each state of the tree, because a session ends after its records were sealed. A session that has ended never
 goes on; only an import of a grown file moves the end, to a later time (`end_moved`).
 """
@@ -35,6 +35,11 @@ TOTALS: Final = {
     "saved_usd": "saved US dollars",
     "unknown_saved_calls": "number of cached answers with unknown savings",
 }
+TIMES: Final = {
+    "last_action_at": "time of the last step",
+    "first_step_at": "first start of a step",
+    "last_step_ended_at": "last end of a step",
+}
 _NEVER_ERASED: Final = (
     "input_tokens",
     "output_tokens",
@@ -56,12 +61,12 @@ Report = Callable[[str, str], object]
 
 def signed_facts(session: Session) -> Mapping[str, str]:
     """Return what is signed about a session as it is now: its status, its start and, if it has ended, its end."""
-    facts = {STATUS: session.status, STARTED: written(session.began_at) or UNKNOWN}
+    facts = {STATUS: session.status, STARTED: written(session.stated_start) or UNKNOWN}
     return facts | ({ENDED: written(session.ended_at) or UNKNOWN} if session.status == Session.ENDED else {})
 
 
 def compare_totals(session: Session, report: Report) -> None:
-    """Report each total, and the time of the last step, that differs from what the steps add up to. Three queries."""
+    """Report each total, and each time of the steps, that differs from what the steps add up to. Three queries."""
     counted = counted_again(session)
     for name in COUNTERS:
         here, right = getattr(session, name), getattr(counted, name)
@@ -71,7 +76,7 @@ def compare_totals(session: Session, report: Report) -> None:
             says = f"The session's {TOTALS[name]} ({name}) is {_shown(here)}. Its steps add up to {_shown(right)}."
             report("total", says)
         else:
-            report("time", _differs("time of the last step", name, here, right))
+            report("time", _differs(TIMES[name], name, here, right))
     for where, (counts, names) in COUNTS.items():
         _compare_counts(session, counted, where, counts, names, report)
 
@@ -106,7 +111,7 @@ def compare_signed(session: Session, seal: Seal, states: Sequence[SignedState], 
         here = written(session.ended_at) or UNKNOWN
         if here != end and not _is_to_be_signed(session, seal, end):
             report("time", _differs("end", "ended_at", here, end))
-    started = written(session.began_at) or UNKNOWN
+    started = written(session.stated_start) or UNKNOWN
     if sealed := next(_others(states, STARTED, started), None):
         report("time", _differs("start", "started_at", started, sealed))
 

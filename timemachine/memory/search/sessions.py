@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Case, Exists, Max, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_field, parse_time, parse_typed_start, parse_typed_time
@@ -18,18 +18,10 @@ from timemachine.memory.search.queries import sessions_with_words
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS, STATUSES
-from timemachine.recording.usage.models import Bin, Usage
+from timemachine.recording.usage.models import Usage
 
 PAGE: Final = 50
 HELD: Final = ("yes", "no")
-_LAST_END: Final = (
-    Bin.objects.filter(session=OuterRef("pk"))
-    .order_by()
-    .values("session")
-    .annotate(end=Max("last"))
-    .values("end")
-)
-_STEPS_ENDED_AT: Final = Case(When(status=Session.RECORDING, then=Subquery(_LAST_END)), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,17 +63,11 @@ class SessionsPage:
 def sessions_page(
     project: Project, query: SessionQuery, after: str | None = None, limit: int = PAGE
 ) -> SessionsPage:
-    """Return one page of the project's sessions, each with `is_held`, and with `steps_ended_at` while it is
-    recording.
+    """Return one page of the project's sessions, each with `is_held`.
 
-    `steps_ended_at` is the latest end of its steps. One query, three if steps are searched. Raises
-    `InvalidInput` for an invalid filter or place.
+    One query, three if steps are searched. Raises `InvalidInput` for an invalid filter or place.
     """
-    found = (
-        sessions_matching(project, query)
-        .select_related("collection")
-        .annotate(is_held=IS_HELD, steps_ended_at=_STEPS_ENDED_AT)
-    )
+    found = sessions_matching(project, query).select_related("collection").annotate(is_held=IS_HELD)
     if after:
         started_at, last = _place(after)
         found = found.filter(Q(started_at__lt=started_at) | Q(started_at=started_at, id__lt=last))

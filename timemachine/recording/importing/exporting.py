@@ -152,7 +152,7 @@ def about(session: Session) -> JsonObject:
         "imported_as": session.imported_as,
         "metadata": session.metadata,
         "tags": session.tags,
-        "started_at": written(session.began_at),
+        "started_at": written(session.stated_start),
         "ended_at": written(session.ended_at),
         "created_at": written(session.created_at),
         "created_by": session.created_by,

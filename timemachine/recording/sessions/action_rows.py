@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from datetime import timedelta
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -29,6 +30,8 @@ COUNTERS: Final = [
     "saved_usd",
     "unknown_saved_calls",
     "last_action_at",
+    "first_step_at",
+    "last_step_ended_at",
 ]
 COUNTED: Final = (
     "copied_from",
@@ -42,6 +45,8 @@ COUNTED: Final = (
     "cached",
     "saved_usd",
     "recorded_at",
+    "started_at",
+    "duration_ms",
 )
 """The columns that `add_to_counters` reads."""
 PAYLOADS: Final = ("input", "output", "source")
@@ -182,10 +187,21 @@ def add_to_counters(session: Session, actions: Sequence[Row]) -> None:
     session.cached_calls += len(saved)
     session.saved_usd = sum_known(session.saved_usd, *saved)
     session.unknown_saved_calls += saved.count(None)
+    _add_times(session, actions)
     latest = [row["recorded_at"] for row in actions]
     session.last_action_at = max(
         [session.last_action_at, *latest] if session.last_action_at else latest, default=None
     )
+
+
+def _add_times(session: Session, actions: Sequence[Row]) -> None:
+    timed = [(row["started_at"], row["duration_ms"] or 0) for row in actions if row["started_at"] is not None]
+    if timed:
+        ends = [start + timedelta(milliseconds=took) for start, took in timed]
+        session.first_step_at = min(
+            start for start in (session.first_step_at, *(start for start, _ in timed)) if start
+        )
+        session.last_step_ended_at = max(end for end in (session.last_step_ended_at, *ends) if end)
 
 
 def _is_unknown_cost(row: Row) -> bool:

@@ -1,6 +1,6 @@
 """Sessions, their ordered actions, and the passages frozen with them."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -69,6 +69,8 @@ class Session(models.Model):
     saved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     unknown_saved_calls = models.BigIntegerField(default=0, db_default=0)
     last_action_at = models.DateTimeField(null=True)
+    first_step_at = models.DateTimeField(null=True)
+    last_step_ended_at = models.DateTimeField(null=True)
 
     objects: ClassVar[models.Manager["Session"]] = models.Manager.from_queryset(SessionQuerySet)()
 
@@ -102,9 +104,23 @@ class Session(models.Model):
         return not named and (self.parent_erased is not None or self.parent_sequence is not None)
 
     @property
-    def began_at(self) -> datetime | None:
-        """When it started; None if it was imported from a file without times."""
+    def stated_start(self) -> datetime | None:
+        """The start that its recorder or file stated; None if it was imported from a file without times."""
         return None if self.is_undated else self.started_at
+
+    @property
+    def began_at(self) -> datetime | None:
+        """When it started: at the first start of a step; if no step has a time, at the stated start, if any."""
+        return self.first_step_at or self.stated_start
+
+    @property
+    def duration_ms(self) -> float | None:
+        """Milliseconds from the first start of a step to the last end of one. If no step has a time, from the stated
+        start to the end; None if one of them is not recorded or the session has not ended."""
+        began, ended = self.first_step_at, self.last_step_ended_at
+        if began is None or ended is None:
+            began, ended = self.stated_start, self.ended_at
+        return None if began is None or ended is None else (ended - began) / timedelta(milliseconds=1)
 
 
 INTERNAL_MESSAGES = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None) | ~Q(role="system"))

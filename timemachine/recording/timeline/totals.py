@@ -2,7 +2,6 @@
 exact, else from the steps. Copied steps are in no total."""
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
 from typing import Any, Final
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
@@ -24,17 +23,19 @@ def summary_of(session: Session) -> SessionTotals:
     """Return the totals of the session. Five queries."""
     actions = Action.objects.filter(HAPPENED_HERE, session=session)
     totals = totals_of(actions)
-    more = actions.aggregate(iterations=Max("iteration"), cached=Sum("cached_tokens"))
+    more = actions.aggregate(
+        iterations=Max("iteration"), cached=Sum("cached_tokens"), took=Sum("duration_ms")
+    )
     return SessionTotals.from_attributes(
         totals,
         session=session.id,
         cached_tokens=more["cached"],
         started_at=session.began_at,
         ended_at=session.ended_at,
-        duration_ms=_took(session),
-        first_step_at=totals.first,
-        last_step_ended_at=totals.last,
-        steps_ms=totals.elapsed_ms,
+        duration_ms=session.duration_ms,
+        first_step_at=session.first_step_at,
+        last_step_ended_at=session.last_step_ended_at,
+        steps_ms=more["took"],
         max_iteration=more["iterations"],
         tools=_counted(actions, "tool"),
         models=_counted(actions, "model"),
@@ -88,13 +89,6 @@ def _from_actions(session: Session, by: str, shown: Filter) -> Iterable[Mapping[
         tool_calls=Count("id", filter=_IS_TOOL_CALL),
     )
     return rows
-
-
-def _took(session: Session) -> float | None:
-    """Return the time from the session's start to its end; None while it is recording, or if one is not recorded."""
-    if session.began_at is None or session.ended_at is None:
-        return None
-    return (session.ended_at - session.began_at) / timedelta(milliseconds=1)
 
 
 def _counted(actions: QuerySet[Action], field: str) -> dict[str, int]:

@@ -265,7 +265,7 @@ def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterat
             ("ended", local(found["ended_at"]) or (NOT_RECORDED if found["status"] == "ended" else "")),
             ("duration", _time(summary["duration_ms"])),
             ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
-            ("first to last step", _time(summary["steps_ms"])),
+            ("step time", _time(summary["steps_ms"])),
             ("models", _named(summary["models"])),
             ("tools", _named(summary["tools"])),
             ("iteration", f"up to {summary['max_iteration']:,}" if summary["max_iteration"] else ""),

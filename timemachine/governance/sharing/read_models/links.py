@@ -43,13 +43,14 @@ class SharedLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSession:
-    """A session's name, agent and time. Neither its user nor a count that goes beyond the link."""
+    """A session's name, agent and start; if that is unknown, `started_at` is when it was imported. Neither its user nor a
+    count that goes beyond the link."""
 
     id: UUID
     name: str
     agent: str | None
     started_at: datetime
-    is_undated: bool
+    began_at: datetime | None
 
 
 def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:

@@ -301,8 +301,8 @@ def _session_text(session: Session, chosen: _Selection) -> Iterator[str]:
 
 def _header(session: Session, sequences: Sequence[int]) -> str:
     """Return the session's name, its start, and which of its steps follow."""
-    begun = "with no times, imported" if session.is_undated else "begun"
-    named = f"Session {session.name!s} ({session.key}), {begun} {session.started_at:%Y-%m-%d %H:%M} UTC"
+    begun = "with no times, imported" if session.began_at is None else "begun"
+    named = f"Session {session.name!s} ({session.key}), {begun} {session.began_at or session.started_at:%Y-%m-%d %H:%M} UTC"
     steps = (
         f"step{'s' if len(sequences) > 1 else ''} {', '.join(_runs(sequences))} of {session.last_sequence:,}"
     )

@@ -24,7 +24,9 @@ class JudgingCost(Schema):
 class SessionTotals(Schema):
     """What a session adds up to: counts, tokens, cost, times, tools and models. Durations are milliseconds, money is US dollars.
 
-    `duration_ms` is from the session's start to its end, `steps_ms` from the first start of a step to the last end of one.
+    `started_at` is the first start of a step, and `duration_ms` runs from there to the last end of a step; if no step has a
+    time, they are about the stated start and the end of the session. `steps_ms` adds up what the steps took: a step
+    within another one counts in both, and steps can run at the same time. `ended_at` is when the session was ended.
     """
 
     session: str
