@@ -153,7 +153,7 @@ def test_a_session_is_shown_step_by_step_with_children_under_their_parents(tm: H
     append(session.id, drafts)
     ran = tm.run("session", "view", "walk")
     head, _, steps = ran.out.partition("\n\n")
-    assert (ran.code, head.splitlines()[0]) == (0, "name     Walk")
+    assert (ran.code, head.splitlines()[0]) == (0, "name       Walk")
     assert [" ".join(line.split()) for line in steps.splitlines()] == [
         "1 message user: Why?␛[31m",
         '2 tool call read_file: {"path": "ä.js"} 12 ms',
