@@ -36,7 +36,7 @@ def broken(project: Project) -> Session:
     append(
         session.id,
         [
-            ActionDraft(kind="message", role="user", output=f"gateway {HALF} timed out", tags=[f"t{HALF}"]),
+            ActionDraft(kind="message", role="user", output=f"gateway {HALF} timed out", tags=(f"t{HALF}",)),
             ActionDraft(kind="tool_call", tool=f"x{HALF}", input=words, output=words, agent=f"b{HALF}"),
             ActionDraft(kind="llm_call", model=f"m{HALF}", input=words, output=f"{HALF}", name=f"n{HALF}"),
             ActionDraft(kind="tool_call", tool="y", error_type=f"E{HALF}", error_message=f"gateway {HALF}"),
