@@ -228,3 +228,9 @@ def test_a_fork_is_a_branch_of_its_parent_and_spends_only_its_own(
     assert found.parent.key == PARENT
     totals = summary_of(found)
     assert (totals.kinds["llm_call"], totals.input_tokens) == (1, 50)
+
+
+def test_without_times_what_follows_the_parent_s_line_is_copied() -> None:
+    records = [meta(FORK, forked_from_id=PARENT), meta(PARENT, 10), *history()]
+    found = read(*({name: value for name, value in each.items() if name != "timestamp"} for each in records))
+    assert tokens(found) == (0, 1_000)
