@@ -39,6 +39,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pricing import priced
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.queries import action_of, session_of
+from timemachine.recording.timeline.filter_sql import has_metadata
 from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage, AppendedOut, with_everything
 from timemachine.recording.timeline.schemas.requests import ActionFilter, ActionsIn
 
@@ -75,13 +76,15 @@ def append(
 
 @sessions_router.get(PATH, response=ActionPage, summary="List a session's actions", exclude_unset=True)
 def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) -> ActionPage:
-    """The session's actions in their order, whole."""
+    """The session's actions in their order, whole. `metadata` is a field (`env`, `customer.id`) or a field and its value (`env=prod`)."""
     session = session_of(caller(request, "read").project, session_id)
     rows = Action.objects.filter(session=session, **wanted.exactly())
     if wanted.significance:
         rows = rows.annotate(now_significance=SIGNIFICANCE).filter(now_significance=wanted.significance)
     if wanted.tag:
         rows = rows.filter(tags__contains=[wanted.tag])
+    if wanted.metadata:
+        rows = rows.filter(has_metadata(wanted.metadata))
     if wanted.min_importance is not None:
         rows = rows.annotate(weighed=IMPORTANCE).filter(weighed__gte=wanted.min_importance)
     found, following = paging.sized_rows(

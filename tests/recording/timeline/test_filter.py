@@ -141,6 +141,7 @@ def test_an_unknown_filter_suggests_a_similar_one(written: str, advice: str) -> 
         ("step:>1-2", "step:100-200"),
         ("step:1-5 step:9", "No step is in both ranges."),
         ("step:<1", "Steps are numbered from 1."),
+        ("metadata:=prod", "metadata:env=prod"),
         ("kind:ask -kind:ask", "This excludes every kind of step."),
         (" ".join(f"tag:t{n}" for n in range(MOST_TERMS + 1)), "A filter can have at most 50 terms"),
     ],

@@ -26,6 +26,7 @@ STEPS = [
         tool="read_file",
         duration_ms=12,
         tags=("io", "two words"),
+        metadata={"env": "prod", "customer": {"id": 42, "vip": True}, "a.b": "dotted\x00", "none": None},
         usage=Usage(input_tokens=5),
     ),
     ActionDraft(kind="tool_result", tool="read_file", error_message="A NULL check failed", role="tool"),
@@ -34,7 +35,11 @@ STEPS = [
         kind="event", layer="sys", significance="decision", usage=Usage(input_tokens=900, output_tokens=200)
     ),
     ActionDraft(
-        kind="llm_call", model="acme:small", usage=Usage(total_tokens=7), cost_usd=Decimal("0.000001")
+        kind="llm_call",
+        model="acme:small",
+        usage=Usage(total_tokens=7),
+        cost_usd=Decimal("0.000001"),
+        metadata={"env": "staging", "1": ""},
     ),
 ]
 
@@ -63,6 +68,17 @@ def session(record: Record) -> Session:
         ("tag:io", [2]),
         ('tag:"two words"', [2]),
         ("-tag:io", [1, 3, 4, 5, 6]),
+        ("metadata:env", [2, 6]),
+        ("-metadata:env", [1, 3, 4, 5]),
+        ("metadata:env=prod", [2]),
+        ("metadata:env=prod,env=staging", [2, 6]),
+        ("metadata:env=*g", [6]),
+        ("-metadata:env=prod", [1, 3, 4, 5, 6]),
+        ("metadata:customer.id=42 metadata:customer.vip=true", [2]),
+        ("metadata:customer.id=4", []),
+        ("metadata:a.b=dotted*", [2]),
+        ("metadata:none", []),
+        ("metadata:1=", [6]),
         ("name:odd*", [4]),
         ("role:tool", [3]),
         ("layer:sys,agent", [5]),

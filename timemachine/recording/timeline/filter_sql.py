@@ -4,9 +4,17 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from django.db.models import F, Q, Value
+from django.db.models import F, Func, Q, TextField, Value
 from django.db.models.functions import Coalesce
-from django.db.models.lookups import Exact, GreaterThan, GreaterThanOrEqual, IsNull, LessThan, LessThanOrEqual
+from django.db.models.lookups import (
+    Exact,
+    GreaterThan,
+    GreaterThanOrEqual,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    Regex,
+)
 
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.annotations.significance.queries import IMPORTANCE, SIGNIFICANCE
@@ -55,6 +63,8 @@ def _means(term: Term) -> Q:
 def _is(field: str, value: str) -> Q:
     if field == "tag":
         return Q(tags__contains=[value])
+    if field == "metadata":
+        return has_metadata(value)
     if field == "agent":
         return like("agent", value) | (Q(agent=None) & like("session__agent", value))
     if field == "significance":
@@ -64,12 +74,35 @@ def _is(field: str, value: str) -> Q:
 
 def like(column: str, value: str) -> Q:
     """Return the condition that a column has that value, in which `*` stands for any characters."""
-    if "*" not in value:
-        return Q(**{column: value})
-    pattern = ".*".join(
-        re.escape(part) for part in storable(value).split("*")
-    )  # the field does not convert a pattern
-    return Q(**{f"{column}__regex": f"^{pattern}$"})
+    return Q(**{f"{column}__regex": _pattern(value)}) if "*" in value else Q(**{column: value})
+
+
+def has_metadata(value: str) -> Q:
+    """Return the condition that a step's metadata has a field, or with `field=value` that it has that value.
+
+    A dot leads into an object. Numbers, true and false are compared as JSON writes them; `*` stands for any characters.
+    A field that is null counts as missing.
+    """
+    name, has_value, text = value.partition("=")
+    condition = Q()
+    for path in {(name,), tuple(name.split("."))}:
+        found = Func(
+            F("metadata"),
+            *(Value(storable(key)) for key in path),
+            function="jsonb_extract_path_text",
+            output_field=TextField(),
+        )
+        here = Q(IsNull(found, False))  # noqa: FBT003
+        if has_value:
+            known = Coalesce(found, Value("", output_field=TextField()))
+            here &= Q(Regex(known, _pattern(text)) if "*" in text else Exact(known, storable(text)))
+        condition |= here
+    return condition
+
+
+def _pattern(value: str) -> str:
+    """Return the regular expression for a value with `*`, as the database stores its text."""
+    return f"^{'.*'.join(re.escape(part) for part in storable(value).split('*'))}$"
 
 
 def _measured(term: Measured) -> Q:

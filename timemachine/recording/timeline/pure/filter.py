@@ -14,7 +14,7 @@ LONGEST: Final = 60
 MOST_TERMS: Final = 50
 LAST: Final = 2**63 - 1
 CHOICES: Final[Mapping[str, Sequence[str]]] = {"role": ROLES, "layer": LAYERS, "significance": SIGNIFICANCES}
-WORDS: Final = ("tool", "model", "agent", "name", "tag", *CHOICES)
+WORDS: Final = ("tool", "model", "agent", "name", "tag", "metadata", *CHOICES)
 UNITS: Final[Mapping[str, float]] = {"": 1, "ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
 MEASURES: Final[Mapping[str, Mapping[str, float]]] = {
     "took": UNITS,
@@ -184,6 +184,10 @@ def _named(name: str, value: str, negated: bool, whole: str) -> Named | None:
     for each in values:
         if name in CHOICES and each not in CHOICES[name]:
             raise _unknown(whole, f"{name}:{each}", each, CHOICES[name])
+        if name == "metadata" and each.startswith("="):
+            raise _refused(
+                whole, "Write a field of the metadata, with or without a value: metadata:env=prod."
+            )
     return Named(field=name, values=values, negated=negated) if values else None
 
 

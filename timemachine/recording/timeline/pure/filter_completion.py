@@ -15,6 +15,7 @@ HINTS: Final[Mapping[str, str]] = {
     "agent": "by name, * for anything",
     "name": "by name, * for anything",
     "tag": "one of its tags",
+    "metadata": "env=prod",
     "role": "user, agent …",
     "layer": "agent, tool, sys …",
     "significance": "decision, solution …",

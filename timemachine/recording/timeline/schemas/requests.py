@@ -207,6 +207,7 @@ class ActionFilter(Strict):
     significance: Literal[Significance, ""] = ""
     min_importance: float | None = Field(default=None, ge=0, le=1)
     tag: str = ""
+    metadata: str = ""
     model: str = ""
     tool: str = ""
 
