@@ -415,7 +415,7 @@ class Check {
     for (const [name, state] of [["started", states.at(-1)], ["ended", ended]]) {
       const at = state?.[name];
       const here = about[`${name}_at`] === undefined ? at : (about[`${name}_at`] ?? "unknown");
-      const isMoved = name === "ended" && !tree.complete && here !== "unknown" && (at === "unknown" || moment(here) > moment(at));
+      const isMoved = name === "ended" && !tree.complete && typeof here === "string" && here !== "unknown" && (at === "unknown" || moment(here) > moment(at));
       if (at && here !== at && !isMoved) this.fault("statement.json", `It says that the session ${name} at ${here}. It must be ${at}, as sealed in ${state.where}.`);
     }
     for (const [index, state] of states.entries()) {

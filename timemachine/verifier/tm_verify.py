@@ -1697,9 +1697,9 @@ def _stated_values(tree: Tree, states: Sequence[State], report: Report) -> None:
     signed += [("ended", each.ended, each.where) for each in ended[-1:]]
     for name, at, where in signed:
         here = tree.about.get(f"{name}_at", at) or UNKNOWN
-        moved = (
-            name == "ended" and not tree.complete and not _is_before(here, at)
-        )  # after the part that is shown
+        moved = (  # after the part that is shown
+            name == "ended" and not tree.complete and isinstance(here, str) and not _is_before(here, at)
+        )
         if at and here != at and not moved:
             says = f"It says that the session {name} at {here}. It must be {at}, as sealed in {where}."
             report.problem("time", STATEMENT, says)
@@ -1725,7 +1725,7 @@ def _goes_on(before: State, after: State, report: Report) -> None:
 
 
 def _is_before(at: str, other: str) -> bool:
-    return at == UNKNOWN or _moment(at) < _moment(other)
+    return at == UNKNOWN or (other != UNKNOWN and _moment(at) < _moment(other))
 
 
 def _left_out(tree: Tree, records: Mapping[int, Sealed], report: Report, *, is_subject: bool) -> None:
