@@ -5,7 +5,9 @@ from timemachine.cli.output.timeline import action_lines
 
 
 def step(sequence: int, name: str | None, parent: Any) -> Any:
-    facts = dict.fromkeys(("tool", "role", "error", "input", "output", "model", "duration_ms", "cost_usd"))
+    facts = dict.fromkeys(
+        ("tool", "role", "error", "input", "output", "model", "duration_ms", "cost_usd", "copied_from")
+    )
     return facts | {"sequence": sequence, "id": name, "parent": parent, "kind": "event", "name": name}
 
 

@@ -791,12 +791,13 @@ class Sessions(Resource):
         significance: str | None = None,
         min_importance: float | None = None,
         tag: str | None = None,
+        metadata: str | None = None,
         model: str | None = None,
         tool: str | None = None,
     ) -> types.ActionPage:
         """List a session's actions.
 
-        The session's actions in their order, whole.
+        The session's actions in their order, whole. `metadata` is a field (`env`, `customer.id`) or a field and its value (`env=prod`).
         """
         found: types.ActionPage = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/actions",
@@ -809,6 +810,7 @@ class Sessions(Resource):
                 "significance": significance,
                 "min_importance": min_importance,
                 "tag": tag,
+                "metadata": metadata,
                 "model": model,
                 "tool": tool,
             },
