@@ -122,14 +122,6 @@ def _resolved(
     raise _unknown_provider(written, provider, servers)
 
 
-def as_recorded(text: str) -> ModelName:
-    """Parse a recorded name to look up its price. Accepts any name; a bare model name gets the only provider of such models."""
-    provider, _, model = text.partition(":")
-    if owner := owner_of(text):
-        return ModelName(provider=owner, model=text)
-    return ModelName(provider=ALIASES.get(provider, provider), model=model)
-
-
 def why_not_usable(
     name: ModelName,
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,

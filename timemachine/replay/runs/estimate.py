@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Final
 
 from timemachine.core.pure.clock import now
-from timemachine.llm.prices import price
-from timemachine.llm.pure.catalogue import ModelName, as_recorded
+from timemachine.llm.prices import price, recorded_price
+from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.llm.queries import usable_model
@@ -77,7 +77,11 @@ def _estimate(
     ]
     moment = now()
     costs = [
-        price(model or as_recorded(each.action.model or ""), _used(each, options), moment).cost_usd
+        (
+            price(model, _used(each, options), moment)
+            if model
+            else recorded_price(each.action.model or "", _used(each, options), moment)
+        ).cost_usd
         for each in asks
     ]
     known = [cost for cost in costs if cost is not None]

@@ -100,7 +100,7 @@ def full_action(n: int) -> ActionDraft:
         tool=f"{CANARY} tool",
         call_id=f"{CANARY}-call",
         parent=f"{CANARY}-{n - 1}" if n else None,
-        copied_from={"session": CANARY, "step": f"{CANARY}-step"},
+        copied_from={"session": CANARY, "step": f"{CANARY}-step"} if n == 2 else None,
         tags=(CANARY, "plain"),
         metadata={"by": CANARY, CANARY: [SENTENCE]},
         input={"question": SENTENCE, CANARY: [SENTENCE, {"deep": CANARY}]},

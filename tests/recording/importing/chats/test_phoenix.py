@@ -62,3 +62,9 @@ def test_rows_without_a_context_are_skipped_and_a_file_without_spans_is_refused(
 def test_a_span_without_an_id_gets_one_from_its_content() -> None:
     first = {name: value for name, value in PHOENIX_ROWS[1].items() if name != "context.span_id"}
     assert len(actions(lines(first, {**first, "name": "again"}))) == 2
+
+
+def test_a_span_without_a_kind_is_judged_by_its_attributes() -> None:
+    (call,) = actions(lines({name: value for name, value in PHOENIX_ROWS[1].items() if name != "span_kind"}))
+    assert call.usage is not None
+    assert call.usage.input_tokens == 50
