@@ -1,13 +1,6 @@
-"""Sessions of OpenHands: a list of events, one event per line, an object with `history`, or lines of such objects, as
-its evaluations and its resolver write them to `output.jsonl`.
+"""The events of a session of OpenHands as actions."""
 
-The events are those of https://github.com/OpenHands/OpenHands (`openhands/events/serialization/event.py`). An action of
-the agent can name the model's response and state what the session cost so far; the cost of a call is the difference
-to the action before it. The report counts events, and the rest of each object, which becomes a final `event`. It has
-what the run cost beyond its calls.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
@@ -15,14 +8,10 @@ from typing import Any, Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import (
     Ids,
-    session_draft,
-    system_event,
     tool_call,
     tool_result,
 )
 from timemachine.recording.importing.pure.model_turns import speaker, thought
-from timemachine.recording.importing.pure.reader import Opening, Reader
-from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
     count_at,
     dollars,
@@ -36,32 +25,16 @@ from timemachine.recording.importing.pure.values import (
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
-NAME: Final = "openhands"
-TITLE: Final = "a session of OpenHands (a list of events, or output.jsonl)"
-_AGENT: Final = "openhands"
-_EVENT: Final = frozenset(
-    {
-        "args",
-        "source",
-        "extras",
-        "cause",
-        "content",
-        "outputs",
-        "command",
-        "code",
-        "action_risk",
-        "is_confirmed",
-    }
-)
+AGENT: Final = "openhands"
 _NO_CALLS: Final = frozenset(
     {"", "null", "recall", "change_agent_state", "condensation", "condensation_request"}
 )
 _NOT_STORED: Final = frozenset({"id", "action", "timestamp", "source", "message", "thought", "args"})
-_COUNTS: Final = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
+COUNTS: Final = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 @dataclass(slots=True, kw_only=True)
-class _State:
+class State:
     """What the events so far said: calls by the ids of their events, the latest one, responses of the model, and the
     cost and tokens of the session up to the latest call."""
 
@@ -74,72 +47,8 @@ class _State:
     first: bool = True
 
 
-def recognises(opening: Opening) -> bool:
-    """Return whether one of the first records is an event, or has a history of events."""
-    records = opening.records or tuple(each for each in (opening.fields,) if each)
-    return any(_is_event(each) or any(map(_is_event, _history(each)[:2])) for each in records)
-
-
-def read(reader: Reader) -> ParsedFile:
-    """Return the sessions: one per object with a history, else one. Raises `InvalidInput` if there are none."""
-    records = list(
-        reader.records(lambda each: _is_event(each) or bool(_history(each)), "It is not an event.")
-    )
-    runs = [each for each in records if not _is_event(each)]
-    events = [each for each in records if _is_event(each)]
-    sessions = [_session(each, _history(each), reader) for each in runs]
-    if events:
-        sessions.insert(0, _session({}, events, reader))
-    if not sessions:
-        raise reader.refusal("it has no events.")
-    return reader.parsed(sessions)
-
-
-def _is_event(record: Any) -> bool:
-    """Return whether it is an action or an observation. A step of SWE-agent is both, and its messages have a role."""
-    if not isinstance(record, dict) or "role" in record:
-        return False
-    has_action, has_observation = (isinstance(record.get(name), str) for name in ("action", "observation"))
-    return has_action != has_observation and not record.keys().isdisjoint(_EVENT)
-
-
-def _history(record: JsonObject) -> list[Any]:
-    """Return the events of a run; earlier versions wrote pairs of an action and its observation."""
-    listed = list_at(record, "history") or list_at(record, "trajectory")
-    return [event for each in listed for event in (each if isinstance(each, list) else [each])]
-
-
-def _session(run: JsonObject, events: Sequence[Any], reader: Reader) -> SessionDraft:
-    taken = [each for each in events if reader.takes(each, "an event")]
-    rest = {name: value for name, value in run.items() if name not in {"history", "trajectory"}}
-    metrics = record_at(rest, "metrics")
-    issue = record_at(rest, "issue")
-    as_calls = (
-        any("llm_metrics" in each for each in taken) or dollars(metrics.get("accumulated_cost")) is None
-    )
-    state = _State(ids=Ids())
-    actions = [action for event in taken for action in _event_actions(event, as_calls, state)]
-    if rest:
-        reader.use()
-        actions.append(_end(rest, metrics, actions, state))
-    instance = text_at(rest, "instance_id")
-    return session_draft(
-        reader.key(None, run or taken),
-        actions,
-        name=instance or text_at(issue, "title"),
-        agent=_AGENT,
-        metadata={
-            "instance": instance,
-            "issue": issue.get("number"),
-            "repository": "/".join(text for name in ("owner", "repo") if (text := text_at(issue, name)))
-            or None,
-            "model": text_at(record_at(rest, "metadata", "llm_config"), "model"),
-            "success": rest.get("success"),
-        },
-    )
-
-
-def _event_actions(event: JsonObject, as_calls: bool, state: _State) -> list[ActionDraft]:
+def event_actions(event: JsonObject, as_calls: bool, state: State) -> list[ActionDraft]:
+    """Return the actions of an event. `as_calls`: its tokens and cost are those of a model call."""
     kind = text_at(event, "action", "observation") or "unknown"
     number = event.get("id")
     named = isinstance(number, int | str) and not isinstance(number, bool)
@@ -179,7 +88,7 @@ def _action_parts(base: ActionDraft, event: JsonObject, kind: str, source: str) 
         name: value for name, value in event.items() if name not in _NOT_STORED
     }
     role = source if source in ("user", "agent") else "system"
-    stem = replace(speaker(role, base), agent=_AGENT if role == "agent" else None)
+    stem = replace(speaker(role, base), agent=AGENT if role == "agent" else None)
     if (reasoned := text_at(record_at(event, "args"), "thought") or text_at(event, "thought")) is not None:
         yield thought(stem, reasoned)
     if kind in ("message", "system"):
@@ -193,7 +102,7 @@ def _action_parts(base: ActionDraft, event: JsonObject, kind: str, source: str) 
         yield replace(call, role="user" if role == "user" else "agent")
 
 
-def _model_call(base: ActionDraft, event: JsonObject, state: _State) -> ActionDraft | None:
+def _model_call(base: ActionDraft, event: JsonObject, state: State) -> ActionDraft | None:
     """Return the call that led to the action, once for all actions of one response."""
     metrics = record_at(event, "llm_metrics")
     response = record_at(event, "tool_call_metadata", "model_response")
@@ -205,13 +114,13 @@ def _model_call(base: ActionDraft, event: JsonObject, state: _State) -> ActionDr
     whole = dollars(metrics.get("accumulated_cost"))
     cost = None if whole is None or whole < state.cost else whole - state.cost
     state.cost = state.cost if whole is None else whole
-    usage = _usage(record_at(response, "usage"))
+    usage = usage_of_run(record_at(response, "usage"))
     tokens = _since(record_at(metrics, "accumulated_token_usage"), state)
     model = short_text_at(response, "model") or (short_text_at(usages[-1], "model") if usages else None)
     return replace(
         speaker("agent", base),
         kind="llm_call",
-        agent=_AGENT,
+        agent=AGENT,
         model=model_name(model),
         usage=usage or tokens,
         cost_usd=cost,
@@ -219,15 +128,16 @@ def _model_call(base: ActionDraft, event: JsonObject, state: _State) -> ActionDr
     )
 
 
-def _since(accumulated: JsonObject, state: _State) -> Usage | None:
+def _since(accumulated: JsonObject, state: State) -> Usage | None:
     """Return the tokens since the call before, from the counts of the session up to each."""
-    counts = {name: count for name in _COUNTS if (count := count_at(accumulated, name)) is not None}
+    counts = {name: count for name in COUNTS if (count := count_at(accumulated, name)) is not None}
     grown = {name: count - state.tokens.get(name, 0) for name, count in counts.items()}
     state.tokens |= counts
-    return _usage(grown)
+    return usage_of_run(grown)
 
 
-def _usage(usage: JsonObject) -> Usage | None:
+def usage_of_run(usage: JsonObject) -> Usage | None:
+    """Return the tokens of a call or of a run; None if none are stated."""
     found = usage_of(
         usage,
         read=["prompt_tokens"],
@@ -242,7 +152,7 @@ def _usage(usage: JsonObject) -> Usage | None:
     return replace(found, cached_tokens=cached, reasoning_tokens=count_at(wrote, "reasoning_tokens"))
 
 
-def _observation(base: ActionDraft, event: JsonObject, state: _State) -> ActionDraft:
+def _observation(base: ActionDraft, event: JsonObject, state: State) -> ActionDraft:
     """Return the result of the call that caused it, or without a cause of the call before; else an event."""
     kind = event["observation"]
     call = state.calls.get(event["cause"]) if _is_key(event.get("cause")) else state.last_call
@@ -271,24 +181,3 @@ def _observation(base: ActionDraft, event: JsonObject, state: _State) -> ActionD
 
 def _is_key(cause: Any) -> bool:
     return isinstance(cause, int | str)
-
-
-def _end(rest: JsonObject, metrics: JsonObject, actions: Sequence[ActionDraft], state: _State) -> ActionDraft:
-    """Return the final event: the cost that no call has, and the tokens of the run if no call has any."""
-    whole = dollars(metrics.get("accumulated_cost"))
-    known = sum((each.cost_usd for each in actions if each.cost_usd is not None), Decimal(0))
-    usages = [each for each in list_at(metrics, "token_usages") if isinstance(each, dict)]
-    listed = {
-        name: sum(known_counts)
-        for name in _COUNTS
-        if (known_counts := [count for each in usages if (count := count_at(each, name)) is not None])
-    }
-    counted = any(each.usage for each in actions)
-    failure = text_at(rest, "error")
-    return replace(
-        system_event("end", state.ids.claim("end"), source=rest, output=rest),
-        usage=None if counted else _usage(record_at(metrics, "accumulated_token_usage") or listed),
-        cost_usd=None if whole is None or whole < known else whole - known,
-        error_type="error" if failure else None,
-        error_message=failure,
-    )
