@@ -32,7 +32,9 @@ FAILED: Final = HAPPENED_HERE & (Q(error_type__isnull=False) | Q(error_message__
 """Actions that recorded an error, and not copies of such."""
 IS_MODEL_CALL: Final = Q(model__isnull=False) | Q(kind__in=MODEL_CALLS)
 UNKNOWN_COST: Final = Q(cost_usd=None) & (
-    Q(model__isnull=False) | (Q(kind__in=SPENDING) & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0)))
+    Q(model__isnull=False)
+    | Q(kind__in=SPENDING, input_tokens__isnull=False, input_tokens__gt=0)
+    | Q(kind__in=SPENDING, output_tokens__isnull=False, output_tokens__gt=0)
 )
 """Model calls with unknown cost, as `is_unknown_cost` defines them. They are in no sum and are counted separately."""
 # An invalid or incomplete time with an hour. A session's key may look like a date, but a text with an hour is meant as a time.
