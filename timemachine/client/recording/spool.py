@@ -112,8 +112,12 @@ class Spool:
     def take_over(cls, path: Path) -> Self | None:
         """The database of an ended process, locked for us.
 
-        None if a process has it, if it is damaged (it is renamed), or if it is empty (it is removed).
+        None if a process has it or is creating it, if it is damaged (it is renamed), or if it is empty (it is removed).
         """
+        found = path.stat()
+        is_new = time.time() - found.st_mtime < _BEGIN_SECONDS
+        if is_new and found.st_size == 0:
+            return None  # a lock on it would make the process that is creating it fail
         try:
             with in_sqlite():
                 connection = locked(path)
@@ -131,7 +135,7 @@ class Spool:
             spool.close(keep=True)
             raise
         if not spool.kept:
-            spool.close(keep=not spool.has_tables and time.time() - path.stat().st_mtime < _BEGIN_SECONDS)
+            spool.close(keep=not spool.has_tables and is_new)
             return None
         return spool
 
