@@ -20,6 +20,7 @@ def test_the_totals_come_first_and_then_the_models(tm: Here) -> None:
         "calls 5 model calls, 3 tool calls",
         "tokens 48",
         "cost $0.42 + 1 call of unknown price",
+        "unknown 1 call: no reason was recorded",
         "saved $0.05 by 1 cached answer",
         "replays $0, not included above",
         "",

@@ -34,7 +34,8 @@ def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = recorded_price) ->
 
 def _priced(draft: ActionDraft, price_of: PriceOf) -> ActionDraft:
     if draft.cost_usd is not None:
-        return draft if draft.prices is not None else replace(draft, prices=dict(STATED))
+        is_known = draft.prices is not None or draft.cached  # an answer from the cache has no price
+        return draft if is_known else replace(draft, prices=dict(STATED))
     if draft.prices is not None:
         return draft
     if draft.model:
