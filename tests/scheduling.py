@@ -27,7 +27,7 @@ LONG: Final = (
     "tests/api/test_schema.py",
     "tests/governance/deletion/erasure/test_erasing.py",
     "tests/replay/suites/test_suites.py",
-    "tests/recording/importing/test_exporting.py",
+    "tests/recording/importing/exports/test_exporting.py",
 )
 """Files that take long. Started last, they would keep one worker busy while the others idle.
 

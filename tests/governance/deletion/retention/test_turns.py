@@ -16,7 +16,7 @@ from tests.governance.deletion.erasure.canary import (
     full_action,
     sealed,
 )
-from tests.recording.importing.test_partial_exports import whole_actions
+from tests.recording.importing.exports.test_partial_exports import whole_actions
 from tests.web.visitors import opened
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.builders import recorded_session
+from tests.recording.importing.exports.test_exporting import exported, recorded
 from tests.recording.importing.sample_files import read
 from tests.recording.importing.samples import SAMPLES
-from tests.recording.importing.test_exporting import exported, recorded
 from timemachine.client import load_session
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.numbers import dollars

@@ -12,9 +12,15 @@ import pytest
 
 from tests.builders import QUESTIONS, recorded_session
 from tests.governance.deletion.erasure.canary import BIRDS, CANARY, EVERY_FIELD, erased, full_action
+from tests.recording.importing.exports.test_exporting import (
+    action_rows,
+    exported,
+    imported,
+    recorded,
+    session_row,
+)
+from tests.recording.importing.exports.test_exports import CONVERSATION, actions_in, exported_actions
 from tests.recording.importing.sample_files import read
-from tests.recording.importing.test_exporting import action_rows, exported, imported, recorded, session_row
-from tests.recording.importing.test_exports import CONVERSATION, actions_in, exported_actions
 from tests.threads import in_a_thread
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing import exporting

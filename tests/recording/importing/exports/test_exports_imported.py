@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.recording.importing.exports.test_exporting import exported, recorded
 from tests.recording.importing.sample_files import read
-from tests.recording.importing.test_exporting import exported, recorded
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_time
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
