@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.recording.importing.agents import run_samples as runs
 from tests.recording.importing.agents import samples as agents
 from tests.recording.importing.chats import export_samples as exports
 from tests.recording.importing.chats import samples as chats
@@ -214,12 +215,12 @@ SAMPLES: dict[str, list[bytes]] = {
     "timemachine": [lines(*OURS), lines({**OURS[0], "through": 0})],
     "copilot_cli": [lines(*agents.COPILOT)],
     "mini_swe_agent": [document(agents.MINI_RUN), document(agents.MINI_MESSAGES)],
-    "openai_agents": [lines(*agents.AGENTS), document(agents.AGENTS), document({"data": agents.AGENTS})],
+    "openai_agents": [lines(*runs.AGENTS), document(runs.AGENTS), document({"data": runs.AGENTS})],
     "pi": [lines(*agents.PI)],
     "openhands": [
-        document(agents.OPENHANDS),
-        lines(*agents.OPENHANDS),
-        lines({"history": agents.OPENHANDS, "metrics": {"accumulated_cost": 1}}),
+        document(runs.OPENHANDS),
+        lines(*runs.OPENHANDS),
+        lines({"history": runs.OPENHANDS, "metrics": {"accumulated_cost": 1}}),
     ],
     "opencode": [document(agents.OPENCODE)],
     "otlp_json": [lines(OTLP_CHILD, OTLP_ROOT), document(OTLP_CHILD), lines(OTLP_CHILD, OTLP_CHILD)],

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.agents.samples import AGENTS, AT, span
+from tests.recording.importing.agents.run_samples import AGENTS, span
+from tests.recording.importing.agents.samples import AT
 from tests.recording.importing.sample_files import document, lines, read
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.values import moment

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.agents.samples import AT, OPENHANDS
+from tests.recording.importing.agents.run_samples import OPENHANDS
+from tests.recording.importing.agents.samples import AT
 from tests.recording.importing.sample_files import document, lines, read
 from tests.recording.importing.totals import totals
 from timemachine.core.pure.errors import InvalidInput
