@@ -14,10 +14,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import text_sha256
 from timemachine.governance.sharing import preview
-from timemachine.governance.sharing.models import ShareLink
-from timemachine.knowledge.models import Frame
 from timemachine.recording.importing.worker import work as work_on_import
-from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.worker import work
 
@@ -382,21 +380,3 @@ def test_a_worker_imports_a_large_transcript_and_reports_progress(api: Program) 
     broken = api.client.post("/api/import?later=true&format=memvid", b"{", **sent).json()
     work_on_import(broken["import_id"])
     assert api.get(f"/imports/{broken['import_id']}").json()["error"]["code"] == "unknown_format"
-
-
-def test_the_demo_is_loaded_once_and_removed_completely(api: Program) -> None:
-    made = api.post("/demo").json()
-    assert made["new"]
-    assert not api.post("/demo").json()["new"]
-    for replay in Replay.objects.order_by("created_at"):
-        work(replay.id, "test")
-    debug = Replay.objects.get(kind="debug")
-    step = api.get(f"/replays/{debug.id}/steps/2").json()
-    ranks = {hit["title"]: hit["rank"] for hit in step["new"]["hits"]}
-    assert ranks["Emergency plastic outside the home country"] == 12
-    assert "12 francs" in step["original"]["output"]
-    assert "45 francs" in api.get("/sessions/demo-card-desk/actions", kind="ask").json()["items"][1]["output"]
-    assert api.delete("/demo").json() == {"removed": True}
-    for model in (Session, Action, Replay, Frame, ShareLink):
-        assert not model.objects.exists()
-    assert api.delete("/demo").json() == {"removed": False}

@@ -30,7 +30,7 @@ from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparis
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
 from timemachine.text.redaction.commands import make_profile, retire_profile
 from timemachine.text.redaction.pure.rules import read_rules
-from timemachine.text.redaction.queries import as_profile
+from timemachine.text.redaction.queries import as_profile, profile_row
 
 pytestmark = pytest.mark.django_db
 WORD, EMAIL, SECRET = "Kanari-4711", "kanari.vogel@example.org", "AKIAKANARI0000000000"
@@ -389,16 +389,10 @@ def test_a_link_keeps_the_profile_version_it_was_created_with(
     project: Project, session: Session, operator: Client
 ) -> None:
     link, visitor, path = redacted_link(project, session)
-    retire_profile(make_profile_row(project), by="x")
+    retire_profile(profile_row(project, "No birds"), by="x")
     assert traces({"": Received.at(visitor, path)}) == {}
     page = operator.get(f"/shares/{link.id}/").text
     assert "by No birds , version 1" in words(page)
     assert "kanari-[0-9]+" in page
     with pytest.raises(Exception, match="fixed when it is created"):
         ShareLink.objects.filter(id=link.id).update(redaction=None)
-
-
-def make_profile_row(project: Project) -> Any:
-    from timemachine.text.redaction.queries import profile_row
-
-    return profile_row(project, "No birds")
