@@ -1,10 +1,9 @@
 """OTLP in files: how spans become sessions."""
 
-from typing import Any
-
 import pytest
 
-from tests.recording.importing.sample_files import document, lines
+from tests.recording.importing.sample_files import lines
+from tests.recording.importing.test_traces import outline, read
 from tests.recording.importing.trace_samples import (
     OTLP_CHILD,
     OTLP_ROOT,
@@ -12,12 +11,6 @@ from tests.recording.importing.trace_samples import (
     otlp_span,
 )
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.importing.pure.registry import FORMATS
-from timemachine.recording.importing.pure.report import ParsedFile
-
-
-def read(name: str, value: Any) -> ParsedFile:
-    return FORMATS[name].read(value if isinstance(value, bytes) else document(value))
 
 
 def test_spans_of_a_file_belong_to_the_session_that_one_of_them_names() -> None:
