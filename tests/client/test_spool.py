@@ -173,3 +173,23 @@ def test_lines_delivered_after_a_long_outage_take_no_space(tmp_path: Path) -> No
     recording.settle(30)
     spool.close(keep=True)
     assert spool.path.stat().st_size < 1_000_000
+
+
+def test_a_spool_begins_elsewhere_while_another_process_looks_into_its_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lockers: list[sqlite3.Connection] = []
+    opened = os.open
+
+    def opened_and_locked(path: Path, *how: int) -> int:
+        number = opened(path, *how)
+        if not lockers:
+            lockers.append(sqlite3.connect(path, isolation_level=None))
+            lockers[0].execute("BEGIN EXCLUSIVE")
+        return number
+
+    monkeypatch.setattr(os, "open", opened_and_locked)
+    spool = Spool.begin(tmp_path)
+    assert [each.name for each in tmp_path.glob("*.spool")] == [spool.path.name]
+    lockers[0].close()
+    spool.close(keep=False)

@@ -21,6 +21,7 @@ from timemachine.client.recording.lines import END
 from timemachine.client.recording.spool_database import (
     SUFFIX,
     VERSION,
+    Busy,
     Damaged,
     connected,
     created,
@@ -41,6 +42,7 @@ FROM recordings JOIN lines ON recording = recordings.id
 GROUP BY recordings.id, refused IS NOT NULL ORDER BY recordings.id, refused IS NOT NULL
 """
 
+_BEGINNINGS: Final = 3
 _BEGIN_SECONDS: Final = 10.0  # after this time, a database without tables is from a killed process
 
 type Row = tuple[int, bytes]
@@ -97,7 +99,17 @@ class Spool:
 
     @classmethod
     def begin(cls, folder: Path, *, sync: bool = False) -> Self:
-        """Create a database in a folder, readable only by its owner."""
+        """Create a database in a folder, readable only by its owner.
+
+        Another process may look into the new file for an ended process's recordings and lock it; then it creates another.
+        """
+        for _ in range(_BEGINNINGS - 1):
+            with suppress(Busy):
+                return cls._begin(folder, sync=sync)
+        return cls._begin(folder, sync=sync)
+
+    @classmethod
+    def _begin(cls, folder: Path, *, sync: bool) -> Self:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / f"{time.time_ns():016x}-{secrets.token_hex(4)}{SUFFIX}"
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

@@ -42,6 +42,17 @@ class Damaged(OSError):
     """The file of a spool is corrupt."""
 
 
+class Busy(OSError):
+    """Another process has the spool locked."""
+
+
+_KINDS: Final[dict[int, type[OSError]]] = {
+    sqlite3.SQLITE_CORRUPT: Damaged,
+    sqlite3.SQLITE_NOTADB: Damaged,
+    sqlite3.SQLITE_BUSY: Busy,
+}
+
+
 @contextmanager
 def in_sqlite() -> Iterator[None]:
     """Use SQLite on one thread at a time, so that none is inside SQLite during a fork. Its errors become `OSError`."""
@@ -49,8 +60,7 @@ def in_sqlite() -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as why:
-            kind = Damaged if _code(why) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} else OSError
-            raise kind(str(why)) from why
+            raise _KINDS.get(_code(why), OSError)(str(why)) from why
 
 
 def lock() -> threading.Lock:
