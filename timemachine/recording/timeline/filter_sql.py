@@ -85,7 +85,7 @@ def has_metadata(value: str) -> Q:
     """
     name, has_value, text = value.partition("=")
     condition = Q()
-    for path in {(name,), tuple(name.split("."))}:
+    for path in dict.fromkeys(((name,), tuple(name.split(".")))):  # a name can contain dots itself
         found = Func(
             F("metadata"),
             *(Value(storable(key)) for key in path),
