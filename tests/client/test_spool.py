@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -67,8 +68,9 @@ if os.fork():
 def test_a_spool_without_tables_from_a_killed_process_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "a.spool"
     path.touch()
+    os.utime(path, ns=(new := time.time_ns() - 10**9, new))
     assert Spool.take_over(path) is None
-    assert path.exists(), "its process may be about to make them"
+    assert path.stat().st_mtime_ns == new, "its process may be about to make them, and nobody locks it"
     os.utime(path, (0, 0))
     assert Spool.take_over(path) is None
     assert list(tmp_path.iterdir()) == []
