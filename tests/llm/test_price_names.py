@@ -66,6 +66,18 @@ PRICED = [
     ("litellm:gemini/gemini-2.5-flash", "google", "0.55"),
     ("litellm/groq/llama-3.3-70b-versatile", "groq", "0.669"),
     ("gpt-4o-mini", "openai", "0.21"),
+    # releases of a model that the list knows by the beginning of its name
+    ("vertex_ai:claude-3-5-sonnet-v2@20241022", "google", "4.5"),
+    ("aws.bedrock:us.amazon.nova-lite-v1:0:300k", "aws", "0.084"),
+    ("google:models/gemini-2.5-pro-preview-06-05", "google", "4"),
+    ("openai:gpt-4o-audio-preview-2024-12-17", "openai", "3.5"),
+    ("openai:ft:gpt-4o-mini-2024-07-18:acme::abc", "openai", "0.42"),
+    ("anthropic:claude-sonnet-4-20250514", "anthropic", "4.5"),
+    ("cohere:c4ai-aya-expanse-32b", "cohere", "0.65"),
+    # variants of OpenRouter: some have prices of their own, those with `:free` cost nothing
+    ("anthropic/claude-3.7-sonnet:thinking", "openrouter", "4.5"),
+    ("deepseek/deepseek-r1:free", "openrouter", "0"),
+    ("litellm:openrouter/meta-llama/llama-3.3-70b-instruct:free", "openrouter", "0"),
 ]
 
 
@@ -95,6 +107,19 @@ UNKNOWN = [
     ("llama-on-my-server", "provider_not_recorded"),
     ("somebody/some-model", "provider_not_recorded"),
     ("ollama:gpt-oss:120b-cloud", "provider_not_listed"),
+    ("ollama:glm-4.6:cloud", "provider_not_listed"),
+    # other models, whose names contain that of a listed one
+    ("azure:o4-mini-deep-research", "model_not_listed"),
+    ("azure:gpt-5-nano-of-our-team", "model_not_listed"),
+    ("deepseek:deepseek-r1-distill-llama-70b", "model_not_listed"),
+    ("google:gemini-3.7-flash-lite", "model_not_listed"),
+    ("google:gemini-2.0-flash-exp-image-generation", "model_not_listed"),
+    ("google:gemini-2.5-pro:free", "model_not_listed"),
+    ("anthropic:claude-opus-4-6-fast", "model_not_listed"),
+    ("anthropic:claude-opus-4-10", "model_not_listed"),
+    ("vertex_ai:tuned-gemini-1.5-flash", "model_not_listed"),
+    ("openai/gpt-4o:nitro", "model_not_listed"),
+    ("openrouter:nobody/knows:free", "model_not_listed"),
 ]
 
 
@@ -104,7 +129,16 @@ def test_a_name_that_is_not_listed_has_an_unknown_cost_and_a_reason(recorded: st
     assert (found.cost_usd, reason_of(found.prices)) == (None, reason)
 
 
-@pytest.mark.parametrize("recorded", ["ollama:llama3.2", "ollama.chat:llama3.2"])
+@pytest.mark.parametrize(
+    "recorded",
+    [
+        "ollama:llama3.2",
+        "ollama.chat:llama3.2",
+        "ollama/llama3.2:3b",
+        "ollama_chat/qwen3",
+        "ollama_chat:qwen3",
+    ],
+)
 def test_models_on_ones_own_machine_cost_nothing_under_any_name(recorded: str) -> None:
     assert recorded_price(recorded, None, NOW).cost_usd == 0
 

@@ -13,11 +13,14 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.priced import Priced, unknown
 from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_conditions import BATCH_FACTOR, NONE, Conditions, us_only_factor
-from timemachine.llm.pure.price_names import ListedName
+from timemachine.llm.pure.price_names import ListedName, is_release, with_dashes
 
 PRICE_LIST = "genai-prices"
 MILLION: Final = 1_000_000
 _ANTHROPIC: Final = "anthropic"
+_FREE: Final = ":free"
+"""Ends the names of OpenRouter's models without cost (https://openrouter.ai/docs/guides/routing/model-variants/free). The
+list has them without prices."""
 _BATCH: Final = {"processing": "batch"}
 _UNITS: Mapping[str, str] = {
     "input_mtok": "input",
@@ -34,6 +37,8 @@ def listed_price(
     name: ListedName, usage: TokenUsage, at: datetime, conditions: Conditions = NONE
 ) -> Priced | None:
     """Return the price of a listed model, an unknown one if the list does not cover the call, None if the model is not listed."""
+    if name.provider == "openrouter" and name.model.lower().endswith(_FREE) and conditions == NONE:
+        return _without_cost(name, at)
     if usage.input_tokens is None:
         return unknown("tokens_not_recorded") if _entry(name) else None
     simple = conditions == NONE and not usage.cached_tokens and not usage.cache_write_tokens
@@ -53,15 +58,48 @@ class _Flat:
     prices: JsonObject
 
 
+def _without_cost(name: ListedName, at: datetime) -> Priced | None:
+    entry = _entry(name)
+    if entry is None:
+        return None
+    provider, model = entry
+    prices = {
+        "source": PRICE_LIST,
+        "version": _version(PRICE_LIST),
+        "provider": provider.id,
+        "model": model.id,
+    }
+    units = {"input": 0.0, "output": 0.0}
+    return Priced(cost_usd=Decimal(0), prices=prices | {"per_million_tokens": units, "at": written(at)})
+
+
 @lru_cache(maxsize=1_000)
 def _entry(name: ListedName) -> tuple[Any, Any] | None:
     """Return the provider and the model of the list, cached, so that a thousand calls look it up once."""
     from genai_prices.data_snapshot import get_snapshot
 
     try:
-        return get_snapshot().find_provider_model(name.model, None, name.provider, None)
+        provider, model = get_snapshot().find_provider_model(name.model, None, name.provider, None)
     except LookupError:
         return None
+    asked = name.model.lower()
+    is_named = (
+        asked == model.id.lower() or _means(model.match, asked) or _means(model.match, with_dashes(asked))
+    )
+    return (provider, model) if is_named else None
+
+
+def _means(clause: Any, name: str) -> bool:
+    """Return whether a clause means the model with this name. One that knows a part of the name finds others, too."""
+    inner = getattr(clause, "or_", None)
+    if inner is not None:
+        return any(_means(each, name) for each in inner)
+    both = getattr(clause, "and_", None)
+    if both is not None:
+        return all(_means(each, name) for each in both)
+    parts = (getattr(clause, each, None) for each in ("starts_with", "contains", "ends_with"))
+    part = next((each for each in parts if each is not None), None)
+    return clause.is_match(name) and (part is None or is_release(name, part.lower()))
 
 
 @lru_cache(maxsize=1_000)

@@ -28,8 +28,8 @@ from timemachine.llm.table import PROVIDERS
 OVERRIDE = "override"
 FREE_PROVIDERS = frozenset({LOCAL, "ollama"})
 """Providers of models on one's own machines. A call costs nothing, unless the operator set a price."""
-_OF_A_SERVICE = "-cloud"
-"""Ends the names of models that Ollama does not run on the machine, but passes on to its paid service."""
+_OF_A_SERVICE = ("-cloud", ":cloud")
+"""Ends of the names of models that Ollama does not run on the machine, but passes on to its paid service."""
 
 # common names, and their names in the list
 ALIASES: Mapping[tuple[str, str], str] = {

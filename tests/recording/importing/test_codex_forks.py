@@ -177,9 +177,17 @@ def test_the_ordinal_of_the_first_own_line_is_exact() -> None:
     found = read(*numbered)
     assert (tokens(found), spoken(found.actions, copied=False)) == ((50, 1_000), ["And lids?", "Nine lids."])
     assert tokens(read(*numbered[:6])) == (0, 1_000)
+    as_text = numbered[0] | meta(FORK, subagent_history_start_ordinal="6")
+    assert tokens(read(as_text, *numbered[1:])) == (50, 1_000)
     nothing = [meta(FORK, subagent_history_start_ordinal=1, parent_thread_id=PARENT), *own(11, total=50)]
     alone = read(*(record | {"ordinal": place} for place, record in enumerate(nothing)))
     assert (tokens(alone), alone.forked_from) == ((50, 0), PARENT)
+
+
+def test_a_fork_whose_history_is_in_another_file_has_no_copies() -> None:
+    base = {"thread_id": PARENT, "end_ordinal_exclusive": 6, "end_byte_offset": 900}
+    found = read(meta(FORK, forked_from_id=PARENT, history_base=base), *own(10))
+    assert (tokens(found), found.forked_from) == ((50, 0), PARENT)
 
 
 def test_what_a_sub_agent_inherited_was_not_used_by_it() -> None:

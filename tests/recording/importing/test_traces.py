@@ -21,7 +21,7 @@ from tests.recording.importing.trace_samples import (
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.attachments import Attachments
 from timemachine.recording.importing.pure.registry import FORMATS
-from timemachine.recording.importing.pure.report import ParsedFile
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
 
 
@@ -46,6 +46,43 @@ def test_copied_steps_of_atif_are_marked_and_leave_the_sums_to_the_others() -> N
     used = {each.copied_from is None: each.usage.input_tokens for each in found.actions if each.usage}
     assert used == {False: 1_000, True: 2_000}
     assert [each.copied_from for each in found.actions if each.output == "Built."] == [copy_of()]
+
+
+def atif(*metrics: dict[str, Any], whole: float, **more: Any) -> SessionDraft:
+    """A trajectory of agent steps with these metrics; those with `copied` are copies."""
+    steps = [
+        {"source": "agent", "message": "Done.", "metrics": each, "is_copied_context": "copied" in each}
+        for each in metrics
+    ]
+    about = {"session_id": "s", "agent": {"name": "bot", "model_name": "openai/gpt-4o"}}
+    return read("atif", about | {"steps": steps, "final_metrics": {"total_cost_usd": whole}} | more).sessions[
+        0
+    ]
+
+
+def test_the_cost_of_an_atif_run_is_not_added_to_prices_of_its_calls() -> None:
+    with_cost = {"prompt_tokens": 1_000, "completion_tokens": 100, "cost_usd": 0.1}
+    without = {"prompt_tokens": 2_000, "completion_tokens": 200, "cached_tokens": 500}
+    found = atif(with_cost, without, without, whole=0.5)
+    first, second, _, end = [each for each in found.actions if each.kind != "message"]
+    assert (first.model, first.cost_usd) == ("openai:gpt-4o", Decimal("0.1"))
+    assert (second.model, second.usage, second.cost_usd) == (None, None, None)
+    assert second.metadata == {"model": "openai:gpt-4o", "metrics": without}
+    assert end.cost_usd == Decimal("0.4")
+    assert end.usage == Usage(input_tokens=4_000, output_tokens=400, cached_tokens=1_000)
+
+
+@pytest.mark.parametrize("whole", [0.1, 0.05, 0.3, 0.6, 0.8])
+def test_a_sum_of_atif_that_has_costs_of_other_sessions_is_not_spent_again(whole: float) -> None:
+    own = {"prompt_tokens": 1_000, "cost_usd": 0.1}
+    copied = {"prompt_tokens": 1_000, "cost_usd": 0.2, "copied": True}
+    inner = [
+        {"session_id": "inner", "steps": [{"source": "user"}], "final_metrics": {"total_cost_usd": 0.5}},
+        5,
+    ]
+    found = atif(own, copied, whole=whole, subagent_trajectories=inner)
+    spent = [each.cost_usd for each in found.actions if each.copied_from is None and each.cost_usd]
+    assert spent == [Decimal("0.1")]
 
 
 def test_an_atif_step_is_a_model_call_with_its_parts_as_children() -> None:

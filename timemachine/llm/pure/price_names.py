@@ -88,6 +88,8 @@ _HOSTS: Final = frozenset({"aws", "azure", "google", "openrouter"})
 """Providers that sell models of other vendors, whose name therefore can precede the model's."""
 _GATEWAYS: Final = frozenset({"litellm"})
 """Names of software that passes calls on; the real provider is in the model's name."""
+_OLLAMA: Final = frozenset({"ollama", "ollama_chat"})
+"""How LiteLLM writes Ollama, by its two interfaces."""
 _MILLION_CONTEXT: Final = "[1m]"
 """Claude Code writes this after a model that it uses with the long context. It is not part of the id."""
 _BEDROCK: Final = re.compile(
@@ -105,6 +107,13 @@ _VERTEX: Final = re.compile(
     r"(?:.*locations/(?P<location>[\w-]+)/)?(?:publishers/[\w-]+/)?models/(?P<name>[^/]+)", re.IGNORECASE
 )
 _AT_VERTEX: Final = re.compile(r"claude-[\w.-]+@(?:\d{8}|latest|default)", re.IGNORECASE)
+_OPENROUTER: Final = re.compile(
+    r"[\w.-]+/[\w.-]+:(?:free|nitro|floor|online|thinking|extended|exacto|beta|batch)", re.IGNORECASE
+)
+"""Names of variants (https://openrouter.ai/docs/guides/routing/model-variants/overview). Some have prices of their own."""
+_RELEASE: Final = re.compile(r"v?\d+k?|latest|default|preview|exp|instruct|it")
+"""Words after the name of a model that name a release, a date or a length of context, and not another model."""
+_SHORTEST_DATE: Final = 3
 _SAME_EVERYWHERE: Final = ("gemini-1", "gemini-2", "claude-3", "claude-opus-4@", "claude-sonnet-4@")
 """Vertex AI models without a surcharge for regional endpoints, by the beginning of their names."""
 
@@ -147,13 +156,42 @@ def recorded_name(recorded: str) -> RecordedName:
     return RecordedName(provider=provider, model=model, listed=tuple(dict.fromkeys(_listed(provider, model))))
 
 
+def is_release(name: str, part: str) -> bool:
+    """Return whether a name that contains this part of a listed one names a release of that model.
+
+    `claude-opus-4-5@20251101` is one of `claude-opus-4-5`; `gemini-3.7-flash-lite` and `deepseek-r1:free` are other models.
+    """
+    if "ft" in re.split(r"[-.:]", part):  # a fine-tuned model has the names that its owner gave it
+        return True
+    before, _, after = name.partition(part)
+    if before and before[-1] not in "./:":
+        return False
+    if (
+        part[-1:].isalnum() and after[:1].isalnum()
+    ):  # claude-sonnet-4-2025 and 0514, but not claude-opus-4-1 and 0
+        number = re.sub(r".*\D", "", part) + re.sub(r"\D.*", "", after)
+        if len(number) < _SHORTEST_DATE:
+            return False
+        after = after.lstrip("0123456789")
+    return all(_RELEASE.fullmatch(word) for word in re.split(r"[-_.:@]", after) if word)
+
+
+def with_dashes(name: str) -> str:
+    """Return a model's name with a date at its end as OpenAI writes it: `gpt-5-2025-08-07` for `gpt-5-20250807`."""
+    return re.sub(r"-(20\d\d)(\d\d)(\d\d)$", r"-\1-\2-\3", name)
+
+
 def _split(text: str) -> tuple[str | None, str]:
     if _is_bedrock(text):
         return "aws", text
+    if _OPENROUTER.fullmatch(text):
+        return "openrouter", text
     provider, colon, model = text.partition(":")
     if colon and "/" not in provider:
-        return provider, model
+        return "ollama" if provider.lower() in _OLLAMA else provider, model
     first, slash, rest = text.partition("/")
+    if slash and first.lower() in _OLLAMA:
+        return "ollama", rest
     if slash and (price_provider(first) or first.lower() in _GATEWAYS):
         return first, rest
     return owner_of(text), text

@@ -135,6 +135,13 @@ def test_actions_of_one_response_are_one_call() -> None:
     assert (first.parent, second.parent) == (call.id, None)
 
 
+def test_a_cost_of_zero_is_one_that_openhands_could_not_calculate() -> None:
+    call, _ = actions_of(act(1, "run", llm_metrics={"accumulated_cost": 0.0}))
+    assert call.cost_usd is None
+    run = {"history": OPENHANDS, "metrics": {"accumulated_cost": 0.0}}
+    assert read(lines(run)).sessions[0].actions[-1].cost_usd is None
+
+
 def test_a_cost_that_decreases_is_unknown() -> None:
     first, _, second, _ = actions_of(
         act(1, "run", llm_metrics={"accumulated_cost": 0.5}),

@@ -42,6 +42,23 @@ def test_the_costs_of_both_sides_are_in_the_total_once() -> None:
     assert sum(costs) == Decimal("0.025")
 
 
+def test_a_cost_of_zero_is_one_that_tau2_could_not_calculate() -> None:
+    said = {"role": "assistant", "content": "Hi", "usage": {"prompt_tokens": 5}, "cost": 0.0}
+    run = {
+        "id": "s",
+        "task_id": "1",
+        "termination_reason": "user_stop",
+        "messages": [said],
+        "agent_cost": 0.0,
+    }
+    (session,) = read(document(run)).sessions
+    assert [(each.kind, each.cost_usd) for each in session.actions] == [
+        ("llm_call", None),
+        ("message", None),
+        ("event", None),
+    ]
+
+
 def test_silent_ticks_of_a_voice_run_are_merged_and_others_are_read() -> None:
     found = read(document(TAU2_VOICE))
     (session,) = found.sessions

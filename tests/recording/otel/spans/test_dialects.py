@@ -295,11 +295,45 @@ def test_cached_tokens_beyond_the_input_are_added_to_it() -> None:
             {"promptTokens": 4, "completionTokens": 1, "totalTokens": 5},
             Usage(input_tokens=4, output_tokens=1, total_tokens=5),
         ),
+        (
+            {
+                "input": 10,
+                "cache_creation_input_tokens": 7,
+                "input_cache_creation_5m": 20,
+                "input_cache_creation_1h": 300,
+            },
+            Usage(input_tokens=337, cache_write_tokens=327),
+        ),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 20,
+                "total_tokens": 120,
+                "prompt_tokens_details": {"cached_tokens": 80},
+                "completion_tokens_details": {"reasoning_tokens": 15},
+            },
+            Usage(
+                input_tokens=100, output_tokens=20, total_tokens=120, cached_tokens=80, reasoning_tokens=15
+            ),
+        ),
+        (
+            {"input_tokens": 100, "output_tokens": 20, "input_tokens_details": {"cached_tokens": 80}},
+            Usage(input_tokens=100, output_tokens=20, cached_tokens=80),
+        ),
         ({}, None),
     ],
 )
 def test_the_buckets_of_langfuse_exclude_each_other(details: dict[str, Any], expected: Usage | None) -> None:
     assert usage_of_buckets(details) == expected
+
+
+def test_tokens_that_langfuse_counts_as_cached_for_an_hour_have_their_own_price() -> None:
+    details = '{"input": 10, "output": 50, "input_cache_creation_5m": 20, "input_cache_creation_1h": 300}'
+    found = draft_of(
+        span({"langfuse.observation.type": "generation", "langfuse.observation.usage_details": details})
+    )
+    assert found.parameters == {"cache_write_1h_tokens": 300}
+    assert found.usage == Usage(input_tokens=330, output_tokens=50, cache_write_tokens=320)
 
 
 def test_the_costs_of_langfuse_are_added_up_without_a_total() -> None:

@@ -10,6 +10,7 @@ from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.pure.draft import Usage
 from timemachine.recording.sessions.pure.validation import (
     COST_DIGITS,
@@ -186,6 +187,16 @@ def usage_of(
         reasoning_tokens=count_at(record, *reasoning),
     )
     return None if found == Usage() else found
+
+
+def sum_of(usages: Sequence[Usage]) -> Usage | None:
+    """Return the sum of the tokens, None if there are none; a count that no usage has stays unknown."""
+    names = Usage.__dataclass_fields__
+    return (
+        Usage(**{name: sum_known(*(getattr(each, name) for each in usages)) for name in names})
+        if usages
+        else None
+    )
 
 
 def with_cached_input(usage: Usage | None) -> Usage | None:

@@ -5,9 +5,14 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.usage import part_of
 from timemachine.recording.otel.pure.attributes import Attributes, parsed_json
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS, ai_sdk_operation, is_embedding
-from timemachine.recording.otel.pure.usage_buckets import cost_of_buckets, usage_of_buckets
+from timemachine.recording.otel.pure.usage_buckets import (
+    conditions_of_buckets,
+    cost_of_buckets,
+    usage_of_buckets,
+)
 from timemachine.recording.sessions.pure.draft import Usage
 from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
@@ -174,7 +179,8 @@ def parameters_of(attributes: Attributes) -> JsonObject | None:
         "prompt_template": attributes.text("llm.prompt_template.template"),
     }
     found |= {name: value for name, value in others.items() if value not in (None, [], "")}
-    return found or None
+    details = attributes.value("langfuse.observation.usage_details")
+    return found | conditions_of_buckets(part_of(details)) or None
 
 
 def usage_of(attributes: Attributes) -> Usage | None:

@@ -3,6 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.numbers import sum_known
+from timemachine.llm.pure.price_conditions import CACHED_FOR_AN_HOUR
+from timemachine.llm.pure.usage import part_of
 from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.sessions.pure.draft import Usage
 
@@ -21,14 +25,23 @@ _CACHE_WRITE: Final = (
     "input_cache_write",
     "prompt_details.cache_write",
 )
+_CACHE_WRITE_5M: Final = ("input_cache_creation_5m",)
+_CACHE_WRITE_1H: Final = ("input_cache_creation_1h",)
 _REASONING: Final = ("output_reasoning_tokens", "output_reasoning", "completion_details.reasoning")
+_DETAILS: Final = (
+    "prompt_tokens_details",
+    "input_tokens_details",
+    "completion_tokens_details",
+    "output_tokens_details",
+)
 
 
 def usage_of_buckets(details: Mapping[str, Any]) -> Usage | None:
     """Return the usage of `usage_details` or `usageDetails`; None if nothing was counted.
 
     Kinds with "input" in their names exclude each other, as do those with "output", and are added up. If the total
-    that is stated shows that `input` and `output` already contain the others, nothing is added.
+    that is stated shows that `input` and `output` already contain the others, nothing is added. In the usage of OpenAI
+    they always do: its kinds are in `…_details`.
     https://langfuse.com/docs/observability/features/token-and-cost-tracking
     """
     counted = Attributes(details)
@@ -36,15 +49,22 @@ def usage_of_buckets(details: Mapping[str, Any]) -> Usage | None:
     if total is None or total != (read or 0) + (written or 0):
         read = _with(read, _others(counted, "input", _INPUT))
         written = _with(written, _others(counted, "output", _OUTPUT))
+    stored = [counted.whole_number(*names) for names in (_CACHE_WRITE, _CACHE_WRITE_5M, _CACHE_WRITE_1H)]
     found = Usage(
         input_tokens=read,
         output_tokens=written,
         total_tokens=total,
-        cached_tokens=counted.whole_number(*_CACHED),
-        cache_write_tokens=counted.whole_number(*_CACHE_WRITE),
-        reasoning_tokens=counted.whole_number(*_REASONING),
+        cached_tokens=_or_detail(counted.whole_number(*_CACHED), details, "cached_tokens"),
+        cache_write_tokens=sum_known(*stored),
+        reasoning_tokens=_or_detail(counted.whole_number(*_REASONING), details, "reasoning_tokens"),
     )
     return None if found == Usage() else found
+
+
+def conditions_of_buckets(details: Mapping[str, Any]) -> JsonObject:
+    """Return what the usage states that changes the price, as parameters of the call: tokens cached for an hour."""
+    stored = Attributes(details).whole_number(*_CACHE_WRITE_1H)
+    return {CACHED_FOR_AN_HOUR: stored} if stored else {}
 
 
 def cost_of_buckets(details: Mapping[str, Any]) -> float | int | None:
@@ -55,6 +75,14 @@ def cost_of_buckets(details: Mapping[str, Any]) -> float | int | None:
         return total
     parts = [found for name in details if (found := costs.number(name)) is not None]
     return sum(parts) if parts else None
+
+
+def _or_detail(count: int | None, details: Mapping[str, Any], name: str) -> int | None:
+    """Return the count, else that of OpenAI's `prompt_tokens_details` and the like."""
+    if count is not None:
+        return count
+    within = (Attributes(part_of(details.get(each))).whole_number(name) for each in _DETAILS)
+    return next((found for found in within if found is not None), None)
 
 
 def _others(counted: Attributes, word: str, base: Iterable[str]) -> list[int]:

@@ -3,11 +3,15 @@
 The report counts steps, and each trajectory without its steps, which becomes a final `event`. A trajectory inside
 another one is a session of its own that branches from it. A step with `is_copied_context` was copied from an earlier
 trajectory; ATIF does not say which.
+
+If a trajectory cost more than its steps state, the rest is on the final event, with the tokens of the calls that state no
+cost. These calls have no model, because their price is in the sum; model and metrics are in their metadata.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from decimal import Decimal
+from typing import Any, Final, cast
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import (
@@ -27,10 +31,11 @@ from timemachine.recording.importing.pure.values import (
     moment,
     record_at,
     short_text_at,
+    sum_of,
     text_at,
     usage_of,
 )
-from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
 from timemachine.recording.sessions.pure.vocabulary import ROLES
 
 NAME: Final = "atif"
@@ -68,14 +73,15 @@ def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> 
     made_up = list_at(record_at(found, "agent", "extra"), "not_recorded")  # by our export: ATIF requires them
     agent = {name: value for name, value in record_at(found, "agent").items() if name not in made_up}
     ids = Ids()
-    actions: list[ActionDraft] = []
-    for step in list_at(found, "steps"):
-        if reader.takes(step, "a step"):
-            actions += _step(step, agent, ids)
+    steps = [each for each in list_at(found, "steps") if reader.takes(each, "a step")]
+    beyond = _cost_beyond(found, steps)
+    actions = [action for step in steps for action in _step(step, agent, ids)]
+    if beyond is not None:
+        actions = [_in_the_sum(action) if _has_no_cost(action) else action for action in actions]
     reader.use()
     return session_draft(
         key,
-        link_results([*actions, _rest(found, agent, actions, ids)]),
+        link_results([*actions, replace(_rest(found, agent, actions, ids), cost_usd=beyond)]),
         agent=short_text_at(agent, "name"),
         metadata={
             "schema_version": text_at(found, "schema_version"),
@@ -89,6 +95,47 @@ def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> 
     )
 
 
+def _cost_beyond(found: JsonObject, steps: Sequence[JsonObject]) -> Decimal | None:
+    """Return what the trajectory states to have cost beyond its own steps. None if it states no more, or if its sum has the
+    costs of copied steps or of the trajectories inside it, too."""
+    whole = _whole_cost(found)
+    own, copied = (
+        _sum_of_costs(
+            dollars(record_at(each, "metrics").get("cost_usd"))
+            for each in steps
+            if _is_copied(each) is copies
+        )
+        for copies in (False, True)
+    )
+    inner = _sum_of_costs(map(_whole_cost, list_at(found, "subagent_trajectories")))
+    if whole is None or whole <= own or whole - own in {copied, inner, copied + inner}:
+        return None
+    return whole - own
+
+
+def _sum_of_costs(costs: Iterable[Decimal | None]) -> Decimal:
+    return sum((each for each in costs if each is not None), Decimal(0))
+
+
+def _is_copied(step: JsonObject) -> bool:
+    return step.get("is_copied_context") is True
+
+
+def _whole_cost(trajectory: Any) -> Decimal | None:
+    return dollars(record_at(trajectory, "final_metrics").get("total_cost_usd"))
+
+
+def _has_no_cost(action: ActionDraft) -> bool:
+    return action.kind == "llm_call" and action.cost_usd is None and action.copied_from is None
+
+
+def _in_the_sum(call: ActionDraft) -> ActionDraft:
+    """Return a call whose cost is part of that of the trajectory."""
+    facts = {"model": call.model, "metrics": record_at(call.source, "metrics") or None}
+    known = {name: value for name, value in facts.items() if value}
+    return replace(call, model=None, usage=None, metadata=known or None)
+
+
 def _step(step: JsonObject, agent: JsonObject, ids: Ids) -> list[ActionDraft]:
     """Return the actions of a step; the first one has the step as its `source`."""
     name = ids.claim(id_with_digest(f"step-{step.get('step_id')}"[:40], step))
@@ -99,7 +146,7 @@ def _step(step: JsonObject, agent: JsonObject, ids: Ids) -> list[ActionDraft]:
         role=role,
         agent=short_text_at(agent, "name") if role == "agent" else None,
         started_at=moment(step.get("timestamp"), offset_missing=True),
-        copied_from=copy_of() if step.get("is_copied_context") is True else None,
+        copied_from=copy_of() if _is_copied(step) else None,
     )
     called = role == "agent" and step.get("llm_call_count") != 0
     first = [_call(step, agent, base)] if called else []
@@ -165,12 +212,14 @@ def _call(step: JsonObject, agent: JsonObject, base: ActionDraft) -> ActionDraft
         kind="llm_call",
         model=model_name(short_text_at(step, "model_name") or short_text_at(agent, "model_name")),
         parameters=None if effort is None else {"reasoning_effort": effort},
-        usage=usage_of(
-            metrics, read=["prompt_tokens"], written=["completion_tokens"], cached=["cached_tokens"]
-        ),
+        usage=_usage(metrics),
         cost_usd=dollars(metrics.get("cost_usd")),
         output={name: step[name] for name in ("message", "tool_calls") if step.get(name)},
     )
+
+
+def _usage(metrics: JsonObject) -> Usage | None:
+    return usage_of(metrics, read=["prompt_tokens"], written=["completion_tokens"], cached=["cached_tokens"])
 
 
 def _parts(step: JsonObject, base: ActionDraft, *, whole: bool) -> Iterator[ActionDraft]:
@@ -199,21 +248,21 @@ def _parts(step: JsonObject, base: ActionDraft, *, whole: bool) -> Iterator[Acti
 
 
 def _rest(found: JsonObject, agent: JsonObject, actions: list[ActionDraft], ids: Ids) -> ActionDraft:
-    """Return the final event: the trajectory without its steps. The sums of the run count only if no step of its own has any."""
+    """Return the final event: the trajectory without its steps. It has the tokens of the calls whose cost is in the sum of
+    the run; those of the run count only if no step of its own has any."""
     rest = {name: value for name, value in found.items() if name not in {"steps", "subagent_trajectories"}}
     final = record_at(found, "final_metrics")
     own = [action for action in actions if action.copied_from is None]
-    is_counted = any(action.usage or action.cost_usd is not None for action in own)
+    in_sum = [usage for each in own if each.metadata and (usage := _usage(record_at(each.source, "metrics")))]
+    stated = usage_of(
+        final,
+        read=["total_prompt_tokens"],
+        written=["total_completion_tokens"],
+        cached=["total_cached_tokens"],
+    )
+    is_counted = in_sum or any(action.usage or action.cost_usd is not None for action in own)
     return replace(
         system_event("trajectory", ids.claim(id_with_digest("trajectory", rest)), rest, rest),
         agent=short_text_at(agent, "name"),
-        usage=None
-        if is_counted
-        else usage_of(
-            final,
-            read=["total_prompt_tokens"],
-            written=["total_completion_tokens"],
-            cached=["total_cached_tokens"],
-        ),
-        cost_usd=None if is_counted else dollars(final.get("total_cost_usd")),
+        usage=sum_of(in_sum) if is_counted else stated,
     )

@@ -32,7 +32,11 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS
 from timemachine.recording.otel.pure.model_calls import with_cached_input
 from timemachine.recording.otel.pure.sums import counted_once, own_sums
-from timemachine.recording.otel.pure.usage_buckets import cost_of_buckets, usage_of_buckets
+from timemachine.recording.otel.pure.usage_buckets import (
+    conditions_of_buckets,
+    cost_of_buckets,
+    usage_of_buckets,
+)
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
@@ -171,14 +175,15 @@ def _observation(record: JsonObject, trace: str | None) -> ActionDraft:
         return replace(base, kind="tool_call")
     if kind == "RETRIEVER":
         return replace(base, kind="find", layer="tool")
+    details = record_at(record, "usageDetails") or record_at(record, "usage")
     counted = replace(
         base,
         model=short_text_at(record, "model"),
-        usage=_usage(record_at(record, "usageDetails") or record_at(record, "usage")),
+        usage=_usage(details),
         cost_usd=_cost(record),
     )
     if kind in _CALLS:
-        parameters = record_at(record, "modelParameters") | _CALLS[kind]
+        parameters = record_at(record, "modelParameters") | _CALLS[kind] | conditions_of_buckets(details)
         return replace(counted, kind="llm_call", parameters=parameters or None)
     return replace(counted, tags=(kind.lower()[:80],))
 

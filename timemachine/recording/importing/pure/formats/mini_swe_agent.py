@@ -32,6 +32,7 @@ from timemachine.recording.importing.pure.values import (
     parsed_json,
     record_at,
     short_text_at,
+    sum_of,
     text_at,
     text_of_content,
     usage_of,
@@ -260,15 +261,8 @@ def _end(
     return replace(
         system_event("end", ids.claim("end"), source=rest, output=about or None),
         agent=_AGENT,
-        usage=_added(counts),
+        usage=sum_of(counts),
         cost_usd=remaining,
         error_type=short_text_at(about, "exit_status") if failed else None,
         error_message=text_at(about, "traceback", "submission") if failed else None,
     )
-
-
-def _added(counts: Sequence[Usage]) -> Usage | None:
-    """Return the sum of tokens; a count that no call has stays unknown."""
-    names = Usage.__dataclass_fields__
-    known = {name: [found for each in counts if (found := getattr(each, name)) is not None] for name in names}
-    return Usage(**{name: sum(found) if found else None for name, found in known.items()}) if counts else None

@@ -30,6 +30,7 @@ from timemachine.recording.importing.pure.values import (
     moment_after_1970,
     record_at,
     short_text_at,
+    sum_of,
     text_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
@@ -183,14 +184,8 @@ def _usage(about: JsonObject, parts: Sequence[JsonObject]) -> Usage | None:
     counts = [_counted(record_at(each, "tokens")) for each in finished]
     if len(counts) <= 1:
         counts = [_counted(record_at(about, "tokens"))]
-    summed = {name: _sum([getattr(each, name) for each in counts]) for name in Usage.__dataclass_fields__}
-    found = Usage(**summed)
+    found = sum_of(counts)
     return None if found == Usage() else found
-
-
-def _sum(counts: Sequence[int | None]) -> int | None:
-    known = [each for each in counts if each is not None]
-    return sum(known) if known else None
 
 
 def _counted(tokens: JsonObject) -> Usage:

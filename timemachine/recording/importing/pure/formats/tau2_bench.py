@@ -155,14 +155,14 @@ def _message(
         return
     raw = record_at(message, "raw_data")
     usage = usage_of(message.get("usage"), read=["prompt_tokens"], written=["completion_tokens"])
-    cost = dollars(message.get("cost"))
+    cost = dollars(message.get("cost")) or None  # it writes 0 for a cost that it could not calculate
     base = ActionDraft(
         kind="event",
         agent=_SIDES.get(role),
         started_at=moment(message.get("timestamp"), offset_missing=True),
     )
     spoken = chat_actions(message, base, ids, where)
-    if usage is None and not cost and not raw:
+    if usage is None and cost is None and not raw:
         yield from spoken
         return
     call = replace(

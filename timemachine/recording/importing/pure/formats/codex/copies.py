@@ -6,6 +6,7 @@ and with the time of writing on each line. Nothing marks the last of these lines
 of the lines before and after it:
 
 - `subagent_history_start_ordinal` of the first line is the `ordinal` of the first own line (0.14x and later);
+- with `history_base` (0.154 and later) the history is in the parent's file only, and no line is copied;
 - a `session_meta` with another id, and whatever is dated before the session, is copied;
 - a turn is own if it began after the session did. Its id is a UUID of version 7, which contains the time;
   `task_started` has it as `started_at`, in seconds;
@@ -56,13 +57,23 @@ def copied_lines(lines: Sequence[Line]) -> tuple[int, int]:
     if own is None:
         return 0, 0
     begin, meta = own + 1, lines[own].record["payload"]
-    first_ordinal = count_at(meta, "subagent_history_start_ordinal")
+    first_ordinal = _first_ordinal(meta)
     if first_ordinal is not None and any("ordinal" in line.record for line in lines[begin:]):
         return begin, begin + _before(first_ordinal, lines[begin:])
+    if record_at(meta, "history_base"):
+        return begin, begin
     has_other_meta = any(_is_of_another(line.record, meta) for line in lines[begin:])
     if not has_other_meta and short_text_at(meta, "forked_from_id") is None:
         return begin, begin
     return begin, _end(lines, begin, _known(lines, own))
+
+
+def _first_ordinal(meta: JsonObject) -> int | None:
+    """Return the ordinal of the first own line; some versions write it as a text."""
+    written = meta.get("subagent_history_start_ordinal")
+    if isinstance(written, str) and written.isdecimal():
+        return int(written[:9])
+    return count_at(meta, "subagent_history_start_ordinal")
 
 
 def _is_of_another(record: JsonObject, meta: JsonObject) -> bool:

@@ -22,6 +22,7 @@ from timemachine.recording.importing.pure.formats.openhands.events import (
     AGENT,
     COUNTS,
     State,
+    cost_stated,
     event_actions,
     usage_of_run,
 )
@@ -29,7 +30,6 @@ from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
     count_at,
-    dollars,
     list_at,
     record_at,
     text_at,
@@ -94,9 +94,7 @@ def _session(run: JsonObject, events: Sequence[Any], reader: Reader) -> SessionD
     rest = {name: value for name, value in run.items() if name not in {"history", "trajectory"}}
     metrics = record_at(rest, "metrics")
     issue = record_at(rest, "issue")
-    as_calls = (
-        any("llm_metrics" in each for each in taken) or dollars(metrics.get("accumulated_cost")) is None
-    )
+    as_calls = any("llm_metrics" in each for each in taken) or cost_stated(metrics) is None
     state = State(ids=Ids())
     actions = [action for event in taken for action in event_actions(event, as_calls, state)]
     if rest:
@@ -121,7 +119,7 @@ def _session(run: JsonObject, events: Sequence[Any], reader: Reader) -> SessionD
 
 def _end(rest: JsonObject, metrics: JsonObject, actions: Sequence[ActionDraft], state: State) -> ActionDraft:
     """Return the final event: the cost that no call has, and the tokens of the run if no call has any."""
-    whole = dollars(metrics.get("accumulated_cost"))
+    whole = cost_stated(metrics)
     known = sum((each.cost_usd for each in actions if each.cost_usd is not None), Decimal(0))
     usages = [each for each in list_at(metrics, "token_usages") if isinstance(each, dict)]
     listed = {

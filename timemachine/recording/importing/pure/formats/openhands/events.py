@@ -111,7 +111,7 @@ def _model_call(base: ActionDraft, event: JsonObject, state: State) -> ActionDra
         return None
     state.responses.add(name or "")
     usages = [each for each in list_at(metrics, "token_usages") if isinstance(each, dict)]
-    whole = dollars(metrics.get("accumulated_cost"))
+    whole = cost_stated(metrics)
     cost = None if whole is None or whole < state.cost else whole - state.cost
     state.cost = state.cost if whole is None else whole
     usage = usage_of_run(record_at(response, "usage"))
@@ -126,6 +126,11 @@ def _model_call(base: ActionDraft, event: JsonObject, state: State) -> ActionDra
         cost_usd=cost,
         output={"response_id": name} if name else None,
     )
+
+
+def cost_stated(metrics: JsonObject) -> Decimal | None:
+    """Return the cost of the session so far. OpenHands writes 0 for a cost that it could not calculate."""
+    return dollars(metrics.get("accumulated_cost")) or None
 
 
 def _since(accumulated: JsonObject, state: State) -> Usage | None:
