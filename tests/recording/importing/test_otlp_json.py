@@ -23,7 +23,7 @@ def test_spans_of_a_file_belong_to_the_session_that_one_of_them_names() -> None:
         ("event", None, "span 9"),
     ]
     root, call, loose = session.actions
-    assert (root.parent, call.parent, loose.parent) == (None, root.id, None)
+    assert (root.parent, call.parent, loose.parent) == (None, root.id, f"{1:032x}-{7:016x}")
     assert call.output == "Hello"
 
 

@@ -1,12 +1,13 @@
 """What a call's usage states that changes its price: service tier, speed, region of inference, searches.
 
-Importers call `price_conditions` with the usage as it was recorded and keep the result in the `parameters` of the
-step; `Conditions.of` reads it there. Sources: `usage` of Anthropic's Messages API
-(https://platform.claude.com/docs/en/api/messages), `service_tier` of OpenAI's responses, `trafficType` of Vertex AI's
-`usageMetadata`, `serviceTier` of Amazon Bedrock's Converse.
+Importers call `price_conditions` or `with_conditions` with the answers and usages that were recorded and keep the result in
+the `parameters` of the step; `Conditions.of` reads it there. Sources: `usage` of Anthropic's Messages API
+(https://platform.claude.com/docs/en/api/messages), `service_tier` and the built-in tools of OpenAI's responses
+(https://platform.openai.com/docs/api-reference/responses/object), `trafficType` of Vertex AI's `usageMetadata`,
+`serviceTier` of Amazon Bedrock's Converse.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Self
@@ -24,6 +25,7 @@ _TIER_KEYS: Final = (
     "service_tier",
     "serviceTier",
     "openai.response.service_tier",
+    "anthropic.response.service_tier",
     "gen_ai.openai.response.service_tier",
     "openai.request.service_tier",
     "gen_ai.openai.request.service_tier",
@@ -39,6 +41,12 @@ _STANDARD: Final[Mapping[str, frozenset[str]]] = {
 _FREE_TOOLS: Final = frozenset({WEB_SEARCHES, "web_fetch_requests", "tool_search_requests"})
 """Web searches are priced on their own; fetching pages and finding tools cost only their tokens."""
 _MESSAGE: Final = "message"
+_NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
+_USAGES: Final = ("usage", "usageMetadata", "usage_metadata")
+"""Where an answer has its usage."""
+_SEARCH: Final = "web_search_call"
+_BILLED_ITEMS: Final = frozenset({"file_search_call", "code_interpreter_call", "image_generation_call"})
+"""Items in the output of OpenAI's responses that cost more than their tokens."""
 
 BATCH_FACTOR: Final = Decimal("0.5")
 """Anthropic's Message Batches cost half of all token prices since they exist
@@ -116,24 +124,40 @@ class Conditions:
 NONE: Final = Conditions()
 
 
-def price_conditions(usage: Any) -> JsonObject:
-    """Return what a recorded `usage` states that changes the price, to be kept in the `parameters` of the step.
+def price_conditions(*stated: Any) -> JsonObject:
+    """Return what recorded answers or usages state that changes the price, to be kept in the `parameters` of the step.
 
     The keys are `service_tier`, `speed`, `inference_geo`, `cache_write_1h_tokens`, `web_search_requests` and
-    `billed_extras`. What is the standard is left out, so the result is empty for most calls. Accepts any JSON.
+    `billed_extras`. What is the standard is left out, so the result is empty for most calls. Accepts any JSON. If
+    several state the same, the first one counts.
     """
-    found = part_of(usage)
+    found = _merged(stated)
     tools = part_of(found.get("server_tool_use"))
+    items = _output_kinds(found)
     extras = [name for name in tools if name not in _FREE_TOOLS and count(tools, name)]
-    stated: JsonObject = {
+    extras += [kind for kind in dict.fromkeys(items) if kind in _BILLED_ITEMS]
+    conditions: JsonObject = {
         "service_tier": _tier(found),
         "speed": _unusual(found, "speed"),
         "inference_geo": _unusual(found, "inference_geo"),
         CACHED_FOR_AN_HOUR: count(part_of(found.get("cache_creation")), "ephemeral_1h_input_tokens"),
-        WEB_SEARCHES: count(tools, WEB_SEARCHES),
+        WEB_SEARCHES: count(tools, WEB_SEARCHES) or items.count(_SEARCH),
         EXTRAS: [*extras, *_other_iterations(found)],
     }
-    return {name: value for name, value in stated.items() if value}
+    return {name: value for name, value in conditions.items() if value}
+
+
+def with_conditions(parameters: Mapping[str, Any], *stated: Any) -> JsonObject:
+    """Return the parameters of a call with what its answers or usages state that changes the price. Where they differ from what
+    was requested, they count."""
+    found = _merged(stated)
+    asked = Conditions.of(parameters)
+    used = {"service_tier": _stated_tier(found)}
+    used |= {name: _text(found, name) for name in ("speed", "inference_geo")}
+    corrected = {
+        name: value for name, value in used.items() if value and getattr(asked, name) not in {None, value}
+    }
+    return {**parameters, **corrected, **price_conditions(*stated)}
 
 
 def us_only_factor(model: str) -> Decimal:
@@ -141,19 +165,44 @@ def us_only_factor(model: str) -> Decimal:
     return Decimal(1) if model.startswith(_BEFORE_OPUS_4_6) else US_ONLY_FACTOR
 
 
+def _merged(stated: Sequence[Any]) -> JsonObject:
+    """Return the fields of all records and of the usages in them; the first record that has a field counts."""
+    found: JsonObject = {}
+    for each in stated:
+        record = part_of(each)
+        for fields in (*(part_of(record.get(name)) for name in _USAGES), record):
+            found = {**{name: value for name, value in fields.items() if value not in _NOTHING}, **found}
+    return found
+
+
+def _output_kinds(found: Mapping[str, Any]) -> list[str]:
+    output = found.get("output")
+    kinds = [part_of(each).get("type") for each in output] if isinstance(output, list) else []
+    return [kind for kind in kinds if isinstance(kind, str)]
+
+
 def _tier(found: Mapping[str, Any]) -> str | None:
+    name = _stated_tier(found)
+    return None if name in _STANDARD["service_tier"] else name
+
+
+def _stated_tier(found: Mapping[str, Any]) -> str | None:
     for key in _TIER_KEYS:
         value = found.get(key)
         written = text_of(part_of(value).get("type")) or text_of(value)
         if written is not None:
-            name = _TIERS.get(written.lower(), written.lower())
-            return None if name in _STANDARD["service_tier"] else name
+            return _TIERS.get(written.lower(), written.lower())
     return None
 
 
 def _unusual(found: Mapping[str, Any], name: str) -> str | None:
+    value = _text(found, name)
+    return None if value in _STANDARD[name] else value
+
+
+def _text(found: Mapping[str, Any], name: str) -> str | None:
     value = text_of(found.get(name))
-    return None if value is None or value.lower() in _STANDARD[name] else value.lower()
+    return None if value is None else value.lower()
 
 
 def _other_iterations(found: Mapping[str, Any]) -> list[str]:

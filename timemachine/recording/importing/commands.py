@@ -17,6 +17,7 @@ from timemachine.recording.importing.pure.formats.timemachine import draft_of
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
 from timemachine.recording.importing.queries import ImportCounts, imports_of
+from timemachine.recording.importing.traces import gather_traces, in_session_of_trace
 from timemachine.recording.otel.sums import settle_sums
 from timemachine.recording.sessions.branches import Parent
 from timemachine.recording.sessions.commands import (
@@ -111,6 +112,7 @@ def _within_limits(session: SessionDraft) -> SessionDraft:
 def _import_session(
     project: Project, draft: SessionDraft, format_name: str, by: str, progress: Progress
 ) -> ImportedSession:
+    draft = in_session_of_trace(project, draft, format_name)
     is_new = not Session.objects.filter(project=project, key=draft.key).exists()
     deleted = deleted_before(project, draft.key).first() if is_new else None
     copies = with_copies(project, draft, format_name)
@@ -127,16 +129,17 @@ def _import_session(
             "could record the same steps twice. Import a file of that format, or delete the session first.",
             code="key_taken",
         )
+    gather_traces(session, draft, by=by)
     before = locked([session.id])[session.id].last_sequence
     draft = linked(session, draft)
     known = _already_recorded(session, draft) if draft.numbered else 0
     progress.done += known
-    actions = _with_settled_sums(session, draft.actions) if draft.traced else draft.actions
+    actions = draft.actions if draft.traces is None else _with_settled_sums(session, draft.actions)
     corrections = len(actions) - len(draft.actions)
+    are_priced = draft.numbered or draft.traces is not None
     for start in range(known, len(actions), MOST_ACTIONS):
         batch = actions[start : start + MOST_ACTIONS]
-        own = draft.numbered
-        append(session.id, batch if own or draft.traced else priced(batch), imported=True, as_it_is=own)
+        append(session.id, batch if are_priced else priced(batch), imported=True, as_it_is=draft.numbered)
         progress.done += len(batch)
     ended = end_imported(session.id, ended=draft.ended_at)
     if draft.ids_are_global:

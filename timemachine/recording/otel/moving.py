@@ -22,6 +22,8 @@ MADE_BY_RECORDING: Final = frozenset(
     }
 )  # fmt: skip
 """Models whose rows recording creates automatically. If a session has any other rows, people made them, and the session stays."""
+_OF_IMPORTS: Final = frozenset({"service"})
+"""What imports of traces write into the metadata of a session."""
 _COLUMNS: Final = [
     field.attname for field in Action._meta.concrete_fields if field.name not in ("id", "session", "sequence")
 ]
@@ -61,7 +63,7 @@ def move_actions(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
     if len(locked) < len(ids):
         raise NotFound("A session of these spans was deleted in the meantime.", code="session_not_found")
     source, target = locked[old.id], locked[new.id]
-    if _has_more(source, trace):
+    if source.imported_as != target.imported_as or _has_more(source, trace):
         return False
     facts: dict[str, UUID | int] = {"old": old.id, "new": new.id, "last": target.last_sequence}
     with connection.cursor() as cursor:
@@ -87,7 +89,10 @@ def attached_relations() -> list[models.ForeignKey[Any, Any]]:
 
 
 def _has_more(session: Session, trace: Trace) -> bool:
-    if session.tags or session.metadata or session.status != Session.RECORDING:
+    recorded = session.imported_as is None
+    if session.tags or session.metadata.keys() - (() if recorded else _OF_IMPORTS):
+        return True
+    if recorded and session.status != Session.RECORDING:
         return True
     if any(
         field.model._base_manager.filter(**{field.name: session}).exists() for field in attached_relations()

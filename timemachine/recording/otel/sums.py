@@ -7,6 +7,7 @@ from uuid import UUID
 
 from timemachine.core import prepared_statements
 from timemachine.recording.otel.pure import sums
+from timemachine.recording.otel.pure.repeats import CALL, TOKENS, TOOL, is_counted
 from timemachine.recording.sessions.commands import known_ids
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import CORRECTION, OPERATION
@@ -14,9 +15,11 @@ from timemachine.recording.sessions.pure.vocabulary import CORRECTION, OPERATION
 type Drafts = Mapping[UUID, Sequence[ActionDraft]]
 """Drafts by session."""
 
-_COLUMNS: Final = """a.session_id, a.kind, a.client_id, a.parent_id_given, a.agent, a.started_at,
-    a.parameters ->> 'operation', a.cost_usd, a.input_tokens, a.output_tokens, a.total_tokens, a.cached_tokens,
-    a.cache_write_tokens, a.reasoning_tokens"""
+_FIELDS: Final = (
+    "kind", "layer", "id", "name", "tool", "call_id", "parent", "agent", "started_at", OPERATION, "cost_usd", *TOKENS,
+)  # fmt: skip
+_COLUMNS: Final = f"""a.session_id, a.kind, a.layer, a.client_id, a.name, a.tool, a.call_id, a.parent_id_given, a.agent,
+    a.started_at, a.parameters ->> '{OPERATION}', a.cost_usd, {", ".join(f"a.{name}" for name in TOKENS)}"""
 _ABOVE: Final = f"""
 WITH RECURSIVE above AS (
     SELECT a.id, a.session_id, a.parent_id_given
@@ -60,14 +63,14 @@ def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
     """Return the recorded actions above and below the drafts, as far as one of them can repeat another one's numbers."""
     parents = ((session, each.parent) for session, some in drafts.items() for each in some)
     found = _fetched(_ABOVE, [(session, name) for session, name in parents if isinstance(name, str)])
-    connected = {session for session, above in found.items() if any(map(sums.is_counted, above))}
+    connected = {session for session, above in found.items() if any(map(is_counted, above))}
     below = _fetched(
         _BELOW,
         [
             (session, str(each.id))
             for session, some in drafts.items()
             for each in some
-            if session in connected or sums.is_counted(each)
+            if session in connected or each.kind in (CALL, TOOL) or is_counted(each)
         ],
     )
     for session, actions in below.items():
@@ -81,31 +84,15 @@ def _fetched(sql: str, names: Sequence[tuple[UUID, str]]) -> defaultdict[UUID, l
         return found
     facts = {"sessions": [session for session, _ in names], "names": [name for _, name in names]}
     for session, *columns in prepared_statements.fetch_rows(sql, facts):
-        action = _recorded(*columns)
+        action = _recorded(columns)
         if not str(action.id).endswith(CORRECTION):
             found[session].append(action)
     return found
 
 
-def _recorded(
-    kind: str,
-    client_id: str,
-    parent: str | None,
-    agent: str | None,
-    started_at: Any,
-    operation: str | None,
-    cost_usd: Any,
-    *tokens: int | None,
-) -> ActionDraft:
+def _recorded(columns: Sequence[Any]) -> ActionDraft:
     """Return what matters here of a recorded action."""
-    names = ("input_tokens", "output_tokens", "total_tokens", "cached_tokens", "cache_write_tokens")
-    return ActionDraft(
-        kind=kind,
-        id=client_id,
-        parent=parent,
-        agent=agent,
-        started_at=started_at,
-        parameters={OPERATION: operation} if operation else None,
-        cost_usd=cost_usd,
-        usage=Usage(**dict(zip((*names, "reasoning_tokens"), tokens, strict=True))),
-    )
+    facts = dict(zip(_FIELDS, columns, strict=True))
+    usage = Usage(**{name: facts.pop(name) for name in TOKENS})
+    operation = facts.pop(OPERATION)
+    return ActionDraft(**facts, usage=usage, parameters={OPERATION: operation} if operation else None)

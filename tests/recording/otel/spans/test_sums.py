@@ -8,13 +8,8 @@ import pytest
 from tests.recording.otel.spans.made import span
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.otel.pure.drafts import action_id, draft_of
-from timemachine.recording.otel.pure.sums import (
-    correction,
-    counted_once,
-    is_counted,
-    own_sums,
-    settled,
-)
+from timemachine.recording.otel.pure.repeats import is_counted
+from timemachine.recording.otel.pure.sums import correction, counted_once, own_sums, settled
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import check_action
 

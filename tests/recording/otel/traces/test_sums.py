@@ -98,6 +98,77 @@ def test_a_second_file_with_the_calls_of_an_agent_takes_its_sums_back(project: P
     assert totals() == ONE_CALL
 
 
+@pytest.mark.parametrize("order", list(permutations(range(4)))[::3])
+@pytest.mark.parametrize("named", ["all", "agent", "none"])
+def test_files_with_parts_of_a_trace_count_a_call_once_in_any_order(
+    project: Project, order: tuple[int, ...], named: str
+) -> None:
+    spans = [agent(), agent(2, 1, operation="agent_step"), tool(3, 2), call(4, 3)]
+    for place, each in enumerate(spans):
+        if named == "none" or (named == "agent" and place > 0):
+            del each.attributes[0]  # session.id
+    for place in order:
+        import_file(project, as_json(request(spans[place])), by="test")
+    key = f"{1:032x}" if named == "none" else "talk"
+    assert totals(key) == ONE_CALL
+    assert Session.objects.count() == 1
+    import_file(project, as_json(request(*spans)), by="test")
+    assert totals(key) == ONE_CALL
+    session = Session.objects.get()
+    parents = {each.client_id: each.parent_id_given for each in session.actions.all() if each.client_id}
+    assert [parents[f"{1:032x}-{number:016x}"] for number in (2, 3, 4)] == [
+        f"{1:032x}-{number:016x}" for number in (1, 2, 3)
+    ]
+
+
+def test_a_trace_stays_where_a_person_tagged_its_session(project: Project) -> None:
+    unnamed = agent()
+    del unnamed.attributes[0]
+    import_file(project, as_json(request(unnamed)), by="test")
+    Session.objects.update(tags=["mine"])
+    import_file(project, as_json(request(call(2, 1))), by="test")
+    assert set(Session.objects.values_list("key", flat=True)) == {f"{1:032x}", "talk"}
+
+
+def test_a_late_span_of_a_recorded_trace_does_not_change_a_recorded_session(
+    exporter: Exporter, project: Project
+) -> None:
+    exporter.send(agent())
+    late = call(2, 1)
+    del late.attributes[0]
+    import_file(project, as_json(request(late)), by="test")
+    assert {each.key: each.imported_as for each in Session.objects.all()} == {
+        "talk": None,
+        f"{1:032x}": "otlp_json",
+    }
+
+
+def test_one_call_is_counted_although_two_senders_recorded_it_at_different_times(exporter: Exporter) -> None:
+    inner = made(1, 3, 2, session__id="talk", gen_ai__operation__name="chat", gen_ai__request__model="gpt-4o")
+    for span in (inner, call(2, 1)):
+        exporter.send(span)
+    calls, *tokens, _, unknown = totals()
+    assert (calls, tokens, unknown) == (1, [1000, 100], 1)
+
+
+def test_one_tool_call_is_counted_although_its_server_recorded_it_too(exporter: Exporter) -> None:
+    def weather(number: int, parent: int, name: str) -> Span:
+        found = made(
+            1,
+            number,
+            parent,
+            session__id="talk",
+            gen_ai__operation__name="execute_tool",
+            gen_ai__tool__name="weather",
+        )
+        found.name = name
+        return found
+
+    for span in (weather(3, 2, "tools/call weather"), weather(2, 1, "execute_tool weather")):
+        exporter.send(span)
+    assert summary_of(Session.objects.get()).tools == {"weather": 1}
+
+
 def test_a_correction_is_exported_and_imported(exporter: Exporter, api: Program, project: Project) -> None:
     exporter.send(agent())
     exporter.send(call(2, 1))

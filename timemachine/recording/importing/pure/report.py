@@ -34,8 +34,10 @@ class SessionDraft:
     `ids_are_global`: the tool copies steps into other sessions with the ids that they have, so a step with the same id is the same.
 
     `numbered` actions are stored exactly as exported, from here or another server: the first one is step 1, nothing
-    is derived or added, and an id may be missing. `traced` actions are spans: those around others state their sums
-    again.
+    is derived or added, and an id may be missing.
+
+    `traces` is not None if the actions are spans: those around others state their sums again. It has the ids of the traces
+    whose spans belong to this session unless they name another one; the key is such an id if no span named a session.
     """
 
     key: str
@@ -55,7 +57,7 @@ class SessionDraft:
     earlier_names: tuple[str, ...] = ()
     ids_are_global: bool = False
     numbered: bool = False
-    traced: bool = False
+    traces: tuple[str, ...] | None = None
 
 
 class LineSkipped(Schema):

@@ -2,6 +2,7 @@
 attributes."""
 
 import json
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 from timemachine.core.pure.content import MAX_DEPTH, check_depth, finite
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.sessions.pure.validation import MOST_TOKENS
 
 DEEPEST: Final = MAX_DEPTH - 4
 """The value will be nested inside others."""
@@ -20,6 +22,7 @@ NOT_RECORDED: Final = "timemachine.not_recorded"
 """Lists which of `started_at` and `duration_ms` the action did not have, because a span always has both."""
 _DIGITS: Final = 12
 _MAX_SAVED: Final = 1e9
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?")
 
 
 class Attributes:
@@ -42,16 +45,18 @@ class Attributes:
         return str(found) if isinstance(found, str | int | float) and not isinstance(found, bool) else None
 
     def whole_number(self, *names: str) -> int | None:
-        """Return the first number if it is a whole number of 0 or more."""
+        """Return the first number if it is a whole number from 0 to 10¹²."""
         found = self.number(*names)
-        return int(found) if found is not None and found >= 0 and found == int(found) else None
+        return int(found) if found is not None and 0 <= found <= MOST_TOKENS and found == int(found) else None
 
     def number(self, *names: str) -> float | int | None:
-        """Return the first number under the names, 0 included."""
+        """Return the first number under the names, 0 included. Some senders write numbers as texts."""
         for name in names:
             found = self.values.get(name)
             if isinstance(found, int | float) and not isinstance(found, bool):
                 return found
+            if isinstance(found, str) and _NUMBER.fullmatch(found):
+                return int(found) if found.isdecimal() else float(found)
         return None
 
     def value(self, *names: str) -> Any:
@@ -63,13 +68,17 @@ class Attributes:
 
         Numbers in names are places; gaps close.
         """
+        built = _built(self.nested(prefix))
+        return built if isinstance(built, list) else []
+
+    def nested(self, prefix: str) -> JsonObject:
+        """Return the object whose parts are separate attributes: `prefix.one`, `prefix.other.part`."""
         tree: JsonObject = {}
         start = prefix + "."
         for name, found in self.values.items():
             if name.startswith(start):
                 _insert(tree, name[len(start) :].split(".")[:MAX_DEPTH], found)
-        built = _built(tree)
-        return built if isinstance(built, list) else []
+        return tree
 
 
 def was_recorded(attributes: Attributes, name: str) -> bool:

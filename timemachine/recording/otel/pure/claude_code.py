@@ -23,7 +23,6 @@ _NAMES: Final = {
     "tool_input": "gen_ai.tool.call.arguments",
     "response.model_output": "output.value",
 }
-_COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens", "cost_usd")
 
 
 def is_of_claude_code(span: Span) -> bool:
@@ -34,28 +33,16 @@ def is_of_claude_code(span: Span) -> bool:
 def with_common_names(span: Span) -> JsonObject:
     """Return the attributes of a span, those of Claude Code also under the names that others use.
 
-    Its input leaves out cached tokens. Log records have their numbers as texts.
+    Its input leaves out cached tokens.
     """
     if not is_of_claude_code(span):
         return span.attributes
-    found = span.attributes | {
-        name: number for name in _COUNTS if (number := _number(span.attributes.get(name))) is not None
-    }
-    common = {_NAMES[name]: value for name, value in found.items() if name in _NAMES}
-    counted = Attributes(found)
+    counted = Attributes(span.attributes)
+    common = {_NAMES[name]: value for name, value in span.attributes.items() if name in _NAMES}
     read = counted.whole_number("input_tokens")
     if read is not None:
         cached = (counted.whole_number(name) or 0 for name in ("cache_read_tokens", "cache_creation_tokens"))
         common["gen_ai.usage.input_tokens"] = read + sum(cached)
-    if "model" in found:
+    if "model" in span.attributes:
         common.setdefault("gen_ai.system", "anthropic")
-    return common | found
-
-
-def _number(written: object) -> float | int | None:
-    if not isinstance(written, str):
-        return None
-    try:
-        return int(written) if written.isdecimal() else float(written)
-    except ValueError:
-        return None
+    return common | span.attributes

@@ -7,11 +7,18 @@ first. The complete span is the action's source.
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.otel.pure import claude_code, kinds
 from timemachine.recording.otel.pure.attributes import Attributes, cached_of, saved_of, was_recorded
 from timemachine.recording.otel.pure.kinds import Kind, kind_of
 from timemachine.recording.otel.pure.messages import input_of, output_of
-from timemachine.recording.otel.pure.model_calls import cost_of, model_of, parameters_of, usage_of
+from timemachine.recording.otel.pure.model_calls import (
+    conditions_of,
+    cost_of,
+    model_of,
+    parameters_of,
+    usage_of,
+)
 from timemachine.recording.otel.pure.passages import retrieval_of
 from timemachine.recording.otel.pure.span import STATUS_ERROR, Span
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -47,8 +54,8 @@ def draft_of(span: Span) -> ActionDraft:
         error_type=error_type,
         error_message=error_message,
         model=model_of(attributes) if is_counted else None,
-        parameters=parameters_of(attributes) if is_call else None,
-        usage=usage_of(attributes) if is_counted else None,
+        parameters=_parameters(attributes, is_call=is_call) if is_counted else None,
+        usage=usage_of(attributes, is_call=is_call) if is_counted else None,
         cost_usd=cost_of(attributes) if is_counted else None,
         cached=cached_of(attributes) if is_call else None,
         saved_usd=saved_of(attributes) if is_call else None,
@@ -86,6 +93,10 @@ def agent_of(attributes: Attributes) -> str | None:
 def moment(nanoseconds: int) -> datetime | None:
     """Return a time of a span, cut to microseconds (its source has all digits). None for 0, which means not recorded."""
     return _EPOCH + timedelta(microseconds=nanoseconds // 1000) if nanoseconds else None
+
+
+def _parameters(attributes: Attributes, *, is_call: bool) -> JsonObject | None:
+    return parameters_of(attributes) if is_call else conditions_of(attributes)
 
 
 def _tool(kind: Kind, span: Span, attributes: Attributes) -> str | None:

@@ -29,13 +29,17 @@ AGENT: Final = Kind("event", "agent")
 PLAIN: Final = Kind("event")
 
 EMBEDDINGS: Final = "embeddings"
+_EMBEDDING: Final = frozenset({EMBEDDINGS, "embedding", "aembedding"})
+"""What the conventions call it, the last one is LiteLLM's."""
+_MERGED_TOOLS: Final = "(merged tools)"
+"""The span of Google's ADK around the results of several tools, each of which has a span."""
 _OPERATIONS: Final = {
     "chat": CALL,
     "generate_content": CALL,
     "text_completion": CALL,
     "completion": CALL,
     "image_generation": CALL,
-    EMBEDDINGS: CALL,
+    **dict.fromkeys(_EMBEDDING, CALL),
     "execute_tool": TOOL,
     "retrieval": FIND,
 }
@@ -92,6 +96,8 @@ def _of_convention(attributes: Attributes) -> Kind:
     operation = (attributes.text("gen_ai.operation.name") or "").lower()
     if "memory" in operation:
         return MEMORY
+    if attributes.text("gen_ai.tool.name") == _MERGED_TOOLS:
+        return AGENT
     named = ((attributes.text(name) or "").strip('"').lower() for name in _NAMED)
     known = [kind for kind in (_OPERATIONS.get(operation), *map(_KINDS.get, named)) if kind is not None]
     if known:
@@ -111,8 +117,6 @@ def ai_sdk_operation(attributes: Attributes) -> str | None:
 
 def is_embedding(attributes: Attributes) -> bool:
     """Return whether the span computes embeddings: it reads tokens and writes none."""
-    named = {attributes.text(name) for name in ("gen_ai.operation.name", *_NAMED)}
+    named = {attributes.text(name) for name in ("gen_ai.operation.name", _REQUEST_TYPE, *_NAMED)}
     kinds = {each.strip('"').lower() for each in named if each}
-    return bool(kinds & {EMBEDDINGS, "embedding"}) or (ai_sdk_operation(attributes) or "").endswith(
-        ".doEmbed"
-    )
+    return bool(kinds & _EMBEDDING) or (ai_sdk_operation(attributes) or "").endswith(".doEmbed")

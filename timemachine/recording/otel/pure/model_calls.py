@@ -1,19 +1,17 @@
 """The model call of a span: model, parameters, usage and cost."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.pure.usage import part_of
+from timemachine.llm.pure.price_conditions import price_conditions, with_conditions
+from timemachine.recording.otel.pure.answers import provider_metadata, provider_usage, stated_by_answer
 from timemachine.recording.otel.pure.attributes import Attributes, parsed_json
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS, ai_sdk_operation, is_embedding
-from timemachine.recording.otel.pure.usage_buckets import (
-    conditions_of_buckets,
-    cost_of_buckets,
-    usage_of_buckets,
-)
+from timemachine.recording.otel.pure.usage_buckets import cost_of_buckets, usage_of_buckets
 from timemachine.recording.sessions.pure.draft import Usage
+from timemachine.recording.sessions.pure.validation import HIGHEST_COST
 from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
 _PROVIDERS: Final = {
@@ -33,7 +31,7 @@ _PROVIDERS: Final = {
     "mistralai": "mistral",
     "x_ai": "xai",
 }
-_FRAMEWORKS: Final = frozenset({"strands-agents"})
+_FRAMEWORKS: Final = frozenset({"strands-agents", "gcp.vertex.agent", "crewai"})
 """What some frameworks write as the provider: their own name. The provider of their models is not recorded."""
 _AI_SDK_PROVIDERS: Final = {
     "amazon-bedrock": "bedrock",
@@ -74,6 +72,8 @@ _USAGE: Final = {
     "cached_tokens": (
         "gen_ai.usage.cache_read.input_tokens",
         "gen_ai.usage.cache_read_input_tokens",
+        "gen_ai.usage.details.cache_read_tokens",
+        "gen_ai.usage.details.cached_tokens",
         "gen_ai.aggregated_usage.cache_read.input_tokens",
         "llm.token_count.prompt_details.cache_read",
         "ai.usage.inputTokenDetails.cacheReadTokens",
@@ -82,7 +82,9 @@ _USAGE: Final = {
     "cache_write_tokens": (
         "gen_ai.usage.cache_creation.input_tokens",
         "gen_ai.usage.cache_creation_input_tokens",
+        "gen_ai.usage.cache_write.input_tokens",
         "gen_ai.usage.cache_write_input_tokens",
+        "gen_ai.usage.details.cache_write_tokens",
         "gen_ai.aggregated_usage.cache_creation.input_tokens",
         "llm.token_count.prompt_details.cache_write",
         "ai.usage.inputTokenDetails.cacheWriteTokens",
@@ -90,23 +92,23 @@ _USAGE: Final = {
     "reasoning_tokens": (
         "gen_ai.usage.reasoning.output_tokens",
         "gen_ai.usage.reasoning_tokens",
+        "gen_ai.usage.details.reasoning_tokens",
+        "gen_ai.usage.experimental.reasoning_tokens",
         "llm.usage.reasoning_tokens",
         "llm.token_count.completion_details.reasoning",
         "ai.usage.outputTokenDetails.reasoningTokens",
         "ai.usage.reasoningTokens",
     ),
 }
-_ANTHROPIC_USAGE: Final = {
-    "input_tokens": "input_tokens",
-    "cached_tokens": "cache_read_input_tokens",
-    "cache_write_tokens": "cache_creation_input_tokens",
-}
 _COST: Final = (
     "gen_ai.usage.cost",
     "gen_ai.usage.total_cost",
+    "gen_ai.cost.total_cost",
     "llm.cost.total",
     "operation.cost",
 )
+_USAGE_OBJECTS: Final = ("langfuse.observation.usage_details", "mlflow.chat.tokenUsage")
+_COST_OBJECTS: Final = ("langfuse.observation.cost_details", "mlflow.llm.cost")
 
 
 def model_of(attributes: Attributes) -> str | None:
@@ -179,24 +181,41 @@ def parameters_of(attributes: Attributes) -> JsonObject | None:
         "prompt_template": attributes.text("llm.prompt_template.template"),
     }
     found |= {name: value for name, value in others.items() if value not in (None, [], "")}
-    details = attributes.value("langfuse.observation.usage_details")
-    return found | conditions_of_buckets(part_of(details)) or None
+    return with_conditions(found, *stated_by_answer(attributes)) or None
 
 
-def usage_of(attributes: Attributes) -> Usage | None:
-    """Return the tokens of the call, with cached tokens in the input; None if none were counted.
+def conditions_of(attributes: Attributes) -> JsonObject | None:
+    """Return what changes the price of the calls around which a span is; None if nothing does."""
+    return price_conditions(*stated_by_answer(attributes)) or None
 
-    Anthropic's own counts leave cached tokens out. So does a sender that counts more of them than input.
+
+def usage_of(attributes: Attributes, *, is_call: bool = True) -> Usage | None:
+    """Return the tokens of a call, or the sums of a span around calls, with cached tokens in the input; None if none were
+    counted.
+
+    The provider's own counts of a call precede those of the sender. A sender that counts more cached tokens than input
+    leaves them out. Nothing but zeros means that nobody counted: a call reads at least one token.
     """
-    own = _anthropic_usage(attributes)
+    found = Usage(**{name: attributes.whole_number(*names) for name, names in _USAGE.items()})
+    details = next(
+        (each for name in _USAGE_OBJECTS if isinstance(each := attributes.value(name), dict)), None
+    )
+    if details is not None and found.input_tokens is None and found.output_tokens is None:
+        found = usage_of_buckets(details) or found
+    own = provider_usage(attributes) if is_call else None
     if own is not None:
-        return own
-    found = {name: attributes.whole_number(*names) for name, names in _USAGE.items()}
-    details = attributes.value("langfuse.observation.usage_details")
-    buckets = usage_of_buckets(details) if isinstance(details, dict) else None
-    if buckets is not None and found["input_tokens"] is None and found["output_tokens"] is None:
-        return with_cached_input(buckets)
-    return with_cached_input(Usage(**found)) if any(count is not None for count in found.values()) else None
+        stated = {name: count for name, count in asdict(own).items() if count is not None}
+        found = replace(found, **{"total_tokens": None, **stated})
+    return with_cached_input(_with_reasoning(found)) if any(asdict(found).values()) else None
+
+
+def _with_reasoning(usage: Usage) -> Usage:
+    """Return the usage; if the total or the counts show that the output does not include reasoning yet, it does."""
+    read, written, thought = usage.input_tokens or 0, usage.output_tokens, usage.reasoning_tokens
+    if written is None or not thought:
+        return usage
+    is_apart = thought > written or usage.total_tokens == read + written + thought
+    return replace(usage, output_tokens=written + thought) if is_apart else usage
 
 
 def with_cached_input(usage: Usage) -> Usage:
@@ -212,29 +231,12 @@ def _including_cached(usage: Usage) -> Usage:
     return replace(usage, input_tokens=usage.input_tokens + cached)
 
 
-def _anthropic_usage(attributes: Attributes) -> Usage | None:
-    """Return the tokens that Anthropic counted, which Vercel's AI SDK passes on; its own count leaves out cached tokens
-    up to version 5 and includes them later."""
-    raw = _provider_metadata(attributes, "anthropic").get("usage")
-    counted = Attributes(raw if isinstance(raw, dict) else {})
-    found = {name: counted.whole_number(key) for name, key in _ANTHROPIC_USAGE.items()}
-    if found["input_tokens"] is None:
-        return None
-    written = attributes.whole_number(*_USAGE["output_tokens"])
-    return _including_cached(Usage(**found, output_tokens=written))
-
-
-def _provider_metadata(attributes: Attributes, provider: str) -> JsonObject:
-    metadata = attributes.value("ai.response.providerMetadata")
-    found = metadata.get(provider) if isinstance(metadata, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
 def cost_of(attributes: Attributes) -> Decimal | None:
     """Return the cost of the call in US dollars as reported by the sender; None if not reported."""
     reported = attributes.number(*_COST)
-    details = attributes.value("langfuse.observation.cost_details")
-    if reported is None and isinstance(details, dict):
+    objects = (attributes.value(name) for name in _COST_OBJECTS)
+    details = next((each for each in objects if isinstance(each, dict)), None)
+    if reported is None and details is not None:
         reported = cost_of_buckets(details)
     if reported is None:
         reported = _ai_sdk_cost(attributes)
@@ -242,12 +244,13 @@ def cost_of(attributes: Attributes) -> Decimal | None:
         cost = None if reported is None else round(Decimal(repr(reported)), 12)
     except InvalidOperation:
         return None
-    return cost if cost is not None and cost >= 0 else None
+    return cost if cost is not None and 0 <= cost <= HIGHEST_COST else None
 
 
 def _ai_sdk_cost(attributes: Attributes) -> float | int | None:
     """Return the cost that OpenRouter reports through Vercel's AI SDK."""
-    usage = _provider_metadata(attributes, "openrouter").get("usage")
+    openrouter = provider_metadata(attributes).get("openrouter")
+    usage = openrouter.get("usage") if isinstance(openrouter, dict) else None
     return Attributes(usage).number("cost") if isinstance(usage, dict) else None
 
 

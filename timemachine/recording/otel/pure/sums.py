@@ -1,20 +1,15 @@
 """Count every model call once: spans around calls state the sums of these calls again.
 
-Of spans inside each other, the innermost that states tokens or a cost counts. A span around it stays an event without
-them; they remain in its source. An agent below which nothing was counted keeps its own.
+A span that repeats others (`repeats`) stays an event without their numbers; they remain in its source. An agent below which
+nothing was counted keeps its own.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Final
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from timemachine.recording.otel.pure.kinds import EMBEDDINGS
+from timemachine.recording.otel.pure.repeats import TOKENS, Repeats, is_counted, repeats_of
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
-from timemachine.recording.sessions.pure.vocabulary import CORRECTION, OPERATION
-
-_CALL: Final = "llm_call"
-_TOOLS: Final = ("tool_call", "find")
-_TOKENS: Final = tuple(each.name for each in fields(Usage))
+from timemachine.recording.sessions.pure.vocabulary import CORRECTION
 
 
 def states_sums(draft: ActionDraft) -> bool:
@@ -22,31 +17,11 @@ def states_sums(draft: ActionDraft) -> bool:
     return draft.kind == "event" and is_counted(draft)
 
 
-def is_counted(draft: ActionDraft) -> bool:
-    """Return whether the action states tokens or a cost, other than 0."""
-    tokens = draft.usage and any(getattr(draft.usage, name) for name in _TOKENS)
-    return bool(tokens or draft.cost_usd)
-
-
-def is_embedding(draft: ActionDraft) -> bool:
-    """Return whether the call computed embeddings."""
-    return (draft.parameters or {}).get(OPERATION) == EMBEDDINGS
-
-
-def covers(outer: ActionDraft, inner: ActionDraft) -> bool:
-    """Return whether the numbers of `outer` include those of a counted action inside it.
-
-    Those of an agent that wrote tokens do not consist of embeddings alone.
-    """
-    wrote = outer.usage is not None and bool(outer.usage.output_tokens)
-    return not (is_embedding(inner) and (wrote or outer.kind == _CALL))
-
-
 def counted_once(drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
     """Return the drafts; those that repeat the numbers of others are events without numbers."""
     every = _with_logged_costs(drafts)
-    repeating = repeating_ids(every, [])
-    return [without_sums(each) if each.id in repeating or _has_no_sums(each) else each for each in every]
+    repeats = repeats_of(every, [])
+    return [without_sums(each) if _has_no_sums(each) else _once(each, repeats) for each in every]
 
 
 def settled(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> list[ActionDraft]:
@@ -57,47 +32,16 @@ def settled(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> l
     and becomes an event.
     """
     before = {str(each.id): each for each in recorded}
-    repeating = repeating_ids(drafts, before.values())
-    new = [own_sums(without_sums(each) if each.id in repeating else each) for each in drafts]
-    return new + [correction(before[name]) for name in sorted(repeating & before.keys())]
+    repeats = repeats_of(drafts, before.values())
+    new = [own_sums(_once(each, repeats)) for each in drafts]
+    return new + [correction(before[name]) for name in sorted(repeats.sums & before.keys())]
 
 
-def repeating_ids(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> set[str]:
-    """Return the ids of the drafts and recorded actions whose numbers repeat those of others, by the tree of their
-    parents. Of two recorded actions, only if a draft connects them."""
-    before = {str(each.id): each for each in recorded}
-    every = before | {str(each.id): each for each in drafts}
-    new = {str(each.id) for each in drafts}
-    return {
-        name
-        for inner_id, inner in every.items()
-        if is_counted(inner)
-        for outer_id, between in _line(inner_id, every)
-        if not new.isdisjoint((inner_id, outer_id, *between))
-        and (name := _repeating(inner_id, outer_id, every, between, new)) is not None
-    }
-
-
-def _repeating(
-    inner_id: str,
-    outer_id: str,
-    every: Mapping[str, ActionDraft],
-    between: Iterable[str],
-    new: Collection[str],
-) -> str | None:
-    """Return which of two actions inside each other repeats the other one; None if neither does.
-
-    What a tool did during a call is not part of the call's numbers.
-    """
-    inner, outer = every[inner_id], every[outer_id]
-    if not is_counted(outer):
-        return None
-    if outer.kind == "event":
-        return outer_id if covers(outer, inner) else None
-    past_tool = any(every[name].kind in _TOOLS for name in between)
-    if outer.kind != _CALL or past_tool or not covers(outer, inner):
-        return None
-    return outer_id if inner.kind == _CALL and outer_id in new else inner_id
+def _once(draft: ActionDraft, repeats: Repeats) -> ActionDraft:
+    """Return the draft; an event if it repeats another one, with its numbers if only it has them."""
+    if draft.id in repeats.sums or (draft.id in repeats.calls and not is_counted(draft)):
+        return without_sums(draft)
+    return replace(draft, kind="event") if draft.id in repeats.calls else draft
 
 
 def without_sums(draft: ActionDraft) -> ActionDraft:
@@ -105,6 +49,7 @@ def without_sums(draft: ActionDraft) -> ActionDraft:
     return replace(
         draft,
         kind="event",
+        tool=None,
         model=None,
         usage=None,
         cost_usd=None,
@@ -127,7 +72,7 @@ def own_sums(draft: ActionDraft) -> ActionDraft:
 def correction(draft: ActionDraft) -> ActionDraft:
     """Return the event that takes back the numbers of a recorded action, because calls inside it arrived later."""
     usage = draft.usage or Usage()
-    taken = {name: -count for name in _TOKENS if (count := getattr(usage, name)) is not None}
+    taken = {name: -count for name in TOKENS if (count := getattr(usage, name)) is not None}
     return ActionDraft(
         kind="event",
         id=correction_id(str(draft.id)),
@@ -149,16 +94,6 @@ def correction_id(client_id: str) -> str:
 
 def _has_no_sums(draft: ActionDraft) -> bool:
     return draft.kind == "event" and not is_counted(draft)
-
-
-def _line(inner: str, every: Mapping[str, ActionDraft]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the ids above an action, the nearest first, each with those in between."""
-    between: list[str] = []
-    name = every[inner].parent
-    while isinstance(name, str) and name in every and name != inner and name not in between:
-        yield name, tuple(between)
-        between.append(name)
-        name = every[name].parent
 
 
 def _with_logged_costs(drafts: Sequence[ActionDraft]) -> list[ActionDraft]:

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import sum_known
-from timemachine.llm.pure.price_conditions import CACHED_FOR_AN_HOUR
 from timemachine.llm.pure.usage import part_of
 from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.sessions.pure.draft import Usage
@@ -26,7 +24,8 @@ _CACHE_WRITE: Final = (
     "prompt_details.cache_write",
 )
 _CACHE_WRITE_5M: Final = ("input_cache_creation_5m",)
-_CACHE_WRITE_1H: Final = ("input_cache_creation_1h",)
+CACHE_WRITE_1H: Final = ("input_cache_creation_1h",)
+"""Tokens that Anthropic keeps for an hour, which cost more than the others."""
 _REASONING: Final = ("output_reasoning_tokens", "output_reasoning", "completion_details.reasoning")
 _DETAILS: Final = (
     "prompt_tokens_details",
@@ -49,7 +48,7 @@ def usage_of_buckets(details: Mapping[str, Any]) -> Usage | None:
     if total is None or total != (read or 0) + (written or 0):
         read = _with(read, _others(counted, "input", _INPUT))
         written = _with(written, _others(counted, "output", _OUTPUT))
-    stored = [counted.whole_number(*names) for names in (_CACHE_WRITE, _CACHE_WRITE_5M, _CACHE_WRITE_1H)]
+    stored = [counted.whole_number(*names) for names in (_CACHE_WRITE, _CACHE_WRITE_5M, CACHE_WRITE_1H)]
     found = Usage(
         input_tokens=read,
         output_tokens=written,
@@ -61,16 +60,10 @@ def usage_of_buckets(details: Mapping[str, Any]) -> Usage | None:
     return None if found == Usage() else found
 
 
-def conditions_of_buckets(details: Mapping[str, Any]) -> JsonObject:
-    """Return what the usage states that changes the price, as parameters of the call: tokens cached for an hour."""
-    stored = Attributes(details).whole_number(*_CACHE_WRITE_1H)
-    return {CACHED_FOR_AN_HOUR: stored} if stored else {}
-
-
 def cost_of_buckets(details: Mapping[str, Any]) -> float | int | None:
     """Return the total of `cost_details`, else the sum of its parts; None if there is no number."""
     costs = Attributes(details)
-    total = costs.number("total")
+    total = costs.number("total", "total_cost")
     if total is not None:
         return total
     parts = [found for name in details if (found := costs.number(name)) is not None]

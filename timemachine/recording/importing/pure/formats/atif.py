@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any, Final, cast
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.price_conditions import with_conditions
 from timemachine.recording.importing.pure.drafts import (
     Ids,
     id_with_digest,
@@ -211,7 +212,10 @@ def _call(step: JsonObject, agent: JsonObject, base: ActionDraft) -> ActionDraft
         base,
         kind="llm_call",
         model=model_name(short_text_at(step, "model_name") or short_text_at(agent, "model_name")),
-        parameters=None if effort is None else {"reasoning_effort": effort},
+        parameters=with_conditions(
+            {} if effort is None else {"reasoning_effort": effort}, record_at(metrics, "extra")
+        )
+        or None,
         usage=_usage(metrics),
         cost_usd=dollars(metrics.get("cost_usd")),
         output={name: step[name] for name in ("message", "tool_calls") if step.get(name)},

@@ -137,6 +137,7 @@ def _usage(recorded: JsonObject) -> Usage | None:
         read=["input_tokens"],
         written=["output_tokens"],
         cached=["cached_input_tokens"],
+        cache_write=["cache_write_input_tokens"],
         reasoning=["reasoning_output_tokens"],
     )
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted, sum_known
 from timemachine.core.pure.zip_files import Archive, is_zip
+from timemachine.llm.pure.price_conditions import BATCH, with_conditions
 from timemachine.recording.importing.pure.attachments import Attachments
 from timemachine.recording.importing.pure.chat import chat_actions
 from timemachine.recording.importing.pure.drafts import (
@@ -236,13 +237,23 @@ def _call(event: JsonObject, base: ActionDraft) -> ActionDraft:
         layer="agent",
         role="agent",
         model=model_name(short_text_at(event, "model") or short_text_at(output, "model")),
-        parameters=record_at(event, "config") or None,
+        parameters=_parameters(event) or None,
         usage=_usage(record_at(output, "usage")),
         duration_ms=milliseconds(output.get("time"), of_one=1000),
         input=event.get("input"),
         output=_answer(event) or output or None,
         error_type=None if failure is None else "model_error",
         error_message=failure,
+    )
+
+
+def _parameters(event: JsonObject) -> JsonObject:
+    """Return the configuration of the call, with the tier of its answer, or of its request if the answer states none."""
+    config, call = record_at(event, "config"), record_at(event, "call")
+    batch = {"service_tier": BATCH} if config.get(BATCH) else {}
+    answer = record_at(call, "response")
+    return with_conditions(
+        config, batch, answer, {"service_tier": record_at(call, "request").get("service_tier")}
     )
 
 

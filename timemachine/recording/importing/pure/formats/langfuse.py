@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.price_conditions import with_conditions
 from timemachine.recording.importing.pure.drafts import (
     Ids,
     call_and_result,
@@ -25,18 +26,17 @@ from timemachine.recording.importing.pure.values import (
     list_at,
     milliseconds_between,
     moment,
+    parsed_json,
     record_at,
     short_text_at,
     text_at,
 )
+from timemachine.recording.otel.pure.answers import stated_by_answer
+from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS
 from timemachine.recording.otel.pure.model_calls import with_cached_input
 from timemachine.recording.otel.pure.sums import counted_once, own_sums
-from timemachine.recording.otel.pure.usage_buckets import (
-    conditions_of_buckets,
-    cost_of_buckets,
-    usage_of_buckets,
-)
+from timemachine.recording.otel.pure.usage_buckets import cost_of_buckets, usage_of_buckets
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
@@ -183,9 +183,20 @@ def _observation(record: JsonObject, trace: str | None) -> ActionDraft:
         cost_usd=_cost(record),
     )
     if kind in _CALLS:
-        parameters = record_at(record, "modelParameters") | _CALLS[kind] | conditions_of_buckets(details)
+        requested = record_at(record, "modelParameters") | _CALLS[kind]
+        parameters = with_conditions(requested, *stated_by_answer(_attributes(record)))
         return replace(counted, kind="llm_call", parameters=parameters or None)
     return replace(counted, tags=(kind.lower()[:80],))
+
+
+def _attributes(record: JsonObject) -> Attributes:
+    """Return the attributes of the span that the observation was made from, if it was, with its answer and usage."""
+    metadata = parsed_json(record.get("metadata"))
+    own = {
+        "langfuse.observation.output": record.get("output"),
+        "langfuse.observation.usage_details": record.get("usageDetails") or record.get("usage"),
+    }
+    return Attributes(record_at(metadata, "attributes") | own)
 
 
 def _usage(recorded: JsonObject) -> Usage | None:

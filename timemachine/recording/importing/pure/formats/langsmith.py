@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.numbers import sum_known
+from timemachine.llm.pure.price_conditions import with_conditions
 from timemachine.recording.importing.pure.drafts import Ids, call_and_result, id_with_digest, session_draft
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
@@ -35,6 +37,8 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 NAME: Final = "langsmith"
 TITLE: Final = "LangSmith runs (.jsonl, a JSON list, an object with runs, or bodies of the SDK)"
 _THREAD: Final = ("thread_id", "session_id", "conversation_id")
+_TIERS: Final = ("priority", "flex")
+_REQUESTED: Final = ("service_tier", "speed", "inference_geo")
 _LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -187,10 +191,47 @@ def _call(run: JsonObject, base: ActionDraft) -> ActionDraft:
         base,
         kind="llm_call",
         model=model_name(model, short_text_at(metadata, "ls_provider")),
-        parameters=given or None,
+        parameters=_parameters(run, given) or None,
         usage=_usage(run),
         cost_usd=dollars(run.get("total_cost")),
     )
+
+
+def _parameters(run: JsonObject, given: JsonObject) -> JsonObject:
+    """Return what the call was given, with what its answer states about the price.
+
+    LangChain writes OpenAI's tier before the names of the details of tokens, such as `priority_cache_read`.
+    """
+    inputs, outputs = record_at(run, "inputs"), record_at(run, "outputs")
+    requested: JsonObject = {name: inputs[name] for name in _REQUESTED if name in inputs}
+    details = _details(next(filter(None, _usages(run)), {}))
+    tier = next(
+        (tier for tier in _TIERS if any(name.startswith(tier) for each in details for name in each)), None
+    )
+    answers = [each for answer in _answers(run) for each in (record_at(answer, "usage"), answer)]
+    stated = [{"service_tier": tier}, {"cache_creation": details[0]}, *answers, *_usages(run), outputs]
+    return with_conditions({**requested, **given}, *stated)
+
+
+def _answers(run: JsonObject) -> Iterator[JsonObject]:
+    """Yield what the provider said about its answer, where LangChain has written it."""
+    outputs = record_at(run, "outputs")
+    yield record_at(outputs, "llm_output")
+    for message in _messages(outputs):
+        yield record_at(message, "response_metadata")
+
+
+def _messages(outputs: JsonObject) -> Iterator[JsonObject]:
+    for batch in list_at(outputs, "generations"):
+        for generation in batch if isinstance(batch, list) else [batch]:
+            yield record_at(generation, "message", "kwargs")
+
+
+def _details(recorded: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """Return the details of the tokens read, and of those written."""
+    read = record_at(recorded, "input_token_details") or record_at(recorded, "prompt_tokens_details")
+    written = record_at(recorded, "output_token_details") or record_at(recorded, "completion_tokens_details")
+    return read, written
 
 
 def _usage(run: JsonObject) -> Usage | None:
@@ -210,12 +251,12 @@ def _usage(run: JsonObject) -> Usage | None:
     )
     if "cache_read_input_tokens" in recorded:  # Anthropic does not include them
         second = with_cached_input(second) or Usage()
-    read = record_at(recorded, "input_token_details") or record_at(recorded, "prompt_tokens_details")
-    written = record_at(recorded, "output_token_details") or record_at(recorded, "completion_tokens_details")
+    read, written = _details(recorded)
+    parts = sum_known(*(count_at(read, f"ephemeral_{kept}_input_tokens") for kept in ("5m", "1h")))
     details = {
-        "cached_tokens": count_at(read, "cache_read", "cached_tokens"),
-        "cache_write_tokens": count_at(read, "cache_creation"),
-        "reasoning_tokens": count_at(written, "reasoning", "reasoning_tokens"),
+        "cached_tokens": count_at(read, *_tiered("cache_read"), "cached_tokens"),
+        "cache_write_tokens": parts or count_at(read, *_tiered("cache_creation")),
+        "reasoning_tokens": count_at(written, *_tiered("reasoning"), "reasoning_tokens"),
     }
     stated = {**asdict(first), **details}
     found = replace(second, **{name: count for name, count in stated.items() if count is not None})
@@ -227,12 +268,15 @@ def _usages(run: JsonObject) -> Iterator[JsonObject]:
     outputs = record_at(run, "outputs")
     yield record_at(outputs, "usage_metadata")
     yield record_at(run, "usage_metadata")
-    for batch in list_at(outputs, "generations"):
-        for generation in batch if isinstance(batch, list) else [batch]:
-            yield record_at(generation, "message", "kwargs", "usage_metadata")
+    for message in _messages(outputs):
+        yield record_at(message, "usage_metadata")
     yield record_at(outputs, "llm_output", "token_usage")
     yield record_at(outputs, "llm_output", "usage")
     yield record_at(outputs, "usage")
+
+
+def _tiered(name: str) -> list[str]:
+    return [name, *(f"{tier}_{name}" for tier in _TIERS)]
 
 
 def _hit(rank: int, document: Any) -> HitDraft:

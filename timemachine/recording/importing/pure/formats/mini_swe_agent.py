@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.price_conditions import with_conditions
 from timemachine.recording.importing.pure.drafts import (
     Ids,
     session_draft,
@@ -151,6 +152,7 @@ def _answer(
         stem,
         kind="llm_call",
         model=model,
+        parameters=with_conditions({}, record_at(message, "extra", "response"), message) or None,
         usage=_usage(message) if as_call else None,
         cost_usd=_cost(message),
         output=written(

@@ -11,6 +11,7 @@ from typing import Final
 
 from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.price_conditions import with_conditions
 from timemachine.recording.importing.pure.drafts import Ids, call_and_result, session_draft
 from timemachine.recording.importing.pure.model_turns import speaker
 from timemachine.recording.importing.pure.reader import Opening, Reader
@@ -175,7 +176,7 @@ def _call(base: ActionDraft, data: JsonObject) -> ActionDraft:
         layer="agent",
         role="agent",
         model=short_text_at(data, "model") or short_text_at(response, "model"),
-        parameters=config or None,
+        parameters=with_conditions(config, response, data) or None,
         usage=_usage(record_at(data, "usage")) or _usage(record_at(response, "usage")),
         input=data.get("input"),
         output=first_at({**response, **data}, "output") or ({"response_id": name} if name else None),

@@ -58,31 +58,40 @@ def sessions_of_spans(reader: Reader, spans: Iterable[Span | Refused]) -> Parsed
     once = counted_once([draft for _, draft in found])
     found = [(span, draft) for (span, _), draft in zip(found, once, strict=True)]
     found.sort(key=lambda each: (each[0].began, -each[0].ended, each[0].id))
-    keys = _session_keys([span for span, _ in found])
+    sessions = _sessions_of_traces([span for span, _ in found])
     groups: dict[str, list[tuple[Span, ActionDraft]]] = {}
     for span, draft in found:
-        groups.setdefault(keys[id(span)], []).append((span, draft))
-    return reader.parsed(_session(key, group, reader) for key, group in groups.items())
+        groups.setdefault(_session_named(span) or sessions[span.trace], []).append((span, draft))
+    return reader.parsed(
+        replace(
+            _session(key, group, reader), traces=tuple(trace for trace in sessions if sessions[trace] == key)
+        )
+        for key, group in groups.items()
+    )
 
 
 def _has_spans(record: JsonObject) -> bool:
     return isinstance(record.get("resourceSpans"), list)
 
 
-def _session_keys(spans: Sequence[Span]) -> dict[int, str]:
-    """Return the session key of each span, by the span's `id()`."""
-    named = {id(span): key_of(name, NAME) for span in spans if (name := session_identity.session_named(span))}
+def _session_named(span: Span) -> str | None:
+    name = session_identity.session_named(span)
+    return None if name is None else key_of(name, NAME)
+
+
+def _sessions_of_traces(spans: Sequence[Span]) -> dict[str, str]:
+    """Return the key of the session of each trace's unnamed spans: the first that is named, else the trace's id."""
     first: dict[str, str] = {}
     for span in spans:
-        if id(span) in named:
-            first.setdefault(span.trace, named[id(span)])
-    return {id(span): named.get(id(span), first.get(span.trace, span.trace)) for span in spans}
+        if (named := _session_named(span)) is not None:
+            first.setdefault(span.trace, named)
+    return {span.trace: first.get(span.trace, span.trace) for span in spans}
 
 
 def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], reader: Reader) -> SessionDraft:
     spans = [span for span, _ in group]
     root = session_identity.root_of(spans)
-    found = session_draft(
+    return session_draft(
         key,
         _without_repeats([draft for _, draft in group], reader),
         name=(root.name if root else None) or session_identity.service_of(spans),
@@ -90,14 +99,13 @@ def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], reader: Reader
         user=session_identity.user_named(spans),
         metadata={"service": session_identity.service_of(spans)},
     )
-    return replace(found, traced=True)
 
 
 def _without_repeats(drafts: Sequence[ActionDraft], reader: Reader) -> list[ActionDraft]:
     """Return the drafts without repeats: an identical span is merged, and a span with the same id but other content
     becomes an event.
 
-    A parent in another session is dropped.
+    Parents stay as they are: another file can have them.
     """
     by_id: dict[str | None, list[ActionDraft]] = {}
     sha256: dict[str | None, str] = {}
@@ -113,7 +121,6 @@ def _without_repeats(drafts: Sequence[ActionDraft], reader: Reader) -> list[Acti
     return [
         replace(
             same[0],
-            parent=same[0].parent if same[0].parent in by_id else None,
             source=same[0].source if len(same) == 1 else [each.source for each in same],
         )
         for same in by_id.values()

@@ -17,6 +17,7 @@ from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import sum_known
+from timemachine.llm.pure.price_conditions import with_conditions
 from timemachine.recording.importing.pure.chat import chat_actions
 from timemachine.recording.importing.pure.drafts import Ids, link_results, session_draft, system_event
 from timemachine.recording.importing.pure.reader import Opening, Reader
@@ -172,6 +173,7 @@ def _message(
         layer="agent",
         role="agent",
         model=model_name(short_text_at(raw, "model") or models.get(role)),
+        parameters=with_conditions({}, raw) or None,
         usage=usage,
         cost_usd=cost,
         duration_ms=milliseconds(message.get("generation_time_seconds"), of_one=1000),

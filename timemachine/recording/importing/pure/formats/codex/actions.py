@@ -38,7 +38,10 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 _RESULTS = {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output"}
-_PARAMETERS = ("effort", "summary", "approval_policy", "sandbox_policy")
+_TIER = "service_tier"
+_FAST = {"fast": "priority"}
+"""How earlier versions name the tier that they request."""
+_PARAMETERS = ("effort", "summary", "approval_policy", "sandbox_policy", _TIER)
 _OPENAI = re.compile(r"(gpt-(?!oss)|o\d|codex-|chatgpt-)")
 _INJECTED = re.compile(
     r"\s*(<(environment_context|user_instructions|INSTRUCTIONS)>|# AGENTS\.md instructions)"
@@ -129,21 +132,24 @@ def _calls(lines: Sequence[Line], rollout: Rollout) -> list[_Call]:
 
 
 def contexts_of(lines: Iterable[Line]) -> dict[int, JsonObject]:
-    """Return, by line number, the context of the turn that a line belongs to."""
+    """Return, by line number, the context of the turn that a line belongs to, with the service tier, which settings change."""
     context: JsonObject = {}
     found = {}
     for line in lines:
+        payload = line.record["payload"]
         if line.record["type"] == "turn_context":
-            context = line.record["payload"]
+            context = {_TIER: context.get(_TIER), **payload}
+        elif payload.get("type") == "thread_settings_applied":
+            context = {**context, _TIER: record_at(payload, "thread_settings").get(_TIER)}
         found[line.number] = context
     return found
 
 
 def _call_action(call: _Call, name: str, rollout: Rollout) -> ActionDraft:
-    context = (
-        call.context[-1].record["payload"] if call.context else rollout.contexts.get(call.items[0].number, {})
-    )
+    context = rollout.contexts.get(call.items[0].number, {})
     parameters = {word: context[word] for word in _PARAMETERS if context.get(word) is not None}
+    if (tier := text_at(context, _TIER)) in _FAST:
+        parameters[_TIER] = _FAST[tier]
     held = sorted((*call.context, *call.tokens), key=lambda line: line.number)
     return ActionDraft(
         kind="llm_call",
@@ -173,6 +179,7 @@ def _usage(counts: JsonObject | None) -> Usage | None:
         read=["input_tokens"],
         written=["output_tokens"],
         cached=["cached_input_tokens"],
+        cache_write=["cache_write_input_tokens"],
         reasoning=["reasoning_output_tokens"],
     )
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.price_conditions import with_conditions
 from timemachine.recording.importing.pure.drafts import (
     Ids,
     tool_call,
@@ -122,6 +123,7 @@ def _model_call(base: ActionDraft, event: JsonObject, state: State) -> ActionDra
         kind="llm_call",
         agent=AGENT,
         model=model_name(model),
+        parameters=with_conditions({}, response) or None,
         usage=usage or tokens,
         cost_usd=cost,
         output={"response_id": name} if name else None,

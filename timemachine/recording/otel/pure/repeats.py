@@ -1,0 +1,174 @@
+"""Which spans repeat others: the same numbers as those of calls inside them, or the same call, recorded twice.
+
+Of spans inside each other, the innermost that states tokens or a cost counts. Two spans of one call are one call, even if only
+one of them states tokens: a framework and the client that it uses are often instrumented both.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Final
+
+from timemachine.recording.otel.pure.kinds import EMBEDDINGS
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import OPERATION
+
+CALL: Final = "llm_call"
+TOOL: Final = "tool_call"
+TOKENS: Final = tuple(each.name for each in fields(Usage))
+_EVENT: Final = "event"
+_TOOLS: Final = (TOOL, "find")
+_DEEPEST: Final = 100
+"""How many spans above a span are looked at."""
+_OF_MCP: Final = "tools/call"
+"""Begins the names of MCP's spans (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """Ids of drafts and recorded actions whose numbers repeat those of others (`sums`), and of drafts that are the same call as
+    another span (`calls`)."""
+
+    sums: frozenset[str]
+    calls: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Nested:
+    """Two spans inside each other, and the spans between them."""
+
+    inner: ActionDraft
+    outer: ActionDraft
+    between: Sequence[ActionDraft]
+
+    @property
+    def past_tool(self) -> bool:
+        return any(each.kind in _TOOLS for each in self.between)
+
+    @property
+    def past_agent(self) -> bool:
+        return any(each.kind == _EVENT and each.layer == "agent" for each in (self.inner, *self.between))
+
+
+def is_counted(draft: ActionDraft) -> bool:
+    """Return whether the action states tokens or a cost, other than 0."""
+    tokens = draft.usage and any(getattr(draft.usage, name) for name in TOKENS)
+    return bool(tokens or draft.cost_usd)
+
+
+def repeats_of(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> Repeats:
+    """Return what the drafts and recorded actions repeat, by the tree of their parents. Of two recorded actions, only if a
+    draft connects them."""
+    before = {str(each.id): each for each in recorded}
+    every = before | {str(each.id): each for each in drafts}
+    new = {str(each.id) for each in drafts}
+    nested = [pair for name in every for pair in _pairs(name, every, new)]
+    of_agents = _tokens_of_agents(nested)
+    repeating = (_repeating(pair, new, of_agents) for pair in nested)
+    sums = frozenset(str(found.id) for found in repeating if found is not None)
+    same = (_same_call(pair, new, sums) or _same_tool_call(pair, new) for pair in nested)
+    return Repeats(sums=sums, calls=frozenset(str(each.id) for each in same if each is not None))
+
+
+def _repeating(
+    pair: _Nested, new: Collection[str], of_agents: Mapping[str, tuple[int, int]]
+) -> ActionDraft | None:
+    """Return which of the two repeats the numbers of the other one; None if neither does.
+
+    What a tool did during a call is not part of the call's numbers. Nor is what another agent did, such as one to which the
+    conversation was handed over, unless the numbers are the same.
+    """
+    inner, outer = pair.inner, pair.outer
+    if not (is_counted(inner) and is_counted(outer) and _covers(outer, inner)):
+        return None
+    if outer.kind == _EVENT:
+        return outer
+    of_agent = pair.past_agent and _tokens(outer) not in (_tokens(inner), of_agents.get(str(outer.id)))
+    if outer.kind != CALL or pair.past_tool or of_agent:
+        return None
+    return outer if inner.kind == CALL and str(outer.id) in new else inner
+
+
+def _tokens_of_agents(nested: Sequence[_Nested]) -> dict[str, tuple[int, int]]:
+    """Return, by the id of a call, the tokens read and written by the calls of agents that ran during it."""
+    around = {id(pair.outer) for pair in nested if is_counted(pair.inner)}
+    found: dict[str, tuple[int, int]] = {}
+    for pair in nested:
+        is_call = pair.inner.kind == CALL and id(pair.inner) not in around
+        if is_call and pair.outer.kind == CALL and pair.past_agent and not pair.past_tool:
+            read, written = found.get(str(pair.outer.id), (0, 0))
+            more = _tokens(pair.inner)
+            found[str(pair.outer.id)] = (read + more[0], written + more[1])
+    return found
+
+
+def _tokens(draft: ActionDraft) -> tuple[int, int]:
+    usage = draft.usage or Usage()
+    return usage.input_tokens or 0, usage.output_tokens or 0
+
+
+def _same_call(pair: _Nested, new: Collection[str], sums: Collection[str]) -> ActionDraft | None:
+    """Return which span of a model call is too many, if only one of the two states numbers, or none."""
+    inner, outer = pair.inner, pair.outer
+    both = is_counted(inner) and is_counted(outer)
+    calls = inner.kind == outer.kind == CALL and _is_embedding(inner) == _is_embedding(outer)
+    if both or not calls or pair.past_tool or pair.past_agent or str(outer.id) in sums:
+        return None
+    order = (inner, outer) if is_counted(outer) else (outer, inner)
+    return next((each for each in order if str(each.id) in new), None)
+
+
+def _same_tool_call(pair: _Nested, new: Collection[str]) -> ActionDraft | None:
+    """Return which span of a tool call is too many: two instrumentations recorded it, or MCP passed it on."""
+    inner, outer = pair.inner, pair.outer
+    if inner.kind != TOOL or outer.kind != TOOL or inner.tool != outer.tool or pair.past_agent:
+        return None
+    if any(each.kind != _EVENT and each.tool != outer.tool for each in pair.between):
+        return None
+    same_id = inner.call_id is not None and inner.call_id == outer.call_id
+    if not (same_id or _is_of_mcp(inner) or _is_of_mcp(outer) or _have_two_senders(inner, outer)):
+        return None
+    return next((each for each in (inner, outer) if str(each.id) in new), None)
+
+
+def _is_of_mcp(draft: ActionDraft) -> bool:
+    return (draft.name or "").startswith(_OF_MCP)
+
+
+def _have_two_senders(inner: ActionDraft, outer: ActionDraft) -> bool:
+    """Return whether two instrumentations recorded the spans; False if that is not known."""
+    scopes = [each.source.get("scope") for each in (inner, outer) if isinstance(each.source, dict)]
+    names = {scope["name"] for scope in scopes if isinstance(scope, dict) and "name" in scope}
+    return len(names) > 1
+
+
+def _is_embedding(draft: ActionDraft) -> bool:
+    return (draft.parameters or {}).get(OPERATION) == EMBEDDINGS
+
+
+def _covers(outer: ActionDraft, inner: ActionDraft) -> bool:
+    """Return whether the numbers of `outer` include those of a counted action inside it.
+
+    Those of an agent that wrote tokens, or of a chat, do not consist of embeddings.
+    """
+    wrote = outer.usage is not None and bool(outer.usage.output_tokens)
+    is_chat = outer.kind == CALL and not _is_embedding(outer)
+    return not (_is_embedding(inner) and (wrote or is_chat))
+
+
+def _pairs(inner: str, every: Mapping[str, ActionDraft], new: Collection[str]) -> Iterator[_Nested]:
+    """Yield an action with each one above it that it can repeat, the nearest first, if one of them or between them is new."""
+    if not _can_repeat(every[inner]):
+        return
+    between: list[str] = []
+    is_new, name = inner in new, every[inner].parent
+    while isinstance(name, str) and name in every and name != inner and name not in between:
+        is_new = is_new or name in new
+        if is_new and _can_repeat(every[name]):
+            above = [every[each] for each in between]
+            yield _Nested(inner=every[inner], outer=every[name], between=above)
+        between.append(name)
+        name = every[name].parent if len(between) < _DEEPEST else None
+
+
+def _can_repeat(draft: ActionDraft) -> bool:
+    return draft.kind in (CALL, TOOL) or is_counted(draft)
