@@ -18,6 +18,7 @@ from timemachine.llm.pure.price_names import ListedName, is_release, with_dashes
 PRICE_LIST = "genai-prices"
 MILLION: Final = 1_000_000
 _ANTHROPIC: Final = "anthropic"
+_SAME_EVERYWHERE: Final = frozenset({"openai", "anthropic"})
 _FREE: Final = ":free"
 """Ends the names of OpenRouter's models without cost (https://openrouter.ai/docs/guides/routing/model-variants/free). The
 list has them without prices."""
@@ -82,11 +83,22 @@ def _entry(name: ListedName) -> tuple[Any, Any] | None:
         provider, model = get_snapshot().find_provider_model(name.model, None, name.provider, None)
     except LookupError:
         return None
+    if not _sets_its_price(provider, model):
+        return None
     asked = name.model.lower()
     is_named = (
         asked == model.id.lower() or _means(model.match, asked) or _means(model.match, with_dashes(asked))
     )
     return (provider, model) if is_named else None
+
+
+def _sets_its_price(provider: Any, model: Any) -> bool:
+    """Return whether the price is that of this provider. The list also finds models of other vendors, at the vendor's own
+    price, which only OpenAI's and Anthropic's have everywhere."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    same_everywhere = (each.models for each in get_snapshot().providers if each.id in _SAME_EVERYWHERE)
+    return any(model is each for models in (provider.models, *same_everywhere) for each in models)
 
 
 def _means(clause: Any, name: str) -> bool:

@@ -67,6 +67,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
         "vertex",
         "vertexai",
         "vertex-ai",
+        "vertex-ai-beta",
     ),
     "groq": ("groq",),
     "minimax": ("minimax",),
@@ -98,6 +99,8 @@ _BEDROCK: Final = re.compile(
     r"|writer|zai)\.[a-z0-9][\w.-]*(?::\d+(?::\w+)?)?",
     re.IGNORECASE,
 )
+_ROUTE: Final = re.compile(r"converse|invoke|(?!us-gov-)[a-z]{2}(?:-[a-z]+)+-\d")
+"""What LiteLLM writes between `bedrock/` and a model's id: an interface, or a region with the listed prices."""
 _ARN: Final = re.compile(
     r"arn:(?P<partition>[\w-]+):bedrock:[^/]*:(?P<kind>[\w-]+)/(?P<name>.+)", re.IGNORECASE
 )
@@ -203,6 +206,9 @@ def _listed(written: str | None, model: str) -> list[ListedName]:
         name = _bedrock_name(model)
         return [ListedName(provider="aws", model=name)] if name else []
     found = []
+    if provider == "aws" and "/" in model:
+        *route, model = model.split("/")
+        return _listed(written, model) if all(map(_ROUTE.fullmatch, route)) else []
     if provider == "google" and (path := _VERTEX.fullmatch(model)):
         location, model = path["location"], path["name"]
         if location not in {None, "global"} and not model.lower().startswith(_SAME_EVERYWHERE):

@@ -143,7 +143,7 @@ def _import_session(
         progress.done += len(batch)
     ended = end_imported(session.id, ended=draft.ended_at)
     if draft.ids_are_global:
-        link_branches(ended, copies.branch)
+        link_branches(ended, copies.relatives)
     if ended.name in draft.earlier_names:
         describe(ended, name=draft.name)
     added = ended.last_sequence - before - corrections

@@ -4,7 +4,7 @@ A repeated step is marked as copied, so that it is counted once. If the lines do
 imported later has the copies: a recorded step never changes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import batched
@@ -22,6 +22,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _AT_ONCE: Final = 1_000
 _SAID: Final = ("message", "llm_call", "tool_call", "tool_result")
+_NO_RANK: Final = (0, False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +41,10 @@ class _Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copies:
-    """A draft with its copies marked, and the session that continues it, if one was imported earlier."""
+    """A draft with its copies marked, and the other sessions that have the same steps."""
 
     draft: SessionDraft
-    branch: UUID | None = None
+    relatives: tuple[UUID, ...] = ()
 
 
 def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copies:
@@ -62,28 +63,34 @@ def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copi
         return Copies(draft=draft)
     actions = [_copy(each, found.get(each.id)) if each.id is not None else each for each in draft.actions]
     marked = replace(draft, actions=tuple(actions))
-    last = [each.session for each in found.values() if each.key != draft.key]
-    if not last or draft.forked_from is not None:
+    keys = {each.key for each in found.values()} - {draft.key}
+    if not keys or draft.forked_from is not None:
         return Copies(draft=marked)
-    parent, branch = _neighbours(marked, last[-1])
-    if parent is None:
-        return Copies(draft=marked, branch=branch)
-    ids = [each.id for each in draft.actions]
-    return Copies(
-        draft=replace(marked, forked_from=parent.key, forked_at=last_of(parent, ids)), branch=branch
-    )
+    relatives = _relatives(others, keys).exclude(key=draft.key)
+    ids = tuple(each.id for each in relatives)
+    ranks = [(rank, each) for each in relatives if (rank := _rank(_times(marked), _times_in(each)))]
+    if not ranks:
+        return Copies(draft=marked, relatives=ids)
+    _, parent = max(ranks, key=lambda ranked: ranked[0])
+    forked_at = last_of(parent, [each.id for each in draft.actions])
+    return Copies(draft=replace(marked, forked_from=parent.key, forked_at=forked_at), relatives=ids)
 
 
-def link_branches(session: Session, branch: UUID | None) -> None:
-    """Link sessions that were imported earlier to the session that they continue, at the step that they have in common last.
+def link_branches(session: Session, relatives: Sequence[UUID]) -> None:
+    """Link sessions that were imported earlier to the session if it is the one that they continue, at the step that they have
+    in common last.
 
     The ids of the steps must be global.
     """
-    waiting = Session.objects.filter(
-        id__in=[] if branch is None else [branch], parent_key=None, parent_erased=None
-    )
-    waiting = waiting.filter(Q(parent=None) | Q(parent=session.parent_id))
-    waiting.exclude(id__in=ancestors_of(session)).update(parent=session, parent_sequence=None)
+    times = _times_in(session) if relatives else {}
+    waiting = Session.objects.filter(id__in=relatives, parent_key=None, parent_erased=None)
+    for each in (
+        waiting.exclude(id__in=ancestors_of(session)).exclude(parent=session).select_related("parent")
+    ):
+        theirs = _times_in(each)
+        before = None if each.parent is None else _rank(theirs, _times_in(each.parent))
+        if (rank := _rank(theirs, times)) and rank > (before or _NO_RANK):
+            Session.objects.filter(id=each.id).update(parent=session, parent_sequence=None)
     for each in Session.objects.filter(parent=session, parent_sequence=None):
         copies = each.actions.filter(copied_from__session=session.key).values_list("copied_from", flat=True)
         ids = [*(copy["step"] for copy in copies if copy), *each.actions.values_list("client_id", flat=True)]
@@ -181,28 +188,40 @@ def _is_same(action: ActionDraft, other: _Recorded) -> bool:
     return (action.kind, action.started_at, output) == (other.kind, other.started_at, other.output)
 
 
-def _neighbours(draft: SessionDraft, nearest: UUID) -> tuple[Session | None, UUID | None]:
-    """Return the session that the draft continues, and the one that continues it, of a session and those above it."""
-    branch = None
-    for each in ancestors_of(Session(id=nearest)):
-        other = Session.objects.get(id=each)
-        if other.key == draft.key:
-            break
-        if _continues(draft, other):
-            return other, branch
-        branch = each
-    return None, branch
+def _relatives(others: QuerySet[Session], keys: Collection[str]) -> QuerySet[Session]:
+    """Return the sessions with these keys, and those with copies of their steps, in the order in which they were imported."""
+    copying = Action.objects.filter(session__in=others, copied_from__session__in=list(keys))
+    return others.filter(Q(key__in=keys) | Q(id__in=copying.values("session"))).order_by("created_at", "id")
 
 
-def _continues(draft: SessionDraft, other: Session) -> bool:
-    """Return whether the draft continues the other session, and not the other way round.
+def _rank(mine: Mapping[str, datetime], theirs: Mapping[str, datetime]) -> tuple[int, bool] | None:
+    """Return how well a session continues another one, None if it does not: by the number of steps that they have in common,
+    and then by whether the other one ended with these.
 
-    The original is the session that has nothing of its own after the common steps, or whose own steps began earlier; if that
-    does not tell, the one that was imported first.
+    A session that went on itself is continued only if its own steps began earlier.
     """
-    mine = {each.id: each.started_at for each in draft.actions if each.kind in _SAID and each.started_at}
-    said = other.actions.filter(kind__in=_SAID).values_list("client_id", "started_at")
-    theirs = {client_id: started_at for client_id, started_at in said if started_at}
-    own = [time for client_id, time in mine.items() if client_id not in theirs]
-    others = [time for client_id, time in theirs.items() if client_id not in mine]
-    return not others or (bool(own) and min(own) >= min(others))
+    common = mine.keys() & theirs.keys()
+    own = [time for step, time in mine.items() if step not in common]
+    others = [time for step, time in theirs.items() if step not in common]
+    if not common or (others and not (own and min(own) >= min(others))):
+        return None
+    return len(common), not others
+
+
+def _times(draft: SessionDraft) -> dict[str, datetime]:
+    """Return when each step of the conversation happened, by its id or that of the step that it was copied from."""
+    made = (each for each in draft.actions if each.kind in _SAID)
+    return {
+        step: each.started_at
+        for each in made
+        if (step := _original(each.copied_from, each.id)) and each.started_at
+    }
+
+
+def _times_in(session: Session) -> dict[str, datetime]:
+    rows = session.actions.filter(kind__in=_SAID).values_list("copied_from", "client_id", "started_at")
+    return {step: at for copied, name, at in rows if (step := _original(copied, name)) and at}
+
+
+def _original(copied_from: Mapping[str, Any] | None, client_id: str | None) -> str | None:
+    return (copied_from or {}).get("step") or client_id

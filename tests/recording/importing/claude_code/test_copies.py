@@ -114,6 +114,16 @@ def test_each_answer_counts_once_and_each_session_has_its_parent_in_any_order(
     assert Action.objects.count() == before == 30
 
 
+@pytest.mark.parametrize("files", list(permutations([FIRST, RESUMED, of("other", FENCE, WALL)])))
+def test_several_sessions_that_go_on_from_one_are_its_branches_in_any_order(
+    project: Project, files: tuple[list[dict[str, Any]], ...]
+) -> None:
+    imported(project, *files)
+
+    assert calls() == ["a0", "a1", "a3"]
+    assert parents() == {"first": (None, None), "resumed": ("first", 5), "other": ("first", 5)}
+
+
 def test_a_session_that_also_went_on_is_the_parent_if_it_did_so_earlier(project: Project) -> None:
     imported(project, of("late", FENCE, ROOF), of("early", FENCE, GATE))
 
