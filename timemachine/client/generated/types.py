@@ -3949,7 +3949,7 @@ class SideOut(TypedDict):
 
 @final
 class SideStep(TypedDict):
-    """A step of one side; `not_asked` says why a replay left its call out."""
+    """A step of one side; `not_asked` says why a replay left its call out. `copied`: it happened in another session, and is in no total."""
 
     sequence: int
     kind: Literal[
@@ -3972,6 +3972,7 @@ class SideStep(TypedDict):
     error: Any
     answered: bool
     not_asked: str | None
+    copied: bool
     duration_ms: float | None
     input_tokens: int | None
     output_tokens: int | None
@@ -4967,6 +4968,7 @@ class TurnAround(TypedDict):
     model: str | None
     significance: Literal["normal", "hypothesis", "error", "decision", "solution", "breakthrough"] | None
     importance: float | None
+    copied: bool
     tags: list[str]
     started_at: str | None
     duration_ms: float | None
@@ -5022,6 +5024,7 @@ class TurnOut(TypedDict):
     model: str | None
     significance: Literal["normal", "hypothesis", "error", "decision", "solution", "breakthrough"] | None
     importance: float | None
+    copied: bool
     tags: list[str]
     started_at: str | None
     duration_ms: float | None

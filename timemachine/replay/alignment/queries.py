@@ -114,16 +114,32 @@ def _key(run: Run) -> Hashable:
 
 def _aligned(one: Run, other: Run) -> Aligned:
     only_replayed = one.replay is not None or other.replay is not None
-    sides = [_side(run, only_replayed=only_replayed) for run in (one, other)]
+    left, right = (steps_of(run, only_replayed=only_replayed) for run in (one, other))
+    if only_replayed:
+        left, right = _without_copies(left, right), _without_copies(right, left)
+    sides = [
+        Side(
+            run=run,
+            steps={step.sequence: step for step in steps},
+            totals=totals(run, steps, only_replayed=only_replayed),
+        )
+        for run, steps in ((one, left), (other, right))
+    ]
     align = align_by_sequence if only_replayed and one.session.id == other.session.id else align_steps
     pairs = align(*([step.facts for step in side.steps.values()] for side in sides))
-    left, right = (replace(side, steps=_without_words(side.steps)) for side in sides)
+    aligned_sides = [replace(side, steps=_without_words(side.steps)) for side in sides]
     return Aligned(
-        left=left,
-        right=right,
-        pairs=[_refined(pair, left, right) for pair in pairs],
+        left=aligned_sides[0],
+        right=aligned_sides[1],
+        pairs=[_refined(pair, *aligned_sides) for pair in pairs],
         only_replayed=only_replayed,
     )
+
+
+def _without_copies(steps: Sequence[RunStep], others: Sequence[RunStep]) -> list[RunStep]:
+    """Return the steps without copies, which a replay repeats only if it is one of a single step."""
+    repeated = {step.sequence for step in others}
+    return [step for step in steps if not step.copied or step.sequence in repeated]
 
 
 def _without_words(steps: Mapping[int, RunStep]) -> dict[int, RunStep]:
@@ -140,13 +156,4 @@ def _refined(pair: StepPair, left: Side, right: Side) -> StepPair:
         status="not_asked" if left_out else pair.status,
         left=one.facts if one else None,
         right=other.facts if other else None,
-    )
-
-
-def _side(run: Run, *, only_replayed: bool) -> Side:
-    steps = steps_of(run, only_replayed=only_replayed)
-    return Side(
-        run=run,
-        steps={step.sequence: step for step in steps},
-        totals=totals(run, steps, only_replayed=only_replayed),
     )

@@ -54,7 +54,7 @@ class RunStep:
     """A step of a run: what is compared, and what a list shows. Costs are US dollars, None if unknown or no model was called.
 
     `unknown_cost` distinguishes a call of unknown price from a step without a call; `not_asked` is why a
-    replay made no call.
+    replay made no call. A `copied` step of a session happened in another one: it is in no total.
     """
 
     facts: StepFacts
@@ -65,6 +65,7 @@ class RunStep:
     cost_usd: Decimal | None
     unknown_cost: bool
     not_asked: str | None = None
+    copied: bool = False
 
     @property
     def sequence(self) -> int:

@@ -44,7 +44,7 @@ class SideOut(Schema):
 
 
 class SideStep(Schema):
-    """A step of one side; `not_asked` says why a replay left its call out."""
+    """A step of one side; `not_asked` says why a replay left its call out. `copied`: it happened in another session, and is in no total."""
 
     sequence: int
     kind: Kind
@@ -56,6 +56,7 @@ class SideStep(Schema):
     error: Any
     answered: bool
     not_asked: str | None
+    copied: bool
     duration_ms: float | None
     input_tokens: int | None
     output_tokens: int | None
@@ -67,6 +68,7 @@ class SideStep(Schema):
             step.facts,
             label=step.label,
             not_asked=step.not_asked,
+            copied=step.copied,
             duration_ms=step.duration_ms,
             input_tokens=step.input_tokens,
             output_tokens=step.output_tokens,

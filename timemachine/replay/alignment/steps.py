@@ -17,7 +17,7 @@ from timemachine.core.payloads.queries import text_of
 from timemachine.core.pure.content import sha256_hex, text_sha256
 from timemachine.core.pure.errors import TooLarge
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.queries import UNKNOWN_COST
+from timemachine.recording.sessions.queries import HAPPENED_HERE, UNKNOWN_COST
 from timemachine.replay.alignment.runs import Run, RunStep, frame_key
 from timemachine.replay.runs.frozen import answer_in
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
@@ -37,6 +37,7 @@ _DONE: Final = ("kind", "tool", "role", "name", "label")
 _CAME: Final = ("model", "error_type", "error_message")
 _RELATED: Final = ("client_id", "parent_sequence", "parent_id_given")
 _UNKNOWN: Final = ExpressionWrapper(UNKNOWN_COST, output_field=BooleanField())
+_COPIED: Final = ExpressionWrapper(~HAPPENED_HERE, output_field=BooleanField())
 _UNKNOWN_NOW: Final = ExpressionWrapper(Q(model__isnull=False, cost_usd=None), output_field=BooleanField())
 
 type Row = dict[str, Any]
@@ -72,7 +73,8 @@ def _recorded_rows(session: Session, *, only_replayed: bool) -> list[Row]:
         actions = actions.filter(kind__in=REPLAYED_KINDS)
     heads = _columns_of("input", "input") | _columns_of("output", "output")
     fields = ("id", "sequence", "output_id", *_DONE, *_CAME, *_SPENT, *_RELATED)
-    rows = _rows(actions.annotate(unknown_cost=_UNKNOWN, **heads), [*fields, *heads, "unknown_cost"])
+    more = {"unknown_cost": _UNKNOWN, "copied": _COPIED, **heads}
+    rows = _rows(actions.annotate(**more), [*fields, *more])
     _read_long_answers([row for row in rows if row["kind"] == "ask"])
     return rows
 
@@ -156,6 +158,7 @@ def _step(
         ),
         label=row["label"],
         unknown_cost=row["unknown_cost"],
+        copied=row.get("copied", False),
         not_asked=not_asked,
         **{field: row[field] for field in _SPENT},
     )

@@ -9,6 +9,7 @@ from django.db.models import Max, Model, QuerySet
 
 from timemachine.llm.offers import LastAnswer
 from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.queries import HAPPENED_HERE
 from timemachine.replay.runs.models import ReplayStep
 
 RECENT: Final = 5_000
@@ -25,6 +26,7 @@ def last_answers(project_id: UUID) -> dict[str, LastAnswer]:
 
 def _answers(project_id: UUID) -> Iterator[tuple[str, datetime]]:
     asks = _newest(Action.objects.all()).filter(
+        HAPPENED_HERE,
         session__project_id=project_id,
         kind="ask",
         model__isnull=False,

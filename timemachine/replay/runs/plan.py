@@ -25,6 +25,7 @@ _DECIDING: Final = (
     "parent_sequence",
     "model",
     "retrieval",
+    "copied_from",
     "session",
 )
 
@@ -77,7 +78,7 @@ def _no_steps_to_repeat(options: ReplayOptions) -> InvalidInput:
     elif (first, last) != (None, None):
         message = "There is no find or ask in this range, so there is nothing to replay. Choose other steps."
     else:
-        message = "This session has no find or ask, so there is nothing to replay. Tools are never run again."
+        message = "This session has no find or ask of its own, so there is nothing to replay. Tools are never run again."
     return InvalidInput(message, code="nothing_to_replay")
 
 
@@ -116,6 +117,7 @@ def recorded(action: Action) -> Recorded:
         has_collection=action.session.collection_id is not None,
         has_retrieval=action.retrieval is not None,
         model=action.model,
+        is_copied=action.is_copied,
     )
 
 

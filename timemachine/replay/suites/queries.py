@@ -17,6 +17,7 @@ from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.memory.search.sessions import SessionQuery, sessions_matching
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.queries import HAPPENED_HERE
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
@@ -42,7 +43,9 @@ SELECT count(*) FROM tm_suite suite WHERE project_id = %(project)s AND (problem 
     WHERE due_at IS NOT NULL AND (status = 'failed' OR held <> '[]')
 ))
 """
-_HAS_STEPS: Final = Exists(Action.objects.filter(session=OuterRef("id"), kind__in=("find", "ask")))
+_HAS_STEPS: Final = Exists(
+    Action.objects.filter(HAPPENED_HERE, session=OuterRef("id"), kind__in=("find", "ask"))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,6 +116,8 @@ def _step(step: types.SideStep | None) -> str:
     failed = "error: " if step["error"] is not None else ""
     if step.get("not_asked"):
         failed = f"not asked, {step['not_asked']}: "
+    if step["copied"]:
+        failed = f"copied, {failed}" if failed else "copied: "
     return number + shortened(f"{failed}{step['label'] or spaced(step['kind'])}", _WHAT - len(number))
 
 

@@ -11,7 +11,10 @@ REPLAYED_KINDS = ("find", "ask")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """The facts of an action that decide its step. `within_ask`: a find inside an ask, which is replayed with that ask."""
+    """The facts of an action that decide its step.
+
+    `within_ask`: a find inside an ask, which is replayed with that ask. `is_copied`: it happened in another session.
+    """
 
     sequence: int
     kind: str
@@ -19,6 +22,7 @@ class Recorded:
     has_collection: bool
     has_retrieval: bool
     model: str | None
+    is_copied: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +36,10 @@ class Intent:
 
 
 def is_replayed(recorded: Recorded, options: ReplayOptions) -> bool:
-    """Return whether the action becomes a step of the replay."""
+    """Return whether the action becomes a step of the replay. A copied one does only if it is the step that was named."""
     if options.step is not None:
         return recorded.kind in REPLAYED_KINDS and recorded.sequence == options.step
-    if recorded.kind not in REPLAYED_KINDS or recorded.within_ask:
+    if recorded.kind not in REPLAYED_KINDS or recorded.within_ask or recorded.is_copied:
         return False
     if (recorded.kind == "ask" and options.skip_asks) or (recorded.kind == "find" and options.skip_finds):
         return False

@@ -63,7 +63,7 @@ def settings_of(grid: Grid) -> list[Setting]:
 def check_size(settings: int, steps: int) -> None:
     """Raise `InvalidInput` if the sweep would make too many finds, or none."""
     if not steps:
-        raise InvalidInput("This session has no find or ask to repeat.", code="nothing_to_replay")
+        raise InvalidInput("This session has no find or ask of its own to repeat.", code="nothing_to_replay")
     if settings * steps > MOST_FINDS:
         raise _wrong(
             f"{settings:,} settings at {steps:,} steps are {settings * steps:,} finds, but a sweep can make "

@@ -16,7 +16,7 @@ from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.recording.answering.pure.prompt import SYSTEM_PROMPT
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
@@ -143,7 +143,7 @@ def retry(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
 def _form(
     request: HttpRequest, session: Session, form: ReplayForm, *, estimated: EstimateOut | None = None
 ) -> HttpResponse:
-    counted = Action.objects.filter(session=session, kind__in=("find", "ask"))
+    counted = Action.objects.filter(HAPPENED_HERE, session=session, kind__in=("find", "ask"))
     return page(
         request,
         "replays/launch.html",
