@@ -31,6 +31,11 @@ CALL = [{"role": "assistant", "content": "Before."}, {"role": "user", "content":
             [("user", "Hm")],
         ),
         (
+            {"kind": "message", "role": "user", "output": "Hm", "significance": "decision", "copied": True},
+            "[3] user, copied, decision: Hm",
+            [("user", "Hm")],
+        ),
+        (
             {"kind": "message", "role": "user", "error": (None, "cut")},
             "[3] user: ! cut",
             [("user", "! cut")],

@@ -1,5 +1,6 @@
 """Steps that were copied from an earlier session: where they came from, and that no sum contains them."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -100,6 +101,14 @@ def test_costs_leave_copies_out(fork: Session) -> None:
     span = Span(since=date(2026, 11, 20), until=date(2026, 11, 21))
     found = costs(fork.project, CostQuery(span=span), "day")
     assert (found.sums.calls, found.sums.cost_usd, found.sums.input_tokens) == (1, Decimal("0.25"), 5)
+
+
+def test_a_copied_call_is_no_reason_of_an_unknown_cost(record: Record) -> None:
+    call = ActionDraft(kind="llm_call", model="acme:m", started_at=datetime(2026, 11, 20, tzinfo=UTC))
+    fork = record([replace(call, copied_from=copy_of("parent", 1)), call], key="unknown")
+    span = Span(since=date(2026, 11, 20), until=date(2026, 11, 20))
+    found = costs(fork.project, CostQuery(span=span), "day")
+    assert (found.sums.unknown_cost_calls, sum(found.unknown_reasons.values())) == (1, 1)
 
 
 def test_the_state_at_a_step_has_copied_messages_but_not_their_cost(fork: Session) -> None:

@@ -57,7 +57,7 @@ class KnownPattern:
 
 def similar_to_step(project: Project, place: str, *, kind: str = "") -> list[Similar]:
     """Return the patterns of other sessions that are similar to a step; `place` is `SESSION:STEP`. Empty if the
-    step has no error or question.
+    step has no error or question, or was copied: its original is no other occurrence.
 
     Raises `InvalidInput` for an invalid place, `NotFound` for an unknown session or step.
     """
@@ -70,7 +70,8 @@ def similar_to_step(project: Project, place: str, *, kind: str = "") -> list[Sim
             field="similar_to",
         )
     session = session_of(project, name)
-    statement = _error_or_question(action_of(session, sequence))
+    action = action_of(session, sequence)
+    statement = None if action.is_copied else _error_or_question(action)
     chosen = [] if statement is None or kind not in {"", statement[0]} else [statement]
     return _similar(project, chosen, apart_from=session.id)
 

@@ -224,7 +224,7 @@ def _tokens(action: Action, found: Mapping[int, Head], deleted: Deleted | None) 
     names = {name: getattr(action, name) for name in _TEXT_COLUMNS}
     try:
         error = (action.error_type, action.error_message)
-        turn = Turn(**names, **values, error=error, deleted=deleted)
+        turn = Turn(**names, **values, error=error, copied=action.is_copied, deleted=deleted)
         return count_tokens(paragraph(text_of_turn(turn)))
     except Unavailable:
         return None

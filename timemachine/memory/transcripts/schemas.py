@@ -117,6 +117,7 @@ class TurnOut(Schema):
     model: str | None
     significance: Significance | None
     importance: float | None
+    copied: bool
     tags: list[str]
     started_at: str | None
     duration_ms: float | None

@@ -1,5 +1,5 @@
 """Summarise a session as a frame of a collection, by a model or by quoting its most important turns, with
-references to its steps.
+references to its steps. Copied turns are in the summary of the session in which they happened.
 """
 
 from dataclasses import asdict, dataclass
@@ -34,6 +34,7 @@ from timemachine.recording.answering.models import SessionSummary
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import content_of, omission_mark, text_of
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
+from timemachine.recording.sessions.queries import HAPPENED_HERE
 
 TOKENS: Final = 6_000
 """How many tokens of the session a model gets: the most important turns that fit, in order."""
@@ -67,9 +68,9 @@ def summarise(
             field="collection",
         )
     check_name(name)
-    if not session.last_sequence:
+    if not session.actions.filter(HAPPENED_HERE).exists():
         raise InvalidInput(
-            f"The session {session.key} has no turns to summarise.", code="nothing_to_summarise"
+            f"The session {session.key} has no turns of its own to summarise.", code="nothing_to_summarise"
         )
     model = usable_model(session.project_id, use_model or EXTRACTIVE)
     made = _quoted(session, model) if model.provider == LOCAL else _written(session, model)
@@ -84,7 +85,11 @@ def summaries_of(session: Session) -> QuerySet[SessionSummary]:
 def _quoted(session: Session, model: ModelName) -> _Draft:
     """Return the beginnings of the most important turns, the latest among equals, in order."""
     erased = ErasedTurn.objects.filter(session=session).values("sequence")
-    weighed = Action.objects.filter(session=session).exclude(sequence__in=erased).annotate(now=IMPORTANCE)
+    weighed = (
+        Action.objects.filter(HAPPENED_HERE, session=session)
+        .exclude(sequence__in=erased)
+        .annotate(now=IMPORTANCE)
+    )
     best = weighed.order_by(F("now").desc(nulls_last=True), "-sequence").values_list("sequence", flat=True)
     chosen = sorted(best[: sentences_of(model)])
     found = rows(session.id, 0, session.last_sequence, chosen)
@@ -94,7 +99,7 @@ def _quoted(session: Session, model: ModelName) -> _Draft:
 
 def _written(session: Session, model: ModelName) -> _Draft:
     """Return the model's summary of the turns that fit."""
-    found = list(transcript_of(session, TurnFilter(budget=TOKENS)).turns())
+    found = list(transcript_of(session, TurnFilter(budget=TOKENS, own=True)).turns())
     prompt = summary_prompt(_lines(found))
     messages = (Message(role="system", content=SYSTEM_PROMPT), Message(role="user", content=prompt))
     request = ModelRequest(

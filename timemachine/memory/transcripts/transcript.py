@@ -38,6 +38,7 @@ from timemachine.recording.sessions.pure.turn_text import (
     paragraph,
     text_of,
 )
+from timemachine.recording.sessions.queries import HAPPENED_HERE
 
 MOST_COUNTED: Final = 2_000
 """How many turns are tokenized on request if no worker has done so, up to `MOST_BYTES` of text; others are
@@ -60,7 +61,7 @@ class TurnFilter:
     """A filter for turns: one value of each given field, at least this importance, and at most `budget` tokens in
     total.
 
-    `staying`: only turns that keep their importance when the steps up to this one are compressed.
+    `staying`: only turns that keep their importance when the steps up to this one are compressed. `own`: no copied turns.
     """
 
     significance: tuple[str, ...] = ()
@@ -70,11 +71,12 @@ class TurnFilter:
     min_importance: float | None = None
     budget: int | None = None
     staying: int | None = None
+    own: bool = False
 
     @property
     def condition(self) -> Q:
         """Return the condition on actions that have `weighed` and `now_significance`."""
-        found = Q()
+        found = HAPPENED_HERE if self.own else Q()
         found &= Q(now_significance__in=self.significance) if self.significance else Q()
         found &= Q(role__in=self.role) if self.role else Q()
         found &= Q(kind__in=self.kind) if self.kind else Q()

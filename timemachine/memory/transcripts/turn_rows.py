@@ -35,7 +35,7 @@ WHERE a.session_id = %(session)s AND a.sequence <= %(through)s
 """
 _OWN: Final = """
        a.id, a.session_id, a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, a.significance, a.importance, a.tags, a.started_at,
-       a.duration_ms, a.error_type, a.error_message,
+       a.duration_ms, a.error_type, a.error_message, a.copied_from IS NOT NULL AS copied,
        i.media_type AS given_as, i.data AS given, i.size AS given_size, o.media_type AS said_as, o.data AS said, o.size AS said_size
 """
 _PAYLOADS: Final = "LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id"
@@ -45,7 +45,7 @@ SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, {SIGNIFICAN
        {IMPORTANCE_SQL}, a.tags, a.started_at, a.duration_ms,
        a.error_type, left(a.error_message, %(longest)s::int), length(a.error_message),
        a.given_as, substring(a.given FOR %(longest)s::int), a.given_size, a.said_as, substring(a.said FOR %(longest)s::int), a.said_size,
-       e.erased_at, e.erased_by, e.reason, a.session_id
+       a.copied, e.erased_at, e.erased_by, e.reason, a.session_id
 FROM a LEFT JOIN tm_erased_turn e ON e.session_id = a.session_id AND e.sequence = a.sequence {JOINED}
 """  # noqa: S608
 _PAGE_OF: Final = f"""
@@ -93,6 +93,7 @@ class Row(NamedTuple):
             "model": turn.model,
             "significance": turn.significance,
             "importance": self.importance,
+            "copied": turn.copied,
             "tags": self.tags,
             "started_at": written(self.started_at),
             "duration_ms": self.duration_ms,
@@ -186,7 +187,22 @@ def _row(row: tuple[Any, ...], longest: int) -> Row:
         took,
         *rest,
     ) = row
-    error, message, long, given_as, given, given_size, said_as, output, said_size, at, by, reason, _ = rest
+    (
+        error,
+        message,
+        long,
+        given_as,
+        given,
+        given_size,
+        said_as,
+        output,
+        said_size,
+        copied,
+        at,
+        by,
+        reason,
+        _,
+    ) = rest
     turn = Turn(
         sequence=sequence,
         kind=kind,
@@ -199,6 +215,7 @@ def _row(row: tuple[Any, ...], longest: int) -> Row:
         input=None if given_as is None else _value(longest, given_as, given, given_size),
         output=None if said_as is None else _value(longest, said_as, output, said_size),
         error=(error and original(error), message and original(message)),
+        copied=copied,
         deleted=None if at is None else Deleted(at=at, by=by, reason=original(reason)),
     )
     cut = max(long or 0, given_size or 0, said_size or 0) > longest

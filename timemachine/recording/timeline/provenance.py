@@ -16,6 +16,7 @@ from timemachine.core.pure.postgres_text import is_plain
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.frames import MOST_HITS, FrameUses, frame_usage, sha256_of_put
 from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.queries import HAPPENED_HERE
 from timemachine.recording.timeline.step import FIRST_BYTES, Head, Passage, heads
 
 MOST_USES: Final = 20
@@ -219,8 +220,14 @@ def _is_whole(number: object, most: int) -> TypeIs[int]:
 
 
 def _steps_that_put(session: Session, hashes: Collection[str]) -> Mapping[str, PutAt]:
-    """Return the steps of the project whose output has one of these hashes: this session's first, else the earliest."""
-    elsewhere = Case(When(session=session, then=Value(0)), default=Value(1), output_field=IntegerField())
+    """Return the steps of the project whose output has one of these hashes: this session's first, else the earliest, else a
+    copy."""
+    place = Case(
+        When(~HAPPENED_HERE, then=Value(2)),
+        When(session=session, then=Value(0)),
+        default=Value(1),
+        output_field=IntegerField(),
+    )
     puts = Action.objects.filter(
         project_id=session.project_id,
         kind="put",
@@ -228,7 +235,7 @@ def _steps_that_put(session: Session, hashes: Collection[str]) -> Mapping[str, P
         output__media_type="application/json",
         output__sha256__in=hashes,
     )
-    found = puts.order_by("output_id", elsewhere, "id").distinct("output_id")
+    found = puts.order_by("output_id", place, "id").distinct("output_id")
     return {
         sha256: PutAt(session=where, session_name=None if where == session.id else name, sequence=sequence)
         for sha256, where, name, sequence in found.values_list(

@@ -17,7 +17,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.unknown_prices import NO_REASON
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
-from timemachine.recording.sessions.queries import IS_MODEL_CALL, UNKNOWN_COST
+from timemachine.recording.sessions.queries import HAPPENED_HERE, IS_MODEL_CALL, UNKNOWN_COST
 from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import TOOL_CALL, Cell, Row, Sums, dearest_first
@@ -135,7 +135,9 @@ def unknown_reasons(project: Project, query: CostQuery) -> dict[str, int]:
     conditions.pop("tag", None)
     agent = conditions.pop("agent", None)
     day = TruncDate(Coalesce("started_at", "recorded_at"), tzinfo=UTC)
-    found = Action.objects.filter(UNKNOWN_COST, session__in=sessions, **conditions).annotate(day=day)
+    found = Action.objects.filter(HAPPENED_HERE, UNKNOWN_COST, session__in=sessions, **conditions).annotate(
+        day=day
+    )
     found = found.filter(day__gte=query.span.since, day__lte=query.span.until).order_by()
     if agent:
         found = found.filter(Q(agent=agent) | Q(agent=None, session__agent=agent))

@@ -50,7 +50,7 @@ class Turn(NamedTuple):
     """The parts of a recorded step that are rendered. `input` and `output` are the recorded values, `error` is type and
     message.
 
-    A `deleted` turn has nothing else.
+    A `copied` turn happened in another session. A `deleted` turn has nothing else.
     """
 
     sequence: int
@@ -64,13 +64,15 @@ class Turn(NamedTuple):
     input: Any = None
     output: Any = None
     error: tuple[str | None, str | None] = (None, None)
+    copied: bool = False
     deleted: Deleted | None = None
 
 
 def text_of(turn: Turn) -> str:
-    """Return one step as text: number, speaker or action, significance unless it is `normal`, and content."""
+    """Return one step as text: number, speaker or action, `copied` if it is, significance unless it is `normal`, and content."""
     significance = f", {turn.significance}" if turn.significance not in {None, "normal"} else ""
-    return f"[{turn.sequence}] {who_of(turn)}{significance}: {content_of(turn)}"
+    copied = ", copied" if turn.copied else ""
+    return f"[{turn.sequence}] {who_of(turn)}{copied}{significance}: {content_of(turn)}"
 
 
 def messages_of(turn: Turn) -> list[dict[str, str]]:
