@@ -2,7 +2,7 @@
 
 The report counts steps, and each trajectory without its steps, which becomes a final `event`. A trajectory inside
 another one is a session of its own that branches from it. A step with `is_copied_context` was copied from an earlier
-trajectory; ATIF does not say which.
+trajectory. ATIF does not say which; Harbor's agents do, see `_earlier`.
 
 If a trajectory cost more than its steps state, the rest is on the final event, with the tokens of the calls that state no
 cost. These calls have no model, because their price is in the sum; model and metrics are in their metadata.
@@ -26,6 +26,7 @@ from timemachine.recording.importing.pure.drafts import (
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
+    count_at,
     dollars,
     list_at,
     model_name,
@@ -37,6 +38,7 @@ from timemachine.recording.importing.pure.values import (
     usage_of,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
+from timemachine.recording.sessions.pure.validation import key_of
 from timemachine.recording.sessions.pure.vocabulary import ROLES
 
 NAME: Final = "atif"
@@ -74,9 +76,11 @@ def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> 
     made_up = list_at(record_at(found, "agent", "extra"), "not_recorded")  # by our export: ATIF requires them
     agent = {name: value for name, value in record_at(found, "agent").items() if name not in made_up}
     ids = Ids()
+    named = _earlier(found)
+    earlier = outer if named and outer else named
     steps = [each for each in list_at(found, "steps") if reader.takes(each, "a step")]
     beyond = _cost_beyond(found, steps)
-    actions = [action for step in steps for action in _step(step, agent, ids)]
+    actions = [action for step in steps for action in _step(step, agent, ids, earlier)]
     if beyond is not None:
         actions = [_in_the_sum(action) if _has_no_cost(action) else action for action in actions]
     reader.use()
@@ -92,13 +96,13 @@ def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> 
             "notes": text_at(found, "notes"),
             "continued_trajectory_ref": text_at(found, "continued_trajectory_ref"),
         },
-        forked_from=outer,
+        forked_from=outer or earlier,
     )
 
 
 def _cost_beyond(found: JsonObject, steps: Sequence[JsonObject]) -> Decimal | None:
     """Return what the trajectory states to have cost beyond its own steps. None if it states no more, or if its sum has the
-    costs of copied steps or of the trajectories inside it, too."""
+    costs of copied steps or of other trajectories, too."""
     whole = _whole_cost(found)
     own, copied = (
         _sum_of_costs(
@@ -109,9 +113,26 @@ def _cost_beyond(found: JsonObject, steps: Sequence[JsonObject]) -> Decimal | No
         for copies in (False, True)
     )
     inner = _sum_of_costs(map(_whole_cost, list_at(found, "subagent_trajectories")))
-    if whole is None or whole <= own or whole - own in {copied, inner, copied + inner}:
+    if (
+        whole is None
+        or _has_other_sums(found)
+        or whole <= own
+        or whole - own in {copied, inner, copied + inner}
+    ):
         return None
     return whole - own
+
+
+def _has_other_sums(found: JsonObject) -> bool:
+    """Return whether the sums are also those of trajectories in other files: Harbor adds up the whole series, and the
+    sub-agents that steps refer to."""
+    results = (
+        each
+        for step in list_at(found, "steps")
+        for each in list_at(record_at(step, "observation"), "results")
+    )
+    refers = any(list_at(each, "subagent_trajectory_ref") for each in results)
+    return _number(found) is not None or (refers and not list_at(found, "subagent_trajectories"))
 
 
 def _sum_of_costs(costs: Iterable[Decimal | None]) -> Decimal:
@@ -137,7 +158,27 @@ def _in_the_sum(call: ActionDraft) -> ActionDraft:
     return replace(call, model=None, usage=None, metadata=known or None)
 
 
-def _step(step: JsonObject, agent: JsonObject, ids: Ids) -> list[ActionDraft]:
+def _earlier(found: JsonObject) -> str | None:
+    """Return the session that a trajectory of Harbor's agents continues.
+
+    A sub-agent names it as `parent_session_id`. A trajectory that continues after the context was summarised is
+    numbered, in its `session_id` as well (`Terminus2` in Harbor's source).
+    """
+    extra = record_at(found, "agent", "extra")
+    named = short_text_at(extra, "parent_session_id")
+    number = _number(found)
+    first, _, last = (short_text_at(found, "session_id") or "").rpartition("-cont-")
+    if named is None and number and first and last == f"{number}":
+        named = first if number == 1 else f"{first}-cont-{number - 1}"
+    return None if named is None else key_of(named, NAME)
+
+
+def _number(found: JsonObject) -> int | None:
+    """Return the place of a trajectory in a series of Harbor, from 1 on; None for the first one, and outside of a series."""
+    return count_at(record_at(found, "agent", "extra"), "continuation_index") or None
+
+
+def _step(step: JsonObject, agent: JsonObject, ids: Ids, earlier: str | None) -> list[ActionDraft]:
     """Return the actions of a step; the first one has the step as its `source`."""
     name = ids.claim(id_with_digest(f"step-{step.get('step_id')}"[:40], step))
     role = _role(step)
@@ -147,7 +188,7 @@ def _step(step: JsonObject, agent: JsonObject, ids: Ids) -> list[ActionDraft]:
         role=role,
         agent=short_text_at(agent, "name") if role == "agent" else None,
         started_at=moment(step.get("timestamp"), offset_missing=True),
-        copied_from=copy_of() if _is_copied(step) else None,
+        copied_from=copy_of(earlier) if _is_copied(step) else None,
     )
     called = role == "agent" and step.get("llm_call_count") != 0
     first = [_call(step, agent, base)] if called else []
@@ -253,7 +294,7 @@ def _parts(step: JsonObject, base: ActionDraft, *, whole: bool) -> Iterator[Acti
 
 def _rest(found: JsonObject, agent: JsonObject, actions: list[ActionDraft], ids: Ids) -> ActionDraft:
     """Return the final event: the trajectory without its steps. It has the tokens of the calls whose cost is in the sum of
-    the run; those of the run count only if no step of its own has any."""
+    the run; those of the run count only if no step of its own has any, and if they are only of this run."""
     rest = {name: value for name, value in found.items() if name not in {"steps", "subagent_trajectories"}}
     final = record_at(found, "final_metrics")
     own = [action for action in actions if action.copied_from is None]
@@ -264,7 +305,9 @@ def _rest(found: JsonObject, agent: JsonObject, actions: list[ActionDraft], ids:
         written=["total_completion_tokens"],
         cached=["total_cached_tokens"],
     )
-    is_counted = in_sum or any(action.usage or action.cost_usd is not None for action in own)
+    is_counted = (
+        in_sum or any(action.usage or action.cost_usd is not None for action in own) or _has_other_sums(found)
+    )
     return replace(
         system_event("trajectory", ids.claim(id_with_digest("trajectory", rest)), rest, rest),
         agent=short_text_at(agent, "name"),

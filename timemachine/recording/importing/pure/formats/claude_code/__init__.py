@@ -110,14 +110,14 @@ def _session(recorded_id: str, lines: Sequence[Line], owners: Mapping[str | None
 
 
 def _parent(recorded_id: str, lines: Sequence[Line], owners: Mapping[str | None, str]) -> str | None:
-    """Return the session that this one continues: that of its copied lines, or that of the line before its first."""
+    """Return the session that this one continues: that of its last copied line, or that of the line before its first."""
     copied = [origin[0] for line in lines if (origin := origin_of(line)) is not None]
     before = [
         owner
         for line in lines
         if (owner := owners.get(text_at(line.record, "parentUuid") or "")) and owner != recorded_id
     ]
-    return next(iter([*copied, *(key_of(each, NAME) for each in before)]), None)
+    return next(iter([*reversed(copied), *(key_of(each, NAME) for each in before)]), None)
 
 
 def _names(lines: Sequence[Line], actions: Sequence[ActionDraft]) -> list[str]:
