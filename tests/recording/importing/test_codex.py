@@ -95,6 +95,46 @@ def test_token_counts_belong_to_the_items_before_them() -> None:
     assert (found[-1].kind, found[-1].name) == ("event", "token_count")
 
 
+def counted(total: int, last: int) -> dict[str, Any]:
+    return tokens(total_token_usage={"input_tokens": total}, last_token_usage={"input_tokens": last})
+
+
+def test_tokens_without_items_are_a_call_of_their_own_and_of_no_other() -> None:
+    found = actions(
+        codex_line("session_meta", id="x", model_provider="openai"),
+        codex_line("turn_context", model="gpt-5"),
+        message("assistant", "a"),
+        counted(100, 100),
+        counted(100, 100),
+        counted(300, 200),
+        codex_line("compacted", message="short"),
+        codex_line("turn_context", model="gpt-6-sol"),
+        counted(700, 400),
+        message("assistant", "b"),
+        counted(710, 10),
+    )
+    calls = [each for each in found if each.kind == "llm_call"]
+    used = [(each.model, each.usage.input_tokens) for each in calls if each.usage]
+    assert used == [
+        ("openai:gpt-5", 100), ("openai:gpt-5", 200), ("openai:gpt-6-sol", 400), ("openai:gpt-6-sol", 10),
+    ]  # fmt: skip
+    assert [each.output is None for each in calls] == [False, True, True, False]
+    assert calls[1].source == counted(300, 200)
+
+
+def test_settings_name_the_model_if_no_turn_does() -> None:
+    settings = {"model": "gpt-5", "service_tier": "flex"}
+    found = actions(
+        codex_line("session_meta", id="x", model_provider="openai"),
+        codex_line("event_msg", type="thread_settings_applied", thread_settings=settings),
+        message("assistant", "a"),
+        codex_line("turn_context", model="gpt-5-codex"),
+        codex_line("event_msg", type="thread_settings_applied", thread_settings=settings),
+        message("assistant", "b"),
+    )
+    assert [each.model for each in found if each.kind == "llm_call"] == ["openai:gpt-5", "openai:gpt-5-codex"]
+
+
 def test_a_line_that_belongs_to_no_call_is_an_event() -> None:
     found = actions(codex_line("turn_context", model="x"), tokens(**TOKENS))
     assert [(each.kind, each.name) for each in found] == [("event", "turn_context"), ("event", "token_count")]

@@ -7,12 +7,13 @@ response_item         by the model: a child of its `llm_call`; by others: a `mes
     session_meta, compacted, and what no call used    an `event` named by its type
 
 A model call is a run of items that the model wrote, until something else came in between. Codex has written the
-tokens before these items (0.40) and after them. `source` holds the line, or a list if there are several.
+tokens before these items (0.40) and after them. A line with tokens of no item, such as those of a compaction, is a call of
+its own. `source` holds the line, or a list if there are several.
 """
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, tool_call, tool_result
 from timemachine.recording.importing.pure.formats.codex.items import CALLS, by_model
+from timemachine.recording.importing.pure.formats.codex.tokens import calls_without_items
 from timemachine.recording.importing.pure.values import (
     count_at,
     first_at,
@@ -83,7 +85,8 @@ def actions_of(lines: Sequence[Line], rollout: Rollout, ids: Ids) -> list[Action
     for line in lines:
         if line.number in repeats:
             repeated.setdefault(repeats[line.number], []).append(line)
-    calls = _calls(lines, rollout)
+    alone = calls_without_items(lines, rollout.usages)
+    calls = _calls(lines, replace(rollout, usages=_without(rollout.usages, alone)))
     taken = {line.number for call in calls for line in (*call.context, *call.tokens)}
     first = {call.items[0].number: call for call in calls}
     call_of = {line.number: call for call in calls for line in call.items}
@@ -98,6 +101,9 @@ def actions_of(lines: Sequence[Line], rollout: Rollout, ids: Ids) -> list[Action
         call = call_of.get(line.number)
         action = _action(line, ids.claim(f"line-{line.digest[:16]}"))
         sources = [line.record, *(each.record for each in repeated.get(line.number, []))]
+        if line.number in alone:
+            action = replace(action, kind="llm_call", layer="agent", role="agent", name=None, output=None)
+            action = _spending(action, line, rollout.usages[line.number], rollout)
         made.append(
             replace(
                 action,
@@ -106,6 +112,10 @@ def actions_of(lines: Sequence[Line], rollout: Rollout, ids: Ids) -> list[Action
             )
         )
     return made
+
+
+def _without(usages: Mapping[int, JsonObject], lines: Collection[int]) -> dict[int, JsonObject]:
+    return {number: counts for number, counts in usages.items() if number not in lines}
 
 
 def _calls(lines: Sequence[Line], rollout: Rollout) -> list[_Call]:
@@ -132,7 +142,8 @@ def _calls(lines: Sequence[Line], rollout: Rollout) -> list[_Call]:
 
 
 def contexts_of(lines: Iterable[Line]) -> dict[int, JsonObject]:
-    """Return, by line number, the context of the turn that a line belongs to, with the service tier, which settings change."""
+    """Return, by line number, the context of the turn that a line belongs to, with the service tier, which settings change. They
+    also name the model if no turn does."""
     context: JsonObject = {}
     found = {}
     for line in lines:
@@ -140,29 +151,39 @@ def contexts_of(lines: Iterable[Line]) -> dict[int, JsonObject]:
         if line.record["type"] == "turn_context":
             context = {_TIER: context.get(_TIER), **payload}
         elif payload.get("type") == "thread_settings_applied":
-            context = {**context, _TIER: record_at(payload, "thread_settings").get(_TIER)}
+            settings = record_at(payload, "thread_settings")
+            context = {"model": settings.get("model"), **context, _TIER: settings.get(_TIER)}
         found[line.number] = context
     return found
 
 
 def _call_action(call: _Call, name: str, rollout: Rollout) -> ActionDraft:
-    context = rollout.contexts.get(call.items[0].number, {})
-    parameters = {word: context[word] for word in _PARAMETERS if context.get(word) is not None}
-    if (tier := text_at(context, _TIER)) in _FAST:
-        parameters[_TIER] = _FAST[tier]
     held = sorted((*call.context, *call.tokens), key=lambda line: line.number)
-    return ActionDraft(
+    action = ActionDraft(
         kind="llm_call",
         id=name,
         layer="agent",
         role="agent",
         agent="codex",
         started_at=moment(call.items[0].record.get("timestamp")),
-        model=_model(short_text_at(context, "model"), rollout.provider),
-        parameters=parameters or None,
-        usage=_usage(rollout.usages[call.tokens[-1].number] if call.tokens else None),
         output={"content": [line.record["payload"] for line in call.items]},
         source=[line.record for line in held] or None,
+    )
+    counts = rollout.usages[call.tokens[-1].number] if call.tokens else None
+    return _spending(action, call.items[0], counts, rollout)
+
+
+def _spending(action: ActionDraft, line: Line, counts: JsonObject | None, rollout: Rollout) -> ActionDraft:
+    """Return the call with these tokens, and with the model and the parameters that the line is under."""
+    context = rollout.contexts.get(line.number, {})
+    parameters = {word: context[word] for word in _PARAMETERS if context.get(word) is not None}
+    if (tier := text_at(context, _TIER)) in _FAST:
+        parameters[_TIER] = _FAST[tier]
+    return replace(
+        action,
+        model=_model(short_text_at(context, "model"), rollout.provider),
+        parameters=parameters or None,
+        usage=_usage(counts),
     )
 
 

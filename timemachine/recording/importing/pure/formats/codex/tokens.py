@@ -4,7 +4,7 @@
 no call was made: to repeat the latest one, and at the beginning of a fork or sub-agent, with what the parent had used.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from timemachine.core.pure.json_types import JsonObject
@@ -57,3 +57,25 @@ def _difference(total: JsonObject, so_far: JsonObject) -> JsonObject:
     before = {name: count_at(so_far, name) or 0 for name in counts}
     started_over = any(count < before[name] for name, count in counts.items())
     return counts if started_over else {name: count - before[name] for name, count in counts.items()}
+
+
+def calls_without_items(lines: Sequence[Line], usages: Mapping[int, JsonObject]) -> frozenset[int]:
+    """Return the numbers of the lines that tell the tokens of a call of which there is no item, such as a compaction.
+
+    Where counts come after the items of their call, that is each count for which no item is left.
+    """
+    told = (by_model(line.record) for line in lines if by_model(line.record) or line.number in usages)
+    found = set()
+    is_open = is_waiting = False
+    for line in lines if next(told, False) else ():
+        if by_model(line.record):
+            is_waiting = is_waiting or not is_open
+            is_open = True
+        elif _is_count(line):
+            if line.number in usages and not is_waiting:
+                found.add(line.number)
+            is_waiting = is_waiting and line.number not in usages
+        elif line.record["type"] != "event_msg":
+            is_open = False
+            is_waiting = is_waiting and line.record["type"] != "turn_context"
+    return frozenset(found)
