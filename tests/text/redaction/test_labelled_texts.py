@@ -131,6 +131,12 @@ def test_names_of_users_and_hosts_are_withheld_only_if_that_is_switched_on(
     assert "machine" not in RULES.detect
 
 
+def test_a_long_value_of_letters_alone_is_read_in_linear_time() -> None:
+    begin = time.perf_counter()
+    assert findings_in(f"HF_TOKEN=hf_{'aBcDe' * 80}", RULES)
+    assert time.perf_counter() - begin < 5
+
+
 @pytest.mark.parametrize(
     "unit",
     [

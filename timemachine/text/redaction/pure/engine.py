@@ -5,7 +5,7 @@ With Python's own engine, one custom pattern or one recorded text could block a 
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import re2
@@ -21,7 +21,7 @@ Refused = re2.error
 """Raised by `custom` for a pattern that RE2 cannot parse, or that takes too much memory."""
 
 
-@lru_cache(maxsize=128)
+@cache
 def compiled(pattern: str) -> Any:
     """Compile one of our own expressions."""
     return _compiled(pattern, OUR_MEMORY, ignore_case=False)

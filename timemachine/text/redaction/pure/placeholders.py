@@ -23,7 +23,7 @@ _NAMED: Final = re.compile(
 _CALL: Final = re.compile(r"[A-Za-z_][\w.]*(?:\(|\[)")
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _WORD: Final = re.compile("[A-Za-z]+")
-_PLAIN_NAME: Final = re.compile(rf"(?i)(?:[a-z]+[_.-]?)*{_NAME}")
+_PLAIN_NAME: Final = re.compile(rf"(?i)(?:[a-z][a-z_.-]*)?{_NAME}")
 _COMMON: Final = frozenset(
     [
         "the",
