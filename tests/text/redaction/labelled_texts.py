@@ -39,9 +39,12 @@ class Figures:
         return len(self.alarms) / self.plain
 
 
-def figures(rules: Rules) -> Figures:
-    """Return what these rules find in the labelled texts, as texts and, where they are JSON, as values."""
-    labelled, plain = list(_lines("secrets.txt")), list(_lines("plain.txt"))
+def figures(rules: Rules, prefix: str = "") -> Figures:
+    """Return what these rules find in the labelled texts, as texts and, where they are JSON, as values.
+
+    The files whose names begin with `unseen_` were written by an author who did not know the rules.
+    """
+    labelled, plain = list(_lines(f"{prefix}secrets.txt")), list(_lines(f"{prefix}plain.txt"))
     missed = [text for text in labelled if any(_reads(value, text, rules) for value in _values(text))]
     alarms = [text for text in plain if any(redact_value(each, rules).touched for each in _values(text))]
     return Figures(secrets=len(labelled), missed=missed, plain=len(plain), alarms=alarms)
@@ -79,10 +82,11 @@ def _around(shown: str, text: str) -> bool:
 
 
 if __name__ == "__main__":
-    found = figures(RULES if len(sys.argv) == 1 else Rules(detect=tuple(sys.argv[1:])))
-    for kind, texts in (("missed", found.missed), ("false alarm", found.alarms)):
-        for each in texts:
-            print(f"{kind}: {each!r}")
-    print(
-        f"recall {found.recall:.1%} of {found.secrets}, false alarms {found.false_alarms:.1%} of {found.plain}"
-    )
+    for begin in ("", "unseen_"):
+        found = figures(RULES if len(sys.argv) == 1 else Rules(detect=tuple(sys.argv[1:])), begin)
+        for kind, texts in (("missed", found.missed), ("false alarm", found.alarms)):
+            for each in texts:
+                print(f"{kind}: {each!r}")
+        print(
+            f"{begin}recall {found.recall:.1%} of {found.secrets}, false alarms {found.false_alarms:.1%} of {found.plain}"
+        )

@@ -33,6 +33,14 @@ def test_the_built_in_profile_raises_at_most_as_many_false_alarms_as_the_documen
     assert len(reached.alarms) <= 6, reached.alarms
 
 
+def test_the_built_in_profile_keeps_finding_what_was_missing_in_texts_whose_author_did_not_know_the_rules() -> (
+    None
+):
+    found = figures(RULES, "unseen_")
+    assert (found.secrets, found.missed) == (171, [])
+    assert (found.plain, len(found.alarms)) == (97, 1), found.alarms
+
+
 def test_links_made_with_version_2_keep_withholding_what_they_withheld() -> None:
     before = figures(VERSION_2)
     assert (len(before.missed), len(before.alarms)) == (131, 18)

@@ -38,11 +38,11 @@ _MYSQL: Final = "mysql|mysql(?:dump|admin|import|show|check|binlog|pump|slap|sh)
 _LOGINS: Final = "docker|podman|nerdctl|buildah|skopeo|oras|crane|regctl|helm|az|oc|cf|ibmcloud|argocd|tsh|snyk|ngrok|jf|jfrog|pachctl"
 _DOCKER_PORT: Final = re.compile(r"[0-9.:\[\]]*:[0-9]+(?:/[a-z]+)?|33[0-9]{2}")
 _LONG: Final = (
-    r"(?:[a-z0-9]+[_-]){0,3}?(?:password|passwd|passphrase|passcode|pass|pwd|pw|token|secret|api[_-]?key|access[_-]?key|secret[_-]?key|auth[_-]?key"
-    r"|private[_-]?key|master[_-]?key|signing[_-]?key|encryption[_-]?key|client[_-]?secret|credentials?|storepass|keypass|bearer)"
+    r"(?:[a-z0-9]+[_-]){0,3}?(?:password|passwd|passphrase|passcode|pass|pwd|pw|token|secret|api[_-]?key|account[_-]?key|access[_-]?key|secret[_-]?key|auth[_-]?key"
+    r"|private[_-]?key|master[_-]?key|signing[_-]?key|encryption[_-]?key|client[_-]?secret|credentials?|(?:src|dest)?(?:storepass|keypass)|bearer)"
 )
 _NOT_PRIVATE: Final = r"(?i)(?:max|min|num|eos|bos|pad|unk|mask|sep|cls|stop|start|end|special|next|continuation|page|new|starting)[_-]?tokens?"
-_TELLING: Final = re.compile(r"(?i)pass(?:word|wd|phrase|code)?|pwd?|storepass|keypass")
+_TELLING: Final = re.compile(r"(?i)pass(?:word|wd|phrase|code)?|pwd?|(?:src|dest)?(?:storepass|keypass)")
 
 
 def _no_port(value: str) -> bool:
@@ -55,7 +55,7 @@ def _any(value: str) -> bool:
 
 TRIGGER: Final = (
     r"(?i)\b(?:curl|wget|https?|xh|mysql|mariadb|mycli|mydumper|xtrabackup|sshpass|login|redis|valkey|mongo|twine|sqlcmd|bcp|osql|unzip|zip|7z|7za|rar"
-    r"|mosquitto|ipmitool|ldap|openssl|keytool|jarsigner|smbclient|rpcclient|net|ab|htpasswd|rabbitmq|sqlplus|expdp|impdp|vault|cypher-shell|security"
+    r"|mosquitto|ipmitool|ldap|openssl|keytool|jarsigner|smbclient|winexe|rpcclient|net|ab|htpasswd|rabbitmq|sqlplus|expdp|impdp|vault|cypher-shell|security"
     r"|ssh-keygen|lftp|echo|printf|aws_secret_access_key|passwd|kinit|nmcli|wpa_passphrase|influx|psexec|cmdkey|wmic|x?freerdp|rclone)"
     rf"|-{_LONG}\b|<<<|chpasswd"
 )
@@ -99,7 +99,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     (
         _option(
-            "smbclient|rpcclient|smbmap|smbget|net|wbinfo|mount\\.cifs",
+            "smbclient|winexe|rpcclient|smbmap|smbget|net|wbinfo|mount\\.cifs",
             "-U",
             r"\s*[\"']?[^\s%\"']+%([^\s\"']{1,200})",
         ),
@@ -107,6 +107,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     (_option("security", "-[pPwk]"), _any),
     (r"(?i)\bx?freerdp[0-9]?\b[^\n|;&]*?\s/p:[\"']?([^\s\"']+)", _any),
+    (rf"\bcargo\s+login\s+(?:--registry(?:\s+|=)\S+\s+)?{VALUE}", _any),
+    (r"--pass(?:word)?-command(?:\s+|=)\\*[\"']echo\s+([^\s\"'\\]{1,200})", _any),
     (r"\brclone\s[^\n|;&]*?\spass(?:word)?\s+" + VALUE, _any),
     (r"\bhtpasswd\s+-[A-Za-z]*b[A-Za-z]*\s+[^\s-]\S*\s+\S+\s+" + VALUE, _any),
     (r"\bhtpasswd\s+-(?:[A-Za-z]*n[A-Za-z]*b|[A-Za-z]*b[A-Za-z]*n)[A-Za-z]*\s+\S+\s+" + VALUE, _any),

@@ -32,7 +32,7 @@ def _of_one_line(value: str) -> bool:
 SHORTEST_OF_VARIABLE: Final = 6
 TRIGGER: Final = (
     r"(?i)pass|pwd|secret|token|api[_.-]?key|access[_.-]?key|apikey|auth|_key\b|credential|securestring|identified|machine\b|[?&]sig=|\bsig=|\$(?:1|2[aby]|5|6|y|apr1|argon2)"
-    r"|jdbc:oracle|x-[a-z-]*key|cookie|:[0-9*]+:[^\s:]+:[^\s:]+:|//[^\s/@]+/|//[^\s/:@]+:[^\s/@]+@/|\bkey\b"
+    r"|jdbc:oracle|\.login\(|account\.key|x-[a-z-]*key|cookie|:[0-9*]+:[^\s:]+:[^\s:]+:|//[^\s/@]+/|//[^\s/:@]+:[^\s/@]+@/|\bkey\b"
 )
 """What a text has somewhere if any of the rules can match."""
 RULES: Final[tuple[Rule, ...]] = (
@@ -49,6 +49,10 @@ RULES: Final[tuple[Rule, ...]] = (
     (
         rf"(?i){_LINE}(?:[\w-]+[._-])+pass[ \t]*[:=][ \t]*([^\s\"'`(){{}}\[\]<>,;|&]{{3,200}}){_ENDS}",
         _of_one_line,
+    ),
+    (
+        rf"(?i){_LINE}pass:[ \t]+([^\s\"'`(){{}}\[\]<>,;|&]{{6,200}}){_ENDS}",
+        _of_sentence,
     ),
     (
         rf"(?i){_LINE}(?:pass[ \t]*=|(?:requirepass|masterauth)[ \t]+)[ \t]*([^\s\"'`(){{}}\[\]<>,;|&:=]{{6,200}}){_ENDS}",
@@ -80,6 +84,14 @@ RULES: Final[tuple[Rule, ...]] = (
     (rf"\b[A-Z0-9_]*(?:API_?KEY|SECRET(?:_KEY)?|TOKEN|ACCESS_KEY)=(?:{VALUE})", _of_variable),
     (
         rf"\b(?:ENV|ARG|set|SETX|setx|setenv)\s+[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD)\s+{VALUE}",
+        is_no_prose,
+    ),
+    (
+        rf"\b(?:ENV|ARG|set|SETX|setx|setenv)\s+[A-Z0-9_]*(?:API_?KEY|SECRET(?:_KEY)?|TOKEN|ACCESS_KEY)\s+{VALUE}",
+        _of_variable,
+    ),
+    (
+        r"(?i)\bvariable\s+\\*\"[^\"\n]*(?:password|passwd|secret|token|api_?key)[^\"\n]*\"\s*\{[^{}]*?\bdefault\s*=\s*\\*\"([^\"\n]{3,200}?)\\*\"",
         is_no_prose,
     ),
     (
@@ -156,9 +168,11 @@ RULES: Final[tuple[Rule, ...]] = (
         r"(?i)\bauth\s*=\s*(?:\w+\.)?(?:HTTP\w+Auth)?\(\s*[\"'][^\"'\n]*[\"']\s*,\s*[\"']([^\"'\n]{1,200})[\"']",
         is_filled_in,
     ),
+    (r"(?i)\.login\(\s*[\"'][^\"'\n]*[\"']\s*,\s*[\"']([^\"'\n]{1,200})[\"']", is_filled_in),
+    (r"\baccount\.key[\w.-]*\\*[\"']\s*,\s*\\*[\"']([A-Za-z0-9+/]{40,}={0,2})", is_filled_in),
     (r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]{1,200})[\"']", is_filled_in),
     (
-        r"(?i)\b(?:password|passwd|passphrase|pwd|api_?key|secret(?:_?key)?|auth_?token|access_?token|client_?secret)\\*[\"']?\]?\s*(?:=|:|=>|:=)\s*\\*[\"']([^\"'\\\n]{3,200})\\*[\"']",
+        r"(?i)\b(?:password|passwd|passphrase|pass|pwd|api_?key|secret(?:_?key)?|auth_?token|access_?token|client_?secret)\\*[\"']?\]?\s*(?:=|:|=>|:=)\s*\\*[\"']([^\"'\\\n]{3,200})\\*[\"']",
         is_no_prose,
     ),
 )

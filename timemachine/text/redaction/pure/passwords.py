@@ -1,9 +1,9 @@
-"""Passwords and keys by where they stand: arguments of commands, configuration, pieces of private keys."""
+"""Passwords and keys by where they stand: arguments of commands, configuration, pieces of private keys; and keys of vendors."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from timemachine.text.redaction.pure import arguments, assigned, key_pieces
+from timemachine.text.redaction.pure import arguments, assigned, key_pieces, vendors
 from timemachine.text.redaction.pure.engine import compiled, spans
 from timemachine.text.redaction.pure.placeholders import is_code
 
@@ -32,10 +32,11 @@ def _assigned_in(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _keys_in(text: str) -> Iterator[tuple[int, int, str]]:
-    if compiled(key_pieces.TRIGGER).search(text):
-        for what, expression in key_pieces.FORMS:
-            for start, end in spans(compiled(expression), text):
-                yield start, end, what
+    for trigger, forms in ((key_pieces.TRIGGER, key_pieces.FORMS), (vendors.ANY, vendors.FORMS)):
+        if compiled(trigger).search(text):
+            for what, expression in forms:
+                for start, end in spans(compiled(expression), text):
+                    yield start, end, what
 
 
 def arguments_in(text: str) -> Iterator[tuple[int, int, str]]:
