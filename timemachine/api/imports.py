@@ -31,7 +31,7 @@ def import_(
     If a session was deleted here before, it is imported again, and `deleted_before` says when it was deleted, by whom and why. Steps
     that were deleted stay deleted (`deleted_turns`).
 
-    The body can be compressed with gzip. It can have up to 512 MB, also decompressed.
+    The body can be compressed with gzip or Zstandard. It can have up to 512 MB, also decompressed.
 
     With `later`, and always above 64 MB, a worker imports the file: the response is 202 with `import_id`, and
     `GET /api/imports/{import_id}` returns the progress.

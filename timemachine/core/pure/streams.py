@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
+from timemachine.core.pure import zstandard
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 
 MOST_MEMBERS: Final = 20_000
-"""A gzip file can consist of several members (RFC 1952). An empty one takes 20 bytes but as long as a full one."""
+"""A gzip file can consist of several members (RFC 1952), a Zstandard file of several frames. An empty one takes 20 bytes
+or fewer but as long as a full one."""
 CUT_OFF: Final = b'\n{"cut off": "This file is incomplete; download it again."'
 """No JSON, JSON line or archive is valid with this at its end."""
 _BEGIN: Final = b"\x1f\x8b"
@@ -17,17 +19,19 @@ _PIECE: Final = 256 * 1024
 
 
 def unpacked(parts: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Return the parts of a file, unpacked if it is gzip. Raises `TooLarge` for more bytes than the limit, packed or
-    unpacked, and `InvalidInput` (`not_packed`) if the gzip data is damaged, cut off, or has too many members.
+    """Return the parts of a file, unpacked if it is gzip or Zstandard. Raises `TooLarge` for more bytes than the limit,
+    packed or unpacked, and `InvalidInput` (`not_packed`) if the packed data is damaged, cut off, or has too many members.
     """
     coming = _limited(parts, limit)
     first = b""
     for part in coming:
         first += part
-        if len(first) >= len(_BEGIN):
+        if len(first) >= len(zstandard.MAGIC):
             break
     whole = chain([first], coming) if first else coming
-    return _limited(_unpacked(whole), limit) if first.startswith(_BEGIN) else iter(whole)
+    if first.startswith(_BEGIN):
+        return _limited(_members(whole), limit)
+    return _limited(_frames(whole), limit) if first.startswith(zstandard.MAGIC) else iter(whole)
 
 
 def marked_if_cut_off(parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -51,7 +55,8 @@ def _limited(parts: Iterable[bytes], limit: int) -> Iterator[bytes]:
         yield part
 
 
-def _unpacked(parts: Iterable[bytes]) -> Iterator[bytes]:
+def _members(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the content of a gzip file."""
     members = 1
     member = zlib.decompressobj(_WINDOW)
     for part in parts:
@@ -62,17 +67,39 @@ def _unpacked(parts: Iterable[bytes]) -> Iterator[bytes]:
                     break
                 members += 1
                 if members > MOST_MEMBERS:
-                    raise _damaged(f"it has more than {MOST_MEMBERS:,} members; repack it as one")
+                    raise _damaged("gzip", f"it has more than {MOST_MEMBERS:,} members; repack it as one")
                 member = zlib.decompressobj(_WINDOW)
             try:
                 found = member.decompress(rest, _PIECE)
             except zlib.error as why:
-                raise _damaged("it is damaged and cannot be unpacked") from why
+                raise _damaged("gzip", "it is damaged and cannot be unpacked") from why
             rest = member.unused_data if member.eof else member.unconsumed_tail
             yield found
     if not member.eof:
-        raise _damaged("it is cut off: the gzip data has no end")
+        raise _damaged("gzip", "it is cut off: the gzip data has no end")
 
 
-def _damaged(why: str) -> InvalidInput:
-    return InvalidInput(f"This gzip file cannot be read: {why}.", code="not_packed")
+def _frames(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the content of a Zstandard file."""
+    frames = 1
+    frame = zstandard.decompressor()
+    for part in parts:
+        rest = part
+        while rest or not (frame.eof or frame.needs_input):
+            if frame.eof:
+                frames += 1
+                if frames > MOST_MEMBERS:
+                    raise _damaged("Zstandard", f"it has more than {MOST_MEMBERS:,} frames; repack it as one")
+                frame = zstandard.decompressor()
+            try:
+                found = frame.decompress(rest, _PIECE)
+            except zstandard.Error as why:
+                raise _damaged("Zstandard", "it is damaged and cannot be unpacked") from why
+            rest = frame.unused_data if frame.eof else b""
+            yield found
+    if not frame.eof:
+        raise _damaged("Zstandard", "it is cut off: its last frame has no end")
+
+
+def _damaged(packing: str, why: str) -> InvalidInput:
+    return InvalidInput(f"This {packing} file cannot be read: {why}.", code="not_packed")

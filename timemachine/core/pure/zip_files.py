@@ -6,7 +6,6 @@ deflate and Zstandard.
 """
 
 import stat
-import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,12 +15,8 @@ from mmap import mmap
 from pathlib import PurePosixPath
 from typing import Final
 
+from timemachine.core.pure import zstandard
 from timemachine.core.pure.errors import InvalidInput
-
-if sys.version_info >= (3, 14):
-    from compression import zstd  # pragma: no cover - coverage is measured with an older Python
-else:
-    from backports import zstd
 
 MOST_MEMBERS: Final = 20_000
 LARGEST_INFLATED: Final = 512 * 1024 * 1024
@@ -40,8 +35,6 @@ _LOCATOR_SIZE: Final = 20
 _LONGEST_COMMENT: Final = 65_535
 _CHUNK: Final = 256 * 1024
 _ZSTANDARD: Final = 93
-_LARGEST_WINDOW: Final = 27
-"""Power of two of the bytes that a Zstandard frame may make the reader hold; its own limit for files."""
 _COMPRESSIONS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD}
 _NAMES: Final = {
     1: "shrink",
@@ -115,7 +108,7 @@ class Archive:
         except (
             zipfile.BadZipFile,
             zlib.error,
-            zstd.ZstdError,
+            zstandard.Error,
             EOFError,
             RuntimeError,
             ValueError,
@@ -137,8 +130,7 @@ class Archive:
         packed = copy(member)  # zipfile reads this method from Python 3.14 on, and then without a limit
         packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
         del packed.CRC
-        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _LARGEST_WINDOW}
-        unpacked = zstd.ZstdDecompressor(options=options)
+        unpacked = zstandard.decompressor()
         checksum = 0
         with self._zip.open(packed) as opened:
             while not unpacked.eof:

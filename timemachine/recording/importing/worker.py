@@ -36,7 +36,7 @@ _PROGRESS_INTERVAL: Final = 1.0
 
 @contextmanager
 def received(parts: Iterable[bytes]) -> Iterator[Contents]:
-    """Yield the file that the parts make, unpacked if it is gzip; it is removed at the end of the block.
+    """Yield the file that the parts make, unpacked if it is gzip or Zstandard; it is removed at the end of the block.
 
     Raises `TooLarge` if it is, or unpacks to, more than `settings.MAX_IMPORT_BYTES`, and `InvalidInput`
     (`not_packed`).
