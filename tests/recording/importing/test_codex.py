@@ -256,3 +256,49 @@ def test_a_fork_imported_before_its_parent_is_linked_later(project: Project, how
     assert fork.parent is not None
     assert (fork.parent.key, fork.parent.project, fork.parent_key) == ("c0", project, None)
     assert elsewhere.parent is None
+
+
+def test_records_of_responses_are_the_tokens_of_their_items_and_counts_repeat_them() -> None:
+    def record(response: str, **usage: int) -> dict[str, Any]:
+        return codex_line("token_usage_record", 3, response_id=response, usage=usage)
+
+    found = actions(
+        codex_line("turn_context", model="gpt-5"),
+        message("assistant", "one"),
+        codex_line("world_state", full=True),
+        record("r1", input_tokens=7, cache_write_input_tokens=3),
+        tokens(last_token_usage={"input_tokens": 7}),
+        message("assistant", "two"),
+        record("r2", input_tokens=0),
+        record("compaction", input_tokens=9),
+        tokens(last_token_usage={"input_tokens": 9}),
+    )
+    calls = [each for each in found if each.kind == "llm_call"]
+    assert [(each.model, each.usage) for each in calls] == [
+        ("openai:gpt-5", Usage(input_tokens=7, cache_write_tokens=3)),
+        ("openai:gpt-5", None),
+        ("openai:gpt-5", Usage(input_tokens=9)),
+    ]
+    assert [each.name for each in found if each.kind == "event"] == [
+        "world_state", "token_count", "token_usage_record", "token_count",
+    ]  # fmt: skip
+
+
+def test_what_agents_write_to_each_other_is_a_message() -> None:
+    said, sealed, again = actions(
+        codex_line("inter_agent_communication", author="/root/helper", recipient="/root", content="Done."),
+        codex_line("inter_agent_communication", author="/root", content="", encrypted_content="x"),
+        item("agent_message", author="/root/helper", content=[{"type": "input_text", "text": "Done."}]),
+    )
+    assert (said.kind, said.role, said.agent, said.output) == ("message", "agent", "/root/helper", "Done.")
+    assert (sealed.agent, sealed.output["encrypted_content"]) == ("/root", "x")
+    assert (again.kind, again.output) == ("message", "Done.")
+
+
+def test_a_search_for_tools_is_a_call_with_its_result() -> None:
+    _, call, result = actions(
+        item("tool_search_call", call_id="k", arguments={"query": "calendar"}),
+        item("tool_search_output", call_id="k", tools=[{"name": "create"}]),
+    )
+    assert (call.kind, call.tool, call.input) == ("tool_call", "tool_search", {"query": "calendar"})
+    assert (result.kind, result.parent, result.output) == ("tool_result", call.id, [{"name": "create"}])

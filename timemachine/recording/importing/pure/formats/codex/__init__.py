@@ -2,7 +2,8 @@
 
 Every line is `{timestamp, type, payload}`. What the model read and wrote is `response_item`. `event_msg` repeats most
 of it for the screen; such a line becomes part of the action that it repeats. `actions` describes what each line
-becomes, `copies` which lines an earlier session wrote.
+becomes, `copies` which lines an earlier session wrote. The types of lines are those of
+https://github.com/openai/codex/blob/main/codex-rs/history/src/lib.rs; a line of a later type becomes an event.
 """
 
 import re
@@ -41,7 +42,7 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return the session of the file and the report about its lines. Raises `InvalidInput` if no line can be used."""
-    lines = reader.lines(_is_codex, "It has no `type` and `payload` of Codex.")
+    lines = reader.lines(_is_line, "It has no `type` and `payload` of Codex.")
     metas = [line.record["payload"] for line in lines if line.record["type"] == "session_meta"]
     meta = metas[0] if metas else {}
     begin, end = copied_lines(lines)
@@ -78,8 +79,11 @@ def read(reader: Reader) -> ParsedFile:
 
 
 def _is_codex(record: JsonObject) -> bool:
-    kind = record.get("type")
-    return isinstance(kind, str) and kind in _TYPES and isinstance(record.get("payload"), dict)
+    return _is_line(record) and record["type"] in _TYPES
+
+
+def _is_line(record: JsonObject) -> bool:
+    return isinstance(record.get("type"), str) and isinstance(record.get("payload"), dict)
 
 
 def _copied(action: ActionDraft, parent: str | None) -> ActionDraft:

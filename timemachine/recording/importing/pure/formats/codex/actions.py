@@ -4,6 +4,8 @@ response_item         by the model: a child of its `llm_call`; by others: a `mes
     turn_context          part of the next `llm_call`: the model and its parameters
     event_msg             part of the item it repeats; a `token_count` is the usage of its call, if it tells one
                           (`tokens`); others are `event`s
+    token_usage_record    the usage of its call
+    inter_agent_communication    a `message` of the agent that wrote it
     session_meta, compacted, and what no call used    an `event` named by its type
 
 A model call is a run of items that the model wrote, until something else came in between. Codex has written the
@@ -21,7 +23,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, tool_call, tool_result
 from timemachine.recording.importing.pure.formats.codex.items import CALLS, by_model
-from timemachine.recording.importing.pure.formats.codex.tokens import calls_without_items
+from timemachine.recording.importing.pure.formats.codex.tokens import RECORD, calls_without_items
 from timemachine.recording.importing.pure.values import (
     count_at,
     first_at,
@@ -39,7 +41,9 @@ from timemachine.recording.importing.pure.values import (
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
-_RESULTS = {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output"}
+_RESULTS = {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output", "tool_search_output"}
+_LETTERS = {"inter_agent_communication", "agent_message"}
+_BETWEEN_CALLS = {"session_meta", "response_item", "compacted", "inter_agent_communication", RECORD}
 _TIER = "service_tier"
 _FAST = {"fast": "priority"}
 """How earlier versions name the tier that they request."""
@@ -136,7 +140,8 @@ def _calls(lines: Sequence[Line], rollout: Rollout) -> list[_Call]:
         elif line.number in rollout.usages:
             last = calls[-1] if calls and not calls[-1].tokens and not waiting.context else waiting
             last.tokens = [*last.tokens, line]
-        elif line.number not in rollout.repeats and kind != "event_msg":
+            is_open = is_open and kind != RECORD
+        elif kind in _BETWEEN_CALLS:
             is_open = False
     return calls
 
@@ -221,10 +226,27 @@ def _action(line: Line, name: str) -> ActionDraft:
         return _item(base, kind, payload)
     if line.record["type"] == "event_msg":
         return _event(base, kind, payload)
-    return replace(base, name=line.record["type"], output=payload)
+    if line.record["type"] in _LETTERS:
+        return _letter(base, payload)
+    return replace(base, name=short_text(line.record["type"]), output=payload)
+
+
+def _letter(base: ActionDraft, payload: JsonObject) -> ActionDraft:
+    """Return what an agent wrote to another one. It can be encrypted."""
+    return replace(
+        base,
+        kind="message",
+        layer="agent",
+        role="agent",
+        agent=short_text_at(payload, "author") or base.agent,
+        name=None,
+        output=text_of_content(payload.get("content")) or payload,
+    )
 
 
 def _item(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
+    if kind in _LETTERS:
+        return _letter(base, payload)
     if kind == "message":
         return _message(base, payload)
     if kind == "reasoning":
@@ -235,7 +257,7 @@ def _item(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
             base,
             tool=short_text_at(payload, "name") or kind.removesuffix("_call"),
             call_id=short_text_at(payload, "call_id", "id"),
-            given=parsed_json(first_at(payload, "arguments", "input", "action")),
+            given=parsed_json(first_at(payload, "arguments", "input", "action", "revised_prompt")),
         )
     return _result(base, payload) if kind in _RESULTS else replace(base, output=payload)
 
@@ -264,7 +286,7 @@ def _thought(base: ActionDraft, output: Any) -> ActionDraft:
 
 
 def _result(base: ActionDraft, payload: JsonObject) -> ActionDraft:
-    output = parsed_json(payload.get("output"))
+    output = parsed_json(first_at(payload, "output", "tools"))
     code, took = _ended(output)
     refused = isinstance(output, dict) and output.get("success") is False
     failed = refused or bool(code)

@@ -6,7 +6,15 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.values import text_at
 
 CALLS: Final = frozenset(
-    {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "mcp_tool_call"}
+    {
+        "function_call",
+        "custom_tool_call",
+        "local_shell_call",
+        "web_search_call",
+        "mcp_tool_call",
+        "tool_search_call",
+        "image_generation_call",
+    }
 )
 
 

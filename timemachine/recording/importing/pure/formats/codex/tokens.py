@@ -1,16 +1,21 @@
-"""What each `token_count` line of a Codex rollout tells about one call.
+"""What each `token_count` or `token_usage_record` line of a Codex rollout tells about one call.
 
-`last_token_usage` is what the latest call used, `total_token_usage` the sum so far. Codex also writes such a line when
-no call was made: to repeat the latest one, and at the beginning of a fork or sub-agent, with what the parent had used.
+In a `token_count`, `last_token_usage` is what the latest call used, `total_token_usage` the sum so far. Codex also writes
+such a line when no call was made: to repeat the latest one, and at the beginning of a fork or sub-agent, with what the
+parent had used. Since August 2026 it writes a `token_usage_record` for each response; from the first of these on, a
+`token_count` only repeats them. Source: `TokenUsageRecord` in codex-rs/protocol/src/protocol.rs of openai/codex.
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
+from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.formats.codex.items import by_model
 from timemachine.recording.importing.pure.values import count_at, record_at
+
+RECORD: Final = "token_usage_record"
 
 
 def usages_of(lines: Sequence[Line], fork: Sequence[Line]) -> dict[int, JsonObject]:
@@ -22,8 +27,13 @@ def usages_of(lines: Sequence[Line], fork: Sequence[Line]) -> dict[int, JsonObje
     found = {}
     so_far: JsonObject = {}
     early, is_late = _before_first_item(fork), _comes_after_items(fork)
+    has_records = False
     for line in lines:
-        if not _is_count(line):
+        if line.record["type"] == RECORD:
+            has_records = True
+            if any((used := record_at(line.record["payload"], "usage")).values()):
+                found[line.number] = used
+        if has_records or not _is_count(line):
             continue
         total = record_at(line.record, "payload", "info", "total_token_usage")
         used = record_at(line.record, "payload", "info", "last_token_usage") or _difference(total, so_far)
@@ -71,10 +81,11 @@ def calls_without_items(lines: Sequence[Line], usages: Mapping[int, JsonObject])
         if by_model(line.record):
             is_waiting = is_waiting or not is_open
             is_open = True
-        elif _is_count(line):
+        elif (is_record := line.record["type"] == RECORD) or _is_count(line):
             if line.number in usages and not is_waiting:
                 found.add(line.number)
-            is_waiting = is_waiting and line.number not in usages
+            is_waiting = is_waiting and not is_record and line.number not in usages
+            is_open = is_open and not is_record
         elif line.record["type"] != "event_msg":
             is_open = False
             is_waiting = is_waiting and line.record["type"] != "turn_context"
