@@ -5,6 +5,7 @@ from typing import Any
 from tests.recording.importing.agents import run_samples as runs
 from tests.recording.importing.agents import samples as agents
 from tests.recording.importing.chats import export_samples as exports
+from tests.recording.importing.chats import log_samples as logs
 from tests.recording.importing.chats import samples as chats
 from tests.recording.importing.chats import span_samples as spans
 from tests.recording.importing.own_samples import OURS
@@ -221,6 +222,8 @@ SAMPLES: dict[str, list[bytes]] = {
         document(runs.OPENHANDS),
         lines(*runs.OPENHANDS),
         lines({"history": runs.OPENHANDS, "metrics": {"accumulated_cost": 1}}),
+        runs.SDK_ARCHIVE,
+        lines(*runs.SDK_EVENTS),
     ],
     "opencode": [document(agents.OPENCODE)],
     "otlp_json": [lines(OTLP_CHILD, OTLP_ROOT), document(OTLP_CHILD), lines(OTLP_CHILD, OTLP_CHILD)],
@@ -247,7 +250,13 @@ SAMPLES: dict[str, list[bytes]] = {
     "claude_ai": [document([exports.CLAUDE_AI]), exports.CLAUDE_AI_ARCHIVE],
     "phoenix": [lines(*spans.PHOENIX_ROWS), document(spans.PHOENIX_API)],
     "goose": [document(chats.GOOSE), lines(*chats.GOOSE_LINES)],
-    "autogen": [document(chats.AUTOGEN), document(chats.AUTOGEN_CHAT), document(chats.AUTOGEN_BY_AGENT)],
+    "autogen": [
+        document(chats.AUTOGEN),
+        document(chats.AUTOGEN_CHAT),
+        document(chats.AUTOGEN_BY_AGENT),
+        logs.LOG,
+        document(logs.ROWS),
+    ],
     "codex_older": [lines(*chats.CODEX_OLDER), document(chats.CODEX_OLDER_DOCUMENT)],
     "codex_exec": [lines(*chats.CODEX_EXEC), lines(*chats.CODEX_EXEC_EARLY)],
     "tau2_bench": [document(chats.TAU2), document(chats.TAU2_VOICE)],

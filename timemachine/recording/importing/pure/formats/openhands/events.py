@@ -156,12 +156,17 @@ def usage_of_run(usage: JsonObject) -> Usage | None:
         return None
     details, wrote = record_at(usage, "prompt_tokens_details"), record_at(usage, "completion_tokens_details")
     cached = count_at(details, "cached_tokens") if found.cached_tokens is None else found.cached_tokens
-    return replace(found, cached_tokens=cached, reasoning_tokens=count_at(wrote, "reasoning_tokens"))
+    reasoning = count_at(wrote, "reasoning_tokens")
+    return replace(
+        found,
+        cached_tokens=cached,
+        reasoning_tokens=count_at(usage, "reasoning_tokens") if reasoning is None else reasoning,
+    )
 
 
 def _observation(base: ActionDraft, event: JsonObject, state: State) -> ActionDraft:
     """Return the result of the call that caused it, or without a cause of the call before; else an event."""
-    kind = event["observation"]
+    kind = event.get("observation")
     call = state.calls.get(event["cause"]) if _is_key(event.get("cause")) else state.last_call
     failed = kind == "error"
     content = event.get("content")

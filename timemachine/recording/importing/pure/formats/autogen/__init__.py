@@ -3,7 +3,7 @@
 
 A message of 0.4 with `models_usage` is a model call of its agent with the message below it; its model is not recorded.
 The cost of a chat of 0.2 is on the final event. `chat_messages` holds a conversation once per partner and side, so each
-list is a session of its own.
+list is a session of its own. `log` reads what `runtime_logging` wrote.
 
 The report counts messages, and what else the file has. Source: autogen_agentchat/messages.py of microsoft/autogen and
 autogen/agentchat/ of ag2ai/ag2.
@@ -23,6 +23,7 @@ from timemachine.recording.importing.pure.drafts import (
     tool_call,
     tool_result,
 )
+from timemachine.recording.importing.pure.formats.autogen.log import is_logged, sessions_of
 from timemachine.recording.importing.pure.model_turns import speaker, thought, turn_or_parts
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
@@ -40,9 +41,7 @@ from timemachine.recording.importing.pure.values import (
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "autogen"
-TITLE: Final = (
-    "a run of AutoGen or AG2 (a JSON object with chat_history, chat_messages or messages, or .jsonl)"
-)
+TITLE: Final = "a run of AutoGen or AG2 (a JSON object with chat_history, chat_messages or messages, .jsonl, or a log of runtime_logging)"
 _NONE: Final = "It is no message of AutoGen."
 _CALLS: Final = "ToolCallRequestEvent"
 _RESULTS: Final = "ToolCallExecutionEvent"
@@ -53,7 +52,8 @@ def recognises(opening: Opening) -> bool:
     """Return whether it is a result of a chat, messages by agent, or has typed messages with a source."""
     found = opening.fields
     typed = [*opening.records, *opening.records_inside("messages")]
-    return _is_chat(found) or _is_by_agent(found) or any(map(_is_typed, typed))
+    logged = any(map(is_logged, opening.records))
+    return logged or _is_chat(found) or _is_by_agent(found) or any(map(_is_typed, typed))
 
 
 def read(reader: Reader) -> ParsedFile:
@@ -68,10 +68,14 @@ def read(reader: Reader) -> ParsedFile:
         name = "chat_history" if _is_chat(found) else "messages"
         rest = {word: value for word, value in found.items() if word != name}
         return reader.parsed([_session(found[name], rest, None, reader)])
-    messages = list(reader.records(_is_typed, _NONE))
-    if not messages:
+    records = list(reader.records(lambda each: _is_typed(each) or is_logged(each), _NONE))
+    messages = [each for each in records if not is_logged(each)]
+    sessions = sessions_of(filter(is_logged, records), reader)
+    if messages:
+        sessions.insert(0, _session(messages, {}, None, reader))
+    if not sessions:
         raise reader.refusal("it has no message of AutoGen.")
-    return reader.parsed([_session(messages, {}, None, reader)])
+    return reader.parsed(sessions)
 
 
 def _is_chat(record: JsonObject) -> bool:
@@ -142,7 +146,7 @@ def _message(message: JsonObject, ids: Ids, where: str) -> list[ActionDraft]:
 
 def _typed(message: JsonObject, ids: Ids, where: str) -> list[ActionDraft]:
     agent = short_text_at(message, "source")
-    role = "user" if agent == "user" else "agent"
+    role = "user" if agent == "user" else "agent" if agent else None
     base = ActionDraft(
         kind="event",
         id=ids.claim(where),
@@ -172,7 +176,7 @@ def _parts(kind: str, content: Any, base: ActionDraft) -> Iterator[ActionDraft]:
     elif kind == "ThoughtEvent":
         yield thought(base, content)
     elif kind.endswith("Message"):
-        yield replace(speaker(base.role or "agent", base), output=content)
+        yield replace(speaker("agent", base), role=base.role, output=content)
     else:
         yield replace(base, name=kind, output=content)
 
