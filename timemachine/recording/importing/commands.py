@@ -10,6 +10,8 @@ from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.copies import last_of, link_branches, with_copies
 from timemachine.recording.importing.exporting import AT_ONCE, exact
+from timemachine.recording.importing.growth import more_tokens
+from timemachine.recording.importing.joining import with_other_part
 from timemachine.recording.importing.linking import linked
 from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.pure.contents import Contents
@@ -112,7 +114,7 @@ def _within_limits(session: SessionDraft) -> SessionDraft:
 def _import_session(
     project: Project, draft: SessionDraft, format_name: str, by: str, progress: Progress
 ) -> ImportedSession:
-    draft = in_session_of_trace(project, draft, format_name)
+    draft = with_other_part(project, in_session_of_trace(project, draft, format_name), format_name)
     is_new = not Session.objects.filter(project=project, key=draft.key).exists()
     deleted = deleted_before(project, draft.key).first() if is_new else None
     copies = with_copies(project, draft, format_name)
@@ -134,7 +136,12 @@ def _import_session(
     draft = linked(session, draft)
     known = _already_recorded(session, draft) if draft.numbered else 0
     progress.done += known
-    actions = draft.actions if draft.traces is None else _with_settled_sums(session, draft.actions)
+    if draft.traces is not None:
+        actions = _with_settled_sums(session, draft.actions)
+    elif is_new or draft.numbered:
+        actions = draft.actions
+    else:
+        actions = (*draft.actions, *more_tokens(session, draft.actions))
     corrections = len(actions) - len(draft.actions)
     are_priced = draft.numbered or draft.traces is not None
     for start in range(known, len(actions), MOST_ACTIONS):

@@ -106,7 +106,8 @@ def test_an_archive_of_a_task_gives_each_answer_its_request() -> None:
     assert (failed.error_type, failed.error_message) == ("streaming_failed", "Overloaded")
     assert float(failed.cost_usd or 0) == 0.01
     assert actions[-1].name == "screen"
-    assert len(actions[-1].source) == len(CLINE_SCREEN) - 2
+    assert len(actions[-1].source) == len(CLINE_SCREEN) - 3
+    assert (actions[-2].name, float(actions[-2].cost_usd or 0)) == ("subagent_usage", 0.125)
 
 
 def test_without_times_requests_and_answers_are_paired_if_there_are_as_many() -> None:

@@ -161,6 +161,10 @@ def recorded(**usage: Any) -> dict[str, Any]:
             [recorded(input_tokens=3, output_tokens=9), recorded(input_tokens=4, output_tokens=9)],
             Usage(input_tokens=4, output_tokens=9, total_tokens=13),
         ),
+        (
+            [recorded(output_tokens=7, output_tokens_details={"thinking_tokens": 5})],
+            Usage(output_tokens=7, reasoning_tokens=5),
+        ),
         ([recorded(input_tokens=-1, output_tokens=True)], Usage()),
         ([recorded(input_tokens=1.5, output_tokens=2**31, cache_read_input_tokens="9")], Usage()),
     ],

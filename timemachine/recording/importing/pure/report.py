@@ -19,6 +19,19 @@ NAME_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One of the two files of a session. The key of a session begins with `begins`, which its files have in common.
+
+    `repeats`: all that this file has is in the other one in another form. Otherwise this is so except for the tokens and cost
+    of its model calls, and for calls that failed.
+    """
+
+    name: str
+    begins: str
+    repeats: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDraft:
     """A session to be recorded. `actions` are in the order in which they will be numbered.
 
@@ -30,6 +43,8 @@ class SessionDraft:
     their parent. `awaited_calls` are the ids that steps name as their parent because the call of a tool is in another file, with
     the metadata of the result of this call. `earlier_names` are the names that earlier imports of the session's files may have given it: such a name is
     replaced by `name`, a name that a person gave it here is not.
+
+    `part`: the tool writes each session to two files that do not name it, and this is one of them.
 
     `ids_are_global`: the tool copies steps into other sessions with the ids that they have, so a step with the same id is the same.
 
@@ -55,6 +70,7 @@ class SessionDraft:
     anchors: tuple[ActionDraft, ...] = ()
     awaited_calls: Mapping[str, JsonObject] = field(default_factory=dict)
     earlier_names: tuple[str, ...] = ()
+    part: Part | None = None
     ids_are_global: bool = False
     numbered: bool = False
     traces: tuple[str, ...] | None = None

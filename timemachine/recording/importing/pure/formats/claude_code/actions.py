@@ -346,6 +346,7 @@ def _usage(recorded: JsonObject) -> Usage:
         total_tokens=None if all_read is None or output is None else all_read + output,
         cached_tokens=read,
         cache_write_tokens=written,
+        reasoning_tokens=_tokens(record_at(recorded, "output_tokens_details"), "thinking_tokens"),
     )
 
 

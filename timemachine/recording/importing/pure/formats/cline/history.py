@@ -13,6 +13,7 @@ from timemachine.recording.importing.pure.formats.cline.tags import (
     result_in,
     without_task,
 )
+from timemachine.recording.importing.pure.joining import paired
 from timemachine.recording.importing.pure.model_turns import speaker, thought, turn_or_parts, written
 from timemachine.recording.importing.pure.values import (
     dollars,
@@ -97,20 +98,12 @@ def _role(message: JsonObject) -> str:
 
 
 def _paired(messages: Sequence[JsonObject], requests: Sequence[Request]) -> dict[int, Request]:
-    """Return the request of each answer by the answer's place: the latest one made before it, or if messages have no
-    times, the one at the same position if there are as many requests as answers."""
+    """Return the request of each answer by the answer's place."""
     places = [place for place, each in enumerate(messages, start=1) if each.get("role") == "assistant"]
-    times = {place: number(messages[place - 1].get("ts")) for place in places}
-    found: dict[int, Request] = {}
-    if all(time is None for time in times.values()):
-        if len(places) == len(requests):
-            found = dict(zip(places, requests, strict=True))
-    else:
-        remaining = list(reversed([each for each in requests if each.ts is not None]))
-        for place in places:
-            at = times[place]
-            while at is not None and remaining and (remaining[-1].ts or 0) <= at:
-                found[place] = remaining.pop()
+    answered = paired(
+        [number(messages[place - 1].get("ts")) for place in places], [each.ts for each in requests]
+    )
+    found = {places[answer]: requests[request] for answer, request in answered.items()}
     for request in found.values():
         request.answered = True
     return found

@@ -40,7 +40,7 @@ _CALLS: Final = {
     "use_subagents",
 }
 _RESULTS: Final = {"command_output", "mcp_server_response", "browser_action_result"}
-_PAID: Final = {"deleted_api_reqs", "subagent_usage"}
+PAID: Final = {"deleted_api_reqs", "subagent_usage"}
 _ERROR: Final = re.compile(r"error|_failed$|mistake_limit")
 
 
@@ -131,10 +131,14 @@ def screen_actions(shown: Sequence[JsonObject], ids: Ids) -> list[ActionDraft]:
     merged = {id(record) for request in requests.values() for record in request.records[1:]}
     made: list[ActionDraft] = []
     last_call: ActionDraft | None = None
-    for record in shown:
+    for place, record in enumerate(shown):
         if id(record) in merged:
             continue
         action = _action(record, requests.get(id(record)), ids)
+        if (
+            place == 0 and record.get("say") == "text"
+        ):  # earlier versions, and Roo Code, show the task like that
+            action = speaker("user", action)
         if action.kind == "tool_result" and last_call is not None:
             action = replace(action, parent=last_call.id, tool=last_call.tool)
         last_call = action if action.kind == "tool_call" else last_call
@@ -170,7 +174,7 @@ def _tool_or_event(base: ActionDraft, kind: str, text: Any) -> ActionDraft:
         return tool_call(base, tool=tool, call_id=None, given=given)
     if kind in _RESULTS:
         return tool_result(base, call_id=None, output=text)
-    if kind in _PAID:
+    if kind in PAID:
         stated = record_at(parsed_json(text))
         return replace(
             base, output=stated or text, usage=usage_stated(stated), cost_usd=dollars(stated.get("cost"))

@@ -19,6 +19,7 @@ _CALL: Final = re.compile(rf"<({'|'.join(_TOOLS)})>")
 _ARGUMENT: Final = re.compile(r"<(\w{1,40})>")
 _RESULT: Final = re.compile(r"\[(\w{1,60})(?: for '.{0,2000}?')?\] Result:\s*", re.DOTALL)
 _INJECTED: Final = ("<environment_details>", "# TODO LIST", "[TASK RESUMPTION]")
+_WHOLE_TASK: Final = re.compile(r"<(task|user_message)>(.*?)</\1>", re.DOTALL)
 _TASK: Final = re.compile(r"</?(?:task|user_message|user_input|feedback)(?: [^>]*)?>")
 
 
@@ -59,6 +60,12 @@ def result_in(text: str) -> tuple[str, str] | None:
 def is_injected(text: str) -> bool:
     """Return whether Cline added the text to what the user wrote."""
     return text.lstrip().startswith(_INJECTED)
+
+
+def inner_task(text: str) -> str:
+    """Return what is between the tags around a task, or the whole text if there are none."""
+    found = _WHOLE_TASK.search(text)
+    return found[2] if found else text
 
 
 def without_task(text: str) -> str:
