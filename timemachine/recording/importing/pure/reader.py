@@ -23,6 +23,8 @@ LOOKED_AT: Final = 1024 * 1024
 """Bytes of a file that decide its format."""
 _MOST_LINES: Final = 100
 _TOKEN: Final = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([{}\[\],:])|([^\s"{}\[\],:]+))', re.DOTALL)
+_SQLITE: Final = b"SQLite format 3\x00"
+_MOST_LISTED: Final = 5
 _CLOSING: Final = {"{": "}", "[": "]"}
 MOST_VALUES: Final = 20_000_000
 """Maximum number of JSON values per file: an empty list has two bytes but takes sixty in memory."""
@@ -84,18 +86,36 @@ def why_unreadable(data: Contents) -> str | None:
     if not data[:LOOKED_AT].strip():
         return "it is empty." if len(data) <= LOOKED_AT else "its first megabyte is blank."
     if is_zip(data):
-        Archive(data)
-        return None
+        return _what_is_in(Archive(data))
+    if data[: len(_SQLITE)] == _SQLITE:
+        return "it is an SQLite database. Export the session with its tool (Goose: `goose session export`, OpenCode: `opencode export`)."
     try:
         text = data[:LOOKED_AT].decode("utf-8-sig", "strict" if len(data) <= LOOKED_AT else "ignore")
     except UnicodeDecodeError:
         return "it is not UTF-8 text."
-    if text.lstrip()[:1] in _CLOSING and len(data) <= LOOKED_AT and "\n" not in text.strip():
+    if text.lstrip()[:1] in _CLOSING and len(data) <= LOOKED_AT and not _are_lines(text):
         try:
             parse_json(text)
         except InvalidInput as why:
-            return f"its JSON cannot be read: {why.message}"
+            return f"its JSON cannot be read: {_problem(why)}"
     return None
+
+
+def _are_lines(text: str) -> bool:
+    """Return whether the first line of a longer text is JSON, so that it is not a single document."""
+    first, _, rest = text.strip().partition("\n")
+    try:
+        parse_json(first)
+    except InvalidInput:
+        return False
+    return bool(rest)
+
+
+def _what_is_in(archive: Archive) -> str:
+    names = archive.names
+    listed = ", ".join(repr(name[:80]) for name in names[:_MOST_LISTED])
+    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
+    return f"it is a ZIP archive of no known format, with {listed or 'no files'}{more}. Unpack it and import the files in it."
 
 
 def _document(text: str) -> Any:
@@ -206,15 +226,15 @@ class Reader:
 
         The others are skipped; `otherwise` says why.
         """
-        for record in self._all_records(inside):
+        for place, record in self._all_records(inside):
             if isinstance(record, LineSkipped):
-                self.skip(record.reason)
+                self.skip(record.reason, line=record.line)
             elif not isinstance(record, dict):
-                self.skip("It is not an object.")
+                self.skip("It is not an object.", line=place)
             elif usable(record):
                 yield record
             else:
-                self.skip(otherwise)
+                self.skip(otherwise, line=place)
 
     def groups(
         self,
@@ -235,10 +255,12 @@ class Reader:
         """Count records that became an action or a part of one."""
         self._records += records
 
-    def skip(self, reason: str) -> None:
-        """Count a record that became no action."""
+    def skip(self, reason: str, *, line: int | None = None) -> None:
+        """Count a record that became no action. `line` is its place in the file, by default after those counted so far."""
         self._records += 1
-        self._skipped.append(LineSkipped.model_construct(line=self._records, reason=reason))
+        self._skipped.append(
+            LineSkipped.model_construct(line=self._records if line is None else line, reason=reason)
+        )
 
     def takes(self, record: Any, called: str) -> TypeGuard[JsonObject]:
         """Count a record, as used if it is an object, and return whether it is. `called` is what it should be: "a step"."""
@@ -278,21 +300,24 @@ class Reader:
         )
         return ParsedFile(sessions=all_sessions, report=report)
 
-    def _all_records(self, inside: str) -> list[Any]:
-        """Return the records of the file, and a `LineSkipped` for each line that cannot be read."""
+    def _all_records(self, inside: str) -> list[tuple[int, Any]]:
+        """Return the records of the file with their places, and a `LineSkipped` for each line that cannot be read."""
         try:
             value = self.document()
         except InvalidInput:
             lines = list(lines_of(self.data))
             if any(isinstance(each, Line) for each in lines[:2]):
-                return [each.record if isinstance(each, Line) else each for each in lines]
+                return [
+                    (each.number, each.record) if isinstance(each, Line) else (each.line, each)
+                    for each in lines
+                ]
             raise
         if isinstance(value, dict):
             value = list_at(value, inside) or [value]
         if not isinstance(value, list) or not value:
             raise self.refusal("it is JSON but not a list of records.")
         check_lines(len(value))
-        return value
+        return list(enumerate(value, start=1))
 
 
 def _problem(why: InvalidInput) -> str:

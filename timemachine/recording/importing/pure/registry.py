@@ -28,10 +28,10 @@ class Format:
 
 
 class NotATranscript(InvalidInput):
-    """A file in none of the formats. `short_message` does not list all of them."""
+    """A file in none of the formats, and why. `short_message` does not list all of them."""
 
-    def __init__(self, called: str) -> None:
-        self.short_message = f"{called} is not a transcript that can be imported."
+    def __init__(self, called: str, why: str | None = None) -> None:
+        self.short_message = f"{called} is not a transcript that can be imported{f': {why}' if why else '.'}"
         super().__init__(
             f"{self.short_message} Known formats: {', '.join(FORMATS)}.",
             code="unknown_format",
@@ -69,14 +69,7 @@ def detect_format(data: Contents, filename: str | None = None) -> str:
             code="unknown_format",
             known=matching,
         )
-    why = why_unreadable(data)
-    if why is None:
-        raise NotATranscript(called)
-    raise InvalidInput(
-        f"{called} is not a transcript that can be imported: {why}",
-        code="unknown_format",
-        known=list(FORMATS),
-    )
+    raise NotATranscript(called, why_unreadable(data))
 
 
 def choose_format(name: str | None, data: Contents, filename: str | None = None) -> str:

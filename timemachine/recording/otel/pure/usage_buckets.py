@@ -7,6 +7,7 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.usage import part_of
 from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.sessions.pure.draft import Usage
+from timemachine.recording.sessions.pure.validation import MOST_TOKENS
 
 _INPUT: Final = ("input", "input_tokens", "promptTokens", "prompt_tokens", "inputTokens")
 _OUTPUT: Final = ("output", "output_tokens", "completionTokens", "completion_tokens", "outputTokens")
@@ -84,4 +85,5 @@ def _others(counted: Attributes, word: str, base: Iterable[str]) -> list[int]:
 
 
 def _with(count: int | None, others: list[int]) -> int | None:
-    return count if not others else (count or 0) + sum(others)
+    whole = (count or 0) + sum(others)
+    return count if not others else whole if whole <= MOST_TOKENS else None

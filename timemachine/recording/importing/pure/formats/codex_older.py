@@ -15,7 +15,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, link_results, session_draft
 from timemachine.recording.importing.pure.formats.codex.actions import Rollout, actions_of
-from timemachine.recording.importing.pure.reader import Opening, Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader, opening_of
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import list_at, moment, record_at, short_text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -51,19 +51,14 @@ def read(reader: Reader) -> ParsedFile:
 
 
 def _records(reader: Reader) -> Iterator[JsonObject]:
-    if reader.data[:4096].lstrip()[:1] == b"{" and _is_document(found := _document(reader)):
-        for record in (found["session"], *found["items"]):
+    if _is_document(opening_of(reader.data).fields):
+        found = reader.json_object()
+        for record in (found.get("session"), *list_at(found, "items")):
             if reader.takes(record, "an item"):
                 yield record
         return
     for line in reader.lines(_is_usable, "It is neither a session, a state nor an item of Codex."):
         yield line.record
-
-
-def _document(reader: Reader) -> JsonObject:
-    """Return the whole file as one object, or an empty one if it consists of lines."""
-    found = reader.document_or_none()
-    return found if isinstance(found, dict) else {}
 
 
 def _is_document(found: JsonObject) -> bool:

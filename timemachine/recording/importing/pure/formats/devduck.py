@@ -90,7 +90,7 @@ def _events(data: bytes, reader: Reader, ids: Ids) -> list[ActionDraft]:
             reader.use()
             actions.append(_event(line.record, ids.claim(f"line-{line.digest[:16]}")))
         else:
-            reader.skip(line.reason)
+            reader.skip(line.reason, line=line.line)
     return actions
 
 

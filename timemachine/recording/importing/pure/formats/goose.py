@@ -43,6 +43,7 @@ NAME: Final = "goose"
 TITLE: Final = "a session of Goose (.json as exported, or .jsonl)"
 _CALLS: Final = frozenset({"toolRequest", "frontendToolRequest"})
 _ABOUT: Final = ("working_dir", "session_type", "schedule_id", "provider_name", "message_count")
+_ROLES: Final = {"user": "user", "assistant": "agent"}
 _MILLISECONDS_FROM: Final = 1e11
 
 
@@ -142,7 +143,7 @@ def _usage(head: JsonObject) -> Usage | None:
 
 
 def _message(message: JsonObject, ids: Ids, where: str) -> list[ActionDraft]:
-    role = "user" if message.get("role") == "user" else "agent"
+    role = _ROLES.get(text_at(message, "role") or "")
     hidden = record_at(message, "metadata").get("userVisible") is False
     created = message.get("created")
     unit = 1e-3 if isinstance(created, int | float) and created >= _MILLISECONDS_FROM else 1.0
@@ -150,7 +151,7 @@ def _message(message: JsonObject, ids: Ids, where: str) -> list[ActionDraft]:
         kind="event",
         layer="agent",
         role=role,
-        agent=None if role == "user" else "goose",
+        agent="goose" if role == "agent" else None,
         tags=("meta",) if hidden else (),
         started_at=moment_after_1970(created, seconds_each=unit),
     )
@@ -165,11 +166,11 @@ def _message(message: JsonObject, ids: Ids, where: str) -> list[ActionDraft]:
     ]
 
 
-def _blocks(blocks: list[Any], role: str, base: ActionDraft) -> Iterator[ActionDraft]:
+def _blocks(blocks: list[Any], role: str | None, base: ActionDraft) -> Iterator[ActionDraft]:
     for block in blocks:
         kind = text_at(block, "type") or "block"
         if kind == "text":
-            yield replace(speaker(role, base), output=block.get("text"))
+            yield replace(speaker("agent", base), role=role, output=block.get("text"))
         elif kind == "thinking":
             yield thought(base, block.get("thinking"))
         elif kind in _CALLS:

@@ -93,7 +93,9 @@ def _message_actions(message: JsonObject, ids: Ids) -> list[ActionDraft]:
     )
     parts = [each for each in list_at(message, "parts") if isinstance(each, dict)]
     if about.get("role") != "assistant":
-        return turn_or_parts(speaker("user", base), _parts(speaker("user", base), parts), ids)
+        is_user = about.get("role") == "user"
+        said = replace(speaker("user", base), role="user" if is_user else None)
+        return turn_or_parts(said, _parts(said, parts), ids)
     stem = replace(speaker("agent", base), agent=short_text_at(about, "agent", "mode") or _AGENT)
     tools = [each for each in parts if each.get("type") == "tool"]
     failure = record_at(about, "error")

@@ -80,7 +80,7 @@ def _prompts(found: JsonObject, ids: Ids) -> list[ActionDraft]:
 
 def _message(message: JsonObject, name: str) -> ActionDraft:
     speaker = short_text_at(message, "name", "role")
-    layer, role = "agent", "agent"
+    layer, role = "agent", "agent" if speaker else None
     if speaker in _TERMINALS:
         layer, role = "tool", "tool"
     elif speaker in {"human", "user"}:  # all others are agents; `user` is how one agent sees another
