@@ -1,4 +1,4 @@
-"""The table of what each format contains, in docs/importing.md, against the first sample of the format."""
+"""The table of what is read, in docs/importing.md: every cell against a small input for its row."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,25 +6,25 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.samples import SAMPLES
+from tests.recording.importing.table_inputs import DIALECTS, inputs_of
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
-EARLIER = {
-    "agentos", "atif", "claude_code", "codex", "dakera", "devduck", "inspect", "langfuse", "langsmith", "memvid",
-    "openai_chat", "otlp_json", "swe_agent", "tau_bench", "timemachine", "who_and_when",
-}  # fmt: skip
-"""Formats that the table does not describe: their samples do not have all that they can contain."""
-PAGE = Path(__file__).parents[3] / "docs" / "importing.md"
-HEAD = "| format | messages | tool calls | tokens | cost | sub-agents | times |"
+DOCS = Path(__file__).parents[3] / "docs"
+HEAD = "| format or dialect | messages | tool calls | tokens | cost | sub-agents | times | tested on a real file |"
+DESCRIPTIONS = "| format (`--format`) | tested with | imported as | not available |"
+OF_DIALECTS = "| dialect | call | around calls | tool | messages | tokens and cost |"
 
 
-def table() -> dict[str, list[str]]:
-    """The cells of each row by the name of its format."""
-    after = PAGE.read_text(encoding="utf-8").partition(HEAD)[2].strip().splitlines()[1:]
+def table(page: str, head: str) -> dict[str, list[str]]:
+    """The cells of each row of a table by its first cell."""
+    after = (DOCS / page).read_text(encoding="utf-8").partition(head)[2].strip().splitlines()[1:]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in after[: after.index("")]]
-    return {name.strip("`"): cells for name, *cells in rows}
+    return {name: cells for name, *cells in rows}
+
+
+ROWS = {name.strip("`").removeprefix("OTel: "): cells for name, cells in table("importing.md", HEAD).items()}
 
 
 def degree(values: Iterable[Any]) -> str:
@@ -37,13 +37,31 @@ def sub_agents(sessions: Iterable[SessionDraft], actions: Iterable[ActionDraft])
     """Sub-agents have sessions of their own, or are only named at steps."""
     if any(session.forked_from for session in sessions):
         return "yes"
-    named = {action.agent for action in actions if action.role == "agent" and action.agent}
+    acting = [action for action in actions if action.layer == "agent" and action.role in ("agent", None)]
+    named = {action.agent for action in acting if action.agent}
     tagged = any(tag.startswith(("agent:", "sidechain")) for action in actions for tag in action.tags)
     return "partly" if len(named) > 1 or tagged else "no"
 
 
-def contents(name: str) -> list[str]:
-    sessions = FORMATS[name].read(SAMPLES[name][0]).sessions
+def messages(actions: Iterable[ActionDraft], calls: Iterable[ActionDraft]) -> str:
+    """Messages are steps, or the input and output of calls, or only those of the run."""
+    if any(action.kind == "message" for action in actions):
+        return "yes"
+    if any(call.input is not None or call.output is not None for call in calls):
+        return "in calls"
+    around = [action for action in actions if action.kind == "event" and action.layer == "agent"]
+    return "partly" if any(each.input is not None or each.output is not None for each in around) else "no"
+
+
+def is_part_of_its_call(result: ActionDraft, actions: Iterable[ActionDraft]) -> bool:
+    """Whether call and result were recorded as one, with one time."""
+    calls = (each for each in actions if each.id == result.parent)
+    return result.kind == "tool_result" and result.source is None and any(call.started_at for call in calls)
+
+
+def contents(row: str) -> list[str]:
+    name, files = inputs_of(row)
+    sessions = [session for file in files for session in FORMATS[name].read(file).sessions]
     actions = [action for session in sessions for action in session.actions]
     calls = [action for action in actions if action.kind in {"llm_call", "ask"}]
     counted = [action for action in actions if action.kind not in {"llm_call", "ask"}]
@@ -56,19 +74,28 @@ def contents(name: str) -> list[str]:
         return "partly" if per_call == "no" and for_the_run else per_call
 
     return [
-        degree([any(action.kind == "message" for action in actions)]),
+        messages(actions, calls),
         degree(action.input is not None if action.kind == "tool_call" else action.parent for action in tools),
         of_calls("usage"),
         of_calls("cost_usd"),
         sub_agents(sessions, actions),
-        degree(action.started_at for action in spoken),
+        degree(action.started_at or is_part_of_its_call(action, actions) for action in spoken),
     ]
 
 
-def test_every_format_of_an_agent_has_a_row() -> None:
-    assert table().keys() == FORMATS.keys() - EARLIER
+def test_every_format_and_every_dialect_has_a_row() -> None:
+    dialects = {name.partition(", with")[0] for name in table("opentelemetry.md", OF_DIALECTS)}
+    assert DIALECTS.keys() == dialects
+    assert ROWS.keys() == FORMATS.keys() | dialects
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - EARLIER))
-def test_the_row_of_a_format_is_what_its_sample_contains(name: str) -> None:
-    assert table()[name] == contents(name)
+@pytest.mark.parametrize("row", ROWS)
+def test_the_row_is_what_its_input_contains(row: str) -> None:
+    assert ROWS[row][:-1] == contents(row)
+
+
+def test_the_table_and_the_descriptions_agree_on_what_was_tested_on_real_files() -> None:
+    described = {name: cells[0] for name, cells in table("importing.md", DESCRIPTIONS).items()}
+    for name in FORMATS:
+        (tested_with,) = [cell for row, cell in described.items() if f"(`{name}`)" in row]
+        assert ROWS[name][-1].startswith("yes") == tested_with.startswith("real"), name
