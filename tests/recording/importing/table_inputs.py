@@ -84,6 +84,62 @@ DIALECTS: dict[str, bytes] = {
         _TOOL,
         {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper"},
     ),
+    "Vercel AI SDK 7": trace(
+        {"gen_ai.operation.name": "invoke_agent"},
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "openai",
+            "gen_ai.request.model": "gpt-x",
+            "gen_ai.input.messages": _ASKED,
+            "gen_ai.output.messages": _SAID,
+            **_TOKENS,
+        },
+        _TOOL,
+    ),
+    "Anthropic's SDK and API": trace(
+        {"name": "agent.run"},
+        {
+            "name": "anthropic.messages",
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "claude-x",
+            **_TOKENS,
+        },
+        {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "weather"},
+    ),
+    "Google ADK": trace(
+        {"name": "invoke_agent desk", "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"},
+        {
+            "name": "call_llm",
+            "gen_ai.system": "gcp.vertex.agent",
+            "gen_ai.request.model": "gemini-x",
+            "gcp.vertex.agent.llm_request": '{"contents": [{"role": "user", "parts": [{"text": "Weather?"}]}]}',
+            "gcp.vertex.agent.llm_response": '{"content": {"role": "model", "parts": [{"text": "Sunny."}]}}',
+            **_TOKENS,
+        },
+        {
+            "name": "execute_tool weather",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "weather",
+            "gcp.vertex.agent.tool_call_args": '{"city": "Oslo"}',
+            "gcp.vertex.agent.tool_response": '{"sky": "sun"}',
+        },
+        {
+            "name": "invoke_agent helper",
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "helper",
+        },
+    ),
+    "LiteLLM": trace(
+        {
+            "name": "litellm_request",
+            "llm.request.type": "acompletion",
+            "gen_ai.request.model": "gpt-x",
+            "gen_ai.input.messages": _ASKED,
+            "gen_ai.output.messages": _SAID,
+            "gen_ai.cost.total_cost": 0.25,
+            **_TOKENS,
+        },
+    ),
     "Vercel AI SDK 5 and 6": trace(
         {"operation.name": "ai.generateText", "ai.operationId": "ai.generateText"},
         {

@@ -73,9 +73,12 @@ def contents(row: str) -> list[str]:
         for_the_run = any(getattr(action, field) is not None for action in counted)
         return "partly" if per_call == "no" and for_the_run else per_call
 
+    told = degree(
+        action.input is not None if action.kind == "tool_call" else action.parent for action in tools
+    )
     return [
         messages(actions, calls),
-        degree(action.input is not None if action.kind == "tool_call" else action.parent for action in tools),
+        "partly" if tools and told == "no" else told,
         of_calls("usage"),
         of_calls("cost_usd"),
         sub_agents(sessions, actions),

@@ -354,3 +354,19 @@ def test_the_details_and_costs_of_langfuse_in_a_span() -> None:
     )
     assert found.usage == Usage(input_tokens=9010, output_tokens=50, cached_tokens=9000)
     assert found.cost_usd == Decimal("0.75")
+
+
+def test_an_empty_object_of_the_adk_is_not_recorded() -> None:
+    hidden = {
+        "gen_ai.operation.name": "execute_tool",
+        "gcp.vertex.agent.llm_request": "{}",
+        "gcp.vertex.agent.llm_response": "{}",
+    }
+    shown = {
+        "gcp.vertex.agent.tool_call_args": '{"city": "Oslo"}',
+        "gcp.vertex.agent.tool_response": '{"sky": "sun"}',
+    }
+    found = draft_of(span(hidden))
+    assert (found.input, found.output) == (None, None)
+    found = draft_of(span(hidden | shown))
+    assert (found.input, found.output) == ({"city": "Oslo"}, {"sky": "sun"})

@@ -45,6 +45,8 @@ _OUT: Final = (
     "final_result",
     "response_data",
 )
+_ADK_IN: Final = ("gcp.vertex.agent.tool_call_args", "gcp.vertex.agent.llm_request")
+_ADK_OUT: Final = ("gcp.vertex.agent.tool_response", "gcp.vertex.agent.llm_response")
 
 
 def input_of(span: Span, attributes: Attributes) -> Any:
@@ -64,7 +66,7 @@ def input_of(span: Span, attributes: Attributes) -> Any:
             for each in span.events
             if each.name in _INPUT_EVENTS
         ]
-        or attributes.value(*_IN)
+        or _first(attributes, _IN, _ADK_IN)
     )
 
 
@@ -83,7 +85,15 @@ def output_of(span: Span, attributes: Attributes) -> Any:
     if messages:
         text = _only_text(messages)
         return messages if text is None else text
-    return attributes.value(*_OUT)
+    return _first(attributes, _OUT, _ADK_OUT)
+
+
+def _first(attributes: Attributes, names: Sequence[str], of_adk: Sequence[str]) -> Any:
+    """Return the first value. Google's ADK writes an empty object for what a span does not have, or may not show."""
+    found = attributes.value(*names)
+    if found is not None:
+        return found
+    return next((value for name in of_adk if (value := attributes.value(name))), None)
 
 
 def _details(span: Span) -> Attributes:

@@ -161,7 +161,7 @@ def _rest_of_calls(
     state: JsonObject, models: Sequence[JsonObject], actions: Sequence[ActionDraft], ids: Ids
 ) -> ActionDraft:
     """Return the final event: what the responses cost that no event names, and their tokens."""
-    stated = [cost for each in models if (cost := dollars(each.get("accumulated_cost"))) is not None]
+    stated = [cost for each in models if (cost := cost_stated(each)) is not None]
     known = sum((each.cost_usd for each in actions if each.cost_usd is not None), Decimal(0))
     whole = sum(stated, Decimal(0))
     rest: dict[str, int] = {}

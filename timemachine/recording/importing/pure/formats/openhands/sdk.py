@@ -76,7 +76,9 @@ def responses_in(metrics: JsonObject) -> dict[str, Response]:
         for each in list_at(metrics, "response_latencies")
         if (name := text_at(each, "response_id"))
     }
-    spent = [dollars(record_at(each).get("cost")) for each in costs] if len(costs) == len(usages) else []
+    spent = (
+        [dollars(record_at(each).get("cost")) or None for each in costs] if len(costs) == len(usages) else []
+    )
     return {
         name: Response(
             model=model_name(short_text_at(each, "model")),
