@@ -47,7 +47,7 @@ def test_a_packed_file_is_read_like_the_original_and_refused_if_cut_off(
         (b"\n\n", "it is empty"),
         (b"\x00\x01\x02\xff" * 9, "not UTF-8 text"),
         (b"SQLite format 3\x00" + bytes(80), "SQLite database"),
-        (b'{\n "title": "a",\n "text": \n', "line 3"),
+        (b'{\n "title": "a",\n "text": ', "line 3"),
         (b'{"title": "a"', "line 1, character 14"),
         (archive({"a.txt": b"a", "b.txt": b"b"}), "'a.txt', 'b.txt'"),
         (archive({f"{number}.txt": b"a" for number in range(9)}), "and 4 more"),
