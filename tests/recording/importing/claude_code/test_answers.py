@@ -1,6 +1,7 @@
 """Claude Code answers as model calls: blocks, usage, and synthetic answers."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -50,6 +51,16 @@ def test_an_answer_over_several_lines_is_one_model_call_with_a_child_for_each_bl
     assert {each.parent for each in (thought, text_block, tool)} == {"a1"}
     assert {each.duration_ms for each in (call, thought, text_block, tool)} == {None}
     assert [each.source for each in (thought, text_block, tool)] == [None, None, None]
+
+
+def test_the_cost_that_earlier_versions_stated_is_kept_once() -> None:
+    call, *_ = actions_of(
+        answer(text("a"), costUSD=0.0125),
+        answer(text("b"), uuid="a2", costUSD=0.0125),
+        answer(CALL, uuid="a3"),
+    )
+    assert call.cost_usd == Decimal("0.0125")
+    assert actions_of(answer(text("a"), costUSD=0))[0].cost_usd is None
 
 
 @pytest.mark.parametrize(

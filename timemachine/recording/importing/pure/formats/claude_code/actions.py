@@ -6,7 +6,8 @@
     any other line        an `event` named by its type
 
 Claude Code writes one answer over several lines, about one line per block, all with the same `message.id`. The usage
-grows from line to line because it is written while the answer streams in.
+grows from line to line because it is written while the answer streams in. Early versions wrote the cost of the answer
+to each of its lines, as `costUSD`.
 
 Steps of sub-agents are under the call that started them. The prompt of a sub-agent is by the agent, not by the user. Steps of
 turns that the user went back behind have the tag `rewound`, prompts that were typed ahead the tag `queued`.
@@ -38,6 +39,7 @@ from timemachine.recording.importing.pure.formats.claude_code.sub_agents import 
     under_their_calls,
 )
 from timemachine.recording.importing.pure.values import (
+    dollars,
     list_at,
     moment,
     record_at,
@@ -304,6 +306,9 @@ def _call_action(call: _Call, stem: ActionDraft) -> ActionDraft:
         metadata=_ids_of_answer(call.lines[0].record),
         usage=None if usage is None else _usage(usage),
         parameters=price_conditions(usage) or None,
+        cost_usd=next(
+            filter(None, (dollars(line.record.get("costUSD")) for line in reversed(call.lines))), None
+        ),
         output={"content": blocks, "stop_reason": stop_reasons[-1] if stop_reasons else None},
         error_type=None if failure is None else text_at(failure, "error") or "api_error",
         error_message=None if failure is None else text_of_content(blocks),
