@@ -2,10 +2,17 @@
 --
 -- Dollars and tokens stay null until a value is known: null means "not recorded", and 0 means that it cost nothing.
 -- Copied actions (`copied_from`) happened in another session: bins count how many there are, and nothing else counts them.
+-- Corrections take back what another action had counted: they are in the sums of tokens and dollars, and are no steps.
 
 -- SHA-256 and not MD5, because Postgres refuses MD5 where only approved algorithms run.
 CREATE FUNCTION tm_short_key(what jsonb) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT encode(substring(sha256(convert_to(what::text, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid
+$$;
+
+-- Whether an action is a correction; only corrections have numbers below zero.
+CREATE FUNCTION tm_is_correction(input_tokens bigint, output_tokens bigint, cost_usd numeric) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(least(input_tokens, output_tokens, cost_usd) < 0, false)
 $$;
 
 -- What usage and latencies need of an action. `agent` is the session's if the action has none.
@@ -31,7 +38,7 @@ BEGIN
         a.agent,
         a.model,
         a.tool,
-        count(*),
+        count(*) FILTER (WHERE NOT tm_is_correction(a.input_tokens, a.output_tokens, a.cost_usd)),
         count(*) FILTER (WHERE a.failed),
         count(a.duration_ms),
         coalesce(sum(a.duration_ms), 0),
@@ -87,7 +94,7 @@ BEGIN
         (a.sequence - 1) / 100,
         a.kind,
         count(*),
-        count(a.copied_from),
+        count(*) FILTER (WHERE NOT a.here OR tm_is_correction(a.input_tokens, a.output_tokens, a.cost_usd)),
         count(*) FILTER (WHERE a.here AND (a.error_type IS NOT NULL OR a.error_message IS NOT NULL)),
         count(a.duration_ms) FILTER (WHERE a.here),
         coalesce(sum(a.duration_ms) FILTER (WHERE a.here), 0),

@@ -38,11 +38,13 @@ def times(number: int, name: str) -> str:
 
 
 def money(dollars: Decimal | float) -> str:
-    """Format US dollars: `$4.10`; `$0.021` (three significant digits below ten cents); `$0`."""
+    """Format US dollars: `$4.10`; `$0.021` (three significant digits below ten cents); `$0`; `-$4.10`."""
     amount = Decimal(str(dollars))
     if amount == 0:
         return "$0"
-    if abs(amount) >= _SMALLEST_IN_CENTS:
+    if amount < 0:
+        return f"-{money(-amount)}"
+    if amount >= _SMALLEST_IN_CENTS:
         return f"${amount:,.2f}"
     whole, _, cents = f"{amount:.{2 - amount.adjusted()}f}".partition(".")
     return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"

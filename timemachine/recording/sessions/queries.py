@@ -30,6 +30,9 @@ HAPPENED_HERE_SQL: Final = "a.copied_from IS NULL"
 """The same in plain SQL over `tm_action a`."""
 FAILED: Final = HAPPENED_HERE & (Q(error_type__isnull=False) | Q(error_message__isnull=False))
 """Actions that recorded an error, and not copies of such."""
+IS_CORRECTION: Final = Q(input_tokens__lt=0) | Q(output_tokens__lt=0) | Q(cost_usd__lt=0)
+"""Events that take back what was counted twice (`vocabulary.CORRECTION`). They are in sums of tokens and dollars and are counted
+as no steps."""
 IS_MODEL_CALL: Final = Q(model__isnull=False) | Q(kind__in=MODEL_CALLS)
 UNKNOWN_COST: Final = Q(cost_usd=None) & (
     Q(model__isnull=False)

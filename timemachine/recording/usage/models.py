@@ -44,8 +44,8 @@ class Counted(models.Model):
 class Bin(Counted):
     """The actions of one kind among `BIN` steps of a session.
 
-    `number` counts them all. `copied` of them happened in another session: they are in `number` and `folded`, and in no
-    other count. `folded` of them are inside an ask, find or put that a timeline collapses (`recording.timeline.pure.nesting`).
+    `number` counts them all. `copied` of them are no steps of the session: those that happened in another session are only
+    in `number` and `folded`, corrections also in the sums. `folded` of them are inside an ask, find or put that a timeline collapses (`recording.timeline.pure.nesting`).
     `first` and `last` are their earliest start and latest end, None if no time was recorded.
     """
 

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE, UNKNOWN_COST
+from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE, IS_CORRECTION, UNKNOWN_COST
 from timemachine.recording.usage.models import BIN, Bin, FirstUse
 from timemachine.recording.usage.pure.figures import Sums
 from timemachine.recording.usage.pure.totals import Totals, fold
@@ -33,9 +33,9 @@ OF_COUNTS: Final = {
 }
 """What `sums_of` reads, aggregated from rows of `Counted`."""
 OF_BINS: Final = OF_COUNTS | {"steps": Sum(F("number") - F("copied"))}
-"""The same, aggregated from bins, which also count copies."""
+"""The same, aggregated from bins, which also count copies and corrections."""
 OF_ACTIONS: Final = {
-    "steps": Count("id"),
+    "steps": Count("id", filter=~IS_CORRECTION),
     "with_time": Count("duration_ms"),
     "took": Sum("duration_ms"),
     "failed": Count("id", filter=FAILED),
@@ -107,12 +107,12 @@ def sums_of(row: Mapping[str, Any]) -> Sums:
 
 
 def _sum_by_kind(rows: Iterable[Any]) -> Totals:
-    counted = [row for row in rows if row["steps"]]
-    return fold(_totals(row) for row in sorted(counted, key=lambda row: KINDS.index(row["kind"])))
+    return fold(_totals(row) for row in sorted(rows, key=lambda row: KINDS.index(row["kind"])))
 
 
 def _totals(row: Any) -> Totals:
-    return Totals(**_counts(row), kinds={row["kind"]: row["steps"]}, first=row["began"], last=row["ended"])
+    kinds = {row["kind"]: row["steps"]} if row["steps"] else {}
+    return Totals(**_counts(row), kinds=kinds, first=row["began"], last=row["ended"])
 
 
 def _counts(row: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,5 +1,7 @@
 """Sums of agents do not count again with those of their calls, in whatever order and requests the spans arrive."""
 
+import json
+from datetime import date
 from decimal import Decimal
 from itertools import permutations
 from typing import Any
@@ -11,10 +13,18 @@ from tests.api.conftest import Program
 from tests.recording.otel.spans.test_decoding import as_json, request
 from tests.recording.otel.traces.conftest import Exporter
 from tests.recording.otel.traces.test_sessions_of_traces import made
+from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
+from timemachine.memory.patterns.models import PatternStep
+from timemachine.memory.patterns.reader import read_new_steps
 from timemachine.recording.importing.commands import import_file
+from timemachine.recording.importing.exporting import export_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.totals import summary_of
+from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter
+from timemachine.recording.timeline.totals import summary_of, totals_by
+from timemachine.recording.usage.costs import CostQuery, costs
+from timemachine.recording.usage.pure.span import Span as Days
+from timemachine.recording.usage.queries import totals_of, totals_through
 
 pytestmark = pytest.mark.django_db
 SPENT: Any = {
@@ -167,6 +177,53 @@ def test_one_tool_call_is_counted_although_its_server_recorded_it_too(exporter: 
     for span in (weather(3, 2, "tools/call weather"), weather(2, 1, "execute_tool weather")):
         exporter.send(span)
     assert summary_of(Session.objects.get()).tools == {"weather": 1}
+
+
+def test_a_correction_is_no_step_in_totals_costs_and_patterns(exporter: Exporter, project: Project) -> None:
+    exporter.send(agent())
+    exporter.send(call(2, 1))
+    session = Session.objects.get(key="talk")
+    assert session.last_sequence == 3
+    assert summary_of(session).kinds == {"event": 1, "llm_call": 1}
+    assert totals_through(session, 3) == totals_of(session.actions.all())
+    for by in ("kind", "agent", "model", "tool"):
+        for shown in (EVERYTHING, Filter(status="ok")):
+            assert sum(row.sums.steps for row in totals_by(session, by, shown).lines) == 2, by
+    days = Days(since=date(2025, 1, 1), until=date(2027, 1, 1))
+    found = costs(project, CostQuery(span=days), "agent")
+    assert (found.sums.steps, found.sums.calls, found.sums.timed, found.sums.cost_usd) == (
+        2,
+        1,
+        2,
+        Decimal("0.0035"),
+    )
+    while read_new_steps(project.id, 5):
+        pass
+    assert not PatternStep.objects.filter(session=session).exists()
+
+
+def test_a_reader_of_a_step_sees_that_its_tokens_were_taken_back(
+    exporter: Exporter, project: Project
+) -> None:
+    exporter.send(agent())
+    exporter.send(call(2, 1))
+    session = Session.objects.get(key="talk")
+    browser = browser_of(project)
+    page = browser.get(f"/sessions/{session.id}/?step=1").content.decode()
+    assert "states the same tokens" not in page
+    assert '<a href="?step=3">step 3</a> takes them back' in " ".join(page.split())
+    page = browser.get(f"/sessions/{session.id}/?step=3").content.decode()
+    assert "a call that arrived later states the same tokens; not counted as a step" in page
+    assert "-$0.0035" in page
+    exported = json.loads(b"".join(export_session(session, "otlp_json").parts))
+    spans = exported["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    last = json.loads(b"".join(export_session(session, "atif").parts))["final_metrics"]
+    assert (last["total_prompt_tokens"], last["total_cost_usd"]) == (1000, 0.0035)
+    counts = [
+        {each["key"] for each in span["attributes"]} & {"gen_ai.usage.input_tokens", "gen_ai.usage.cost"}
+        for span in spans
+    ]
+    assert [len(each) for each in counts] == [2, 2, 0]
 
 
 def test_a_correction_is_exported_and_imported(exporter: Exporter, api: Program, project: Project) -> None:

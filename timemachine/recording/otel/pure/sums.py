@@ -80,7 +80,7 @@ def correction(draft: ActionDraft) -> ActionDraft:
         layer="sys",
         role="system",
         agent=draft.agent,
-        name="correction: these tokens are counted in the calls below, which arrived later",
+        name="correction: takes back tokens that are also stated by a call, which arrived later",
         started_at=draft.started_at,
         usage=Usage(**taken),
         cost_usd=None if draft.cost_usd is None else -draft.cost_usd,

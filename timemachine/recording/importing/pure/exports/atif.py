@@ -10,7 +10,7 @@ from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exports import Exported, line_of, text_of
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, is_unknown_cost
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, SPENDING, is_unknown_cost
 
 NAME: Final = "atif"
 TITLE: Final = "ATIF v1.7, a trajectory for tools that train and evaluate agents"
@@ -40,10 +40,11 @@ def parts(session: Exported) -> Iterator[bytes]:
     sums: JsonObject = {}
     number = unknown = 0
     for number, step in enumerate(_steps(session), start=1):
-        metrics = {} if step.get("is_copied_context") else step.get("metrics", {})
-        for name, value in metrics.items():
-            sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
-        unknown += sum(_has_unknown_cost(each) for each in step["extra"]["timemachine"])
+        own = [each for each in step["extra"]["timemachine"] if each["copied_from"] is None]
+        for metrics in (_called(each).get("metrics", {}) for each in own if each["kind"] in SPENDING):
+            for name, value in metrics.items():
+                sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
+        unknown += sum(map(_has_unknown_cost, own))
         yield b",\n" if number > 1 else b"\n"
         yield line_of({"step_id": number, **step})
     final = {
@@ -119,8 +120,6 @@ def _called(action: JsonObject) -> JsonObject:
 
 
 def _has_unknown_cost(action: JsonObject) -> bool:
-    if action["copied_from"] is not None:
-        return False
     usage = action["usage"] or {}
     used = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
     return is_unknown_cost(action["kind"], model=action["model"], cost_usd=action["cost_usd"], **used)

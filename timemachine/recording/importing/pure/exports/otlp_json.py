@@ -16,6 +16,7 @@ from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exports import Exported, Step, line_of, text_of
 from timemachine.recording.otel.pure.attributes import CACHED, NOT_RECORDED, SAVED
+from timemachine.recording.sessions.pure.vocabulary import CORRECTION
 
 NAME: Final = "otlp_json"
 TITLE: Final = "OpenTelemetry (OTLP in JSON), for tools that read traces"
@@ -109,9 +110,10 @@ def _attributes(action: JsonObject, about: JsonObject) -> Iterator[tuple[str, An
         provider, colon, model = action["model"].partition(":")
         yield "gen_ai.provider.name", provider if colon else None
         yield "gen_ai.request.model", model if colon else action["model"]
-    for name, called in _TOKENS.items():
-        yield called, (action["usage"] or {}).get(name)
-    yield "gen_ai.usage.cost", None if action["cost_usd"] is None else float(action["cost_usd"])
+    if not (action["id"] or "").endswith(CORRECTION):  # other tools have no negative tokens
+        for name, called in _TOKENS.items():
+            yield called, (action["usage"] or {}).get(name)
+        yield "gen_ai.usage.cost", None if action["cost_usd"] is None else float(action["cost_usd"])
     yield CACHED, action["cached"]
     yield SAVED, None if action["saved_usd"] is None else float(action["saved_usd"])
     yield NOT_RECORDED, ",".join(name for name in _TIMES if action[name] is None) or None
