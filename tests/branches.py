@@ -2,8 +2,8 @@
 
 Before Python 3.14, branch coverage slows down everything that a process runs, and only the files in `pure` folders need
 it. Tests without a database, those of the verifier, and the files in `WITH_DATABASE` reach every branch of them.
-`make test` runs these first, then all others. As a program, it converts the branches of the first run to lines, so that
-coverage can add up both: `python -m tests.branches MEASURED LINES`.
+`make test` runs these and all others at the same time. As a program, it converts the branches of their run to lines, so
+that coverage can add up both: `python -m tests.branches MEASURED LINES`.
 """
 
 import sys
