@@ -1,0 +1,56 @@
+"""What a converter leaves out, as sentences."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from timemachine.core.pure.numbers import counted
+from timemachine.llm.pure.requests.json_values import non_empty
+from timemachine.llm.pure.requests.neutral import ANTHROPIC, OPENAI, RESPONSES, Extra
+
+LABELS: Final[Mapping[str, str]] = {
+    OPENAI: "OpenAI's chat completions",
+    RESPONSES: "OpenAI's Responses API",
+    ANTHROPIC: "Anthropic's Messages API",
+}
+
+
+def label(provider: str) -> str:
+    """Return the name of an API in words."""
+    return LABELS.get(provider, provider)
+
+
+class Notes:
+    """Collects what is left out of a request to one API, and how often."""
+
+    def __init__(self, provider: str) -> None:
+        self.provider = provider
+        self._counts: Counter[str] = Counter()
+
+    def own(self, extra: Extra) -> dict[str, object]:
+        """Return the fields that this API knows, and note the others."""
+        for owner, fields in extra.items():
+            if owner != self.provider:
+                for name in non_empty(fields):
+                    self.foreign(f"`{name}`", owner)
+        return dict(extra.get(self.provider, {}))
+
+    def foreign(self, what: str, owner: str) -> None:
+        """Note something that only another API accepts."""
+        self.note(f"{what} is not sent: only {label(owner)} accepts it.")
+
+    def unknown(self, what: str) -> None:
+        """Note something that this API has no place for."""
+        self.note(f"{what} is not sent: {label(self.provider)} has no place for it.")
+
+    def note(self, sentence: str) -> None:
+        """Note a sentence of our own."""
+        self._counts[sentence] += 1
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences in the order in which they first occurred; repeated ones once, with their count."""
+        return tuple(
+            sentence if number == 1 else f"{sentence.removesuffix('.')} ({counted(number, 'place')})."
+            for sentence, number in self._counts.items()
+        )
