@@ -1,7 +1,7 @@
 """Answers written as the response of each API, with usage: for playing a recorded answer back."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.completion import TokenUsage
@@ -112,17 +112,17 @@ def _anthropic_reason(answer: Answer) -> str:
 
 def _output(item: JsonObject, number: int) -> JsonObject:
     """Return an item with the fields that items of an answer have, and those of a request need not have."""
-    kind = item.get("type", "message")
-    if kind == "message":
-        content = item["content"]
-        parts = content if isinstance(content, list) else [{"type": "output_text", "text": content}]
-        known = {"id": f"msg_{number}", "status": "completed"}
-        return {"type": kind, **known, **item, "content": [{**_annotated(part), **part} for part in parts]}
-    return {"id": f"item_{number}", "status": "completed", **item}
+    known = {"id": f"item_{number}", "status": "completed", **item}
+    content = item.get("content")
+    if "role" not in item or item.get("type", "message") != "message":
+        return known
+    parts = content if isinstance(content, list) else [{"type": "output_text", "text": content or ""}]
+    return {**known, "type": "message", "content": [_annotated(part) for part in parts]}
 
 
-def _annotated(part: JsonObject) -> JsonObject:
-    return {"annotations": []} if part.get("type") == "output_text" else {}
+def _annotated(part: Any) -> Any:
+    is_text = isinstance(part, dict) and part.get("type") == "output_text"
+    return {"annotations": [], **part} if is_text else part
 
 
 def _chat_usage(usage: TokenUsage) -> JsonObject:

@@ -151,7 +151,7 @@ _READERS: Final[Mapping[str, Callable[[JsonObject, str], Part | None]]] = {
 
 def write_blocks(parts: Iterable[Part], notes: Notes) -> list[JsonObject]:
     """Write parts as blocks. Empty text, which the API refuses, is left out."""
-    return [block for part in parts if (block := _write_block(part, notes))]
+    return [block for part in parts if (block := _write_block(part, notes)) is not None]
 
 
 def shortened(blocks: list[JsonObject]) -> str | list[JsonObject]:

@@ -28,12 +28,12 @@ def checked(value: object, what: str = "The request") -> None:
         RequestError: It is nested more than `DEEPEST` levels, or has a number that JSON does not have.
     """
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST + 1):
+        if any(isinstance(each, float) and not math.isfinite(each) for each in level):
+            raise RequestError(f"{what} has a number that is too large for JSON, or is not a number.")
         level = [each for one in level for each in _inside(one)]
         if not level:
             return
-        if any(isinstance(each, float) and not math.isfinite(each) for each in level):
-            raise RequestError(f"{what} has a number that is too large for JSON, or is not a number.")
     raise RequestError(f"{what} is nested more than {DEEPEST} levels deep.")
 
 

@@ -73,9 +73,9 @@ def _of_text(text: str) -> list[Message]:
         try:
             parsed = json.loads(text)
             checked(parsed)
+            messages = _read(parsed)
         except (ValueError, RecursionError, RequestError):
-            parsed = None
-        messages = _read(parsed) if isinstance(parsed, list | dict) else None
+            messages = None
         if messages:
             return messages
     return [Message(role="user", parts=(Text(text),))] if text else []
@@ -181,7 +181,7 @@ def _with_ids(messages: list[Message]) -> list[Message]:
         part.call_id for message in messages for part in message.results
     ):
         return messages
-    ids = _Ids({call.id for message in messages for call in message.calls})
+    ids = _Ids({call.id for message in messages for call in message.calls if call.id})
     return [replace(message, parts=tuple(map(ids.identified, message.parts))) for message in messages]
 
 
