@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.llm.requests.bodies import arguments, chat_bodies, values
 from timemachine.llm.pure.requests import openai_chat
-from timemachine.llm.pure.requests.canonical import canonical_json, request_sha256
+from timemachine.llm.pure.requests.canonical import canonical_arguments, canonical_json, request_sha256
 from timemachine.llm.pure.requests.differences import (
     Difference,
     call_differences,
@@ -136,6 +136,21 @@ def with_call(**rest: Any) -> Message:
 def test_the_first_difference_is_named(left: Request, right: Request, words: str) -> None:
     assert first_difference(left, right) == words
     assert request_sha256(left) != request_sha256(right)
+
+
+def test_the_same_request_has_no_first_difference() -> None:
+    extra = {"openai": {"user": "a"}}
+    tools = (Tool(name="a"), BuiltInTool("anthropic", {"type": "bash"}))
+    request = Request(messages=(USER, CALLS), tools=tools, parameters=Parameters(extra=extra))
+    assert first_difference(request, replace(request, model=None)) is None
+
+
+def test_calls_have_the_same_canonical_arguments_however_they_are_written() -> None:
+    assert (
+        canonical_arguments(ToolCall(id="c", name="f", arguments={"b": 1.0, "a": "é"}))
+        == '{"a":"\\u00e9","b":1}'
+    )
+    assert canonical_arguments(ToolCall(id="c", name="f", raw="ls")) == '"ls"'
 
 
 def test_the_order_of_messages_matters() -> None:

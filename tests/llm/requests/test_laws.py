@@ -31,7 +31,7 @@ def read_or_none(read: Callable[[object], Request], body: object) -> Request | N
 def test_what_was_read_is_written_and_read_again(name: str) -> None:
     bodies, read, write = APIS[name]
 
-    @settings(max_examples=400)
+    @settings(max_examples=150)
     @given(bodies)
     def law(body: Any) -> None:
         request = read_or_none(read, body)

@@ -258,6 +258,10 @@ def test_results_of_the_responses_api_may_come_later_or_belong_to_a_stored_respo
     )
 
 
+def test_recordings_in_a_message_of_the_user_are_accepted_by_chat_completions() -> None:
+    assert refusals(asked(user(audio(data="aGk=", media_type="audio/wav"))), "openai") == ()
+
+
 def test_the_responses_api_takes_images_in_results_but_no_recordings() -> None:
     shown = asked(called(CALL), Message(role="tool", parts=(ToolResult(call_id="c1", parts=(PNG,)),)))
     assert refusals(shown, "openai", api="openai_responses") == ()

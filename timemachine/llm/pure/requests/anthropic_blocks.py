@@ -178,7 +178,7 @@ def _write_content(part: Text | Refusal | Media | Other, notes: Notes) -> JsonOb
         return _write_media(part, notes)
     if part.provider == ANTHROPIC:
         return dict(part.value)
-    notes.foreign(f"A part of the type `{part.value.get('type')}`", part.provider)
+    notes.part(part)
     return None
 
 
@@ -238,7 +238,7 @@ def _write_result(result: ToolResult, notes: Notes) -> JsonObject:
 
 def _write_thinking(part: Thinking, notes: Notes) -> JsonObject | None:
     if part.provider != ANTHROPIC:
-        notes.foreign("The reasoning", part.provider)
+        notes.part(part)
         return None
     own = notes.own(part.extra)
     if part.data is not None:

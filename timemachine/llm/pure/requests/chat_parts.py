@@ -60,7 +60,7 @@ def _read_media(part: JsonObject, provider: str) -> Media | None:
         own = rest(part, "type", "input_audio")
         return Media(kind="audio", data=audio[0], media_type=audio[1], extra=extra_of(provider, own))
     file = object_at(part, "file")
-    if kind == "file" and (place := read_file(file)):
+    if kind == "file" and "file_url" not in file and (place := read_file(file)):
         inner = rest(file, *FILE_PLACES, "filename")
         own = {**rest(part, "type", "file"), **({"file": inner} if inner else {})}
         return Media(kind="document", extra=extra_of(provider, own), **place)
@@ -95,8 +95,7 @@ def _write_part(part: Part, notes: Notes) -> JsonObject | None:
         return _write_media(part, notes)
     if isinstance(part, Other) and part.provider == notes.provider:
         return dict(part.value)
-    if isinstance(part, Other):
-        notes.foreign(f"A part of the type `{part.value.get('type')}`", part.provider)
+    notes.part(part)
     return None
 
 

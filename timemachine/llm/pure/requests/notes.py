@@ -6,7 +6,7 @@ from typing import Final
 
 from timemachine.core.pure.numbers import counted
 from timemachine.llm.pure.requests.json_values import non_empty
-from timemachine.llm.pure.requests.neutral import ANTHROPIC, OPENAI, RESPONSES, Extra
+from timemachine.llm.pure.requests.neutral import ANTHROPIC, OPENAI, RESPONSES, Extra, Other, Part, Thinking
 
 LABELS: Final[Mapping[str, str]] = {
     OPENAI: "OpenAI's chat completions",
@@ -42,6 +42,15 @@ class Notes:
     def unknown(self, what: str) -> None:
         """Note something that this API has no place for."""
         self.note(f"{what} is not sent: {label(self.provider)} has no place for it.")
+
+    def part(self, part: Part) -> None:
+        """Note a part that has no place in a message like this, or that only another API accepts."""
+        if isinstance(part, Thinking):
+            self.foreign("The reasoning", part.provider)
+        elif isinstance(part, Other):
+            self.foreign(f"A part of the type `{part.value.get('type')}`", part.provider)
+        else:
+            self.unknown(f"A part of the kind `{type(part).__name__}` in a message like this")
 
     def note(self, sentence: str) -> None:
         """Note a sentence of our own."""

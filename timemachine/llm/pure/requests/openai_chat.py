@@ -269,7 +269,7 @@ def _write_answer(message: Message, notes: Notes) -> JsonObject:
     own = [part.text for part in thinking if part.provider == notes.provider]
     for part in thinking:
         if part.provider != notes.provider:
-            notes.foreign("The reasoning", part.provider)
+            notes.part(part)
     parts = [part for part in message.parts if not isinstance(part, Thinking | ToolCall)]
     refusals = [part for part in parts if isinstance(part, Refusal)]
     alone = len(refusals) == 1 and parts[-1] is refusals[0] and not refusals[0].extra

@@ -218,7 +218,7 @@ def _write_item(part: Part, notes: Notes) -> list[JsonObject]:
     if isinstance(part, Media):
         notes.unknown("A medium that the model produced")
     else:
-        notes.foreign(f"A part of the type `{part.value.get('type')}`", part.provider)
+        notes.part(part)
     return []
 
 
@@ -264,8 +264,7 @@ def _write_part(part: Part, notes: Notes) -> JsonObject | None:
         return _write_media(part, notes)
     if isinstance(part, Other) and part.provider == RESPONSES:
         return dict(part.value)
-    if isinstance(part, Other):
-        notes.foreign(f"A part of the type `{part.value.get('type')}`", part.provider)
+    notes.part(part)
     return None
 
 
@@ -307,7 +306,7 @@ def _write_result(result: ToolResult, notes: Notes) -> JsonObject:
 
 def _write_reasoning(part: Thinking, notes: Notes) -> list[JsonObject]:
     if part.provider != RESPONSES:
-        notes.foreign("The reasoning", part.provider)
+        notes.part(part)
         return []
     summary = [{"type": "summary_text", "text": part.text}] if part.text else []
     return [{"type": "reasoning", **(notes.own(part.extra) or {"summary": summary})}]
