@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 from tests.llm.requests.bodies import anthropic_bodies, chat_bodies, response_bodies, values
 from timemachine.llm.pure.requests import anthropic_messages, openai_chat, openai_responses
+from timemachine.llm.pure.requests.canonical import canonical_json
 from timemachine.llm.pure.requests.json_values import RequestError
 from timemachine.llm.pure.requests.neutral import Request, Written
+from timemachine.llm.pure.requests.plain_text import transcript
+from timemachine.llm.pure.requests.refusals import refusals
 
 APIS: dict[str, tuple[Any, Callable[[object], Request], Callable[[Request], Written]]] = {
     "openai": (chat_bodies, openai_chat.read, openai_chat.write),
@@ -53,5 +56,9 @@ def test_any_json_is_read_or_refused_and_can_be_written_for_every_api(name: str)
         if request is not None:
             for _, read_other, write in APIS.values():
                 assert read_or_none(read_other, write(request).body) is not None
+            assert canonical_json(request).isascii()
+            assert isinstance(transcript(request), str)
+            for provider in ("openai", "anthropic", "my-server"):
+                assert all(reason.endswith(".") for reason in refusals(request, provider))
 
     law()

@@ -38,7 +38,7 @@ RETURNED = Message(role="tool", parts=(ToolResult(call_id="c1", parts=(Text("Sun
 SAID = Message(role="system", parts=(Text("Be brief."),))
 WHOLE = (SAID, ASKED, CALLED, RETURNED)
 
-CHAT = [
+CHAT: list[dict[str, Any]] = [
     {"role": "system", "content": "Be brief.", "source": "input"},
     {"role": "user", "content": "Weather?", "id": "m1"},
     {
@@ -50,7 +50,7 @@ CHAT = [
     },
     {"role": "tool", "tool_call_id": "c1", "content": "Sunny", "function": "weather"},
 ]
-INSPECT = [
+INSPECT: list[dict[str, Any]] = [
     *CHAT[:2],
     {
         **CHAT[2],
@@ -119,7 +119,7 @@ FLATTENED = [
     },
     {"message.role": "tool", "message.content": "Sunny", "message.tool_call_id": "c1"},
 ]
-LANGCHAIN = [
+LANGCHAIN: list[dict[str, Any]] = [
     {"type": "system", "content": "Be brief."},
     {"type": "human", "content": "Weather?", "additional_kwargs": {}},
     {
@@ -349,6 +349,7 @@ def test_calls_of_the_older_form_get_ids() -> None:
     assert call.calls[0].id == result.results[0].call_id == "call_1"
 
 
+KNOWN: list[list[Any]] = [OTEL, OPENINFERENCE, LANGCHAIN, CONSTRUCTED, AI_SDK]
 forms = st.one_of(
     values,
     chat_bodies,
@@ -363,7 +364,7 @@ forms = st.one_of(
             *map(st.just, [*OTEL, *FLATTENED, *AI_SDK]),
         )
     ),
-    st.sampled_from([OTEL, OPENINFERENCE, LANGCHAIN, CONSTRUCTED, AI_SDK]).flatmap(
+    st.sampled_from(KNOWN).flatmap(
         lambda known: st.builds(
             lambda place, name, value: [*known[:place], {**known[place], name: value}],
             st.integers(0, 3),
@@ -384,7 +385,7 @@ def test_any_value_is_read_or_unknown(value: Any) -> None:
     assert read_messages(json.dumps(value)) is not None
 
 
-SCHEMA = {"type": "object", "properties": {}}
+SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 @pytest.mark.parametrize(
@@ -407,5 +408,6 @@ def test_definitions_of_tools_are_read(recorded: Any) -> None:
 
 def test_what_is_not_a_tool_is_unknown() -> None:
     assert read_tools([{"name": "f", "strict": True}]) == (Tool(name="f", strict=True),)
-    for value in ("{", 5, [{}], {"functionDeclarations": [1]}, [{"name": "f"}, None]):
+    unknown: list[Any] = ["{", 5, [{}], {"functionDeclarations": [1]}, [{"name": "f"}, None]]
+    for value in unknown:
         assert read_tools(value) is None

@@ -156,7 +156,7 @@ def test_openai_says_why(request_: Request, reason: str) -> None:
         ),
         (
             asked(response_format=ResponseFormat(kind="json")),
-            "The answer has to be a JSON object, which Anthropic's models can be held to only with a schema.",
+            "The answer has to be a JSON object, which Anthropic's API guarantees only with a schema.",
         ),
         (
             asked(tools=(Tool(name="a", schema={"type": "string"}),)),

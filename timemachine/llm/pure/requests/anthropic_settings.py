@@ -54,7 +54,7 @@ def _read_tool(tool: JsonObject, where: str) -> Tool | BuiltInTool:
 
 
 def write_tools(tools: Sequence[Tool | BuiltInTool], notes: Notes) -> JsonObject:
-    """Write the tools. One without arguments gets a schema that says so, because the API requires one."""
+    """Write the tools. One without arguments gets an empty schema, because the API requires one."""
     written = []
     for tool in tools:
         if isinstance(tool, Tool):

@@ -79,7 +79,7 @@ def _read_image(part: JsonObject, provider: str) -> Media | None:
 
 
 def write_content(parts: Sequence[Part], notes: Notes) -> str | list[JsonObject] | None:
-    """Write content: a text if that is all there is. None if there is nothing."""
+    """Write content: a text if it is one text and nothing else. None if there is nothing."""
     written = [each for part in parts if (each := _write_part(part, notes)) is not None]
     if len(written) == 1 and is_only_text(written[0]):
         return str(written[0]["text"])

@@ -88,7 +88,7 @@ def own_fields(extra: Extra, notes: Notes, also: Mapping[str, frozenset[str]]) -
 
 
 def flattened(body: Mapping[str, Any], field: str, *names: str) -> JsonObject:
-    """Return the body with some fields of an object in it beside the others, as `field.name`."""
+    """Return the body with some fields of an object in it moved out, as `field.name`."""
     inner = body.get(field)
     if not isinstance(inner, dict):
         return dict(body)

@@ -122,7 +122,7 @@ def _has_blocks(message: JsonObject) -> bool:
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
     return "role" in message and any(
-        isinstance(block, dict) and (block.get("type") in _ANTHROPIC_BLOCKS or "source" in block)
+        isinstance(block, dict) and (text_at(block, "type") in _ANTHROPIC_BLOCKS or "source" in block)
         for block in blocks
     )
 
@@ -166,7 +166,7 @@ _FORMS: Final[tuple[tuple[Callable[[JsonObject], bool], Reader], ...]] = (
     (is_ai_sdk, read_ai_sdk),
     (_has_blocks, _read_anthropic),
     (
-        lambda each: each.get("type") in _ITEMS and "tool_calls" not in each,
+        lambda each: text_at(each, "type") in _ITEMS and "tool_calls" not in each,
         lambda found: list(read_items(found)),
     ),
     (lambda each: True, _read_chat),  # noqa: ARG005

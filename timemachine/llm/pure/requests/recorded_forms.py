@@ -210,7 +210,9 @@ def is_langchain(message: JsonObject) -> bool:
     """Return whether this is a message of LangChain, as its constructor or by its type."""
     plain = "content" in message or "content" in object_at(message, "data")
     kinds = {*_LANGCHAIN.values()} - {"chat"}
-    return message.get("lc") is not None or (message.get("type") in kinds and "role" not in message and plain)
+    return message.get("lc") is not None or (
+        text_at(message, "type") in kinds and "role" not in message and plain
+    )
 
 
 def read_langchain(messages: list[JsonObject]) -> list[Message]:
@@ -328,7 +330,9 @@ def is_ai_sdk(message: JsonObject) -> bool:
     """Return whether this is a message of Vercel's AI SDK that has a call or a result."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []
-    return "role" in message and any(isinstance(part, dict) and part.get("type") in _AI_SDK for part in parts)
+    return "role" in message and any(
+        isinstance(part, dict) and text_at(part, "type") in _AI_SDK for part in parts
+    )
 
 
 def read_ai_sdk(messages: list[JsonObject]) -> list[Message]:

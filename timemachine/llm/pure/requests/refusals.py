@@ -149,7 +149,7 @@ def _of_chat(request: Request, provider: str) -> Iterator[str]:
 
 def _format(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001
     if request.response_format is not None and request.response_format.kind == "json":
-        yield "The answer has to be a JSON object, which Anthropic's models can be held to only with a schema."
+        yield "The answer has to be a JSON object, which Anthropic's API guarantees only with a schema."
 
 
 def _schemas(request: Request, provider: str) -> Iterator[str]:  # noqa: ARG001

@@ -247,7 +247,7 @@ def _joined(items: list[JsonObject]) -> list[JsonObject]:
 
 
 def write_content(parts: Iterable[Part], notes: Notes) -> str | list[JsonObject]:
-    """Write the content of a message or of a result: a text if that is all there is."""
+    """Write the content of a message or of a result: a text if it is one text and nothing else."""
     written = [each for part in parts if (each := _write_part(part, notes)) is not None]
     if len(written) == 1 and set(written[0]) == {"type", "text"} and written[0]["type"] == "input_text":
         text = written[0]["text"]
