@@ -11,7 +11,14 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.recording.usage.costs import CostQuery, costs
 from timemachine.recording.usage.pure.span import span_of
-from timemachine.recording.usage.schemas import CostOfReplays, CostsIn, CostsOut, CostTotals, cost_row
+from timemachine.recording.usage.schemas import (
+    CostOfReplays,
+    CostsIn,
+    CostsOut,
+    CostTotals,
+    UndatedCosts,
+    cost_row,
+)
 from timemachine.replay.runs.costs import replay_spending
 
 router = Router(tags=["costs"])
@@ -23,7 +30,7 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
 
     `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5 %, null
     without any. A session with several tags counts under each. `replays` is what replays cost on these days, which is not part of the totals; null if
-    there is a filter.
+    there is a filter. `undated` is what imported steps without times cost, which is on no day.
     """
     project = caller(request, "read").project
     span = span_of(asked.since, asked.until, now().date())
@@ -35,6 +42,7 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
         until=span.until.isoformat(),
         by=cast("Any", asked.by),
         totals=CostTotals.of(found),
+        undated=UndatedCosts.of(found.undated),
         replays=None if cost_query.filters else _replays(project, cost_query),
         items=cast("Any", [cost_row(row, asked.by) for row in rows]),
         next=following,

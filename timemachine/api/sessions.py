@@ -237,7 +237,7 @@ def resume(request: HttpRequest, session_id: str, payload: ResumeIn) -> ResumedO
     To continue in a session of its own, start one whose `parent` is the `parent` of the answer.
     """
     session = session_of(caller(request, "read").project, session_id)
-    return ResumedOut.of(checkpoint_of(session, payload.checkpoint))
+    return ResumedOut.of(checkpoint_of(session, payload.checkpoint), session)
 
 
 @transaction.atomic

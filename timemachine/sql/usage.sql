@@ -22,7 +22,8 @@ CREATE TYPE tm_counted AS (
     output_tokens bigint
 );
 
--- Adds some actions to the usage and the latencies of their sessions. An action counts for the day, in UTC, on which it started.
+-- Adds some actions to the usage and the latencies of their sessions. An action counts for the day, in UTC, on which it started,
+-- or was recorded; imported ones without times count for no day.
 CREATE FUNCTION tm_count_usage(counted tm_counted[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO tm_usage (
@@ -142,7 +143,7 @@ BEGIN
     $bins$;
 
     PERFORM tm_count_usage(array_agg(ROW(
-        a.session_id, a.project_id, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date, a.kind,
+        a.session_id, a.project_id, (coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END) AT TIME ZONE 'UTC')::date, a.kind,
         coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
         a.duration_ms, a.cost_usd, a.cached, a.saved_usd, a.input_tokens, a.output_tokens
     )::tm_counted))
@@ -179,7 +180,7 @@ BEGIN
     DELETE FROM tm_first_use WHERE session_id = recounted;
 
     PERFORM tm_count_usage(array_agg(ROW(
-        a.session_id, a.project_id, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date, a.kind,
+        a.session_id, a.project_id, (coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END) AT TIME ZONE 'UTC')::date, a.kind,
         coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
         a.duration_ms, a.cost_usd, a.cached, a.saved_usd, a.input_tokens, a.output_tokens
     )::tm_counted))

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.accounts.commands.first_start import LOCAL_KEY
-from timemachine.core.pure import finish_reasons, safe_text
+from timemachine.core.pure import finish_reasons, safe_text, unknown_prices
 from timemachine.core.pure import numbers as base
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.numbers import sum_known
@@ -98,6 +98,12 @@ def total_cost(dollars: Decimal | None, unknown_calls: int, noun: str = "") -> s
     if dollars is None and not unknown_calls:
         return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
     return base.total_cost(dollars, unknown_calls)
+
+
+@register.filter
+def reasons_in_words(reasons: Mapping[str, int]) -> str:
+    """Return why costs are unknown: `2 calls: no model was recorded`."""
+    return unknown_prices.reasons_in_words(reasons)
 
 
 @register.filter
@@ -205,26 +211,21 @@ def since_words(frames: Sequence[Mapping[str, str | None]] | None) -> str:
 
 @register.simple_tag
 def session_started(session: Any) -> str:
-    """Return how long ago a session began; when it was imported if its file had no times."""
-    if session.began_at is None:
-        return format_html(
-            '<span title="{}">imported {}</span>',
-            "start time not recorded",
-            relative(session.started_at),
-        )
-    return relative(session.began_at)
+    """Return how long ago a session began, for places without a heading."""
+    return (
+        or_absent(None, f"start {formatting.ABSENT}")
+        if session.began_at is None
+        else relative(session.began_at)
+    )
 
 
 @register.simple_tag
 def session_duration(session: Any) -> str:
-    """Return the duration of a session, so far while it is recording: until its latest step arrived if no step has a time.
-    "not recorded" if there are no times."""
-    took, is_recording = session.duration_ms, session.ended_at is None and session.imported_as is None
-    if took is None and is_recording and session.stated_start and session.last_action_at:
-        took = (session.last_action_at - session.stated_start).total_seconds() * 1000
-    if took is None:
+    """Return the duration of a session, so far while it is recording; "not recorded" if there are no times."""
+    if session.duration_ms is None:
         return or_absent(None, formatting.ABSENT)
-    words = formatting.duration(took)
+    words = formatting.duration(session.duration_ms)
+    is_recording = session.ended_at is None and session.imported_as is None
     return format_html('<span title="so far">{} +</span>', words) if is_recording else words
 
 

@@ -106,13 +106,14 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
     # A session's own counts cover all of it, and a link may show a part: pages add up what the link shows.
     Session: Decision(
         read_models=(SharedSession,),
-        shown=_names("id name agent started_at"),
+        shown=_names("id name agent"),
         shown_as={
             "actions": (SharedStep, "action"),
             "erased_turns": (SharedDeletion, "erased_at"),
             "erased_fields": (SharedErasure, "field"),
             "seals": (SharedSeal, "at"),
             "first_step_at": (SharedSession, "began_at"),
+            "started_at": (SharedSession, "began_at"),
             "is_undated": (SharedSession, "began_at"),
         },
         not_shown=_names(

@@ -16,6 +16,7 @@ from timemachine.recording.timeline.pure.filter import (
     Measured,
     Named,
     parse,
+    with_unknown_cost,
 )
 
 values = st.text(min_size=1, max_size=8).filter(lambda value: not value.isspace())
@@ -75,6 +76,8 @@ filters = st.builds(
             "-tokens:>=10k",
             Filter(terms=(Measured(field="tokens", sign=">=", number=10_000.0, negated=True),)),
         ),
+        ("cost:unknown cost:UNKNOWN", Filter(terms=(Named(field="cost", values=("unknown",)),))),
+        ("-cost:unknown", Filter(terms=(Named(field="cost", values=("unknown",), negated=True),))),
         ("cost:0.01 cost:=0.01", Filter(terms=(Measured(field="cost", sign="=", number=0.01),))),
         ("role:user", Filter(terms=(Named(field="role", values=("user",)),))),
         (
@@ -170,3 +173,9 @@ def test_a_very_long_unknown_filter_is_shortened_in_the_message() -> None:
     with pytest.raises(InvalidInput) as refused:
         parse("x" * 5000 + ":1")
     assert len(refused.value.message) < 400
+
+
+def test_the_steps_of_unknown_cost_of_a_filter_have_a_filter() -> None:
+    found = with_unknown_cost(parse("kind:ask model:a step:<=4"))
+    assert str(found) == "kind:ask step:1-4 model:a cost:unknown"
+    assert with_unknown_cost(found) == found

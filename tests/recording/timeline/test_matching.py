@@ -92,6 +92,8 @@ def session(record: Record) -> Session:
         ("-tokens:>5", [1, 2, 3, 4]),
         ("cost:<0.01", [6]),
         ("cost:0.02", [1]),
+        ("cost:unknown", [5]),
+        ("-cost:unknown", [1, 2, 3, 4, 6]),
         ("importance:>0.5", [4, 5]),
         ("iteration:2", [4]),
         ("null", [1, 3]),

@@ -40,7 +40,10 @@ def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -
     two_sessions(project)
     shown = words(browser, f"/costs/?{DAYS}")
     assert "Steps that began from 2026-11-20 to 2026-11-21 (2 days, UTC)" in shown
-    assert "Cost $0.42 + 1 call of unknown price Sessions 2 Model calls 5 Tool calls 3 Tokens 48" in shown
+    assert (
+        "Cost $0.42 + 1 call of unknown price 1 call: no reason was recorded · Show sessions Sessions 2 Model calls 5 Tool calls 3 Tokens 48"
+        in shown
+    )
     assert "Saved by the answer cache $0.05 1 answer" in shown
     assert (
         "3 model calls with recorded duration (for an ask, from the question to the grounded answer): p50 996 ms"
@@ -174,5 +177,5 @@ def test_the_number_of_queries_does_not_grow_with_sessions(
     browser.get("/costs/")
     for _ in range(3):
         two_sessions(project)
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(13):
             assert browser.get(f"/costs/?{DAYS}").status_code == 200

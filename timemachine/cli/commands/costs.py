@@ -14,7 +14,7 @@ from timemachine.cli.formatting import duration, shortened
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, total_cost
-from timemachine.core.pure.unknown_prices import reason_words
+from timemachine.core.pure.unknown_prices import reasons_in_words
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
@@ -56,8 +56,9 @@ def cost_lines(found: types.CostsOut) -> Iterator[str]:
             ),
             ("tokens", _tokens(totals)),
             ("cost", total_cost(totals["cost_usd"], totals["unknown_cost_calls"])),
-            ("unknown", _unknown(totals["unknown_reasons"])),
+            ("unknown", reasons_in_words(totals["unknown_reasons"])),
             ("saved", _saved(totals)),
+            ("undated", _undated(found["undated"])),
             ("replays", "" if replays is None else _replays(replays)),
         ]
     )
@@ -96,15 +97,19 @@ def _tokens(row: Mapping[str, Any]) -> str:
     return f"{sum(recorded):,}" if recorded else NOT_RECORDED
 
 
-def _unknown(reasons: Mapping[str, int]) -> str:
-    return "; ".join(f"{counted(calls, 'call')}: {reason_words(reason)}" for reason, calls in reasons.items())
-
-
 def _saved(totals: types.CostTotals) -> str:
     if not totals["cached_calls"]:
         return ""
     sum_ = saved(totals["saved_usd"], totals["unknown_saved_calls"])
     return f"{sum_} by {counted(totals['cached_calls'], 'cached answer')}"
+
+
+def _undated(spent: types.UndatedCosts) -> str:
+    """The cost of imported steps without times; empty if there are none with calls."""
+    if not spent["calls"] and spent["cost_usd"] is None:
+        return ""
+    cost = total_cost(spent["cost_usd"], spent["unknown_cost_calls"])
+    return f"{cost} of imported steps without times, not included above"
 
 
 def _replays(spent: types.CostOfReplays) -> str:

@@ -168,7 +168,7 @@ class Root(Resource):
 
         `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5 %, null
         without any. A session with several tags counts under each. `replays` is what replays cost on these days, which is not part of the totals; null if
-        there is a filter.
+        there is a filter. `undated` is what imported steps without times cost, which is on no day.
         """
         found: types.CostsOut = self._connection.get(
             "/api/costs",
@@ -382,6 +382,7 @@ class Sessions(Resource):
         since: str | None = None,
         until: str | None = None,
         min_cost: float | None = None,
+        cost: str | None = None,
         held: str | None = None,
         limit: int | None = None,
         after: str | None = None,
@@ -404,6 +405,7 @@ class Sessions(Resource):
                 "since": since,
                 "until": until,
                 "min_cost": min_cost,
+                "cost": cost,
                 "held": held,
                 "limit": limit,
                 "after": after,

@@ -426,6 +426,7 @@ class BranchOut(TypedDict):
     created_by: str
     started_at: str | None
     ended_at: str | None
+    duration_ms: float | None
     imported_as: str | None
     actions: int
     errors: int
@@ -932,6 +933,7 @@ class CostsOut(TypedDict):
     until: str
     by: Literal["agent", "model", "tag", "day", "tool"]
     totals: CostTotals
+    undated: UndatedCosts
     replays: CostOfReplays | None
     items: list[CostOfAgent] | list[CostOfModel] | list[CostOfTag] | list[CostOfDay] | list[CostOfTool]
     next: str | None
@@ -3656,7 +3658,7 @@ class SessionOptions(TypedDict):
 class SessionOut(TypedDict):
     """A session: what it is called, and what its actions add up to.
 
-    Money is US dollars. `unknown_cost_calls` are in no sum; `saved_usd` is what the answers from the cache saved.
+    `started_at` and `duration_ms` are those of the summary: from the first start of a step to the last end of one. Money is US dollars. `unknown_cost_calls` are in no sum; `saved_usd` is what the answers from the cache saved.
     """
 
     id: str
@@ -3675,6 +3677,7 @@ class SessionOut(TypedDict):
     created_by: str
     started_at: str | None
     ended_at: str | None
+    duration_ms: float | None
     imported_as: str | None
     actions: int
     errors: int
@@ -4191,10 +4194,12 @@ class StateMessage(TypedDict):
 
 @final
 class StateOut(TypedDict):
-    """What was known at a step. `frames_existed` is how many frames the session's collection had then, null without a collection."""
+    """What was known at a step. `frames_existed` is how many frames the session's collection had then, null without a collection. `as_of` is null for
+    imported steps without times.
+    """
 
     at: int
-    as_of: str
+    as_of: str | None
     messages: list[StateMessage]
     frames_used: list[FrameUsed]
     frames_existed: int | None
@@ -4606,6 +4611,7 @@ class SummaryOut(TypedDict):
     cached_tokens: int | None
     cost_usd: float | None
     unknown_cost_calls: int
+    unknown_reasons: dict[str, int]
     cached_calls: int
     saved_usd: float | None
     unknown_saved_calls: int
@@ -5070,8 +5076,17 @@ class TurnRecalled(TypedDict):
     significance: Literal["normal", "hypothesis", "error", "decision", "solution", "breakthrough"] | None
     importance: float | None
     tags: list[str]
-    at: str
+    at: str | None
     around: NotRequired[AroundOut]
+
+
+@final
+class UndatedCosts(TypedDict):
+    """What imported steps without times cost, whatever the day; it is not part of the totals."""
+
+    calls: int
+    cost_usd: float | None
+    unknown_cost_calls: int
 
 
 @final

@@ -1,7 +1,9 @@
 """What the `prices` of a step say beside unit prices: that the sender stated the cost, or why it is unknown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
+
+from timemachine.core.pure.numbers import counted
 
 STATED: Final[Mapping[str, Any]] = {"source": "stated"}
 """The `prices` of a call whose sender stated the cost, and not how it was computed."""
@@ -35,3 +37,16 @@ def reason_words(reason: str, about: object = None) -> str:
     """Return a reason in words, and what it is about. A reason that is not known here is shown as it is."""
     words = REASONS.get(reason, reason)
     return f"{words}: {about}" if isinstance(about, str) and about else words
+
+
+def by_frequency(reasons: Iterable[tuple[str | None, int]]) -> dict[str, int]:
+    """Return the number of calls for each reason, the most frequent first. None stands for no reason."""
+    calls: dict[str, int] = {}
+    for reason, number in reasons:
+        calls[reason or NO_REASON] = calls.get(reason or NO_REASON, 0) + number
+    return dict(sorted(calls.items(), key=lambda item: (-item[1], item[0])))
+
+
+def reasons_in_words(reasons: Mapping[str, int]) -> str:
+    """Return the reasons with their numbers of calls: `2 calls: no model was recorded; 1 call: …`."""
+    return "; ".join(f"{counted(calls, 'call')}: {reason_words(reason)}" for reason, calls in reasons.items())

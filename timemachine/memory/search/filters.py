@@ -14,18 +14,19 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.sessions.queries import TIME_SQL, session_of
 
 MODES: Final = ("hybrid", "text", "semantic")
 STATUSES: Final = ("error", "ok", "recording", "ended")
 
+_HAS_TIME: Final = f"{TIME_SQL} IS NOT NULL"
 _OF_ACTION: Final = {
     "kind": "a.kind = %(kind)s",
     "tool": "a.tool = %(tool)s",
     "model": "a.model = %(model)s",
     "agent": "coalesce(a.agent, s.agent) = %(agent)s",
-    "since": "coalesce(a.started_at, a.recorded_at) >= %(since)s",
-    "until": "coalesce(a.started_at, a.recorded_at) <= %(until)s",
+    "since": f"coalesce(a.started_at, a.recorded_at) >= %(since)s AND {_HAS_TIME}",
+    "until": f"coalesce(a.started_at, a.recorded_at) <= %(until)s AND {_HAS_TIME}",
     "user": 's."user" = %(user)s',
     "tag": "(s.tags @> ARRAY[%(tag)s]::text[] OR a.tags @> ARRAY[%(tag)s]::text[])",
     "min_cost": "s.cost_usd >= %(min_cost)s",
@@ -44,7 +45,7 @@ class SearchOptions:
     """The options of a search; an empty text matches any.
 
     `agent` is the step's own, else its session's. `since` and `until` are about the start of a step, or its
-    recording if that is unknown: RFC 3339, or a date for the whole day. `status` is the step's (`error`, `ok`)
+    recording if that is unknown, which imported steps without times do not have: RFC 3339, or a date for the whole day. `status` is the step's (`error`, `ok`)
     or its session's (`recording`, `ended`). `user` and `min_cost` (USD) are its session's, `tag` is of either.
     `session` is an id or a key.
     """

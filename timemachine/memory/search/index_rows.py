@@ -5,23 +5,23 @@ from typing import Final
 
 from django.db import connection
 
-from timemachine.recording.sessions.queries import HAPPENED_HERE_SQL
+from timemachine.recording.sessions.queries import HAPPENED_HERE_SQL, TIME_SQL
 
 DIMENSIONS: Final = 64
 """How many dimensions of a vector an index row has; the model was trained so that its first 64 carry the most
 information.
 """
 _PLAIN: Final = "action_id, project_id, session_id, sequence, at, kind, significance, worth, agent, tags"
-INDEX_ROW: Final = """
-SELECT a.id AS action_id, a.project_id, a.session_id, a.sequence, coalesce(a.started_at, a.recorded_at) AS at, a.kind,
+INDEX_ROW: Final = f"""
+SELECT a.id AS action_id, a.project_id, a.session_id, a.sequence, {TIME_SQL} AS at, a.kind,
        a.significance, tm_importance(NULL, NULL, a.importance, a.significance, false) AS worth, a.agent,
        CASE WHEN cardinality(a.tags) > 0 THEN a.tags END AS tags
 """
-"""The index row of a step of `tm_action a`, without its vector."""
+"""The index row of a step of `tm_action a` in `tm_session s`, without its vector."""
 _KEEP: Final = f"""
 INSERT INTO tm_action_sketch ({_PLAIN}, vector)
 {INDEX_ROW}, l2_normalize(subvector(m.vector, 1, {DIMENSIONS}))
-FROM tm_action a LEFT JOIN tm_action_meaning m ON m.action_id = a.id
+FROM tm_action a JOIN tm_session s ON s.id = a.session_id LEFT JOIN tm_action_meaning m ON m.action_id = a.id
 WHERE a.id = ANY(%s) AND {HAPPENED_HERE_SQL}
 ON CONFLICT (action_id) DO NOTHING
 """  # constants of this file

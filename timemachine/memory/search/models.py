@@ -71,11 +71,11 @@ class ActionIndexRow(ActionIndex):
     """A step in few bytes, for scans: the fields of filters, and the first dimensions of its vector, scaled to
     length 1.
 
-    `at` is its start, else its recording. `worth` is its recorded importance, else that of its recorded
+    `at` is its start, else its recording, None for imported steps without times. `worth` is its recorded importance, else that of its recorded
     significance; later changes are not included. `vector` is None if the step has none.
     """
 
-    at = models.DateTimeField()
+    at = models.DateTimeField(null=True)
     vector = VectorField(null=True)
     kind = models.CharField(max_length=12)
     significance = models.CharField(max_length=12, null=True)

@@ -12,6 +12,7 @@ from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.search.filters import SearchOptions
 from timemachine.memory.search.pure.query import Clause, ParsedQuery
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import NEWEST_FIRST
 
 MOST: Final = 10
 """How many sessions are found by their names and tags, the newest first."""
@@ -33,7 +34,7 @@ def named_sessions(project: Project, query: ParsedQuery, options: SearchOptions)
     if options.status in ("error", "ok"):
         return {}
     rows = _narrowed(Session.objects.of(project), options).annotate(words=_WORDS).filter(_holding(query))
-    found = rows.order_by("-started_at", "-id").values_list("id", "name", "key", "tags")[:MOST]
+    found = rows.order_by(*NEWEST_FIRST).values_list("id", "name", "key", "tags")[:MOST]
     return {session: _parts(query, (name, key, *tags)) for session, name, key, tags in found}
 
 

@@ -16,12 +16,14 @@ from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.search.filters import check_choice
 from timemachine.memory.search.queries import sessions_with_words
 from timemachine.recording.sessions.holds import IS_HELD
-from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.models import BEGAN_AT, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS, STATUSES
+from timemachine.recording.sessions.queries import IS_DATED, NEWEST_FIRST
 from timemachine.recording.usage.models import Usage
 
 PAGE: Final = 50
 HELD: Final = ("yes", "no")
+COSTS: Final = ("unknown",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +32,8 @@ class SessionQuery:
 
     `named` is searched in names and keys, and among the tags as a complete one; `q` there and in steps, in the query language of the search. `tool`,
     `kind` and `model` match sessions with such a step. `since` and `until` are about the start: RFC 3339, or a
-    date for the whole day. `min_cost` is in USD. `held` is `yes` for sessions under legal hold, `no` for
-    others.
+    date for the whole day; sessions without times do not match. `min_cost` is in USD; `cost` is `unknown` for
+    sessions with calls of unknown cost. `held` is `yes` for sessions under legal hold, `no` for others.
     """
 
     q: str = ""
@@ -46,6 +48,7 @@ class SessionQuery:
     since: str = ""
     until: str = ""
     min_cost: float | None = None
+    cost: str = ""
     held: str = ""
 
     def __bool__(self) -> bool:
@@ -69,8 +72,11 @@ def sessions_page(
     """
     found = sessions_matching(project, query).select_related("collection").annotate(is_held=IS_HELD)
     if after:
-        started_at, last = _place(after)
-        found = found.filter(Q(started_at__lt=started_at) | Q(started_at=started_at, id__lt=last))
+        began, last = _place(after)
+        # the second condition follows from the first, and is the one that an index can use
+        found = found.alias(began=BEGAN_AT).filter(
+            Q(began__lt=began) | Q(began=began, id__lt=last), began__lte=began
+        )
     sessions = list(found[: limit + 1])
     more = len(sessions) > limit
     return SessionsPage(sessions=sessions[:limit], next=_written(sessions[limit - 1]) if more else None)
@@ -84,11 +90,11 @@ def sessions_matching(project: Project, query: SessionQuery) -> QuerySet[Session
         sessions = sessions.filter(_named(query.q) | _with_words(project, query.q))
     if query.named:
         sessions = sessions.filter(_named(query.named))
-    return _narrowed(sessions, query).order_by("-started_at", "-id")
+    return _narrowed(sessions, query).order_by(*NEWEST_FIRST)
 
 
 def _check(query: SessionQuery) -> None:
-    for name, choices in (("kind", KINDS), ("status", STATUSES), ("held", HELD)):
+    for name, choices in (("kind", KINDS), ("status", STATUSES), ("held", HELD), ("cost", COSTS)):
         check_choice(name, getattr(query, name), ("", *choices))
 
 
@@ -114,28 +120,36 @@ def _narrowed(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Sess
             sessions = sessions.filter(Exists(Usage.objects.filter(session=OuterRef("id"), **{name: value})))
     if query.tag:
         sessions = sessions.filter(tags__contains=[query.tag])
-    if query.min_cost is not None:
-        sessions = sessions.filter(cost_usd__gte=query.min_cost)
     if query.held:
         sessions = sessions.filter(IS_HELD if query.held == "yes" else ~IS_HELD)
-    return _started(sessions, query)
+    return _started(_costing(sessions, query), query)
+
+
+def _costing(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Session]:
+    if query.min_cost is not None:
+        sessions = sessions.filter(cost_usd__gte=query.min_cost)
+    return sessions.filter(unknown_cost_calls__gt=0) if query.cost else sessions
 
 
 def _started(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Session]:
+    if not query.since and not query.until:
+        return sessions
+    sessions = sessions.filter(IS_DATED).alias(began=BEGAN_AT)
     if query.since:
-        sessions = sessions.filter(started_at__gte=parse_field("since", query.since, parse_typed_start))
+        sessions = sessions.filter(began__gte=parse_field("since", query.since, parse_typed_start))
     if query.until:
-        sessions = sessions.filter(started_at__lte=parse_field("until", query.until, parse_typed_time))
+        sessions = sessions.filter(began__lte=parse_field("until", query.until, parse_typed_time))
     return sessions
 
 
 def _written(session: Session) -> str:
-    return base64.urlsafe_b64encode(f"{session.started_at.isoformat()} {session.id.hex}".encode()).decode()
+    began = session.first_step_at or session.started_at  # `BEGAN_AT`
+    return base64.urlsafe_b64encode(f"{began.isoformat()} {session.id.hex}".encode()).decode()
 
 
 def _place(after: str) -> tuple[object, UUID]:
     try:
-        started_at, last = base64.urlsafe_b64decode(after.encode()).decode().split(" ")
-        return parse_time(started_at), UUID(last)
+        began, last = base64.urlsafe_b64decode(after.encode()).decode().split(" ")
+        return parse_time(began), UUID(last)
     except (ValueError, binascii.Error, InvalidInput) as why:
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after") from why

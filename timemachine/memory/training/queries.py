@@ -22,7 +22,7 @@ from timemachine.memory.transcripts.turn_rows import Row, rows
 from timemachine.recording.annotations.significance.queries import SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import Turn
-from timemachine.recording.sessions.queries import HAPPENED_HERE
+from timemachine.recording.sessions.queries import HAPPENED_HERE, OLDEST_FIRST
 from timemachine.text.redaction.pure.profile import Profile
 from timemachine.text.redaction.pure.projection import redact_action
 from timemachine.text.redaction.pure.values import Tally
@@ -107,7 +107,7 @@ def pairs_of_sessions(project: Project, report: Report, *, whole: bool = True) -
     report.sessions = report.found.count()
     solved = set(confirmed_solutions(report.found.order_by()).values_list("session", flat=True).distinct())
     report.left_out["no_solution"] += report.sessions - len(solved)
-    found = Session.objects.filter(project=project, id__in=solved).order_by("started_at", "id")
+    found = Session.objects.filter(project=project, id__in=solved).order_by(*OLDEST_FIRST)
     for session in found.iterator(chunk_size=100) if whole else _fitting(found, report):
         part = options.split.part_of(session.id)
         pairs = list(_of_session(session, report))

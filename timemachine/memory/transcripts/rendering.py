@@ -54,9 +54,9 @@ def size_in_words(found: Transcript) -> str:
     about = "about " if found.estimated else ""
     marks = f", {found.marks:,} more for marks" if found.marks else ""
     name = _sendable(f"{session.name!s} ({session.key})")
-    begun = "with no times, imported" if session.began_at is None else "begun"
+    begun = "start not recorded" if session.began_at is None else f"begun {written(session.began_at)}"
     return (
-        f"{name}, {begun} {written(session.began_at or session.started_at)}: {included.turns:,} of {recorded.turns:,} turns, "
+        f"{name}, {begun}: {included.turns:,} of {recorded.turns:,} turns, "
         f"{about}{included.tokens:,} of {recorded.tokens:,} tokens{marks} ({TOKENIZER_NAME})."
     )
 

@@ -187,7 +187,7 @@ def add_to_counters(session: Session, actions: Sequence[Row]) -> None:
     session.cached_calls += len(saved)
     session.saved_usd = sum_known(session.saved_usd, *saved)
     session.unknown_saved_calls += saved.count(None)
-    _add_times(session, actions)
+    _add_times(session, happened)
     latest = [row["recorded_at"] for row in actions]
     session.last_action_at = max(
         [session.last_action_at, *latest] if session.last_action_at else latest, default=None

@@ -1,12 +1,12 @@
 """Sessions, their ordered actions, and the passages frozen with them."""
 
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
@@ -22,6 +22,8 @@ from timemachine.recording.sessions.pure.vocabulary import (
 )
 
 KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
+BEGAN_AT: Final = Coalesce("first_step_at", "started_at")
+"""When a session began. Without any recorded time it is when the session was imported, which only orders lists."""
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -56,7 +58,7 @@ class Session(models.Model):
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
     imported_as = models.CharField(max_length=30, null=True)
-    # imported from a file without times: `started_at` is when it arrived and only orders lists
+    # imported from a file without times: `started_at` is when it arrived
     is_undated = models.BooleanField(default=False, db_default=False)
 
     last_sequence = models.BigIntegerField(default=0)
@@ -84,7 +86,7 @@ class Session(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["project", "-started_at", "-id"], name="session_newest_first"),
+            models.Index("project", BEGAN_AT.desc(), F("id").desc(), name="session_newest_first"),
             models.Index(
                 fields=["project", "parent_key"],
                 condition=Q(parent_key__isnull=False),
@@ -217,6 +219,13 @@ class Action(models.Model):
             models.Index(fields=["session", "sequence"], condition=INTERNAL_MESSAGES, name="action_unsaid"),
             models.Index(
                 fields=["session", "sequence"], condition=Q(copied_from__isnull=False), name="action_copied"
+            ),
+            # all of `recording.sessions.queries.UNKNOWN_COST`
+            models.Index(
+                fields=["session", "sequence"],
+                condition=Q(cost_usd=None)
+                & (Q(model__isnull=False) | Q(input_tokens__gt=0) | Q(output_tokens__gt=0)),
+                name="action_unpriced",
             ),
         ]
 

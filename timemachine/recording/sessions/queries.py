@@ -16,7 +16,7 @@ from timemachine.core.pure.numbers import whole_number
 from timemachine.knowledge.collection_time import check_not_in_future
 from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions.deletions import KEY, deletion_of, session_deleted
-from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.models import BEGAN_AT, Action, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, SPENDING
 
@@ -34,6 +34,13 @@ IS_CORRECTION: Final = Q(input_tokens__lt=0) | Q(output_tokens__lt=0) | Q(cost_u
 """Events that take back what was counted twice (`vocabulary.CORRECTION`). They are in sums of tokens and dollars and are counted
 as no steps."""
 IS_MODEL_CALL: Final = Q(model__isnull=False) | Q(kind__in=MODEL_CALLS)
+TIME_SQL: Final = "coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END)"
+"""`time_of` in plain SQL over `tm_action a` and `tm_session s`."""
+NEWEST_FIRST: Final = (BEGAN_AT.desc(), "-id")
+OLDEST_FIRST: Final = (BEGAN_AT.asc(), "id")
+"""Orders of sessions."""
+IS_DATED: Final = Q(first_step_at__isnull=False) | Q(is_undated=False)
+"""Sessions of which a time is recorded."""
 UNKNOWN_COST: Final = Q(cost_usd=None) & (
     Q(model__isnull=False)
     | Q(kind__in=SPENDING, input_tokens__isnull=False, input_tokens__gt=0)
@@ -98,6 +105,12 @@ def action_of(session: Session, sequence: int) -> Action:
     if found is None:
         raise step_not_found(session, sequence)
     return found
+
+
+def time_of(action: Action, session: Session) -> datetime | None:
+    """Return when a step began, or if that is unknown, when it was recorded; None if it was recorded elsewhere."""
+    was_recorded_here = session.imported_as is None
+    return action.started_at or (action.recorded_at if was_recorded_here else None)
 
 
 def step_not_found(session: Session, sequence: int) -> NotFound:

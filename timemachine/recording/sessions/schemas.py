@@ -15,6 +15,7 @@ from timemachine.knowledge.schemas.collections import FrameOut, FramePlace
 from timemachine.recording.sessions.frames import FrameUses
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Status
+from timemachine.recording.sessions.queries import time_of
 
 _WRITTEN: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*", re.DOTALL)
 _AHEAD: Final = timedelta(days=1)
@@ -83,7 +84,8 @@ class SessionFilter(Strict):
     """Which sessions are listed; an empty text matches any, and a session must match all filters.
 
     `q` is searched for in names and keys, and in the texts of the steps, as in the search. `tool`, `kind` and `model` match sessions with such
-    a step. `since` and `until` are about the session's start: RFC 3339, or a date for the whole day. `min_cost` is in USD.
+    a step. `since` and `until` are about the session's start, so a session without times matches neither: RFC 3339, or a date for the whole day.
+    `min_cost` is in USD; `cost` is `unknown` for sessions with calls of unknown cost.
     `held` is `yes` for those under legal hold, `no` for the others.
     """
 
@@ -98,6 +100,7 @@ class SessionFilter(Strict):
     since: str = ""
     until: str = ""
     min_cost: float | None = Field(default=None, ge=0)
+    cost: Literal["unknown", ""] = ""
     held: Literal["yes", "no", ""] = ""
     limit: int = 50
     after: str | None = None
@@ -127,7 +130,7 @@ class ParentAwaitedOut(Schema):
 class SessionOut(Schema):
     """A session: what it is called, and what its actions add up to.
 
-    Money is US dollars. `unknown_cost_calls` are in no sum; `saved_usd` is what the answers from the cache saved.
+    `started_at` and `duration_ms` are those of the summary: from the first start of a step to the last end of one. Money is US dollars. `unknown_cost_calls` are in no sum; `saved_usd` is what the answers from the cache saved.
     """
 
     id: str
@@ -146,6 +149,7 @@ class SessionOut(Schema):
     created_by: str
     started_at: str | None
     ended_at: str | None
+    duration_ms: float | None
     imported_as: str | None
     actions: int
     errors: int
@@ -253,14 +257,14 @@ class ResumedOut(Schema):
     more: JsonObject
 
     @classmethod
-    def of(cls, found: Action) -> "ResumedOut":
+    def of(cls, found: Action, session: Session) -> "ResumedOut":
         """The state of the checkpoint, and the `parent` of a session that continues from it."""
         recorded = value(found.output)
         state: JsonObject = recorded if isinstance(recorded, dict) else {}
         return cls.model_construct(
             **{name: state.get(name) for name in STATE},
             checkpoint=CheckpointNamed.model_construct(
-                sequence=found.sequence, name=found.name, at=written(found.started_at or found.recorded_at)
+                sequence=found.sequence, name=found.name, at=written(time_of(found, session))
             ),
             parent=ParentOut.model_construct(session=str(found.session_id), sequence=found.sequence),
             more={name: each for name, each in state.items() if name not in STATE},

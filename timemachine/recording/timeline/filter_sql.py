@@ -18,7 +18,7 @@ from django.db.models.lookups import (
 
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.annotations.significance.queries import IMPORTANCE, SIGNIFICANCE
-from timemachine.recording.sessions.queries import FAILED
+from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE, UNKNOWN_COST
 from timemachine.recording.timeline.pure.filter import LAST, Filter, Measured, Named, Term
 
 _COMPARED: Final = {
@@ -65,6 +65,8 @@ def _is(field: str, value: str) -> Q:
         return Q(tags__contains=[value])
     if field == "metadata":
         return has_metadata(value)
+    if field == "cost":
+        return UNKNOWN_COST & HAPPENED_HERE
     if field == "agent":
         return like("agent", value) | (Q(agent=None) & like("session__agent", value))
     if field == "significance":

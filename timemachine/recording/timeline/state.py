@@ -12,7 +12,7 @@ from timemachine.core.pure.clock import parse_time
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import DELETING_CAUSES, frames_at
 from timemachine.recording.sessions.models import INTERNAL_MESSAGES, Action, Session
-from timemachine.recording.sessions.queries import HAPPENED_HERE
+from timemachine.recording.sessions.queries import HAPPENED_HERE, time_of
 from timemachine.recording.timeline.provenance import frames_put, put_records
 from timemachine.recording.timeline.step import Head, heads
 from timemachine.recording.usage.models import FirstUse
@@ -39,7 +39,7 @@ class StateMessage:
 class State:
     """The state at a step: totals, the latest messages, the frames used, and how many frames existed.
 
-    `frames_existed` is None if the session has no collection; `as_of` is the time it was counted for.
+    `frames_existed` is None if the session has no collection; `as_of` is the time it was counted for, None if unknown.
     """
 
     sequence: int
@@ -48,7 +48,7 @@ class State:
     message_count: int
     frames_used: Sequence[FirstUse]
     frames_existed: int | None
-    as_of: datetime
+    as_of: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_f
         messages=messages_of(until, most_messages),
         message_count=messages_in(totals) + uncounted_messages(until),
         frames_used=frames_used_through(session, sequence, most_frames),
-        frames_existed=None if session.collection is None else frames_at(session.collection, as_of).count(),
+        frames_existed=frames_at(session.collection, as_of).count() if session.collection and as_of else None,
         as_of=as_of,
     )
 
@@ -134,12 +134,12 @@ def conversation(actions: QuerySet[Action]) -> QuerySet[Action]:
     return actions.filter(kind__in=TALKING).exclude(INTERNAL_MESSAGES)
 
 
-def moment_of(action: Action | None, session: Session) -> datetime:
-    """Return the time whose knowledge a step saw: that of its retrieval, else its start, else when it was recorded."""
+def moment_of(action: Action | None, session: Session) -> datetime | None:
+    """Return the time whose knowledge a step saw: that of its retrieval, else its own, None if that is unknown."""
     if action is None:
-        return session.started_at
+        return session.stated_start
     named = (action.retrieval or {}).get("as_of")
-    return parse_time(named) if named else action.started_at or action.recorded_at
+    return parse_time(named) if named else time_of(action, session)
 
 
 def messages_of(actions: QuerySet[Action], most: int) -> list[StateMessage]:
@@ -191,8 +191,8 @@ def _collection_changes(session: Session, first: Action | None, last: Action) ->
     if session.collection is None:
         return None
     done = _moments_of_puts(session, [each for each in (first, last) if each is not None])
-    moments = [done.get(each.id if each else 0) or moment_of(each, session) for each in (first, last)]
-    return _changed(session.collection, min(moments), max(moments))
+    since, until = (done.get(each.id if each else 0) or moment_of(each, session) for each in (first, last))
+    return _changed(session.collection, min(since, until), max(since, until)) if since and until else None
 
 
 def _moments_of_puts(session: Session, steps: Sequence[Action]) -> dict[int, datetime]:

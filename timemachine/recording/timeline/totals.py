@@ -14,13 +14,13 @@ from timemachine.recording.timeline.pure.aggregation import GROUPS, BottomUp, bo
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter, Named
 from timemachine.recording.timeline.schemas.overview import SessionTotals
 from timemachine.recording.usage.models import Usage
-from timemachine.recording.usage.queries import OF_ACTIONS, OF_COUNTS, sums_of, totals_of
+from timemachine.recording.usage.queries import OF_ACTIONS, OF_COUNTS, reasons_of_session, sums_of, totals_of
 
 _IS_TOOL_CALL: Final = Q(kind="tool_call")
 
 
 def summary_of(session: Session) -> SessionTotals:
-    """Return the totals of the session. Five queries."""
+    """Return the totals of the session. Five queries, six if costs are unknown."""
     actions = Action.objects.filter(HAPPENED_HERE, session=session)
     totals = totals_of(actions)
     more = actions.aggregate(
@@ -29,6 +29,7 @@ def summary_of(session: Session) -> SessionTotals:
     return SessionTotals.from_attributes(
         totals,
         session=session.id,
+        unknown_reasons=dict(reasons_of_session(session)),
         cached_tokens=more["cached"],
         started_at=session.began_at,
         ended_at=session.ended_at,

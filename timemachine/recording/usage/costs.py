@@ -8,23 +8,21 @@ from datetime import UTC
 from typing import Any, Final
 
 from django.db.models import AnyValue, Count, F, Func, Q, QuerySet, Sum
-from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Coalesce, TruncDate
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.unknown_prices import NO_REASON
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
-from timemachine.recording.sessions.queries import HAPPENED_HERE, IS_MODEL_CALL, UNKNOWN_COST
+from timemachine.recording.sessions.queries import IS_MODEL_CALL
 from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import TOOL_CALL, Cell, Row, Sums, dearest_first
 from timemachine.recording.usage.pure.latency import Latency as CallLatency
 from timemachine.recording.usage.pure.latency import latency_of, merge_histograms
 from timemachine.recording.usage.pure.span import Span
-from timemachine.recording.usage.queries import OF_COUNTS, sums_of
+from timemachine.recording.usage.queries import OF_COUNTS, reasons_of, sums_of
 
 type Histograms = Mapping[Any, Counter[int]]
 
@@ -67,17 +65,18 @@ class CostQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
     """Number of sessions, sums and latency of all model calls, the rows of one group, and for each reason why a cost is
-    unknown the number of calls."""
+    unknown the number of calls. `undated` is in none of them: imported work without times."""
 
     sessions: int
     sums: Sums
+    undated: Sums
     unknown_reasons: Mapping[str, int]
     latency: CallLatency
     rows: Sequence[Row]
 
 
 def costs(project: Project, query: CostQuery, by: str) -> Costs:
-    """Return all numbers, grouped by one of `GROUPS`. Three queries, five by tag, and one if costs are unknown. Raises `InvalidInput` for any other group."""
+    """Return all numbers, grouped by one of `GROUPS`. Four queries, six by tag, and one if costs are unknown. Raises `InvalidInput` for any other group."""
     if by not in GROUPS:
         raise InvalidInput(
             f"Costs cannot be grouped by {by[:40]!r}. Use one of: {', '.join(GROUPS)}.",
@@ -96,6 +95,7 @@ def costs(project: Project, query: CostQuery, by: str) -> Costs:
     return Costs(
         sessions=sessions_in(project, query),
         sums=sums,
+        undated=undated(project, query),
         unknown_reasons=unknown_reasons(project, query) if sums.unknown_cost_calls else {},
         latency=latency_of_calls(cells, histograms),
         rows=rows,
@@ -135,16 +135,19 @@ def unknown_reasons(project: Project, query: CostQuery) -> dict[str, int]:
     conditions.pop("tag", None)
     agent = conditions.pop("agent", None)
     day = TruncDate(Coalesce("started_at", "recorded_at"), tzinfo=UTC)
-    found = Action.objects.filter(HAPPENED_HERE, UNKNOWN_COST, session__in=sessions, **conditions).annotate(
-        day=day
-    )
-    found = found.filter(day__gte=query.span.since, day__lte=query.span.until).order_by()
+    has_day = Q(started_at__isnull=False) | Q(session__imported_as=None)
+    found = Action.objects.filter(has_day, session__in=sessions, **conditions).annotate(day=day)
+    found = found.filter(day__gte=query.span.since, day__lte=query.span.until)
     if agent:
         found = found.filter(Q(agent=agent) | Q(agent=None, session__agent=agent))
-    found = found.annotate(reason=KeyTextTransform("reason", "prices"))
-    rows = found.values("reason").annotate(calls=Count("id")).values_list("reason", "calls")
-    reasons = {reason or NO_REASON: calls for reason, calls in rows}
-    return dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
+    return reasons_of(found)
+
+
+def undated(project: Project, query: CostQuery) -> Sums:
+    """Return the sums of the imported work without times, which is on no day. One query."""
+    found = _matching(Usage.objects.filter(project=project, day=None), query).values("project")
+    rows = found.annotate(**OF_COUNTS, calls=Sum("number", filter=IS_MODEL_CALL, default=0))
+    return figures.summed(map(sums_of, rows))
 
 
 def by_tag(project: Project, query: CostQuery) -> list[Row]:
@@ -189,7 +192,12 @@ def records_anything(project: Project) -> bool:
 
 
 def _usages(project: Project, query: CostQuery) -> QuerySet[Usage]:
-    found = Usage.objects.filter(project=project, day__range=(query.span.since, query.span.until))
+    return _matching(
+        Usage.objects.filter(project=project, day__range=(query.span.since, query.span.until)), query
+    )
+
+
+def _matching(found: QuerySet[Usage], query: CostQuery) -> QuerySet[Usage]:
     conditions = query.filters
     if tag := conditions.pop("tag", None):
         found = found.filter(session__tags__contains=[tag])

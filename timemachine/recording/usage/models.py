@@ -63,7 +63,8 @@ class Bin(Counted):
 
 
 class Usage(Counted):
-    """The actions of a session on one day (UTC) with the same kind, agent, model and tool.
+    """The actions of a session on one day (UTC) with the same kind, agent, model and tool. The day is None for imported actions
+    without times.
 
     An action without an agent belongs to its session's agent. `key` is a fixed-size stand-in for these five values.
     """
@@ -72,7 +73,7 @@ class Usage(Counted):
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
     key = models.UUIDField()
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
-    day = models.DateField()
+    day = models.DateField(null=True)
     kind = models.CharField(max_length=12)
     agent = FaithfulTextField(null=True)
     model = FaithfulTextField(null=True)

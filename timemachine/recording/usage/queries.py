@@ -7,8 +7,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, DateTimeField, ExpressionWrapper, F, Max, Min, Q, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Coalesce
 
+from timemachine.core.pure.unknown_prices import by_frequency
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE, IS_CORRECTION, UNKNOWN_COST
@@ -17,7 +19,7 @@ from timemachine.recording.usage.pure.figures import Sums
 from timemachine.recording.usage.pure.totals import Totals, fold
 
 CACHED_SESSIONS: Final = 64
-"""For how many sessions a process caches the number of steps by kind."""
+"""For how many sessions a process caches the number of steps by kind, and why costs are unknown."""
 OF_COUNTS: Final = {
     "steps": Sum("number"),
     "with_time": Sum("timed"),
@@ -60,6 +62,28 @@ def totals_of(actions: QuerySet[Action]) -> Totals:
     """
     by_kind = actions.filter(HAPPENED_HERE).order_by().values("kind")
     return _sum_by_kind(by_kind.annotate(**OF_ACTIONS, began=Min("started_at"), ended=Max(_ENDED)))
+
+
+def reasons_of(actions: QuerySet[Action]) -> dict[str, int]:
+    """Return for each reason why the cost of a call is unknown the number of these calls, the most frequent first. One query."""
+    return reasons_in(actions.filter(UNKNOWN_COST, HAPPENED_HERE))
+
+
+def reasons_in(calls: QuerySet[Action]) -> dict[str, int]:
+    """Return the same for calls that are known to have unknown costs. One query."""
+    rows = calls.order_by().annotate(reason=KeyTextTransform("reason", "prices")).values("reason")
+    return by_frequency(rows.annotate(calls=Count("id")).values_list("reason", "calls"))
+
+
+def reasons_of_session(session: Session) -> Mapping[str, int]:
+    """Return `reasons_of` the steps of a session. One query, or none if all costs are known or it has no new steps."""
+    unknown = session.unknown_cost_calls
+    return _reasons(session.id, session.last_sequence, unknown) if unknown else {}
+
+
+@lru_cache(maxsize=CACHED_SESSIONS)
+def _reasons(session: UUID, last: int, unknown: int) -> Mapping[str, int]:  # noqa: ARG001  # other numbers mean a new count
+    return reasons_of(Action.objects.filter(session_id=session))
 
 
 def totals_through(session: Session, sequence: int) -> Totals:

@@ -91,6 +91,18 @@ class CostOfTool(CostSums):
     error_share: float | None
 
 
+class UndatedCosts(Schema):
+    """What imported steps without times cost, whatever the day; it is not part of the totals."""
+
+    calls: int
+    cost_usd: float | None
+    unknown_cost_calls: int
+
+    @classmethod
+    def of(cls, sums: Sums) -> "UndatedCosts":
+        return cls.from_attributes(sums)
+
+
 class CostOfReplays(Schema):
     """What replays cost on these days; it is not part of the totals."""
 
@@ -115,6 +127,7 @@ class CostsOut(Schema):
     until: str
     by: Literal["agent", "model", "tag", "day", "tool"]
     totals: CostTotals
+    undated: UndatedCosts
     replays: CostOfReplays | None
     items: list[CostOfAgent] | list[CostOfModel] | list[CostOfTag] | list[CostOfDay] | list[CostOfTool]
     next: str | None

@@ -1,6 +1,6 @@
 """A run that can be compared: a session or a replay, with its steps and totals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -11,10 +11,10 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import session_of
-from timemachine.recording.usage.queries import totals_of
+from timemachine.recording.usage.queries import reasons_of, reasons_of_session, totals_of
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
-from timemachine.replay.runs.queries import replay_of, tally
+from timemachine.replay.runs.queries import replay_of, tally, unknown_reasons
 from timemachine.text.pure.difference.steps import StepFacts
 
 
@@ -38,7 +38,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTotals:
-    """The totals of a run's compared steps. Tokens and duration are None if none were recorded, US dollars if nothing was priced."""
+    """The totals of a run's compared steps. Tokens and duration are None if none were recorded, US dollars if nothing was priced.
+
+    `unknown_reasons` has the number of calls for each reason why a cost is unknown.
+    """
 
     steps: int
     errors: int
@@ -46,6 +49,7 @@ class RunTotals:
     output_tokens: int | None
     cost_usd: Decimal | None
     unknown_cost_calls: int
+    unknown_reasons: Mapping[str, int]
     duration_ms: float | None
 
 
@@ -89,21 +93,24 @@ def run_of(project: Project, name: str) -> Run:
 
 
 def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTotals:
-    """Return the totals of the steps of a run. One query, four for a replay."""
+    """Return the totals of the steps of a run. One query, four for a replay, and one more if costs are unknown."""
     if run.replay is not None:
         return _replay_totals(run.replay, steps)
     actions = Action.objects.filter(session=run.session)
     if only_replayed:
-        return _sums(steps, totals_of(actions.filter(kind__in=REPLAYED_KINDS)).elapsed_ms)
-    found = totals_of(actions)
+        compared = actions.filter(kind__in=REPLAYED_KINDS)
+        found = _sums(steps, totals_of(compared).elapsed_ms)
+        return replace(found, unknown_reasons=reasons_of(compared)) if found.unknown_cost_calls else found
+    whole = totals_of(actions)
     return RunTotals(
-        steps=found.actions,
-        errors=found.errors,
-        input_tokens=found.input_tokens,
-        output_tokens=found.output_tokens,
-        cost_usd=found.cost_usd,
-        unknown_cost_calls=found.unknown_cost_calls,
-        duration_ms=found.elapsed_ms,
+        steps=whole.actions,
+        errors=whole.errors,
+        input_tokens=whole.input_tokens,
+        output_tokens=whole.output_tokens,
+        cost_usd=whole.cost_usd,
+        unknown_cost_calls=whole.unknown_cost_calls,
+        unknown_reasons=reasons_of_session(run.session),
+        duration_ms=run.session.duration_ms,
     )
 
 
@@ -117,7 +124,12 @@ def _replay_totals(replay: Replay, steps: Sequence[RunStep]) -> RunTotals:
     counts = tally(replay)
     start, end = replay.started_at, replay.finished_at
     found = _sums(steps, (end - start) / timedelta(milliseconds=1) if start and end else None)
-    return replace(found, cost_usd=counts.cost_usd, unknown_cost_calls=counts.unknown_cost_calls)
+    return replace(
+        found,
+        cost_usd=counts.cost_usd,
+        unknown_cost_calls=counts.unknown_cost_calls,
+        unknown_reasons=unknown_reasons(replay, counts),
+    )
 
 
 def _sums(steps: Sequence[RunStep], duration_ms: float | None) -> RunTotals:
@@ -128,5 +140,6 @@ def _sums(steps: Sequence[RunStep], duration_ms: float | None) -> RunTotals:
         output_tokens=sum_known(*(step.output_tokens for step in steps)),
         cost_usd=sum_known(*(step.cost_usd for step in steps)),
         unknown_cost_calls=sum(step.unknown_cost for step in steps),
+        unknown_reasons={},
         duration_ms=duration_ms,
     )

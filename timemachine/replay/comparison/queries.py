@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
@@ -15,11 +15,14 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.queries import UNKNOWN_COST
+from timemachine.recording.usage.queries import reasons_in
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.costs import spending_by
+from timemachine.replay.runs.costs import unknown_reasons as reasons_of_attempts
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 from timemachine.text.pure.language.refusal import is_refusal
@@ -90,6 +93,18 @@ def cancelled_of(comparison: Comparison) -> Replay | None:
     """Return the replay that was cancelled last, for the time and the person; None if none was cancelled."""
     cancelled = Replay.objects.filter(run__comparison=comparison, cancel_requested_at__isnull=False)
     return cancelled.order_by("-cancel_requested_at", "id").first()
+
+
+def unknown_reasons(comparison: Comparison) -> dict[str, int]:
+    """Return for each reason why the cost of a call of the variants is unknown the number of these calls. One query."""
+    return reasons_of_attempts(ReplayAttempt.objects.filter(step__replay__run__comparison=comparison))
+
+
+def recorded_reasons(comparison: Comparison) -> dict[str, int]:
+    """Return the same for the recorded calls of the asks. One query."""
+    asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").values("action_id")
+    unpriced = Action.objects.filter(Q(output__isnull=False) | UNKNOWN_COST, id__in=asks, cost_usd=None)
+    return reasons_in(unpriced.filter(Q(cached=None) | Q(cached=False)))
 
 
 def sessions_of(comparison: Comparison) -> list[Session]:

@@ -5,10 +5,12 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.db.models import Case, Count, F, Max, Q, QuerySet, Sum, TextField, Value, When
+from django.db.models.fields.json import KeyTextTransform
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.unknown_prices import by_frequency
 from timemachine.replay.runs.models import ReplayAttempt
 
 INTENDED: Final = Q(call_intended_at__isnull=False)
@@ -56,6 +58,22 @@ def spending_by(owner: str, attempts: QuerySet[ReplayAttempt]) -> dict[Any, Spen
         )
         for each, cost, unknown, uncertain, finished, last in rows
     }
+
+
+def unknown_reasons(attempts: QuerySet[ReplayAttempt]) -> dict[str, int]:
+    """Return for each reason why a cost is unknown the number of calls, as `spending_by` counts them. One query."""
+    failed = Q(outcome__in=("failed", "cancelled"))
+    of_step = KeyTextTransform("reason", "step__prices")
+    rows = (
+        attempts.filter(cost_usd=None, calls_made__gt=0)
+        .order_by()
+        .annotate(
+            reason=Case(When(failed, then=Value("call_failed")), default=of_step, output_field=TextField())
+        )
+        .values("reason")
+        .annotate(calls=Sum("calls_made"))
+    )
+    return by_frequency(rows.values_list("reason", "calls"))
 
 
 def under_way() -> Q:

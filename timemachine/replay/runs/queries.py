@@ -29,9 +29,11 @@ from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
-from timemachine.recording.sessions.models import Hit, Session
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.usage.queries import reasons_in
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
+from timemachine.replay.runs.costs import unknown_reasons as reasons_of_attempts
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -292,12 +294,33 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
     return found
 
 
-def _recorded(ids: Sequence[UUID]) -> dict[UUID, _Recorded]:
-    """Return the recorded cost of the asks that were asked again or whose call was cancelled."""
+def unknown_reasons(replay: Replay, counts: Tally) -> dict[str, int]:
+    """Return for each reason why the cost of a call of the replay is unknown the number of these calls. At most one query."""
+    if not counts.unknown_cost_calls:
+        return {}
+    return reasons_of_attempts(ReplayAttempt.objects.filter(step__replay=replay))
+
+
+def recorded_reasons(replay: Replay, counts: Tally) -> dict[str, int]:
+    """Return the same for the recorded calls of the asks that were asked again. At most one query."""
+    if not counts.recorded_unknown_cost_calls:
+        return {}
+    return reasons_in(
+        Action.objects.filter(id__in=_repeated_asks([replay.id]).values("action_id"), cost_usd=None)
+    )
+
+
+def _repeated_asks(ids: Sequence[UUID]) -> QuerySet[ReplayStep]:
+    """Return the asks that were asked again or whose call was cancelled."""
     steps = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(replay__in=ids, kind="ask")
-    steps = steps.filter(Q(was_asked=True) | _CALLED)
+    return steps.filter(Q(was_asked=True) | _CALLED)
+
+
+def _recorded(ids: Sequence[UUID]) -> dict[UUID, _Recorded]:
+    """Return the recorded cost of `_repeated_asks`."""
     rows = (
-        steps.order_by()
+        _repeated_asks(ids)
+        .order_by()
         .values("replay_id")
         .annotate(
             cost=Sum("action__cost_usd", default=Decimal(0)),

@@ -22,6 +22,7 @@ from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.timeline import action_lines
 from timemachine.cli.terminal import print_line, print_lines, show, wants_json
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, spaced, total_cost
+from timemachine.core.pure.unknown_prices import reasons_in_words
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
@@ -74,6 +75,9 @@ def status() -> None:
 @options.page
 @options.session_filters
 @click.option("--held", flag_value="yes", help="Only sessions under legal hold.")
+@click.option(
+    "--unknown-cost", "cost", flag_value="unknown", help="Only sessions with calls of unknown price."
+)
 @options.as_json
 def list_(*, limit: int, after: str | None, **filters: Any) -> None:
     """List the sessions, newest first. All filters must match."""
@@ -203,9 +207,9 @@ for command in (
 
 
 def _listed(found: types.SessionPage, none: str, command: Sequence[str] = ()) -> Iterator[str]:
-    heads = ["key", "name", "agent", "status", "started", "actions", "errors", "cost"]
+    heads = ["key", "name", "agent", "status", "started", "duration", "actions", "errors", "cost"]
     rows = [_row(each) for each in found["items"]]
-    yield from table(heads, rows, right=("actions", "errors", "cost"), none=none)
+    yield from table(heads, rows, right=("duration", "actions", "errors", "cost"), none=none)
     suggest_next_page(found, command=command)
 
 
@@ -216,6 +220,7 @@ def _row(found: types.SessionOut) -> list[str]:
         shortened(found["agent"] or "", 20),
         found["status"],
         local(found["started_at"]) or NOT_RECORDED,
+        _time(found["duration_ms"]) or NOT_RECORDED,
         f"{found['actions']:,}",
         f"{found['errors']:,}",
         total_cost(found["cost_usd"], found["unknown_cost_calls"]),
@@ -263,7 +268,7 @@ def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterat
             ("tags", ", ".join(found["tags"])),
             ("started", local(found["started_at"]) or NOT_RECORDED),
             ("ended", local(found["ended_at"]) or (NOT_RECORDED if found["status"] == "ended" else "")),
-            ("duration", _time(summary["duration_ms"])),
+            ("duration", _time(found["duration_ms"])),
             ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
             ("step time", _time(summary["steps_ms"])),
             ("models", _named(summary["models"])),
@@ -271,6 +276,7 @@ def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterat
             ("iteration", f"up to {summary['max_iteration']:,}" if summary["max_iteration"] else ""),
             ("tokens", recorded_tokens(found)),
             ("cost", total_cost(found["cost_usd"], found["unknown_cost_calls"])),
+            ("unknown", reasons_in_words(summary["unknown_reasons"])),
             ("judging", _judging(summary["judgements"])),
             ("notes", f"{summary['notes']:,}" if summary["notes"] else ""),
             ("cache", _saved(found)),

@@ -23,6 +23,7 @@ from timemachine.governance.deletion.retention.session_filter import SessionSele
 from timemachine.recording.answering.summaries import HAS_SUMMARY
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import OLDEST_FIRST
 
 BATCH: Final = 1_000
 
@@ -175,7 +176,7 @@ def _set_state(row: models.BulkDeletionSession, state: str, problem: str | None 
 def _add_sessions(deletion: models.BulkDeletion, sessions: QuerySet[Session]) -> None:
     rows: Iterable[tuple[UUID, int, bool]] = (
         sessions.annotate(has_summary=HAS_SUMMARY)
-        .order_by("started_at", "id")
+        .order_by(*OLDEST_FIRST)
         .values_list("id", "last_sequence", "has_summary")
     )
     models.BulkDeletionSession.objects.bulk_create(

@@ -30,6 +30,7 @@ from timemachine.memory.search.sessions import SessionQuery, sessions_matching
 from timemachine.recording.answering.summaries import HAS_SUMMARY
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import ErasedSession, ErasedTurn, HeldSession, Hold, Session
+from timemachine.recording.sessions.queries import OLDEST_FIRST
 
 LAST_ACTIVITY: Final = Greatest("started_at", "last_action_at", "ended_at")
 """When anything last happened in a session."""
@@ -240,7 +241,7 @@ def due_by(
     found = _decided_by(rule, among)
     if rule.days is None:
         return found.none()
-    return older_than(found, rule.days, at).order_by("started_at", "id")
+    return older_than(found, rule.days, at).order_by(*OLDEST_FIRST)
 
 
 def first_due(rule: RetentionRule, among: Iterable[RetentionRule]) -> datetime | None:

@@ -43,13 +43,11 @@ class SharedLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSession:
-    """A session's name, agent and start; if that is unknown, `started_at` is when it was imported. Neither its user nor a
-    count that goes beyond the link."""
+    """A session's name, agent and start. Neither its user nor a count that goes beyond the link."""
 
     id: UUID
     name: str
     agent: str | None
-    started_at: datetime
     began_at: datetime | None
 
 

@@ -24,7 +24,7 @@ SELECT DISTINCT ON (place.session, place.sequence, coalesce(now.significance, x.
        place.session, place.sequence, coalesce(now.significance, x.significance), x.sequence
 FROM unnest(%(sessions)s::uuid[], %(sequences)s::bigint[]) AS place(session, sequence)
 CROSS JOIN LATERAL (
-    {INDEX_ROW} FROM tm_action a WHERE a.session_id = place.session AND a.sequence > place.sequence AND a.sequence <= place.sequence + {REACH} AND {HAPPENED_HERE_SQL}
+    {INDEX_ROW} FROM tm_action a JOIN tm_session s ON s.id = a.session_id WHERE a.session_id = place.session AND a.sequence > place.sequence AND a.sequence <= place.sequence + {REACH} AND {HAPPENED_HERE_SQL}
     ORDER BY a.sequence LIMIT {REACH}
 ) AS x {JOIN_SIGNIFICANCE}
 WHERE {{among}} AND coalesce(now.significance, x.significance) = ANY(%(outcomes)s::text[]) AND NOT EXISTS (

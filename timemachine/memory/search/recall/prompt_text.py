@@ -283,7 +283,10 @@ def _words(turn: Turn) -> str:
 
 def _composed(chosen: _Selection) -> str:
     """Return the text, earliest session first."""
-    sessions = sorted(chosen.sessions.values(), key=lambda session: (session.started_at, session.id))
+    sessions = sorted(
+        chosen.sessions.values(),
+        key=lambda session: (session.first_step_at or session.started_at, session.id),
+    )
     parts = [part for session in sessions for part in _session_text(session, chosen)]
     return "".join([_FIRST, *parts]).rstrip() if parts else ""
 
@@ -301,8 +304,10 @@ def _session_text(session: Session, chosen: _Selection) -> Iterator[str]:
 
 def _header(session: Session, sequences: Sequence[int]) -> str:
     """Return the session's name, its start, and which of its steps follow."""
-    begun = "with no times, imported" if session.began_at is None else "begun"
-    named = f"Session {session.name!s} ({session.key}), {begun} {session.began_at or session.started_at:%Y-%m-%d %H:%M} UTC"
+    begun = (
+        "start not recorded" if session.began_at is None else f"begun {session.began_at:%Y-%m-%d %H:%M} UTC"
+    )
+    named = f"Session {session.name!s} ({session.key}), {begun}"
     steps = (
         f"step{'s' if len(sequences) > 1 else ''} {', '.join(_runs(sequences))} of {session.last_sequence:,}"
     )

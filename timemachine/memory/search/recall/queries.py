@@ -52,9 +52,8 @@ class TimeRead:
         """Return the begin of the time."""
         if not self.sessions:
             return self.reading.begin
-        began = min(session.started_at for session in self.sessions)
-        ended = max(session.ended_at or session.started_at for session in self.sessions)
-        return {"": began, "after": ended}.get(self.reading.how)
+        ended = max(session.ended_at or _began(session) for session in self.sessions)
+        return {"": min(map(_began, self.sessions)), "after": ended}.get(self.reading.how)
 
     @property
     def until(self) -> datetime | None:
@@ -63,14 +62,16 @@ class TimeRead:
             return self.reading.until
         ends = [session.ended_at for session in self.sessions if session.ended_at]
         ended = max(ends) if len(ends) == len(self.sessions) else None
-        return {"": ended, "before": min(session.started_at for session in self.sessions)}.get(
-            self.reading.how
-        )
+        return {"": ended, "before": min(map(_began, self.sessions))}.get(self.reading.how)
 
     @property
     def is_within_session(self) -> bool:
         """Return whether only previous sessions are searched."""
         return self.reading.previous_session and not (self.session and self.reading.how)
+
+
+def _began(session: Session) -> datetime:
+    return session.began_at or session.started_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

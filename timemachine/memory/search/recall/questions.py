@@ -13,9 +13,9 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.search.filters import MODES, check_choice, time_range
 from timemachine.recording.annotations.significance.queries import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
-from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.models import BEGAN_AT, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS, SIGNIFICANCES
-from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.sessions.queries import IS_DATED, NEWEST_FIRST, session_of
 
 MOST_QUERIES: Final = 20
 LONGEST_QUERY: Final = 16_384
@@ -104,12 +104,13 @@ def previous_sessions(
     project: Project, options: RecallOptions, besides: Session | None, passed_over: int, count: int
 ) -> tuple[Session, ...]:
     """Return the `count` latest sessions that began before the asking one, most recent first, without the first
-    `passed_over`.
+    `passed_over` and without those that have no times.
     """
     found = sessions_of(project, options)
     if besides is not None:
-        found = found.exclude(pk=besides.pk).filter(started_at__lte=besides.started_at)
-    latest = found.order_by("-started_at", "-id")
+        began = besides.began_at or besides.started_at
+        found = found.exclude(pk=besides.pk).alias(began=BEGAN_AT).filter(began__lte=began)
+    latest = found.filter(IS_DATED).order_by(*NEWEST_FIRST)
     return tuple(latest[passed_over : passed_over + count])
 
 

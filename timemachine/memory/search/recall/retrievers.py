@@ -86,7 +86,7 @@ SELECT x.action_id, x.session_id, coalesce({IMPORTANCE}, %(normal)s) AS worth FR
 WHERE {{among}} AND NOT EXISTS (
     SELECT FROM tm_erased_turn gone WHERE gone.session_id = x.session_id AND gone.sequence = x.sequence
 )
-ORDER BY worth DESC, x.at DESC, x.action_id DESC LIMIT %(limit)s
+ORDER BY worth DESC, x.at DESC NULLS LAST, x.action_id DESC LIMIT %(limit)s
 """  # noqa: S608  # constants
 _OF_WORDS: Final = "JOIN tm_action_sketch x ON x.action_id = w.action_id"
 

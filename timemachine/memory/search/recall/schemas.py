@@ -22,6 +22,7 @@ from timemachine.memory.search.schemas import Mode, StepHit
 from timemachine.memory.transcripts.pure.selection import gaps
 from timemachine.memory.transcripts.schemas import TurnOut
 from timemachine.recording.sessions.pure.vocabulary import Kind, Role, Significance, Status
+from timemachine.recording.sessions.queries import time_of
 
 Relation = Literal["within", "before", "after"]
 
@@ -160,7 +161,7 @@ class TurnRecalled(StepHit):
     significance: Significance | None
     importance: float | None
     tags: list[str]
-    at: str
+    at: str | None
     around: AroundOut | None = None  # absent unless turns around the results were requested
 
     @classmethod
@@ -176,7 +177,7 @@ class TurnRecalled(StepHit):
             significance=recalled.significance,
             importance=recalled.importance,
             tags=action.tags,
-            at=written(action.started_at or action.recorded_at),
+            at=written(time_of(action, session)),
         )
         return found.model_copy(update={"around": AroundOut.of(recalled)}) if recalled.around else found
 

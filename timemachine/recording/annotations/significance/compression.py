@@ -21,6 +21,7 @@ from timemachine.recording.annotations.significance.models import (
     CompressionRule,
 )
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import OLDEST_FIRST
 
 MOST_DAYS: Final = 3_650
 AT_ONCE: Final = 1_000
@@ -100,7 +101,7 @@ def older_than(project: Project, days: int) -> QuerySet[Session]:
         )
         .alias(finished_at=Coalesce("ended_at", "created_at"))
         .filter(finished_at__lte=now() - timedelta(days=days))
-        .order_by("started_at", "id")
+        .order_by(*OLDEST_FIRST)
     )
 
 

@@ -24,6 +24,8 @@ MEASURES: Final[Mapping[str, Mapping[str, float]]] = {
     "iteration": {"": 1},
 }
 ALIASES: Final = {"duration": "took", "dur": "took", "sequence": "step", "seq": "step", "text": ""}
+UNKNOWN_COST: Final = "unknown"
+"""The value of `cost` for calls whose cost is unknown; without a cost, a step is compared with no number."""
 SIGNS: Final = (">=", "<=", ">", "<", "=")
 
 _TOKEN: Final = re.compile(
@@ -137,6 +139,12 @@ class Filter:
 EVERYTHING: Final = Filter()
 
 
+def with_unknown_cost(shown: Filter) -> Filter:
+    """Return the filter for those of its steps whose cost is unknown."""
+    term = Named(field="cost", values=(UNKNOWN_COST,))
+    return shown if term in shown.terms else replace(shown, terms=(*shown.terms, term))
+
+
 def parse(text: str) -> Filter:
     """Return the filter of a text. Raises `InvalidInput` (`unknown_filter`) with a suggestion."""
     found = EVERYTHING
@@ -171,6 +179,8 @@ def _with(found: Filter, token: re.Match[str]) -> Filter:
 
 
 def _term(name: str, value: str, negated: bool, whole: str) -> Term | None:
+    if name == "cost" and value.lower() == UNKNOWN_COST:
+        return Named(field=name, values=(UNKNOWN_COST,), negated=negated)
     if name in MEASURES:
         return _measured(name, value, negated, whole)
     if name in WORDS:
@@ -195,7 +205,7 @@ def _measured(name: str, value: str, negated: bool, whole: str) -> Measured:
     found = _NUMBER.fullmatch(value.lower())
     units = MEASURES[name]
     if found is None or found["unit"] not in units:
-        example = {"took": "took:>2s", "cost": "cost:>=0.01"}.get(name, f"{name}:>1")
+        example = {"took": "took:>2s", "cost": "cost:>=0.01, or cost:unknown"}.get(name, f"{name}:>1")
         raise _refused(whole, f"Write a number, with > or < before it: {example}.")
     return Measured(
         field=name,

@@ -21,7 +21,7 @@ HINTS: Final[Mapping[str, str]] = {
     "significance": "decision, solution …",
     "took": ">2s",
     "tokens": ">=10k",
-    "cost": "<0.01",
+    "cost": "<0.01, unknown",
     "importance": ">0.9",
     "iteration": "3",
     "step": "100-200",

@@ -27,6 +27,7 @@ class SessionTotals(Schema):
     `started_at` is the first start of a step, and `duration_ms` runs from there to the last end of a step; if no step has a
     time, they are about the stated start and the end of the session. `steps_ms` adds up what the steps took: a step
     within another one counts in both, and steps can run at the same time. `ended_at` is when the session was ended.
+    `unknown_reasons` has the number of calls for each reason why a cost is unknown.
     """
 
     session: str
@@ -38,6 +39,7 @@ class SessionTotals(Schema):
     cached_tokens: int | None
     cost_usd: float | None
     unknown_cost_calls: int
+    unknown_reasons: dict[str, int]
     cached_calls: int
     saved_usd: float | None
     unknown_saved_calls: int
@@ -93,10 +95,11 @@ class TotalsSoFar(Schema):
 
 
 class StateOut(Schema):
-    """What was known at a step. `frames_existed` is how many frames the session's collection had then, null without a collection."""
+    """What was known at a step. `frames_existed` is how many frames the session's collection had then, null without a collection. `as_of` is null for
+    imported steps without times."""
 
     at: int
-    as_of: str
+    as_of: str | None
     messages: list[StateMessage]
     frames_used: list[FrameUsed]
     frames_existed: int | None

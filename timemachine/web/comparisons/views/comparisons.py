@@ -16,7 +16,7 @@ from timemachine.governance.deletion.erasure.queries import erased_parts
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.queries import HAPPENED_HERE
+from timemachine.recording.sessions.queries import HAPPENED_HERE, NEWEST_FIRST
 from timemachine.replay.comparison import commands, queries
 from timemachine.replay.comparison.estimate import estimates, judge_estimate
 from timemachine.replay.comparison.export import FORMS, file_of
@@ -215,6 +215,8 @@ def _comparison(
         "sessions": queries.sessions_of(found),
         "erased": erased_of_comparison(found),
         "asked": ask_filter,
+        "unknown_reasons": queries.unknown_reasons(found) if progress.unknown_cost_calls else {},
+        "recorded_reasons": queries.recorded_reasons(found),
     }
     if results.findings is None:
         return context | {"ask_count": queries.ask_count(found)}
@@ -250,7 +252,7 @@ def _form(request: HttpRequest, form: forms.ComparisonForm, *, estimated: object
 def _offered(project: Project, chosen: list[str]) -> list[Session]:
     """Return the newest sessions with an ask, and those already chosen."""
     asks = Action.objects.filter(HAPPENED_HERE, session=OuterRef("id"), kind="ask")
-    of_project = Session.objects.filter(Exists(asks), project=project).order_by("-started_at", "-id")
+    of_project = Session.objects.filter(Exists(asks), project=project).order_by(*NEWEST_FIRST)
     wanted_ids = [found for each in chosen if (found := uuid_of(each))]
     newest = list(of_project[:OFFERED])
     known = {each.id for each in newest}

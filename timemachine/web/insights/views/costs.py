@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.pure.clock import now
@@ -43,6 +44,7 @@ def costs(request: HttpRequest, access: Access) -> HttpResponse:
         "wrong": wrong,
         "spans": _spans(cost_query),
         "may_record": access.may(OPERATOR),
+        "undated": queries.undated(access.project, cost_query),
     }
     if cells:
         context |= _figures(access.project, cost_query, cells, with_latency=here.get("latency") == "on")
@@ -62,8 +64,11 @@ def _figures(
     tags = queries.by_tag(project, cost_query) if whole else None
     if tags:
         tags = queries.with_latency(tags, queries.histograms_by_tag(project, cost_query))
+    sums = figures.summed(cell.sums for cell in cells)
     return {
-        "sums": figures.summed(cell.sums for cell in cells),
+        "sums": sums,
+        "unknown_reasons": queries.unknown_reasons(project, cost_query) if sums.unknown_cost_calls else {},
+        "unknown_sessions": reverse("sessions") + query_of(cost_query, cost="unknown"),
         "sessions": queries.sessions_in(project, cost_query),
         "latency": None if histograms is None else latency_of_calls(cells, histograms),
         "plot": cost_plot(days, cost_query.span),

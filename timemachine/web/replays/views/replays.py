@@ -25,6 +25,7 @@ from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.runs.queries import (
+    recorded_reasons,
     replay_of,
     replays_of,
     step_of,
@@ -32,6 +33,7 @@ from timemachine.replay.runs.queries import (
     tallies,
     tally,
     trials_of,
+    unknown_reasons,
 )
 from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.runs.trials import step_to_try, try_step
@@ -88,6 +90,8 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "after": after,
         "session": found.session,
         "counts": counts,
+        "unknown_reasons": unknown_reasons(found, counts),
+        "recorded_reasons": recorded_reasons(found, counts),
         "erased_parts": erased_parts(shown),
         "erased": erased_of_replay(found),
         "seal": listed_seal(sealed_replay(found)),

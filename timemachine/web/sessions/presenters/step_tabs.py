@@ -18,6 +18,7 @@ from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
 from timemachine.recording.timeline.state import StateMessage, state_at
 from timemachine.recording.timeline.step import FIRST_BYTES, Step
+from timemachine.recording.usage.queries import reasons_of
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.queries import trials_of
 from timemachine.text.redaction.pure.marks import DELETED_TURN, OPENING_ERASED
@@ -26,6 +27,7 @@ from timemachine.web.hits import frame_addresses
 from timemachine.web.sessions.presenters.judging import judging_of
 from timemachine.web.sessions.presenters.provenance import provenance
 from timemachine.web.sessions.presenters.step_diff import Pin, step_diff
+from timemachine.web.sessions.presenters.steps import address_query
 from timemachine.web.sessions.presenters.supporting_passages import sources_of, supported_answer
 
 PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
@@ -47,8 +49,15 @@ def tab_of(
             "tombstones": tombstones,
         }
     if tab == "state":
-        state = state_at(session, found.action.sequence)
-        return {"state": state, "tombstones": _tombstones(session, state.messages)}
+        sequence = found.action.sequence
+        state = state_at(session, sequence)
+        until = Action.objects.filter(session=session, sequence__lte=sequence)
+        return {
+            "state": state,
+            "tombstones": _tombstones(session, state.messages),
+            "unknown_until": reasons_of(until) if state.totals.unknown_cost_calls else {},
+            "unknown_steps": address_query({"filter": f"cost:unknown step:<={sequence}"}),
+        }
     if tab == "raw":
         return {"raw": _raw(found.action, first_bytes)}
     addresses = frame_addresses(found.passages)

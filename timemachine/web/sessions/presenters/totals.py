@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.filter_sql import matching
 from timemachine.recording.timeline.pure.aggregation import GROUPS, Line, narrowed
-from timemachine.recording.timeline.pure.filter import Filter
+from timemachine.recording.timeline.pure.filter import Filter, with_unknown_cost
 from timemachine.recording.timeline.totals import totals_by
 from timemachine.recording.usage.pure.figures import Sums, summed
+from timemachine.recording.usage.queries import reasons_of
 from timemachine.web.sessions.presenters.steps import address_query
 
 SHOWN: Final = 25
@@ -26,10 +28,15 @@ class ShownLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """The totals of some steps: `groups` are the available groupings, each with its URL and whether it is selected."""
+    """The totals of some steps: `groups` are the available groupings, each with its URL and whether it is selected.
+
+    `unknown_reasons` says why costs are unknown, and `unknown_steps` is the URL of these steps.
+    """
 
     by: str
     whole: Sums
+    unknown_reasons: Mapping[str, int]
+    unknown_steps: str
     lines: Sequence[ShownLine]
     groups: Sequence[tuple[str, str, bool]]
     more: int
@@ -43,9 +50,14 @@ def panel(
     found = totals_by(session, by, shown)
     parameters = {key: value for key, value in here.items() if key not in {"step", "open", "by"}}
     rest = found.lines[SHOWN:]
+    unpriced = with_unknown_cost(shown)
     return Panel(
         by=by,
         whole=found.whole,
+        unknown_reasons=reasons_of(Action.objects.filter(matching(unpriced), session=session))
+        if found.whole.unknown_cost_calls
+        else {},
+        unknown_steps=timeline + address_query({**parameters, "filter": str(unpriced)}),
         lines=[_line(line, by, shown, parameters, timeline) for line in found.lines[:SHOWN]],
         groups=[(each, address_query({**here, name: each}), each == by) for each in GROUPS],
         more=len(rest),

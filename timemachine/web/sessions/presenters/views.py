@@ -19,7 +19,7 @@ from timemachine.recording.timeline.raw import raw_steps
 from timemachine.recording.timeline.rows import Window, first_match, rows_after, rows_before, window
 from timemachine.recording.timeline.sheet import TABLE_SIZE, Place, Sheet, sheet, span_of, table_rows
 from timemachine.recording.timeline.step import nearest, neighbours
-from timemachine.recording.usage.queries import kinds_of
+from timemachine.recording.usage.queries import kinds_of, reasons_of_session
 from timemachine.replay.judging.queries import spent_on
 from timemachine.web.sessions.presenters.replays import row_verdicts
 from timemachine.web.sessions.presenters.step_notes import noted_rows
@@ -59,6 +59,7 @@ def filter_links(session: Session, shown: Filter) -> dict[str, object]:
         "whole": str(shown.within(None)),
         "errors_filter": str(shown.with_status("error")),
         "judged_cost": spent_on(session),
+        "unknown_reasons": reasons_of_session(session),
     }
 
 
