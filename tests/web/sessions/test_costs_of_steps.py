@@ -64,7 +64,7 @@ REASONS: Final = f"2 calls: {UNLISTED}; 1 call: no model was recorded"
 @pytest.mark.usefixtures("session")
 def test_totals_of_a_session_say_why_costs_are_unknown_and_lead_to_the_steps(operator: Client) -> None:
     page = get(operator, "/sessions/s/")
-    assert f"$0.25 + 3 calls of unknown price ( {REASONS} · Show steps )" in words(page)
+    assert f"$0.25 + 3 calls of unknown price ({REASONS} · Show steps )" in words(page)
     assert 'href="?filter=cost:unknown"' in page
     shown = words(get(operator, "/sessions/s/?filter=cost:unknown"))
     assert "3 of 5 steps" in shown
@@ -74,7 +74,7 @@ def test_totals_of_a_session_say_why_costs_are_unknown_and_lead_to_the_steps(ope
     assert REASONS in words(totals)
     assert "filter=cost:unknown" in totals
     only = words(get(operator, "/sessions/s/totals/?by=model&filter=model:*that"))
-    assert f"1 call of unknown price ( 1 call: {UNLISTED} · Show steps )" in only
+    assert f"1 call of unknown price (1 call: {UNLISTED} · Show steps )" in only
 
 
 def test_the_list_leads_to_the_calls_of_unknown_price(operator: Client, session: Session) -> None:

@@ -25,7 +25,7 @@ def test_the_page_shows_the_totals_of_the_steps_with_a_link_for_each_row(
     page = get(operator, f"/sessions/{session.id}/totals/?by=model")
     assert names(page) == ["acme:large", "not recorded", "acme:odd"]
     assert (
-        "6 steps · step time 3.0 s recorded for 4 of them · $0.40 + 1 call of unknown price ( 1 call: no reason was recorded · Show steps ) · 1 error"
+        "6 steps · step time 3.0 s recorded for 4 of them · $0.40 + 1 call of unknown price (1 call: no reason was recorded · Show steps ) · 1 error"
         in words(page)
     )
     addresses = re.findall(r'href="([^"]+)" title="Only these steps"', page)

@@ -84,8 +84,13 @@ def under_way() -> Q:
 
 def replay_spending(project: Project, since: date, until: date) -> Spending:
     """Return what the replays of a project cost on these days (UTC), by the start of each attempt. One query."""
+    attempts = attempts_of_days(project, since, until)
+    return spending_by("step__replay__project_id", attempts).get(project.pk, NO_SPENDING)
+
+
+def attempts_of_days(project: Project, since: date, until: date) -> QuerySet[ReplayAttempt]:
+    """Return the attempts of a project that started on these days (UTC)."""
     begin, end = (datetime.combine(day, time.min, UTC) for day in (since, until))
-    attempts = ReplayAttempt.objects.filter(
+    return ReplayAttempt.objects.filter(
         step__replay__project=project, started_at__gte=begin, started_at__lt=end + timedelta(days=1)
     )
-    return spending_by("step__replay__project_id", attempts).get(project.pk, NO_SPENDING)

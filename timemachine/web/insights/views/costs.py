@@ -15,7 +15,7 @@ from timemachine.recording.usage.costs import CostQuery, latency_of_calls
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import Cell
 from timemachine.recording.usage.pure.span import MAX_DAYS, Span, default_span, span_of
-from timemachine.replay.runs.costs import replay_spending
+from timemachine.replay.runs.costs import attempts_of_days, replay_spending, unknown_reasons
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
 from timemachine.web.insights.presenters.cost_plot import cost_plot, days_of_a_bar, groups_of, query_of
@@ -65,6 +65,8 @@ def _figures(
     if tags:
         tags = queries.with_latency(tags, queries.histograms_by_tag(project, cost_query))
     sums = figures.summed(cell.sums for cell in cells)
+    span = (cost_query.span.since, cost_query.span.until)
+    replays = None if cost_query.filters else replay_spending(project, *span)
     return {
         "sums": sums,
         "unknown_reasons": queries.unknown_reasons(project, cost_query) if sums.unknown_cost_calls else {},
@@ -75,9 +77,10 @@ def _figures(
         "weekly": days_of_a_bar(cost_query.span) > 1,
         "groups": groups_of(cells, tags, histograms, cost_query),
         "whole": whole,
-        "replays": None
-        if cost_query.filters
-        else replay_spending(project, cost_query.span.since, cost_query.span.until),
+        "replays": replays,
+        "replay_reasons": unknown_reasons(attempts_of_days(project, *span))
+        if replays and replays.unknown_calls
+        else {},
     }
 
 
