@@ -20,6 +20,7 @@ from timemachine.recording.importing.pure.values import (
     model_name,
     moment,
     record_at,
+    short_text,
     short_text_at,
     text_at,
     usage_of,
@@ -99,7 +100,7 @@ def _action_parts(base: ActionDraft, event: JsonObject, kind: str, source: str) 
     else:
         metadata = record_at(event, "tool_call_metadata")
         given = {name: value for name, value in args.items() if name != "thought"}
-        call = tool_call(stem, tool=kind, call_id=short_text_at(metadata, "tool_call_id"), given=given)
+        call = tool_call(stem, tool=short_text(kind), call_id=short_text_at(metadata, "tool_call_id"), given=given)
         yield replace(call, role="user" if role == "user" else "agent")
 
 
@@ -166,7 +167,7 @@ def usage_of_run(usage: JsonObject) -> Usage | None:
 
 def _observation(base: ActionDraft, event: JsonObject, state: State) -> ActionDraft:
     """Return the result of the call that caused it, or without a cause of the call before; else an event."""
-    kind = event.get("observation")
+    kind = text_at(event, "observation")
     call = state.calls.get(event["cause"]) if _is_key(event.get("cause")) else state.last_call
     failed = kind == "error"
     content = event.get("content")
