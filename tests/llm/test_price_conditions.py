@@ -9,7 +9,12 @@ import pytest
 from timemachine.core.pure.unknown_prices import reason_of, reason_words
 from timemachine.llm.prices import recorded_price
 from timemachine.llm.pure.completion import TokenUsage
-from timemachine.llm.pure.price_conditions import Conditions, price_conditions, us_only_factor
+from timemachine.llm.pure.price_conditions import (
+    Conditions,
+    price_conditions,
+    us_only_factor,
+    with_conditions,
+)
 from timemachine.llm.pure.usage import anthropic_usage
 
 SEPTEMBER = datetime(2026, 9, 10, 10, tzinfo=UTC)
@@ -160,6 +165,37 @@ def test_what_is_billed_in_addition_is_named_once() -> None:
     parameters = price_conditions(usage)
     assert parameters == {"billed_extras": ["code_execution_requests", "compaction iteration"]}
     assert Conditions.of(parameters).words == "billed_extras=code_execution_requests and compaction iteration"
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        None,
+        [],
+        [{"type": "web_search_preview_2025_03_11"}],
+        [{"type": "web_search"}, {"type": "web_search_preview"}],
+    ],
+)
+def test_searches_have_a_price_only_if_the_answer_says_which_tool_made_them(tools: Any) -> None:
+    search = {"type": "web_search_call"}
+    assert price_conditions({"output": [search], "tools": tools}) == {"billed_extras": ["web_search_call"]}
+    assert price_conditions({"output": [search, search], "tools": [{"type": "web_search"}]}) == {
+        "web_search_requests": 2
+    }
+
+
+def test_what_the_answer_states_counts_more_than_what_was_requested() -> None:
+    requested = {"service_tier": "flex", "speed": "fast", "temperature": 1}
+    answer = {"service_tier": "default", "usage": {"speed": "standard"}}
+    assert with_conditions(requested, answer) == {
+        "service_tier": "default",
+        "speed": "standard",
+        "temperature": 1,
+    }
+    assert with_conditions(requested, {"service_tier": "priority"}) == requested | {
+        "service_tier": "priority"
+    }
+    assert with_conditions(requested, None, {}, {"service_tier": ""}) == requested
 
 
 def test_us_only_inference_costs_more_from_opus_4_6_on() -> None:

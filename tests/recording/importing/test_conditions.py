@@ -35,6 +35,7 @@ STATED = {
 RESPONSE = {
     "object": "response",
     "service_tier": "priority",
+    "tools": [{"type": "web_search"}, {"type": "file_search"}],
     "output": [
         {"type": "web_search_call"},
         {"type": "web_search_call"},

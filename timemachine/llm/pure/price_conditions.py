@@ -45,6 +45,9 @@ _NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
 _USAGES: Final = ("usage", "usageMetadata", "usage_metadata")
 """Where an answer has its usage."""
 _SEARCH: Final = "web_search_call"
+_SEARCH_TOOL: Final = "web_search"
+_SEARCH_PREVIEW: Final = "web_search_preview"
+"""An earlier tool for searches with other prices; both write the same items."""
 _BILLED_ITEMS: Final = frozenset({"file_search_call", "code_interpreter_call", "image_generation_call"})
 """Items in the output of OpenAI's responses that cost more than their tokens."""
 
@@ -133,15 +136,19 @@ def price_conditions(*stated: Any) -> JsonObject:
     """
     found = _merged(stated)
     tools = part_of(found.get("server_tool_use"))
-    items = _output_kinds(found)
+    items, offered = _kinds(found, "output"), _kinds(found, "tools")
+    is_listed = any(each.startswith(_SEARCH_TOOL) for each in offered) and not any(
+        each.startswith(_SEARCH_PREVIEW) for each in offered
+    )
+    billed = _BILLED_ITEMS if is_listed else _BILLED_ITEMS | {_SEARCH}
     extras = [name for name in tools if name not in _FREE_TOOLS and count(tools, name)]
-    extras += [kind for kind in dict.fromkeys(items) if kind in _BILLED_ITEMS]
+    extras += [kind for kind in dict.fromkeys(items) if kind in billed]
     conditions: JsonObject = {
         "service_tier": _tier(found),
         "speed": _unusual(found, "speed"),
         "inference_geo": _unusual(found, "inference_geo"),
         CACHED_FOR_AN_HOUR: count(part_of(found.get("cache_creation")), "ephemeral_1h_input_tokens"),
-        WEB_SEARCHES: count(tools, WEB_SEARCHES) or items.count(_SEARCH),
+        WEB_SEARCHES: count(tools, WEB_SEARCHES) or (items.count(_SEARCH) if is_listed else 0),
         EXTRAS: [*extras, *_other_iterations(found)],
     }
     return {name: value for name, value in conditions.items() if value}
@@ -175,9 +182,10 @@ def _merged(stated: Sequence[Any]) -> JsonObject:
     return found
 
 
-def _output_kinds(found: Mapping[str, Any]) -> list[str]:
-    output = found.get("output")
-    kinds = [part_of(each).get("type") for each in output] if isinstance(output, list) else []
+def _kinds(found: Mapping[str, Any], name: str) -> list[str]:
+    """Return the types of the objects in a list of the answer: of its `output` items, or of the `tools` it could use."""
+    listed = found.get(name)
+    kinds = [part_of(each).get("type") for each in listed] if isinstance(listed, list) else []
     return [kind for kind in kinds if isinstance(kind, str)]
 
 

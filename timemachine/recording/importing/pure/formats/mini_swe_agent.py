@@ -136,7 +136,9 @@ def _all_actions(
             turn = _answer(base, message, model if as_calls else None, as_calls, ids)
             waiting = [each for each in turn if each.kind == "tool_call"]
             made += turn
-        elif waiting and (text_at(message, "role") in _OUTPUTS or message.get("type") == "function_call_output"):
+        elif waiting and (
+            text_at(message, "role") in _OUTPUTS or message.get("type") == "function_call_output"
+        ):
             made.append(_output(base, message, waiting))
         else:
             made.append(_other(base, message))

@@ -100,7 +100,9 @@ def _action_parts(base: ActionDraft, event: JsonObject, kind: str, source: str) 
     else:
         metadata = record_at(event, "tool_call_metadata")
         given = {name: value for name, value in args.items() if name != "thought"}
-        call = tool_call(stem, tool=short_text(kind), call_id=short_text_at(metadata, "tool_call_id"), given=given)
+        call = tool_call(
+            stem, tool=short_text(kind), call_id=short_text_at(metadata, "tool_call_id"), given=given
+        )
         yield replace(call, role="user" if role == "user" else "agent")
 
 
