@@ -85,6 +85,7 @@ NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
 MOST = 10**15  # more records, lines or entries than there ever are
 FOLDER = re.compile(r"[a-z]+(-[0-9]{1,9})?")
 KIND = re.compile(r"[a-z]+")
+FILE_NAME = re.compile(r"(?:[a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*")
 SESSION, FACTS = "session", "facts"
 ENDED, CLOSED, UNKNOWN = "ended", "closed", "unknown"
 VERIFIED, FAILED, CONSISTENT = "verified", "failed", "consistent"
@@ -710,7 +711,11 @@ def is_fingerprint(text: str) -> bool:
 def parsed(data: bytes | str) -> Any:
     """Parse an unambiguous JSON document. Raises `ValueError`, `RecursionError`."""
     written = data if isinstance(data, str) else data.decode("utf-8")
-    return json.loads(written, object_pairs_hook=_once)
+    return json.loads(written, object_pairs_hook=_once, parse_constant=_no_number)
+
+
+def _no_number(written: str) -> NoReturn:
+    raise ValueError(f"{written} is not JSON")
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -1480,7 +1485,11 @@ def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
     """Check that the files are exactly those that were signed."""
     here = set(bundle.members) - {STATEMENT}
     for name in sorted(here | set(stated)):
-        if name not in here:
+        if not FILE_NAME.fullmatch(name):
+            report.problem(
+                "file", name, "The product writes no file of that name: it could be unpacked elsewhere."
+            )
+        elif name not in here:
             report.problem("file", name, "The statement names this file, and it is not in the bundle.")
         elif name not in stated:
             report.problem("file", name, "The statement does not name this file: it was added.")
