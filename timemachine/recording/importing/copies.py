@@ -21,6 +21,8 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _AT_ONCE: Final = 1_000
+_BEGINNING: Final = 3
+"""How many steps of a conversation are looked up to find sessions that begin with them."""
 _SAID: Final = ("message", "llm_call", "tool_call", "tool_result")
 _NO_RANK: Final = (0, False)
 
@@ -50,14 +52,12 @@ class Copies:
 def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copies:
     """Return the draft with the steps marked that sessions of the same format already have.
 
-    Only sessions of the same time are looked at. A step is a repetition if id, kind, time and output are equal, a model call if
-    the provider's ids of the answer and its request are; what is under a repeated call is repeated too.
+    A step is a repetition if id, kind, time and output are equal, a model call if the provider's ids of the answer and its
+    request are; what is under a repeated call is repeated too.
     """
-    if not draft.ids_are_global or draft.started_at is None or draft.ended_at is None:
+    if not draft.ids_are_global:
         return Copies(draft=draft)
-    others = Session.objects.of(project).filter(
-        imported_as=format_name, started_at__lte=draft.ended_at, ended_at__gte=draft.started_at
-    )
+    others = _others(project, draft, format_name)
     found = dict(_repeated(others, draft))
     if not found:
         return Copies(draft=draft)
@@ -105,6 +105,17 @@ def last_of(session: Session, steps: Sequence[Any]) -> int | None:
         found = session.actions.filter(client_id__in=some).order_by("-sequence")
         sequences += found.values_list("sequence", flat=True)[:1]
     return max(sequences, default=None)
+
+
+def _others(project: Project, draft: SessionDraft, format_name: str) -> QuerySet[Session]:
+    """Return the sessions that can have steps of the draft: those of the same time, and those that begin with the same steps,
+    because some copies have the time of copying or none."""
+    sessions = Session.objects.of(project).filter(imported_as=format_name)
+    first = [each.id for each in draft.actions if each.kind in _SAID and each.id is not None][:_BEGINNING]
+    alike = Q(id__in=Action.objects.filter(session__in=sessions, client_id__in=first).values("session"))
+    if draft.started_at is not None and draft.ended_at is not None:
+        alike |= Q(started_at__lte=draft.ended_at, ended_at__gte=draft.started_at)
+    return Session.objects.filter(id__in=list(sessions.filter(alike).values_list("id", flat=True)))
 
 
 def _copy(action: ActionDraft, original: _Recorded | None) -> ActionDraft:
@@ -194,33 +205,32 @@ def _relatives(others: QuerySet[Session], keys: Collection[str]) -> QuerySet[Ses
     return others.filter(Q(key__in=keys) | Q(id__in=copying.values("session"))).order_by("created_at", "id")
 
 
-def _rank(mine: Mapping[str, datetime], theirs: Mapping[str, datetime]) -> tuple[int, bool] | None:
+def _rank(
+    mine: Mapping[str, datetime | None], theirs: Mapping[str, datetime | None]
+) -> tuple[int, bool] | None:
     """Return how well a session continues another one, None if it does not: by the number of steps that they have in common,
     and then by whether the other one ended with these.
 
     A session that went on itself is continued only if its own steps began earlier.
     """
     common = mine.keys() & theirs.keys()
-    own = [time for step, time in mine.items() if step not in common]
-    others = [time for step, time in theirs.items() if step not in common]
-    if not common or (others and not (own and min(own) >= min(others))):
+    own = [time for step, time in mine.items() if step not in common and time]
+    others = [time for step, time in theirs.items() if step not in common and time]
+    has_ended = mine.keys() >= theirs.keys()
+    if not common or not (has_ended or (own and others and min(own) >= min(others))):
         return None
-    return len(common), not others
+    return len(common), has_ended
 
 
-def _times(draft: SessionDraft) -> dict[str, datetime]:
+def _times(draft: SessionDraft) -> dict[str, datetime | None]:
     """Return when each step of the conversation happened, by its id or that of the step that it was copied from."""
     made = (each for each in draft.actions if each.kind in _SAID)
-    return {
-        step: each.started_at
-        for each in made
-        if (step := _original(each.copied_from, each.id)) and each.started_at
-    }
+    return {step: each.started_at for each in made if (step := _original(each.copied_from, each.id))}
 
 
-def _times_in(session: Session) -> dict[str, datetime]:
+def _times_in(session: Session) -> dict[str, datetime | None]:
     rows = session.actions.filter(kind__in=_SAID).values_list("copied_from", "client_id", "started_at")
-    return {step: at for copied, name, at in rows if (step := _original(copied, name)) and at}
+    return {step: at for copied, name, at in rows if (step := _original(copied, name))}
 
 
 def _original(copied_from: Mapping[str, Any] | None, client_id: str | None) -> str | None:

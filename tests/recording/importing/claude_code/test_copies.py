@@ -124,6 +124,18 @@ def test_several_sessions_that_go_on_from_one_are_its_branches_in_any_order(
     assert parents() == {"first": (None, None), "resumed": ("first", 5), "other": ("first", 5)}
 
 
+@pytest.mark.parametrize("copied_at", [at(50), None])
+def test_answers_that_were_copied_later_or_have_no_times_count_once(
+    project: Project, copied_at: str | None
+) -> None:
+    copied = [{**each, "timestamp": copied_at} for each in of("resumed", FENCE)]
+    gate = [{**each, "timestamp": copied_at and at(51)} for each in of("resumed", GATE)]
+    imported(project, FIRST if copied_at else of("first", FENCE, timestamp=None), [*copied, *gate])
+
+    assert calls() == ["a0", "a1"]
+    assert parents() == {"first": (None, None), "resumed": ("first", 5)}
+
+
 def test_a_session_that_also_went_on_is_the_parent_if_it_did_so_earlier(project: Project) -> None:
     imported(project, of("late", FENCE, ROOF), of("early", FENCE, GATE))
 
@@ -169,10 +181,7 @@ def test_equal_ids_of_different_steps_are_no_copies(project: Project) -> None:
         {**each, "requestId": "other"} if each["type"] == "assistant" else {**each, "timestamp": at(1)}
         for each in of("second", FENCE)
     ]
-    untimed = [
-        {name: value for name, value in each.items() if name != "timestamp"} for each in of("third", FENCE)
-    ]
-    imported(project, FIRST, other, untimed, of("fourth", WALL))
+    imported(project, FIRST, other, of("third", WALL))
 
-    assert calls() == ["a0", "a0", "a0", "a3"]
+    assert calls() == ["a0", "a0", "a3"]
     assert {parent for parent, _ in parents().values()} == {None}
