@@ -1,14 +1,23 @@
 """Hypothesis strategies for action drafts: any action that can be recorded."""
 
 import string
+from dataclasses import replace
 from datetime import UTC
+from decimal import Decimal
 from typing import Any
 
 from hypothesis import strategies as st
 
 from timemachine.core.pure.content import text_sha256
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
+from timemachine.recording.sessions.pure.vocabulary import (
+    CORRECTION,
+    KINDS,
+    LAYERS,
+    MODES,
+    ROLES,
+    SIGNIFICANCES,
+)
 
 texts = st.text(st.characters(exclude_categories=()), max_size=12)
 words = st.none() | texts
@@ -20,6 +29,24 @@ values: Any = st.recursive(
     max_leaves=6,
 )
 objects = st.none() | st.dictionaries(texts, values, max_size=3)
+conditions = st.fixed_dictionaries(
+    {},
+    optional={
+        "speed": st.just("fast"),
+        "service_tier": st.sampled_from(["batch", "flex", "priority"]),
+        "inference_geo": st.just("us"),
+        "cache_write_1h_tokens": st.integers(0, 10**6),
+        "web_search_requests": st.integers(0, 9),
+        "operation": st.just("embeddings"),
+    },
+)
+sources_of_prices = st.sampled_from(
+    [
+        {"source": "stated"},
+        {"source": "unknown", "reason": "model_not_recorded"},
+        {"source": "genai-prices", "input_per_million": "3", "output_per_million": "15", "day": "2026-03-01"},
+    ]
+)
 times = st.none() | st.datetimes(timezones=st.just(UTC)).filter(lambda at: 1900 < at.year < 9000)
 money = st.none() | st.decimals(0, 1_000_000, places=15)
 
@@ -88,10 +115,10 @@ drafts = st.builds(
     error_type=words,
     error_message=words,
     model=words,
-    parameters=objects,
+    parameters=objects | conditions,
     usage=st.none() | st.builds(Usage, **dict.fromkeys(Usage.__slots__, counts)),
     cost_usd=money,
-    prices=objects,
+    prices=objects | sources_of_prices,
     cached=st.none() | st.booleans(),
     saved_usd=money,
     cached_from=objects,
@@ -99,3 +126,27 @@ drafts = st.builds(
     retrieval=st.none() | retrievals,
     source=values,
 ).filter(lambda draft: draft.id is None or draft.id != draft.parent)
+
+
+@st.composite
+def sessions(draw: st.DrawFn, most: int = 6) -> list[ActionDraft]:
+    """The actions of a session: their parents may arrive after them, and corrections take back what one of them used."""
+    made = draw(st.lists(drafts, max_size=most))
+    ids = sorted({each.id for each in made if each.id is not None})
+    found = []
+    for each in made:
+        parent = draw(st.sampled_from(ids)) if ids and draw(st.booleans()) else each.parent
+        found.append(each if parent == each.id else replace(each, parent=parent))
+    if ids and draw(st.booleans()):
+        taken = Usage(input_tokens=-draw(st.integers(0, 10**9)), output_tokens=-1)
+        name = draw(st.sampled_from(ids))
+        found.append(
+            ActionDraft(
+                kind="event",
+                id=f"{name}{CORRECTION}",
+                parent=name,
+                usage=taken,
+                cost_usd=draw(money) and -Decimal(1),
+            )
+        )
+    return found

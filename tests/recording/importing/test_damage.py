@@ -55,12 +55,16 @@ def lone_surrogate(value: Any) -> Any:
     return f"{value}\ud800" if isinstance(value, str) else value
 
 
+def long_text(value: Any) -> Any:
+    return value + "x" * 1_001 if isinstance(value, str) else value
+
+
 def negative_number(value: Any) -> Any:
     return -1 if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 CHANGES: list[Change] = [
-    null_for_an_object, number_for_a_text, text_for_a_number, nothing, huge_number, lone_surrogate, negative_number,
+    null_for_an_object, number_for_a_text, text_for_a_number, nothing, huge_number, lone_surrogate, negative_number, long_text,
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.values import moment
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
+_BARE = {"token_usages": [{"response_id": "bare"}]}
 _AT = "2026-02-05T11:24:40"
 
 
@@ -58,8 +59,15 @@ def test_costs_are_not_paired_with_tokens_if_their_numbers_differ() -> None:
     metrics = SDK_STATE["stats"]["usage_to_metrics"]["agent"]
     state = {
         **SDK_STATE,
-        "stats": {"usage_to_metrics": {"agent": {**metrics, "costs": metrics["costs"][:2]}, "odd": 7}},
+        "stats": {
+            "usage_to_metrics": {
+                "agent": {**metrics, "costs": metrics["costs"][:2]},
+                "odd": 7,
+                "other": _BARE,
+            }
+        },
     }
+    metrics["token_usages"][2].pop("cache_write_tokens", None)
     files = {"base_state.json": state, "events/event-00000-a0000000.json": SDK_EVENTS[6]}
     (session,) = read(archive(files)).sessions
     assert [(each.kind, each.cost_usd and float(each.cost_usd)) for each in session.actions] == [
