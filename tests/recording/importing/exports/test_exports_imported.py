@@ -10,7 +10,8 @@ from tests.recording.importing.exports.test_exporting import exported, recorded
 from tests.recording.importing.sample_files import read
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_time
-from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
+from timemachine.recording.sessions.pure.validation import copied_from_in
 
 pytestmark = pytest.mark.django_db
 AT = parse_time("2026-11-20T09:00:00Z")
@@ -129,3 +130,39 @@ def test_a_trajectory_has_no_total_cost_if_one_cost_is_unknown(project: Project)
         assert document["final_metrics"].get("total_cost_usd") == total
         assert document["extra"].get("unknown_cost_calls", 0) == session.unknown_cost_calls
         assert {name: each for name, each in document["extra"].items() if name != "timemachine"} == extra
+
+
+COPIED: list[ActionDraft] = [
+    ActionDraft(**CALL, cost_usd=Decimal("0.25"), copied_from=copy_of("before", "a1")),
+    ActionDraft(kind="message", role="user", output="Hi", copied_from=copy_of("before", 7)),
+    ActionDraft(kind="tool_call", role="agent", tool="bash", input={}, copied_from=copy_of("before")),
+    ActionDraft(kind="checkpoint", name="here", output={}, copied_from=copy_of()),
+    ActionDraft(kind="message", role="user", output="More"),
+]
+
+
+@pytest.mark.parametrize("format_name", ["otlp_json", "zip"])
+def test_copied_steps_keep_their_origin(project: Project, format_name: str) -> None:
+    found = [
+        each.copied_from for each in reimported(project, format_name, *COPIED) if each.name != "metadata"
+    ]
+    assert sorted(map(str, found)) == sorted(str(each.copied_from) for each in COPIED)
+
+
+def test_copied_steps_keep_their_mark_in_a_trajectory(project: Project) -> None:
+    found = reimported(project, "atif", *COPIED)
+    said = {each.output: each.copied_from for each in found if each.kind == "message" and each.role == "user"}
+    assert said == {"Hi": copy_of(), "More": None}
+
+
+def test_other_tools_do_not_count_copied_steps_of_spans(project: Project) -> None:
+    file = exported(recorded(project, COPIED[:1]), "otlp_json").decode()
+    assert "gen_ai.usage.input_tokens" not in file
+    assert "gen_ai.usage.cost" not in file
+
+
+@pytest.mark.parametrize(
+    "odd", [7, {"session": "a"}, {"session": 1, "step": 1}, {"session": "x" * 1_001, "step": None}]
+)
+def test_an_odd_origin_is_none(odd: Any) -> None:
+    assert copied_from_in(odd) is None

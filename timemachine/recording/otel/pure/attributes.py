@@ -18,6 +18,7 @@ LONGEST_PLACE: Final = 9
 _EMPTY: Final[tuple[Any, ...]] = ("", [], {})
 CACHED: Final = "timemachine.cached"
 SAVED: Final = "timemachine.saved_usd"
+COPIED: Final = "timemachine.copied_from"
 NOT_RECORDED: Final = "timemachine.not_recorded"
 """Lists which of `started_at` and `duration_ms` the action did not have, because a span always has both."""
 _DIGITS: Final = 12

@@ -9,7 +9,7 @@ from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.otel.pure import claude_code, kinds
-from timemachine.recording.otel.pure.attributes import Attributes, cached_of, saved_of, was_recorded
+from timemachine.recording.otel.pure.attributes import COPIED, Attributes, cached_of, saved_of, was_recorded
 from timemachine.recording.otel.pure.kinds import Kind, kind_of
 from timemachine.recording.otel.pure.messages import input_of, output_of
 from timemachine.recording.otel.pure.model_calls import (
@@ -22,6 +22,7 @@ from timemachine.recording.otel.pure.model_calls import (
 from timemachine.recording.otel.pure.passages import retrieval_of
 from timemachine.recording.otel.pure.span import STATUS_ERROR, Span
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.validation import copied_from_in
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -46,6 +47,7 @@ def draft_of(span: Span) -> ActionDraft:
         agent=agent_of(attributes),
         tool=_tool(kind, span, attributes),
         call_id=attributes.text("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id"),
+        copied_from=copied_from_in(attributes.value(COPIED)),
         tags=_tags(attributes),
         started_at=moment(span.began) if was_recorded(attributes, "started_at") else None,
         duration_ms=duration_ms,

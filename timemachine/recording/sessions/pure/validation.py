@@ -181,6 +181,17 @@ def _check_parent(draft: ActionDraft) -> None:
         raise _invalid("parent", "An action cannot be its own parent.")
 
 
+def copied_from_in(value: Any) -> JsonObject | None:
+    """Return the value of another program if it can be the `copied_from` of an action, else None."""
+    if not isinstance(value, dict):
+        return None
+    try:
+        _check_copied_from(value)
+    except (InvalidInput, TooLarge):
+        return None
+    return value
+
+
 def _check_copied_from(copied_from: JsonObject | None) -> None:
     """Raise `InvalidInput` or `TooLarge` if the origin of a copied action is not `session` and `step`."""
     if copied_from is None:

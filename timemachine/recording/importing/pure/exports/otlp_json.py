@@ -1,6 +1,7 @@
 """OpenTelemetry: each action is a span, in OTLP JSON as a collector's file exporter writes it, one request per line.
 
-Attributes follow the GenAI conventions; the complete action is in `timemachine.action`. A span needs times, so an
+Attributes follow the GenAI conventions; the complete action is in `timemachine.action`. The conventions do not know copied
+steps, which other tools would count again: these have `timemachine.copied_from`, and no tokens and no cost as attributes. A span needs times, so an
 action without them gets the time at which it was recorded, and `timemachine.not_recorded` lists what was missing.
 """
 
@@ -15,7 +16,7 @@ from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exports import Exported, Step, line_of, text_of
-from timemachine.recording.otel.pure.attributes import CACHED, NOT_RECORDED, SAVED
+from timemachine.recording.otel.pure.attributes import CACHED, COPIED, NOT_RECORDED, SAVED
 from timemachine.recording.sessions.pure.vocabulary import CORRECTION
 
 NAME: Final = "otlp_json"
@@ -110,7 +111,11 @@ def _attributes(action: JsonObject, about: JsonObject) -> Iterator[tuple[str, An
         provider, colon, model = action["model"].partition(":")
         yield "gen_ai.provider.name", provider if colon else None
         yield "gen_ai.request.model", model if colon else action["model"]
-    if not (action["id"] or "").endswith(CORRECTION):  # other tools have no negative tokens
+    copied = action["copied_from"]
+    yield COPIED, None if copied is None else json.dumps(copied)
+    if copied is None and not (action["id"] or "").endswith(
+        CORRECTION
+    ):  # other tools have no negative tokens
         for name, called in _TOKENS.items():
             yield called, (action["usage"] or {}).get(name)
         yield "gen_ai.usage.cost", None if action["cost_usd"] is None else float(action["cost_usd"])

@@ -92,6 +92,7 @@ def _event(action: JsonObject) -> JsonObject:
         "timestamp": action["started_at"],
         "duration_ms": action["duration_ms"],
         "data": {name: value for name, value in data.items() if value is not None} | _error(action),
+        **_copied(action),
         "action": action,
     }
 
@@ -99,6 +100,10 @@ def _event(action: JsonObject) -> JsonObject:
 def _error(action: JsonObject) -> JsonObject:
     error = action["error"]
     return {} if error is None else {"error": error["message"], "error_type": error["type"]}
+
+
+def _copied(action: JsonObject) -> JsonObject:
+    return {} if action["copied_from"] is None else {"copied_from": action["copied_from"]}
 
 
 def _snapshot(action: JsonObject) -> JsonObject:
@@ -111,5 +116,6 @@ def _snapshot(action: JsonObject) -> JsonObject:
         "model": action["model"],
         "state": action["output"],
         **_error(action),
+        **_copied(action),
         "action": action,
     }

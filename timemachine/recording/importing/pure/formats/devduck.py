@@ -31,6 +31,7 @@ from timemachine.recording.importing.pure.values import (
     text_of_content,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.validation import copied_from_in
 from timemachine.recording.sessions.pure.vocabulary import LAYERS, ROLES
 
 NAME: Final = "devduck"
@@ -113,6 +114,7 @@ def _event(record: JsonObject, name: str) -> ActionDraft:
         duration_ms=milliseconds(record.get("duration_ms", about.get("duration_ms"))),
         error_type=error_type,
         error_message=error_message,
+        copied_from=copied_from_in(record.get("copied_from")),
         source=record,
     )
     if kind == "message":
@@ -185,6 +187,7 @@ def _snapshots(found: Any, reader: Reader, ids: Ids) -> list[ActionDraft]:
                 started_at=_time(record),
                 model=model_name(short_text_at(record, "model")),
                 output=record.get("state", record.get("agent")),
+                copied_from=copied_from_in(record.get("copied_from")),
                 source=record,
             )
         )
