@@ -325,6 +325,11 @@ def only(attributes: dict[str, Any]) -> ActionDraft:
              "output.value": '{"usage": {"cache_read_input_tokens": 5}, "usage_metadata": {"prompt_token_count": 3}}'},
             (7, None, None, None, None),
         ),
+        # Bedrock leaves cached tokens out of its input, but not out of its total
+        (
+            CHAT | used(5000, 20) | {"gen_ai.usage.cache_read_input_tokens": 900, "gen_ai.usage.total_tokens": 5920},
+            (5900, 20, 900, None, None),
+        ),
         # Anthropic's own spans
         (CLAUDE | used(1000, 100) | {"gen_ai.usage.cache_write.input_tokens": 400}, (1000, 100, None, 400, None)),
         # earlier versions of Pydantic AI

@@ -219,16 +219,13 @@ def _with_reasoning(usage: Usage) -> Usage:
 
 
 def with_cached_input(usage: Usage) -> Usage:
-    """Return the usage; if more tokens were cached than read, its input does not include them yet."""
-    cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
-    return _including_cached(usage) if cached > (usage.input_tokens or 0) else usage
-
-
-def _including_cached(usage: Usage) -> Usage:
+    """Return the usage; if more tokens were cached than read, or the total shows it, its input does not include them yet."""
     if usage.input_tokens is None:
         return usage
     cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
-    return replace(usage, input_tokens=usage.input_tokens + cached)
+    whole = usage.input_tokens + cached
+    is_apart = cached > usage.input_tokens or usage.total_tokens == whole + (usage.output_tokens or 0)
+    return replace(usage, input_tokens=whole) if is_apart else usage
 
 
 def cost_of(attributes: Attributes) -> Decimal | None:
