@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from timemachine.replay.comparison.pure.statistics.exact import (
     MOST_EXACT,
@@ -28,19 +28,19 @@ def test_six_to_zero_is_the_smallest_significant_split(wins: int, losses: int, p
 
 @given(st.integers(0, 400), st.integers(0, 400))
 def test_the_sign_test_agrees_with_scipy(wins: int, losses: int) -> None:
-    expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    expected = scipy.stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
     assert sign_test(wins, losses) == pytest.approx(expected, rel=1e-9)
 
 
 @given(st.lists(st.integers(-5, 5).map(float), max_size=30))
 def test_ranks_agree_with_scipy(values: list[float]) -> None:
-    assert mean_ranks(values) == list(stats.rankdata(values))
+    assert mean_ranks(values) == list(scipy.stats.rankdata(values))
 
 
 @given(DIFFERENCES.filter(any))
 def test_signed_ranks_agree_with_scipy_over_all_signs(differences: list[float]) -> None:
-    every_sign = stats.PermutationMethod(n_resamples=2 ** len(differences))
-    expected: Any = stats.wilcoxon(differences, zero_method="pratt", method=every_sign)
+    every_sign = scipy.stats.PermutationMethod(n_resamples=2 ** len(differences))
+    expected: Any = scipy.stats.wilcoxon(differences, zero_method="pratt", method=every_sign)
     found = signed_ranks(differences)
     assert found.p == pytest.approx(expected.pvalue)
     assert min(found.positive, found.negative) == pytest.approx(expected.statistic)
@@ -54,7 +54,7 @@ def test_many_signed_ranks_agree_with_scipys_normal_limit(differences: list[floa
     if found.exact:
         assert sum(map(bool, differences)) <= MOST_EXACT
         return
-    expected: Any = stats.wilcoxon(differences, zero_method="pratt", method="asymptotic")
+    expected: Any = scipy.stats.wilcoxon(differences, zero_method="pratt", method="asymptotic")
     assert found.p == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-300)
 
 

@@ -4,9 +4,9 @@ import math
 import tracemalloc
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from timemachine.replay.comparison.pure.statistics import intervals
 from timemachine.replay.comparison.pure.statistics.intervals import (
@@ -32,18 +32,18 @@ SESSIONS = st.lists(st.tuples(VALUES, st.integers(0, 120)), min_size=FEWEST, max
 @given(st.floats(0.501, 0.9995), st.integers(1, 2_000))
 def test_quantiles_of_t_agree_with_scipy(probability: float, degrees: int) -> None:
     assert t_quantile(probability, degrees) == pytest.approx(
-        stats.t.ppf(probability, degrees), rel=1e-8, abs=1e-8
+        scipy.stats.t.ppf(probability, degrees), rel=1e-8, abs=1e-8
     )
 
 
 @given(st.floats(0, 50), st.integers(1, 500))
 def test_the_t_distribution_agrees_with_scipy(t: float, degrees: int) -> None:
-    assert t_distribution(t, degrees) == pytest.approx(stats.t.cdf(t, degrees), abs=1e-12)
+    assert t_distribution(t, degrees) == pytest.approx(scipy.stats.t.cdf(t, degrees), abs=1e-12)
 
 
 @given(st.floats(0.1, 200), st.floats(0.1, 200), st.floats(0, 1))
 def test_the_incomplete_beta_function_agrees_with_scipy(a: float, b: float, x: float) -> None:
-    assert incomplete_beta(a, b, x) == pytest.approx(stats.beta.cdf(x, a, b), abs=1e-10)
+    assert incomplete_beta(a, b, x) == pytest.approx(scipy.stats.beta.cdf(x, a, b), abs=1e-10)
 
 
 @given(st.lists(VALUES, min_size=FEWEST, max_size=99).filter(lambda each: len(set(each)) > 1))
@@ -51,7 +51,7 @@ def test_below_a_hundred_pairs_the_interval_is_a_paired_t_interval(differences: 
     found = interval(differences, [0] * len(differences), 1.0)
     assert found is not None
     assert found.method == "paired_t"
-    expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    expected = scipy.stats.ttest_1samp(differences, 0).confidence_interval(0.95)
     if not math.isnan(expected.low):
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-6)
 
@@ -67,7 +67,7 @@ def test_from_a_hundred_pairs_a_seeded_bootstrap_gives_reproducible_intervals() 
     assert one == other
     assert one is not None
     assert one.method == "bootstrap"
-    expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    expected = scipy.stats.ttest_1samp(differences, 0).confidence_interval(0.95)
     assert (one.low, one.high) == pytest.approx((expected.low, expected.high), abs=0.02)
 
 
@@ -81,7 +81,7 @@ def test_many_pairs_are_resampled_in_little_memory(most_kept: int, monkeypatch: 
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found is not None
-    expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    expected = scipy.stats.ttest_1samp(differences, 0).confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.002)
     assert peak < 40e6
 
@@ -137,7 +137,7 @@ def test_asks_that_vary_only_within_sessions_keep_their_own_interval_width() -> 
     assert found is not None
     assert found.method == "clustered_t"
     error = math.sqrt(0.75 * 0.25 * 8 / 7) / math.sqrt(8)
-    assert found.high - 0.75 == pytest.approx(stats.t.ppf(0.975, 1) * error)
+    assert found.high - 0.75 == pytest.approx(scipy.stats.t.ppf(0.975, 1) * error)
     assert not found.excludes_zero
 
 

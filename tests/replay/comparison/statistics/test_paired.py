@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from timemachine.replay.comparison.pure.statistics.paired import (
     A_BETTER,
@@ -150,7 +150,7 @@ def test_a_random_table_of_answers_is_tested_as_by_scipy(values: list[tuple[floa
     found = judged(AGREES, values)
     wins, losses = values.count((0.0, 1.0)), values.count((1.0, 0.0))
     assert (found.test, found.wins, found.losses) == ("mcnemar", wins, losses)
-    expected: Any = stats.binomtest(wins, wins + losses) if wins + losses else None
+    expected: Any = scipy.stats.binomtest(wins, wins + losses) if wins + losses else None
     assert found.p == pytest.approx(1.0 if expected is None else expected.pvalue)
     assert found.difference == pytest.approx((wins - losses) / len(values))
 
@@ -159,9 +159,9 @@ def test_a_random_table_of_answers_is_tested_as_by_scipy(values: list[tuple[floa
 def test_a_random_table_of_figures_is_summarised_as_by_scipy(values: list[tuple[float, float]]) -> None:
     found = judged(COST, values)
     a, b = [each[0] for each in values], [each[1] for each in values]
-    assert found.difference == pytest.approx(float(stats.tmean(b)) - float(stats.tmean(a)))
+    assert found.difference == pytest.approx(float(scipy.stats.tmean(b)) - float(scipy.stats.tmean(a)))
     if len({y - x for x, y in values}) > 1:
-        expected: Any = stats.ttest_rel(b, a).confidence_interval(0.95)
+        expected: Any = scipy.stats.ttest_rel(b, a).confidence_interval(0.95)
         assert found.interval is not None
         assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
 
