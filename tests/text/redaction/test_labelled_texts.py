@@ -140,9 +140,9 @@ def test_names_of_users_and_hosts_are_withheld_only_if_that_is_switched_on(
 
 
 def test_a_long_value_of_letters_alone_is_read_in_linear_time() -> None:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     assert findings_in(f"HF_TOKEN=hf_{'aBcDe' * 80}", RULES)
-    assert time.perf_counter() - begin < 5
+    assert time.thread_time() - begin < 5
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_long_texts_are_searched_in_linear_time(unit: str) -> None:
     findings_in(unit, every)
     times = []
     for size in (10_000, 40_000):
-        begin = time.perf_counter()
+        begin = time.thread_time()
         findings_in(unit * (size // len(unit)), every)
-        times.append(time.perf_counter() - begin)
+        times.append(time.thread_time() - begin)
     assert times[1] < 12 * times[0] + 0.5
