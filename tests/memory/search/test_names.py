@@ -1,11 +1,15 @@
 """Sessions are found by their own name, key and tags, and steps by their tags."""
 
 import pytest
+from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
 from tests.memory.search.recorded import found, index, message, session_of, steps
 from timemachine.core.accounts.models import Project
 from timemachine.memory.search import names
+from timemachine.memory.search.names import RUNS, index_conditions
+from timemachine.memory.search.sessions import SessionQuery, sessions_matching
+from timemachine.recording.sessions.models import Session
 
 pytestmark = pytest.mark.django_db
 
@@ -64,3 +68,27 @@ def test_sessions_found_by_name_are_the_newest_and_take_one_query(
         session_of(project, message("x"), name=f"orchard {n}")
     with django_assert_max_num_queries(12):
         assert [name for name, _ in named(project, "orchard", mode="text")] == ["orchard 3", "orchard 2"]
+
+
+def test_any_part_of_a_name_is_found_in_any_case_and_script(project: Project) -> None:
+    session_of(project, message("x"), name="Ärger im Käsewerk 100%", key="k_7", tags=["日本語 の件"])
+    session_of(project, message("x"), name="Other", key="kx7")
+    for q in ("äRGER", "äsewer", "100%", "k_7", "日本", "日本語", "の件", "är"):
+        assert named(project, q, mode="text")[0][0] == "Ärger im Käsewerk 100%", q
+    assert len(named(project, "k_7", mode="text")) == 1
+
+
+def test_rare_words_are_found_by_an_index_and_frequent_ones_from_the_newest_on(project: Project) -> None:
+    for number in range(12):
+        session_of(project, message("x"), name=f"Harvest {number}")
+    session_of(project, message("x"), name="Zeppelin", tags=["air"])
+    conditions = index_conditions(project, ["zeppelin", "harvest", "ai"])
+    assert [name for name, condition in conditions.items() if condition] == ["zeppelin"]
+    assert index_conditions(project, []) == {}
+    rows = Session.objects.alias(runs=RUNS).filter(conditions["zeppelin"])
+    assert [each.name for each in rows] == ["Zeppelin"]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "tm_session_trigrams" in rows.explain()
+    assert len(named(project, "harvest", mode="text")) == names.MOST
+    assert list(sessions_matching(project, SessionQuery(named="ZEPP"))) == list(rows)

@@ -228,7 +228,7 @@ def test_the_number_of_queries_does_not_grow_with_the_results(
         session_of(project, message("gateway"), message("gateway again"), name=f"run {n}")
     index(project)
     for limit in (1, 6):
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(10):
             found(project, "gateway", limit=limit)
 
 

@@ -6,6 +6,8 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from tests.evidence.sessions import checked, compared_with_its_seal
 from tests.recording.importing.claude_code.test_copies import FENCE, FIRST, GATE, RESUMED, ROOF, forked, of
@@ -197,3 +199,18 @@ def test_an_edited_prompt_of_a_resumed_session_is_its_own_and_the_answers_are_co
     assert list(answers.values_list("client_id", flat=True)) == ["a0", "a1"]
     assert own_steps.filter(client_id="u0").count() == 2
     assert parents() == {"first": None, "resumed": "first"}
+
+
+def test_sessions_with_the_same_answers_or_prompts_are_found_by_indexes(project: Project) -> None:
+    imported(project, lines(*FIRST))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    with CaptureQueriesContext(connection) as captured:
+        imported(project, lines(*RESUMED))
+    for part in ("'message_id'", "'user'"):
+        sql = next(each["sql"] for each in captured.captured_queries if part in each["sql"])
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {sql}")
+            plan = str(cursor.fetchall())
+        assert "tm_action_answer" in plan or part == "'user'"
+        assert "Seq Scan" not in plan

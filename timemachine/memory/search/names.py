@@ -4,9 +4,11 @@ from collections.abc import Collection, Mapping
 from typing import Final, Literal
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
 
+from timemachine.core import prepared_statements
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.search.filters import SearchOptions
@@ -18,22 +20,48 @@ MOST: Final = 10
 """How many sessions are found by their names and tags, the newest first."""
 _OF_STEPS: Final = ("kind", "tool", "model", "since", "until")
 _OF_SESSIONS: Final = ("agent", "user")
+_LIST: Final = ArrayField(TextField())
 _TAGS: Final = Func(F("tags"), Value("\n"), function="array_to_string", output_field=TextField())
 _WORDS: Final = Concat("name", Value("\n"), "key", Value("\n"), _TAGS, output_field=TextField())
+_INDEXED: Final = Func("name", "key", "tags", function="tm_session_words", output_field=TextField())
+RUNS: Final = Func(_INDEXED, function="tm_trigrams", output_field=_LIST)
+"""The runs of three characters in a session's name, key and tags, as their index has them."""
+_RARE: Final = """
+WITH newest AS MATERIALIZED (
+    SELECT upper(concat_ws(E'\\n', name, key, array_to_string(tags, E'\\n'))) AS words FROM tm_session WHERE project_id = %(project)s
+    ORDER BY coalesce(first_step_at, started_at) DESC, id DESC LIMIT 1000
+)
+SELECT one.text FROM unnest(%(texts)s::text[]) AS one(text) WHERE length(one.text) >= 3
+AND (SELECT count(*) FROM newest WHERE position(upper(one.text) IN newest.words) > 0) < 10
+"""
 Part = Literal["name", "key", "tags"]
 PARTS: Final[tuple[Part, ...]] = ("name", "key", "tags")
+
+
+def index_conditions(project: Project, texts: Collection[str]) -> dict[str, Q]:
+    """Return for each text a condition on `RUNS`, called `runs`, that holds if a session's name, key or tags contain it.
+
+    It selects the sessions by their index. It is empty for a text of one or two characters, which has no runs, and for
+    one that many of the newest sessions have: reading from the newest on finds those faster. One query.
+    """
+    facts = {"project": project.id, "texts": [storable(each) for each in texts]}
+    rare = {each for (each,) in prepared_statements.fetch_rows(_RARE, facts)} if texts else set()
+    runs = {each: Func(Value(each), function="tm_trigrams", output_field=_LIST) for each in rare}
+    return {each: Q(runs__contains=runs[key]) if (key := storable(each)) in runs else Q() for each in texts}
 
 
 def named_sessions(project: Project, query: ParsedQuery, options: SearchOptions) -> Mapping[UUID, list[Part]]:
     """Return the sessions whose name, key and tags contain the words, each with which of these contain any, newest first.
 
-    None for a search by meaning alone, within one session, or with a filter of steps. At most one query.
+    None for a search by meaning alone, within one session, or with a filter of steps. At most two queries.
     """
     if options.mode == "semantic" or options.session or any(getattr(options, name) for name in _OF_STEPS):
         return {}
     if options.status in ("error", "ok"):
         return {}
-    rows = _narrowed(Session.objects.of(project), options).annotate(words=_WORDS).filter(_holding(query))
+    indexed = index_conditions(project, {clause.text for clause in query.required})
+    rows = _narrowed(Session.objects.of(project), options).alias(words=_WORDS, runs=RUNS)
+    rows = rows.filter(_holding(query, indexed))
     found = rows.order_by(*NEWEST_FIRST).values_list("id", "name", "key", "tags")[:MOST]
     return {session: _parts(query, (name, key, *tags)) for session, name, key, tags in found}
 
@@ -49,13 +77,13 @@ def _narrowed(sessions: QuerySet[Session], options: SearchOptions) -> QuerySet[S
     return sessions
 
 
-def _holding(query: ParsedQuery) -> Q:
+def _holding(query: ParsedQuery, indexed: Mapping[str, Q]) -> Q:
     any_group = Q()
     for group in query.groups:
         whole = Q()
         for clause in group:
             one = Q(words__icontains=storable(clause.text))
-            whole &= ~one if clause.negated else one
+            whole &= ~one if clause.negated else one & indexed[clause.text]
         any_group |= whole
     return any_group
 

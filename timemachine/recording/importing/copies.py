@@ -21,8 +21,6 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _AT_ONCE: Final = 1_000
-_BEGINNING: Final = 3
-"""How many steps of a conversation are looked up to find sessions that begin with them."""
 _SAID: Final = ("message", "llm_call", "tool_call", "tool_result")
 _NO_RANK: Final = (0, False)
 
@@ -52,12 +50,13 @@ class Copies:
 def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copies:
     """Return the draft with the steps marked that sessions of the same format already have.
 
+    Only sessions with an answer or a prompt of the draft are looked at.
     A step is a repetition if id, kind, time and output are equal, a model call if the provider's ids of the answer and its
     request are; what is under a repeated call is repeated too.
     """
     if not draft.ids_are_global:
         return Copies(draft=draft)
-    others = _others(project, draft, format_name)
+    others = Session.objects.filter(id__in=_with_same_words(project, draft), imported_as=format_name)
     found = dict(_repeated(others, draft))
     if not found:
         return Copies(draft=draft)
@@ -107,15 +106,20 @@ def last_of(session: Session, steps: Sequence[Any]) -> int | None:
     return max(sequences, default=None)
 
 
-def _others(project: Project, draft: SessionDraft, format_name: str) -> QuerySet[Session]:
-    """Return the sessions that can have steps of the draft: those of the same time, and those that begin with the same steps,
-    because some copies have the time of copying or none."""
-    sessions = Session.objects.of(project).filter(imported_as=format_name)
-    first = [each.id for each in draft.actions if each.kind in _SAID and each.id is not None][:_BEGINNING]
-    alike = Q(id__in=Action.objects.filter(session__in=sessions, client_id__in=first).values("session"))
-    if draft.started_at is not None and draft.ended_at is not None:
-        alike |= Q(started_at__lte=draft.ended_at, ended_at__gte=draft.started_at)
-    return Session.objects.filter(id__in=list(sessions.filter(alike).values_list("id", flat=True)))
+def _with_same_words(project: Project, draft: SessionDraft) -> set[UUID]:
+    """Return the sessions that have an answer or a prompt of the draft. Answers and prompts are found by their indexes."""
+    found: set[UUID] = set()
+    steps = Action.objects.filter(project=project).order_by()
+    for some in batched(draft.actions, _AT_ONCE, strict=False):
+        said = [each.id for each in some if each.kind == "message" and each.role == "user"]
+        for same in (_is_answer(some), Q(kind="message", role="user", client_id__in=said)):
+            found.update(steps.filter(same).values_list("session", flat=True))
+    return found
+
+
+def _is_answer(drafts: Sequence[ActionDraft]) -> Q:
+    answers = [answer for each in drafts if (answer := _answer(each))]
+    return Q(kind="llm_call", metadata__has_key="message_id", metadata__message_id__in=answers)
 
 
 def _copy(action: ActionDraft, original: _Recorded | None) -> ActionDraft:
@@ -159,8 +163,7 @@ def _candidates(
     for some in batched(drafts, _AT_ONCE, strict=False):
         for row in _rows(steps.exclude(session__key=key).filter(client_id__in=[each.id for each in some])):
             by_id.setdefault(str(row.id), []).append(row)
-        answers = [answer for each in some if (answer := _answer(each))]
-        for row in _rows(steps.filter(kind="llm_call", metadata__message_id__in=answers)) if answers else ():
+        for row in _rows(steps.filter(_is_answer(some))):
             by_answer.setdefault(row.metadata["message_id"], []).append(row)
     return by_id, by_answer
 
