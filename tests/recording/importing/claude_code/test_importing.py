@@ -130,12 +130,10 @@ def test_the_newest_title_of_a_person_wins_over_generated_ones() -> None:
 
 def test_a_session_knows_the_names_that_shorter_files_gave_it() -> None:
     title = {"type": "custom-title", "customTitle": "Orchard", "sessionId": "s1"}
-    task = {"type": "tool_use", "id": "t1", "name": "Agent", "input": {"prompt": "Survey the barn."}}
-    answer = {"type": "assistant", "sessionId": "s1", "message": {"content": [task, {**task, "input": None}]}}
-    (session,) = FORMATS["claude_code"].read(file_of(user("hm"), answer, title)).sessions
+    (session,) = FORMATS["claude_code"].read(file_of(user("hm"), title)).sessions
 
     assert session.name == "Orchard"
-    assert set(session.earlier_names) == {"s1", "hm", "Survey the barn."}
+    assert set(session.earlier_names) == {"s1", "hm"}
 
 
 def test_without_a_summary_the_first_user_message_names_the_session() -> None:
@@ -156,8 +154,8 @@ def test_without_a_summary_the_first_user_message_names_the_session() -> None:
     )
 
 
-def test_without_a_user_message_the_first_sidechain_prompt_names_the_session() -> None:
-    assert name_of(user("Explore the folder", isSidechain=True)) == "Explore the folder"
+def test_what_a_sub_agent_was_asked_for_does_not_name_the_session() -> None:
+    assert name_of(user("Explore the folder", isSidechain=True)) == "s1"
 
 
 def test_without_any_message_the_key_is_the_name() -> None:

@@ -141,7 +141,7 @@ def test_the_file_of_a_sub_agent_waits_for_its_call() -> None:
         ("surveyor-a1b2", "s2"),
     ]
     assert session.awaited_calls == {"agent-a1b2": {"agent_id": "a1b2"}}
-    assert session.name == "Survey the barn."
+    assert session.name == session.key
 
 
 def test_a_sub_agent_whose_type_is_unknown_is_named_by_its_id() -> None:

@@ -19,10 +19,9 @@ from timemachine.recording.importing.pure.formats.claude_code.actions import (
     moment_of,
     origin_of,
 )
-from timemachine.recording.importing.pure.formats.claude_code.sub_agents import STARTING_TOOLS
 from timemachine.recording.importing.pure.formats.claude_code.titles import titles_in
 from timemachine.recording.importing.pure.reader import Opening, Reader
-from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft, shortened
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of
@@ -99,12 +98,11 @@ def _session(recorded_id: str, lines: Sequence[Line], owners: Mapping[str | None
         metadata=_metadata(lines),
         forked_from=_parent(recorded_id, lines, owners),
     )
-    earlier = (key, *_prompts_of_sub_agents(made.actions), *names[:-1])
     return replace(
         session,
         anchors=made.anchors,
         awaited_calls=made.awaited_calls,
-        earlier_names=earlier,
+        earlier_names=(key, *names[:-1]),
         ids_are_global=True,
     )
 
@@ -121,16 +119,12 @@ def _parent(recorded_id: str, lines: Sequence[Line], owners: Mapping[str | None,
 
 
 def _names(lines: Sequence[Line], actions: Sequence[ActionDraft]) -> list[str]:
-    """Return the names that the file gives the session, and those that it gave while it was shorter. The best is the last."""
-    to_sub_agents = [replace(each, role="user") for each in actions if "sidechain" in each.tags]
+    """Return the names that the file gives the session, and those that it gave while it was shorter. The best is the last.
+
+    The file of a sub-agent gives none, because what the agent asked it for is not what the session is about.
+    """
     kept = [each for each in actions if "rewound" not in each.tags]
-    return [*filter(None, map(first_words, (to_sub_agents, actions, kept))), *titles_in(lines)]
-
-
-def _prompts_of_sub_agents(actions: Sequence[ActionDraft]) -> list[str]:
-    """Return the names that the files of sub-agents give the session if they are imported first."""
-    given = [text_at(each.input, "prompt") for each in actions if each.tool in STARTING_TOOLS]
-    return [shortened(prompt) for prompt in given if prompt]
+    return [*filter(None, map(first_words, (actions, kept))), *titles_in(lines)]
 
 
 def _metadata(lines: Sequence[Line]) -> JsonObject:

@@ -25,7 +25,7 @@ from timemachine.recording.importing.pure.values import (
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
-STARTING_TOOLS: Final = frozenset({"Agent", "Task"})
+_STARTING_TOOLS: Final = frozenset({"Agent", "Task"})
 AGENT_ID: Final = "agent_id"
 """In the metadata of the result of a call that started a sub-agent."""
 _LONGEST_TYPE: Final = 100
@@ -161,7 +161,7 @@ def _starting_calls(lines: Sequence[Line]) -> Iterator[tuple[str, Mapping[str, A
     """Yield the id and the input of each call that starts a sub-agent."""
     for line in lines:
         for block in list_at(record_at(line.record, "message"), "content"):
-            if record_at(block).get("type") == "tool_use" and block.get("name") in STARTING_TOOLS:
+            if record_at(block).get("type") == "tool_use" and block.get("name") in _STARTING_TOOLS:
                 call_id = text_at(block, "id")
                 if call_id is not None:
                     yield call_id, record_at(block, "input")
