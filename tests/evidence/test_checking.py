@@ -136,8 +136,8 @@ def test_a_seal_restored_to_an_earlier_state_is_noticed(project: Project) -> Non
     ):
         assert tamper(statement, [str(session.id)]) == 1
     done = compared_with_its_seal(session)
-    assert [each["code"] for each in done.problems] == ["checkpoint"]
-    assert "5 records" in done.problems[0]["says"]
+    assert {each["code"] for each in done.problems} == {"checkpoint"}
+    assert any("5 records" in each["says"] for each in done.problems)
 
 
 def test_a_tombstone_missing_from_the_signed_log_excuses_nothing(project: Project) -> None:

@@ -60,13 +60,17 @@ ALTERATIONS: Final = {
         (
             "total",
             None,
-            "cost in US dollars, added up by kind, model, tool and agent (cost_usd), is 0.25. Its",
+            "cost_usd is 0.25. Its steps add up to unknown.",
         ),
         None,
     ),
     "tokens of the timeline": (
         "UPDATE tm_bin SET input_tokens = 1000000 WHERE session_id = %s AND kind = 'find'",
-        ("total", None, "input tokens, added up along the timeline (input_tokens), is 10"),
+        (
+            "total",
+            None,
+            "The counts along the timeline (0, find): input_tokens is 1000000. Its steps add up to",
+        ),
         None,
     ),
     "a status": (

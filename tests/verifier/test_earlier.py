@@ -65,6 +65,7 @@ def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
         marked = written(lambda target: exporting.write_comparison(target, comparison))
         replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
         first_run = written(lambda target: exporting.write_replay(target, replay))
+        ReplayStep.objects.filter(replay=replay).update(finished_at=now())
         Replay.objects.filter(pk=replay.pk).update(finished_at=now())
         replay.refresh_from_db()
         second_run = written(lambda target: exporting.write_replay(target, replay))

@@ -17,6 +17,7 @@ from timemachine.evidence.sealing.comparison_subject import comparison_subject, 
 from timemachine.evidence.sealing.erased_since import NOTHING_ERASED, ErasureSummary, erased_of_seal
 from timemachine.evidence.sealing.previous_seals import PreviousSeal, previous_seals_of
 from timemachine.evidence.sealing.repeated_steps import steps_repeated_by
+from timemachine.evidence.sealing.replay_records import ran_after
 from timemachine.evidence.sealing.seals import replay_subject
 from timemachine.evidence.sealing.subjects import SessionSubject, Subject
 from timemachine.recording.sessions.models import Session
@@ -91,7 +92,8 @@ def sealed_session(session: Session) -> Sealed:
 
 def sealed_replay(replay: Replay) -> Sealed:
     """Return how far a replay's last run is sealed."""
-    seal = Seal.objects.filter(replay=replay, run_ended_at=replay.finished_at).order_by("-generation").first()
+    latest = Seal.objects.filter(replay=replay).order_by("-generation").first()
+    seal = None if latest is None or ran_after(latest, replay) else latest
     return sealed_as(seal, replay.steps.count() + 1)
 
 

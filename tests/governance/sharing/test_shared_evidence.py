@@ -227,7 +227,7 @@ def test_under_a_profile_derived_quotes_of_an_answer_are_not_disclosed(
     session = recorded_session(project, key="r", questions=QUESTIONS[:1])
     replay = audited(session, ReplayOptions(audit=True, reason="why"))
     report, files = bundle(tmp_path / "y.zip", project, replay, redaction=profile)
-    assert (report.problems, disclosed(files, "replay")[2]) == ([], {"facts"})
+    assert (report.problems, disclosed(files, "replay")[2]) == ([], {"facts", "attempts"})
 
 
 @pytest.mark.parametrize("long", [False, True])

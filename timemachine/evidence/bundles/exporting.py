@@ -30,6 +30,7 @@ from timemachine.evidence.sealing.comparison_subject import comparison_subject, 
 from timemachine.evidence.sealing.disclosure import Discloses
 from timemachine.evidence.sealing.previous_seals import Reader
 from timemachine.evidence.sealing.repeated_steps import repeated_steps
+from timemachine.evidence.sealing.replay_records import ran_after
 from timemachine.evidence.sealing.seals import replay_subject, seal_comparison, seal_replay, seal_session
 from timemachine.evidence.sealing.subjects import SessionSubject, Subject
 from timemachine.recording.sessions.models import Session
@@ -270,11 +271,11 @@ def signed_session(session: Session, size: int) -> Seal | None:
 
 
 def signed_replay(replay: Replay) -> Seal | None:
-    """Return the seal of a replay's last run if all of it was signed. One query."""
-    of_it = Seal.objects.filter(
-        replay=replay, run_ended_at=replay.finished_at, run_ended_at__isnull=False, state=checkpoint.CLOSED
-    )
-    return of_it.order_by("-generation").first()
+    """Return the seal of a replay's last run if all of it was signed. Two queries."""
+    latest = Seal.objects.filter(replay=replay).order_by("-generation").first()
+    if latest is None or latest.state != checkpoint.CLOSED or ran_after(latest, replay):
+        return None
+    return latest
 
 
 def signed_comparison(comparison: Comparison, rows: AbstractSet[str] | None) -> Seal | None:

@@ -201,15 +201,27 @@ class SignedLog:
             _read(LogEntry.objects.filter(project=self.project, index__in=indexes).order_by("index")).values()
         )
 
-    def states_of(self, seal: Seal) -> dict[int, Entry]:
-        """Return every logged state of a seal, by index of the entry. Reads the whole log once."""
+    def with_text(self, text: str) -> list[Entry]:
+        """Return the entries that contain a text, in order."""
+        return list(_read(entries_with(self.project, text)).values())
+
+    def states_of(self, seal: Seal, generation: int | None = None) -> dict[int, Entry]:
+        """Return every logged state of a seal, or of an earlier `generation`, by index of the entry. Reads the whole log once."""
+        found = self._about(SEALED, seal)
+        generation = seal.generation if generation is None else generation
+        return {index: entry for index, entry in found.items() if entry.get("generation") == generation}
+
+    def erasures_of(self, seal: Seal) -> dict[int, Entry]:
+        """Return the tombstones of fields and steps of what the seal is for, by index. Reads the whole log once."""
+        return self._about(ERASED_FIELDS, seal)
+
+    def _about(self, kind: str, seal: Seal) -> dict[int, Entry]:
         found = _read(entries_with(self.project, seal.subject_id))
-        whose = (SEALED, seal.of, seal.subject_id, seal.generation)
-        names = ("entry", "of", "id", "generation")
+        whose = (kind, seal.of, seal.subject_id)
         return {
             index: entry
             for index, entry in found.items()
-            if tuple(entry.get(name) for name in names) == whose
+            if tuple(entry.get(name) for name in ("entry", "of", "id")) == whose
         }
 
 

@@ -18,11 +18,15 @@ from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.pure.envelope import NO_RECORD, commitment
 from timemachine.evidence.pure.record import Record
 from timemachine.evidence.pure.tree import Frontier, leaf_hash
-from timemachine.evidence.sealing import payload_groups, session_values
+from timemachine.evidence.sealing import payload_groups, session_values, stored_rows
 from timemachine.evidence.sealing.checkpoints import origin_of
+from timemachine.evidence.sealing.comparison_subject import ComparisonSubject
 from timemachine.evidence.sealing.erased_fields import Tombstones, read_tombstones
 from timemachine.evidence.sealing.labels import Labels, labels_of
+from timemachine.evidence.sealing.replay_records import SINCE_VERSION_2
+from timemachine.evidence.sealing.session_counts import compare_counts
 from timemachine.evidence.sealing.subjects import SessionSubject, Subject
+from timemachine.replay.comparison.results import are_altered
 
 BATCH: Final = 1_000
 MOST_PROBLEMS: Final = 100
@@ -98,6 +102,13 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
     else:
         _compare_signature(found, newest, origin_of(subject, seal))
     _compare_log(found, seal, newest, entries)
+    if entries is not None and only is None:
+        states = list(SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("id"))
+        stored_rows.compare_states(seal, states, entries, found.problem)
+        stored_rows.compare_erasures(seal, entries, found.problem)
+        stored_rows.compare_earlier_seals(seal, entries, found.problem)
+    if isinstance(subject, ComparisonSubject) and are_altered(subject.thing):
+        found.problem("results", "The stored results are not what its answers give.")
     if isinstance(subject, SessionSubject) and only is None:
         _compare_session(found, subject, seal)
     return found
@@ -190,7 +201,8 @@ def _compare_fields(
             found.problem("changed", f"Its {name} is {here}. It must be {sealed}.", index)
     if dict(record.links) != envelope.get("links", {}):
         found.problem("link", "It repeats a different record than the one that was sealed.", index)
-    for name in sorted(set(record.fields) | set(envelope["fields"])):
+    unsealed = SINCE_VERSION_2 - envelope["fields"].keys()
+    for name in sorted(set(record.fields) - unsealed | set(envelope["fields"])):
         if name not in salts and (index, name) in found.tombstones.fields:
             found.erased += 1
         elif not _is_sealed(found, record, envelope["fields"].get(name), salts.get(name), name):
@@ -206,7 +218,10 @@ def _is_sealed(found: Comparison, record: Record, sealed: str | None, salt: Any,
         salted = bytes.fromhex(salt)
     except (ValueError, TypeError):
         return False
-    return digest is not None and commitment(salted, digest) == sealed
+    stored = (
+        digest == each.digest
+    )  # of a payload: the stored hash, which pages show, must be that of its bytes
+    return digest is not None and stored and commitment(salted, digest) == sealed
 
 
 def _compare_session(found: Comparison, subject: SessionSubject, seal: Seal) -> None:
@@ -217,6 +232,8 @@ def _compare_session(found: Comparison, subject: SessionSubject, seal: Seal) -> 
     session_values.compare_signed(session, seal, signed, found.problem)
     if code <= {"label"}:
         session_values.compare_totals(session, found.problem)
+        is_erased = bool(found.tombstones.fields or found.tombstones.steps)
+        compare_counts(session, found.problem, erased=is_erased)
 
 
 def _compare_signature(found: Comparison, newest: SealCheckpoint, origin: str) -> None:

@@ -2,8 +2,8 @@
 
 A cell links the recorded step that it repeats by that record's leaf hash. Its fields: `facts` (arm, run,
 session, status, verdict, figures, times, model, money), `words` (parameters, errors), `evidence` (what the
-verdict is based on, what happened to the frames), `grounding`, `output`, and `hit.N` and `hit.N.text` for
-each passage that was found again. A mark or an opinion names its cell by the cell's record.
+verdict is based on, what happened to the frames), `attempts`, `grounding`, `output`, and `hit.N` and `hit.N.text`
+for each passage that was found again. A mark or an opinion names its cell by the cell's record.
 """
 
 import json
@@ -37,7 +37,7 @@ from timemachine.replay.runs.costs import NO_SPENDING, Spending, spending_by
 from timemachine.replay.runs.models import ReplayAttempt, ReplayStep
 
 CELL, RESULTS, MARK, OPINION = "cell", "results", "mark", "opinion"
-_OF_RUN: Final = ("replay_id", "replay__session_id", "replay__run__arm", "replay__run__repeat")
+_OF_RUN: Final = ("replay_id", "replay__run__arm", "replay__run__repeat")
 _OPINION: Final = (
     "model",
     "state",
@@ -90,7 +90,7 @@ def header(comparison: Comparison) -> Record:
 
 
 def records(comparison: Comparison, names: Sequence[str], places: Places) -> Iterator[Record]:
-    """Yield the records of these rows in order, without rows that no longer exist. At most eight queries."""
+    """Yield the records of these rows in order, without rows that no longer exist. At most nine queries."""
     found: dict[str, Record] = {}
     for kind, read in _READERS.items():
         ids = [name.partition(" ")[2] for name in names if name.startswith(f"{kind} ")]
@@ -105,18 +105,25 @@ def _cells(comparison: Comparison, cell_ids: Sequence[str], places: Places) -> I
     ids = [row["id"] for row in rows]
     hits = replay_records.hits_of(ids)
     spent = spending_by("step_id", ReplayAttempt.objects.filter(step__in=ids))
+    attempts = replay_records.attempts_of(ids)
     leaves = _leaves(rows)
     for row in rows:
-        link = leaves.get((row["replay__session_id"], row["sequence"]))
-        fields = _cell(row, hits[row["id"]], spent.get(row["id"], NO_SPENDING))
+        own = replay_records.repeats_its_own(row)
+        link = leaves.get((row["replay__session_id"], row["sequence"])) if own else ""
+        fields = _cell(row, hits[row["id"]], spent.get(row["id"], NO_SPENDING), attempts[row["id"]])
         index = places[name_of(CELL, row["id"])]
         yield (
             row["id"],
-            Record.of(index, CELL, row["finished_at"], fields, {RECORD_LINK: link} if link else {}),
+            Record.of(index, CELL, row["finished_at"], fields, {} if link is None else {RECORD_LINK: link}),
         )
 
 
-def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spending) -> Fields:
+def _cell(
+    row: Mapping[str, Any],
+    hits: Sequence[Mapping[str, Any]],
+    spent: Spending,
+    attempts: Sequence[Mapping[str, Any]],
+) -> Fields:
     facts = replay_records.facts(row) | {
         "kind": row["kind"],
         "arm": row["replay__run__arm"],
@@ -130,6 +137,7 @@ def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spen
     yield "facts", json_field(facts)
     yield "words", json_field(words)
     yield "evidence", json_field({name: row[name] for name in ("evidence", "frames", "retrieval")})
+    yield replay_records.ATTEMPTS, value_field(attempts)
     yield "grounding", value_field(row["grounding"])
     yield "output", payload_field(row, "output")
     yield from hit_fields(hits)

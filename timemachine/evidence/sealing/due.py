@@ -20,7 +20,7 @@ from timemachine.evidence.sealing.comparison_records import MARK, OPINION, name_
 from timemachine.evidence.sealing.comparison_subject import final_opinions
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison, ComparisonReplay
-from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.models import Replay, ReplayStep
 
 BATCH: Final = 100
 
@@ -39,7 +39,8 @@ def sessions() -> list[UUID]:
 def replays() -> list[UUID]:
     """Return finished replays of recorded sessions whose last run is not sealed."""
     seals = Seal.objects.filter(replay=OuterRef("pk"))
-    sealed = seals.filter(run_ended_at=OuterRef("finished_at"), signed_size__gt=0)
+    later = ReplayStep.objects.filter(replay=OuterRef("replay"), finished_at__gt=OuterRef("run_ended_at"))
+    sealed = seals.filter(~Exists(later), signed_size__gt=0)
     final_opinions = Exists(sealed) | Exists(seals.filter(problem__isnull=False))
     found = Replay.objects.filter(~final_opinions, finished_at__isnull=False)
     return _fairly(found)

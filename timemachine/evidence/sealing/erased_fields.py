@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -137,8 +137,8 @@ class Tombstones:
 def read_tombstones(seal: Seal, entries: SignedLog | None) -> Tombstones:
     """Return the tombstones of a session or replay; none without the signed log."""
     found = Tombstones()
-    for entry in () if entries is None else entries.entries_at(tombstones_of(seal)):
-        if _is_about(entry, seal):
+    for entry in () if entries is None else entries.erasures_of(seal).values():
+        if entry["generation"] == seal.generation:
             found.fields.update((index, name) for index, names in entry["records"] for name in names)
             for index in entry.get("turns", ()):
                 found.steps.setdefault(index, []).append(entry["at"])
@@ -176,15 +176,9 @@ def _erased_rows(seal: Seal) -> QuerySet[ErasedField]:
     return ErasedField.objects.filter(session=seal.session_id, replay=None)
 
 
-def _is_about(entry: Mapping[str, Any], seal: Seal) -> bool:
-    whose = (seal.of, seal.subject_id, seal.generation)
-    erased = entry["entry"] == project_log.ERASED_FIELDS
-    return erased and (entry["of"], entry["id"], entry["generation"]) == whose
-
-
 def _current_seal(seal: Seal | None, replay: Replay) -> Seal | None:
     """Return the seal of the replay's last run; one of an earlier run does not cover its present content."""
-    return seal if seal is not None and seal.run_ended_at == replay.finished_at else None
+    return None if seal is None or replay_records.ran_after(seal, replay) else seal
 
 
 def _session_digests(session: Session, sequences: Collection[int]) -> Digests:

@@ -2,14 +2,17 @@
 
 Each step links the record that it repeats by that record's leaf hash. Its fields: `facts` (status, verdicts,
 figures, times, model, money), `words` (evidence of the verdict, parameters, errors, what happened to the
-frames), `grounding`, `output`, and `hit.N` and `hit.N.text` for each passage that was found again.
+frames), `attempts` (their times, outcomes, calls and costs), `grounding`, `output`, and `hit.N` and `hit.N.text`
+for each passage that was found again. Seals of earlier versions have no `attempts` and no `cancelled`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.evidence.models import Seal
 from timemachine.evidence.pure.record import (
     HIT_ROW,
     Record,
@@ -22,9 +25,12 @@ from timemachine.evidence.pure.record import (
     text_of,
     value_field,
 )
-from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
+from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 
 RECORD_LINK: Final = "recorded"
+ATTEMPTS, CANCELLED = "attempts", "cancelled"
+SINCE_VERSION_2: Final = frozenset({ATTEMPTS, CANCELLED})
+"""The fields that seals of earlier versions do not have."""
 _FIGURES: Final = (
     "status",
     "attempts_made",
@@ -44,6 +50,9 @@ _WORDS: Final = ("evidence", "parameters", "frames", "retrieval")
 COLUMNS: Final = (
     "id",
     "sequence",
+    "action__sequence",
+    "action__session_id",
+    "replay__session_id",
     "kind",
     "started_at",
     "finished_at",
@@ -56,6 +65,12 @@ COLUMNS: Final = (
     *_FIGURES,
     *_WORDS,
 )
+
+
+def ran_after(seal: Seal, replay: Replay) -> bool:
+    """Return whether the replay is running or ran again after it was sealed: a step finished later. Its own end can be altered."""
+    later = ReplayStep.objects.filter(replay=replay, finished_at__gt=seal.run_ended_at)
+    return replay.finished_at is None or later.exists()
 
 
 def header(replay: Replay) -> Record:
@@ -75,18 +90,24 @@ def header(replay: Replay) -> Record:
         "requested_by": replay.requested_by,
         "cancelled_by": replay.cancel_requested_by,
     }
-    fields = [("facts", json_field(figures)), ("words", json_field(words))]
+    cancelled = {"requested_at": written(replay.cancel_requested_at)}
+    fields = [
+        ("facts", json_field(figures)),
+        ("words", json_field(words)),
+        (CANCELLED, value_field(cancelled)),
+    ]
     return Record.of(0, "replay", replay.finished_at, fields)
 
 
 def steps(replay: Replay, leaves: Mapping[int, str], first: int, last: int) -> Iterator[Record]:
-    """Yield the records of the steps from one index (from 1) to another, both included. Two queries.
+    """Yield the records of the steps from one index (from 1) to another, both included. Three queries.
 
     `leaves` are the leaf hashes of the session's records, in hex, by sequence.
     """
     found = ReplayStep.objects.filter(replay=replay).order_by("sequence")
     rows = list(found.values(*COLUMNS)[first - 1 : last])
-    hits = hits_of([row["id"] for row in rows])
+    ids = [row["id"] for row in rows]
+    hits, attempts = hits_of(ids), attempts_of(ids)
     for index, row in enumerate(rows, start=first):
         fields = [
             ("facts", json_field(facts(row))),
@@ -99,12 +120,21 @@ def steps(replay: Replay, leaves: Mapping[int, str], first: int, last: int) -> I
                     }
                 ),
             ),
+            (ATTEMPTS, value_field(attempts[row["id"]])),
             ("grounding", value_field(row["grounding"])),
             ("output", payload_field(row, "output")),
             *hit_fields(hits[row["id"]]),
         ]
-        links = {RECORD_LINK: leaves[row["sequence"]]}
+        links = {RECORD_LINK: leaves[row["sequence"]] if repeats_its_own(row) else ""}
         yield Record.of(index, row["kind"], row["finished_at"], fields, links)
+
+
+def repeats_its_own(row: Mapping[str, Any]) -> bool:
+    """Return whether the step refers to the recorded action at its own place."""
+    return (row["action__session_id"], row["action__sequence"]) == (
+        row["replay__session_id"],
+        row["sequence"],
+    )
 
 
 def facts(row: Mapping[str, Any]) -> JsonObject:
@@ -122,3 +152,22 @@ def hits_of(steps_of: Sequence[int]) -> Mapping[int, Sequence[Mapping[str, Any]]
     """Return the passages that were found again, by step id. One query."""
     rows = ReplayHit.objects.filter(step_id__in=steps_of).order_by("step_id", "rank")
     return rows_by(rows.values("step_id", *HIT_ROW), "step_id")
+
+
+def attempts_of(steps_of: Sequence[int]) -> Mapping[int, Sequence[JsonObject]]:
+    """Return the attempts at steps in order, by step id. One query.
+
+    A lost worker stores its calls and their cost whenever it comes back, so those of its attempts are left out.
+    """
+    found = defaultdict[int, list[JsonObject]](list)
+    for each in ReplayAttempt.objects.filter(step__in=steps_of).order_by("step_id", "number"):
+        attempt: JsonObject = {
+            "number": each.number,
+            "started_at": written(each.started_at),
+            "call_intended_at": written(each.call_intended_at),
+            "outcome": each.outcome,
+        }
+        if each.outcome != "lost":
+            attempt |= {"calls_made": each.calls_made, "cost_usd": text_of(each.cost_usd)}
+        found[each.step_id].append(attempt)
+    return found

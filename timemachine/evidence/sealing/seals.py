@@ -22,6 +22,7 @@ from timemachine.evidence.sealing.comparison_subject import (
     comparison_subject,
     run_ended_at,
 )
+from timemachine.evidence.sealing.replay_records import ran_after
 from timemachine.evidence.sealing.subjects import ReplaySubject, SessionSubject, Subject
 from timemachine.recording.sessions.locks import lock_against_erasure
 from timemachine.recording.sessions.models import Session
@@ -91,7 +92,7 @@ def seal_comparison(comparison_id: UUID) -> Seal | None:
 def replay_subject(replay: Replay) -> ReplaySubject:
     """Return the replay with the sealed records of its session, which its own records link."""
     latest = Seal.objects.filter(replay=replay).order_by("-generation").first()
-    if latest is not None and latest.run_ended_at == replay.finished_at:
+    if latest is not None and not ran_after(latest, replay):
         generation = latest.generation
     else:
         generation = latest.generation + 1 if latest else 1

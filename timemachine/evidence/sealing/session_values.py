@@ -5,12 +5,10 @@ each state of the tree, because a session ends after its records were sealed. A 
 goes on; only an import of a grown file moves the end, to a later time (`end_moved`).
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
-
-from django.db.models import Sum
 
 from timemachine.core.pure.clock import written
 from timemachine.evidence.log.project_log import SignedState
@@ -19,7 +17,6 @@ from timemachine.evidence.pure import checkpoint
 from timemachine.recording.sessions.action_rows import COUNTERS
 from timemachine.recording.sessions.counters import counted_again
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.usage.models import Bin, Usage
 
 UNKNOWN: Final = "unknown"
 STATUS, STARTED, ENDED = "status", "started", "ended"
@@ -40,21 +37,6 @@ TIMES: Final = {
     "first_step_at": "first start of a step",
     "last_step_ended_at": "last end of a step",
 }
-_NEVER_ERASED: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
-    "cached_calls",
-    "saved_usd",
-    "unknown_saved_calls",
-)
-COUNTS: Final[Mapping[str, tuple[type[Usage] | type[Bin], Collection[str]]]] = {
-    "by kind, model, tool and agent": (Usage, TOTALS.keys() - {"last_sequence"}),
-    "along the timeline": (Bin, _NEVER_ERASED),  # an erasure leaves these counts as they are
-}
-"""Stored counts that pages add up, and which totals they have."""
-COLUMNS: Final = {"error_count": "errors"}
-"""Totals whose column in the stored counts has another name."""
 Report = Callable[[str, str], object]
 """Takes the code of a problem and its sentence."""
 
@@ -66,38 +48,19 @@ def signed_facts(session: Session) -> Mapping[str, str]:
 
 
 def compare_totals(session: Session, report: Report) -> None:
-    """Report each total, and each time of the steps, that differs from what the steps add up to. Three queries."""
+    """Report each total, and each time of the steps, that differs from what the steps add up to. One query."""
     counted = counted_again(session)
     for name in COUNTERS:
         here, right = getattr(session, name), getattr(counted, name)
         if here == right:
             continue
         if name in TOTALS:
-            says = f"The session's {TOTALS[name]} ({name}) is {_shown(here)}. Its steps add up to {_shown(right)}."
+            says = (
+                f"The session's {TOTALS[name]} ({name}) is {shown(here)}. Its steps add up to {shown(right)}."
+            )
             report("total", says)
         else:
             report("time", _differs(TIMES[name], name, here, right))
-    for where, (counts, names) in COUNTS.items():
-        _compare_counts(session, counted, where, counts, names, report)
-
-
-def _compare_counts(
-    session: Session,
-    counted: Session,
-    where: str,
-    counts: type[Usage] | type[Bin],
-    names: Collection[str],
-    report: Report,
-) -> None:
-    columns = {name: COLUMNS.get(name, name) for name in names}
-    unknown = {name: None if counts._meta.get_field(column).null else 0 for name, column in columns.items()}
-    sums = {f"{name}_sum": Sum(column, default=unknown[name]) for name, column in columns.items()}
-    found = counts._default_manager.filter(session=session).aggregate(**sums)
-    for name in sorted(names):
-        here, right = found[f"{name}_sum"], getattr(counted, name)
-        if here != right:
-            says = f"The session's {TOTALS[name]}, added up {where} ({name}), is {_shown(here)}. Its steps add up to {_shown(right)}."
-            report("total", says)
 
 
 def compare_signed(session: Session, seal: Seal, states: Sequence[SignedState], report: Report) -> None:
@@ -131,7 +94,7 @@ def _says_ended(state: SignedState) -> bool:
 def _contradiction(session: Session) -> str | None:
     """Return how the status contradicts the end of a session whose end is not sealed, or None."""
     if session.status != Session.ENDED and session.ended_at is not None:
-        return f"The session's status is {session.status}, but it has an end (ended_at), {_shown(session.ended_at)}."
+        return f"The session's status is {session.status}, but it has an end (ended_at), {shown(session.ended_at)}."
     if session.status == Session.ENDED and session.ended_at is None and session.imported_as is None:
         return f"The session's status is {session.status}, but it has no end (ended_at), which only an imported session can lack."
     return None
@@ -142,10 +105,11 @@ def _others(states: Sequence[SignedState], name: str, value: str) -> Iterator[st
 
 
 def _differs(what: str, name: str, here: Any, right: Any) -> str:
-    return f"The session's {what} ({name}) is {_shown(here)}. It must be {_shown(right)}."
+    return f"The session's {what} ({name}) is {shown(here)}. It must be {shown(right)}."
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value of a row as the sentences of a check name it."""
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
     return (written(value) if isinstance(value, datetime) else None) or (

@@ -50,10 +50,11 @@ OF_ACTIONS: Final = {
     "unknown_saved": Count("id", filter=Q(cached=True, saved_usd=None)),
 }
 """The same, aggregated from actions that happened here."""
-_ENDED: Final = ExpressionWrapper(
+ENDED: Final = ExpressionWrapper(
     F("started_at") + Coalesce(F("duration_ms"), 0.0) * timedelta(milliseconds=1),
     output_field=DateTimeField(),
 )
+"""When an action ended, None if it has no start."""
 
 
 def totals_of(actions: QuerySet[Action]) -> Totals:
@@ -61,7 +62,7 @@ def totals_of(actions: QuerySet[Action]) -> Totals:
     which reads all of them.
     """
     by_kind = actions.filter(HAPPENED_HERE).order_by().values("kind")
-    return _sum_by_kind(by_kind.annotate(**OF_ACTIONS, began=Min("started_at"), ended=Max(_ENDED)))
+    return _sum_by_kind(by_kind.annotate(**OF_ACTIONS, began=Min("started_at"), ended=Max(ENDED)))
 
 
 def reasons_of(actions: QuerySet[Action]) -> dict[str, int]:

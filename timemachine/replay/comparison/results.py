@@ -67,6 +67,15 @@ def stored_findings(comparison: Comparison, progress: Progress) -> Findings | No
     return read(row.content)
 
 
+def are_altered(comparison: Comparison) -> bool:
+    """Return whether the stored results are of its present answers but not what these give. Computes them again."""
+    row = ComparisonFindings.objects.filter(comparison=comparison).first()
+    if row is None or row.content is None or row.cells != _key(progress_of([comparison])[comparison.id]):
+        return False
+    found = findings(asks_of(comparison), len(comparison.arms), noise_floor=comparison.noise_floor)
+    return row.content != written(found)
+
+
 def current_results(comparison: Comparison, progress: Progress) -> Results:
     """Return the stored results if they are current, or compute them now, however long that takes. For exports."""
     found = results_of(comparison, progress, so_far=True)
