@@ -33,6 +33,8 @@ from timemachine.recording.annotations.significance.schemas import (
     SignificanceChanges,
     SignificanceIn,
 )
+from timemachine.recording.model_calls.queries import request_of
+from timemachine.recording.model_calls.schemas import FrozenRequestOut, RequestForm
 from timemachine.recording.sessions import commands
 from timemachine.recording.sessions.duplicates import changed_places, repeated
 from timemachine.recording.sessions.models import Action, Session
@@ -101,6 +103,20 @@ def read(request: HttpRequest, session_id: str, sequence: int) -> ActionOut:
     Its significance and importance are those in force; if they were changed, `recorded` has the recorded ones.
     """
     return _action(session_of(caller(request, "read").project, session_id), sequence)
+
+
+@sessions_router.get(
+    ONE + "/request", response=FrozenRequestOut, summary="The request of a model call", exclude_unset=True
+)
+def read_request(
+    request: HttpRequest, session_id: str, sequence: int, form: RequestForm = "openai_chat"
+) -> FrozenRequestOut:
+    """What the model was sent: as it was recorded, or put together from the steps before it, with what is absent.
+
+    `form` is the API whose form the `body` has. 422 (`not_a_model_call`) for any other step.
+    """
+    step = action_of(session_of(caller(request, "read").project, session_id), sequence)
+    return FrozenRequestOut.of(sequence, request_of(step), form)
 
 
 @sessions_router.delete(

@@ -8,6 +8,7 @@ from django.urls import reverse
 from timemachine.governance.deletion.erasure.queries import as_given
 from timemachine.governance.sharing.read_models.steps import SharedAction
 from timemachine.llm.schemas import TOKENS
+from timemachine.recording.model_calls.queries import MODEL_CALL
 from timemachine.recording.sessions.branches import branches_at
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
@@ -25,6 +26,7 @@ from timemachine.text.redaction.pure.marks import DELETED_TURN, OPENING_ERASED
 from timemachine.web.formatting import Excerpt, json_excerpt
 from timemachine.web.hits import frame_addresses
 from timemachine.web.sessions.presenters.judging import judging_of
+from timemachine.web.sessions.presenters.model_request import SHOWN, shown_request
 from timemachine.web.sessions.presenters.provenance import provenance
 from timemachine.web.sessions.presenters.step_diff import Pin, step_diff
 from timemachine.web.sessions.presenters.steps import address_query
@@ -64,8 +66,20 @@ def tab_of(
     return (
         {"frame_addresses": addresses}
         | provenance(session, found)
-        | (_action_tab(session, found, addresses) if tab == "action" else {})
+        | (
+            _action_tab(session, found, addresses)
+            if tab == "action"
+            else _request_of(found.action, first_bytes)
+        )
     )
+
+
+def _request_of(action: Action, first_bytes: int) -> dict[str, object]:
+    """Return the request of a model call. Once all of a payload is shown, so are all messages."""
+    if action.kind != MODEL_CALL:
+        return {}
+    most = None if first_bytes > FIRST_BYTES else SHOWN
+    return {"asked_for": shown_request(action, first_bytes, most)}
 
 
 def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, object]:

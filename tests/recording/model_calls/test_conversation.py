@@ -1,0 +1,212 @@
+"""The conversation before a model call, rebuilt from the steps before it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from timemachine.llm.pure.requests.neutral import Message, Text, ToolCall, ToolResult
+from timemachine.recording.model_calls.pure.conversation import (
+    COMPACTION,
+    Conversation,
+    RecordedStep,
+    conversations,
+)
+
+
+def step(sequence: int, kind: str, **others: Any) -> RecordedStep:
+    return RecordedStep(sequence=sequence, kind=kind, **others)
+
+
+def user(sequence: int, text: str, **others: Any) -> RecordedStep:
+    return step(sequence, "message", role="user", output=text, **others)
+
+
+def before(steps: Sequence[RecordedStep], call: int) -> Conversation:
+    return dict(conversations(steps))[call]
+
+
+def brief(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
+    return [(message.role, [_brief(part) for part in message.parts]) for message in messages]
+
+
+def _brief(part: Any) -> str:
+    match part:
+        case Text():
+            return part.text
+        case ToolCall():
+            return f"{part.name}({part.id})"
+        case ToolResult():
+            return f"{part.call_id}: {''.join(_brief(each) for each in part.parts)}"
+    return type(part).__name__
+
+
+def test_a_call_has_what_was_said_before_it_and_nothing_after() -> None:
+    steps = [
+        step(1, "message", role="system", output="Be brief."),
+        user(2, "How many?"),
+        step(3, "llm_call", output="Three."),
+        user(4, "Sure?"),
+        step(5, "llm_call", output="Yes."),
+        user(6, "Thanks."),
+    ]
+    found = before(steps, 5)
+    assert brief(found.messages) == [
+        ("system", ["Be brief."]),
+        ("user", ["How many?"]),
+        ("assistant", ["Three."]),
+        ("user", ["Sure?"]),
+    ]
+    assert found.steps == (1, 2, 3, 4)
+
+
+def test_a_result_follows_the_answer_with_its_call_even_if_it_arrived_later() -> None:
+    blocks = [
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}},
+        {"type": "tool_use", "id": "b", "name": "list", "input": {}},
+    ]
+    steps = [
+        user(1, "Look."),
+        step(2, "llm_call", output={"content": blocks, "stop_reason": "tool_use"}),
+        step(3, "tool_call", tool="read", call_id="a", parent=2, input={"path": "x"}),
+        step(4, "tool_result", tool="read", call_id="a", parent=3, output="text of x"),
+        user(5, "And hurry."),
+        step(6, "tool_call", tool="list", call_id="b", parent=2, input={}),
+        step(7, "tool_result", tool="list", call_id="b", parent=6, output="x y", failed=True),
+        step(8, "llm_call", output="Done."),
+    ]
+    found = before(steps, 8)
+    assert brief(found.messages) == [
+        ("user", ["Look."]),
+        ("assistant", ["I look.", "read(a)", "list(b)"]),
+        ("tool", ["a: text of x"]),
+        ("tool", ["b: x y"]),
+        ("user", ["And hurry."]),
+    ]
+    assert [part.is_error for message in found.messages for part in message.results] == [False, True]
+    assert found.steps == (1, 2, 3, 4, 5, 6, 7)
+
+
+def test_an_answer_without_its_words_is_made_of_the_steps_inside_it() -> None:
+    steps = [
+        user(1, "Go."),
+        step(2, "llm_call"),
+        step(3, "message", role="agent", name="thinking", parent=2, output="hm"),
+        step(4, "message", role="agent", parent=2, output="I will."),
+        step(5, "tool_call", tool="run", parent=2, input={"command": "ls"}),
+        step(6, "tool_result", parent=5, output="a b"),
+        step(7, "llm_call"),
+    ]
+    assert brief(before(steps, 7).messages) == [
+        ("user", ["Go."]),
+        ("assistant", ["I will.", "run(step_5)"]),
+        ("tool", ["step_5: a b"]),
+    ]
+
+
+def test_calls_beside_the_answer_join_it_and_keep_their_own_results() -> None:
+    steps = [
+        user(1, "Go."),
+        step(2, "llm_call", output="I will."),
+        step(3, "tool_call", tool="run", call_id="r", input={}, output="done"),
+        step(4, "tool_call", tool="run", call_id="s", input={}, failed=True),
+        step(5, "llm_call"),
+    ]
+    assert brief(before(steps, 5).messages) == [
+        ("user", ["Go."]),
+        ("assistant", ["I will.", "run(r)"]),
+        ("tool", ["r: done"]),
+        ("assistant", ["run(s)"]),
+        ("tool", ["s: "]),
+    ]
+
+
+def test_a_compaction_replaces_what_was_before_it() -> None:
+    steps = [
+        user(1, "A long story."),
+        step(2, "llm_call", output="Indeed."),
+        user(3, "In short: a story.", tags=[COMPACTION]),
+        step(4, "llm_call", output="Yes."),
+        step(5, "event", tags=[COMPACTION], output=[{"role": "user", "content": "Shorter."}]),
+        step(6, "llm_call"),
+    ]
+    assert brief(before(steps, 4).messages) == [("user", ["In short: a story."])]
+    assert brief(before(steps, 6).messages) == [("user", ["Shorter."])]
+
+
+def test_a_sub_agent_has_a_conversation_of_its_own() -> None:
+    steps = [
+        user(1, "Ask the expert."),
+        step(2, "llm_call"),
+        step(3, "tool_call", tool="task", call_id="t", parent=2, input={"prompt": "Why?"}),
+        step(4, "message", role="agent", parent=3, output="Why?"),
+        step(5, "llm_call", parent=3, output="Because."),
+        step(6, "message", role="agent", parent=5, output="Because."),
+        step(7, "tool_result", call_id="t", parent=3, output="Because."),
+        step(8, "llm_call"),
+    ]
+    assert brief(before(steps, 5).messages) == [("user", ["Why?"])]
+    assert brief(before(steps, 8).messages) == [
+        ("user", ["Ask the expert."]),
+        ("assistant", ["task(t)"]),
+        ("tool", ["t: Because."]),
+    ]
+
+
+def test_turns_that_the_user_went_back_behind_are_left_out_unless_the_call_is_one_of_them() -> None:
+    steps = [
+        user(1, "Red?", tags=["rewound"]),
+        step(2, "llm_call", output="Red.", tags=["rewound"]),
+        user(3, "More?", tags=["rewound"]),
+        step(4, "llm_call", tags=["rewound"]),
+        user(5, "Blue?"),
+        step(6, "llm_call"),
+    ]
+    assert brief(before(steps, 6).messages) == [("user", ["Blue?"])]
+    assert brief(before(steps, 4).messages)[0] == ("user", ["Red?"])
+
+
+def test_what_the_model_never_saw_is_left_out() -> None:
+    steps = [
+        user(1, "Go."),
+        step(2, "message", role="tool", output="a log line", is_internal=True),
+        step(3, "llm_call", output="broken", failed=True),
+        step(4, "message", role="agent", name="thinking", output="hm"),
+        step(5, "event", output="a turn ended"),
+        step(6, "tool_result", call_id="nobody", output="lost"),
+        step(7, "message", role="user", output=None),
+        step(8, "llm_call"),
+    ]
+    assert brief(before(steps, 8).messages) == [("user", ["Go."])]
+
+
+def test_a_result_that_is_recorded_twice_is_given_once() -> None:
+    steps = [
+        step(1, "tool_call", tool="run", call_id="a", input={}),
+        step(2, "tool_result", call_id="a", parent=1, output="first"),
+        step(3, "tool_result", call_id="a", parent=1, output="again"),
+        step(4, "llm_call"),
+    ]
+    assert brief(before(steps, 4).messages)[1:] == [("tool", ["a: first"])]
+
+
+def test_an_ask_is_a_question_and_its_answer() -> None:
+    steps = [
+        step(1, "ask", input="How many?", output="Three."),
+        step(2, "ask", input="Why?", output={"text": "Bec"}, failed=True),
+        step(3, "llm_call"),
+    ]
+    assert brief(before(steps, 3).messages) == [
+        ("user", ["How many?"]),
+        ("assistant", ["Three."]),
+        ("user", ["Why?"]),
+    ]
+
+
+def test_steps_that_contain_each_other_do_not_end_in_a_circle() -> None:
+    steps = [
+        step(1, "event", parent=2),
+        step(2, "event", parent=1),
+        user(3, "Go.", parent=2),
+        step(4, "llm_call", parent=99),
+    ]
+    assert brief(before(steps, 4).messages) == [("user", ["Go."])]

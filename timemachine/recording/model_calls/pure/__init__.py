@@ -1,0 +1,1 @@
+"""Requests of recorded calls, without a database."""

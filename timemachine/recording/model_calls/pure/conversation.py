@@ -1,0 +1,283 @@
+"""The conversation before each model call of a session, rebuilt from the steps before it.
+
+Many sources record what was said and done but not the requests. Each request had the conversation so far, so that
+can be rebuilt: what a person wrote, each answer with its tool calls, and each result right after the answer with
+its call, where every API wants it. A compaction replaces everything before it.
+
+A sub-agent has a conversation of its own: the steps inside the call that started it. Turns that the user went back
+behind (tag `rewound`) are not part of the conversation of a call that is not rewound itself.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from timemachine.llm.pure.requests.neutral import Message, Part, Role, ToolCall, ToolResult
+from timemachine.recording.model_calls.pure.values import answer_parts, content_parts, messages_of
+
+COMPACTION: Final = "compaction"
+"""The tag of a message that replaces the conversation before it, and of an event whose output is what replaces it."""
+REWOUND: Final = "rewound"
+THINKING: Final = "thinking"
+_BEGINNINGS: Final = frozenset({"session_meta"})
+"""Events that begin a session and hold its system prompt: those of Codex."""
+_ROLES: Final[Mapping[str | None, Role]] = {"agent": "assistant", "system": "system"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedStep:
+    """What a conversation needs of a recorded step. `parent` is the sequence of the step that it is inside.
+
+    `is_internal`: a message between tools and the system that the model did not see.
+    """
+
+    sequence: int
+    kind: str
+    role: str | None = None
+    name: str | None = None
+    tool: str | None = None
+    call_id: str | None = None
+    parent: int | None = None
+    tags: Collection[str] = ()
+    input: Any = None
+    output: Any = None
+    failed: bool = False
+    is_internal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """The messages before a call, and the sequences of the steps that they were recorded in."""
+
+    messages: tuple[Message, ...]
+    steps: tuple[int, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Turn:
+    """A message, the steps that it comes from, and the results of its calls."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    steps: list[int]
+    rewound: bool
+    results: "list[_Turn]" = field(default_factory=list)
+
+    def message(self) -> Message:
+        return Message(role=self.role, parts=self.parts)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Thread:
+    """One conversation so far: its turns, and the turn of each call by the call's id. `is_inside`: in a call, by the
+    agent that was started with it."""
+
+    is_inside: bool
+    turns: list[_Turn] = field(default_factory=list)
+    calls: dict[str, _Turn] = field(default_factory=dict)
+
+
+def conversations(steps: Sequence[RecordedStep]) -> Iterator[tuple[int, Conversation]]:
+    """Yield each model call's sequence with the conversation before it, in order.
+
+    `steps` are those of a session from its beginning, in order.
+    """
+    session = _Session(steps)
+    for step in steps:
+        thread = session.thread_of(step)
+        if step.kind == "llm_call":
+            yield step.sequence, _snapshot(thread, rewound=REWOUND in step.tags)
+        session.add(step, thread)
+
+
+def _snapshot(thread: _Thread, *, rewound: bool) -> Conversation:
+    turns = [turn for turn in thread.turns if rewound or not turn.rewound]
+    every = [each for turn in turns for each in (turn, *turn.results)]
+    return Conversation(
+        messages=tuple(turn.message() for turn in every),
+        steps=tuple(sorted({step for turn in every for step in turn.steps})),
+    )
+
+
+class _Session:
+    """The threads of a session while its steps are read in order."""
+
+    def __init__(self, steps: Sequence[RecordedStep]) -> None:
+        self._steps = {step.sequence: step for step in steps}
+        self._calls_in = self._calls_inside_answers(steps)
+        self._threads: dict[int | None, _Thread] = {}
+        self._owners: dict[int, int | None] = {}
+
+    def _calls_inside_answers(
+        self, steps: Sequence[RecordedStep]
+    ) -> Mapping[int | None, Sequence[RecordedStep]]:
+        found: dict[int | None, list[RecordedStep]] = {}
+        for step in steps:
+            if self._is_in_answer(step) and _is_spoken(step):
+                found.setdefault(step.parent, []).append(step)
+        return found
+
+    def parent_of(self, step: RecordedStep) -> RecordedStep | None:
+        """Return the step that a step is inside, None if it is in none that was recorded."""
+        return None if step.parent is None else self._steps.get(step.parent)
+
+    def _is_in_answer(self, step: RecordedStep) -> bool:
+        parent = self.parent_of(step)
+        return parent is not None and parent.kind == "llm_call"
+
+    def thread_of(self, step: RecordedStep) -> _Thread:
+        """Return the conversation that a step is part of: that inside the innermost call that it is in, or the session's."""
+        owner = self._owner_of(step)
+        return self._threads.setdefault(owner, _Thread(is_inside=owner is not None))
+
+    def _owner_of(self, step: RecordedStep) -> int | None:
+        passed: list[int] = []
+        current = step
+        owner: int | None = None
+        while current.sequence not in self._owners:
+            passed.append(current.sequence)
+            parent = self.parent_of(current)
+            if parent is None or parent.sequence in passed:
+                break
+            if parent.kind == "tool_call" and not _is_result_of(current, parent):
+                owner = parent.sequence
+                break
+            current = parent
+        else:
+            owner = self._owners[current.sequence]
+        self._owners |= dict.fromkeys(passed, owner)
+        return owner
+
+    def add(self, step: RecordedStep, thread: _Thread) -> None:
+        """Add what a step contributes to its conversation."""
+        if COMPACTION in step.tags:
+            thread.turns = [turn for turn in thread.turns if turn.role == "system"]
+            thread.calls.clear()
+        if step.kind == "llm_call":
+            self._add_answer(step, thread)
+        elif step.kind == "tool_result":
+            _add_result(step, self.parent_of(step), thread)
+        elif step.kind == "event":
+            for message in _of_event(step):
+                _append(thread, message.role, message.parts, step)
+        elif not self._is_in_answer(step):
+            _add_own(step, thread)
+
+    def _add_answer(self, step: RecordedStep, thread: _Thread) -> None:
+        if step.failed:
+            return
+        parts = answer_parts(step.output)
+        children = self._calls_in.get(step.sequence, ())
+        if not parts:
+            parts = tuple(part for child in children for part in _spoken(child))
+        else:
+            known = {part.id for part in parts if isinstance(part, ToolCall)}
+            made = [child for child in children if child.kind == "tool_call"]
+            missing = made if not known else [child for child in made if (child.call_id or "") not in known]
+            parts += tuple(_call(child) for child in missing)
+        turn = _append(thread, "assistant", parts, step)
+        if turn is None:
+            return
+        for part in parts:
+            if isinstance(part, ToolCall):
+                thread.calls[part.id] = turn
+        turn.steps += [child.sequence for child in children]
+
+
+def _of_event(step: RecordedStep) -> tuple[Message, ...]:
+    """Return what an event adds to the conversation: what replaces it (Codex writes a list of items, or a summary), or
+    the system prompt that a session begins with."""
+    about = step.output if isinstance(step.output, Mapping) else {}
+    if COMPACTION in step.tags:
+        replacement = messages_of(about.get("replacement_history", step.output))
+        return replacement or (Message(role="user", parts=content_parts(about.get("message"))),)
+    if step.name not in _BEGINNINGS:
+        return ()
+    named = about.get("base_instructions") or about.get("instructions")
+    return (Message(role="system", parts=content_parts(named)),)
+
+
+def _is_result_of(step: RecordedStep, call: RecordedStep) -> bool:
+    return step.kind == "tool_result" and (step.call_id is None or step.call_id == call.call_id)
+
+
+def _is_spoken(step: RecordedStep) -> bool:
+    return step.kind == "tool_call" or (step.kind == "message" and step.name != THINKING)
+
+
+def _spoken(step: RecordedStep) -> tuple[Part, ...]:
+    return (_call(step),) if step.kind == "tool_call" else content_parts(_said(step))
+
+
+def _said(step: RecordedStep) -> Any:
+    return step.input if step.output is None else step.output
+
+
+def _call(step: RecordedStep) -> ToolCall:
+    return ToolCall(id=_id_of(step), name=step.tool or step.name or "", arguments=step.input)
+
+
+def _id_of(call: RecordedStep) -> str:
+    """Return the id of a call; one that was recorded without an id is named after its step."""
+    return call.call_id or f"step_{call.sequence}"
+
+
+def _add_own(step: RecordedStep, thread: _Thread) -> None:
+    """Add a step that is part of the conversation by itself, not inside an answer."""
+    if step.kind == "message":
+        if not step.is_internal and step.name != THINKING:
+            _append(thread, _speaker(step, thread), content_parts(_said(step)), step)
+    elif step.kind == "ask":
+        _append(thread, "user", content_parts(step.input), step)
+        if not step.failed:
+            _append(thread, "assistant", content_parts(step.output), step)
+    elif step.kind == "tool_call":
+        call = _call(step)
+        turn = _append(thread, "assistant", (call,), step)
+        if turn is not None:
+            thread.calls[call.id] = turn
+            if step.output is not None or step.failed:
+                _answer_call(thread, call.id, step)
+
+
+def _speaker(step: RecordedStep, thread: _Thread) -> Role:
+    """Return who speaks to the model: to a sub-agent, the agent that started it speaks as its user."""
+    return "user" if thread.is_inside and step.role == "agent" else _ROLES.get(step.role, "user")
+
+
+def _add_result(step: RecordedStep, call: RecordedStep | None, thread: _Thread) -> None:
+    """Add a result to the turn with its call; one whose call was not recorded is in no request."""
+    known = _id_of(call) if call is not None and _is_result_of(step, call) else step.call_id
+    if known is not None and known in thread.calls:
+        _answer_call(thread, known, step)
+
+
+def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
+    turn = thread.calls[call_id]
+    result = ToolResult(
+        call_id=call_id,
+        parts=tuple(part for part in content_parts(step.output) if not isinstance(part, ToolCall)),
+        is_error=step.failed,
+        name=step.tool,
+    )
+    given = [part for each in turn.results for part in each.parts if isinstance(part, ToolResult)]
+    if any(part.call_id == call_id for part in given):
+        return
+    turn.results.append(
+        _Turn(role="tool", parts=(result,), steps=[step.sequence], rewound=REWOUND in step.tags)
+    )
+
+
+def _append(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> _Turn | None:
+    """Add parts to the last turn if that is the agent's too and has no results yet, else as a turn of their own."""
+    if not parts:
+        return None
+    rewound = REWOUND in step.tags
+    last = thread.turns[-1] if thread.turns else None
+    if last is not None and role == last.role == "assistant" and not last.results and last.rewound == rewound:
+        last.parts += parts
+        last.steps.append(step.sequence)
+        return last
+    turn = _Turn(role=role, parts=parts, steps=[step.sequence], rewound=rewound)
+    thread.turns.append(turn)
+    return turn

@@ -1,0 +1,178 @@
+"""The request of a model call as its step shows it: where it is from, then system prompt, tools and messages."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.llm.pure.requests.neutral import (
+    BuiltInTool,
+    Media,
+    Message,
+    Other,
+    Parameters,
+    Part,
+    Refusal,
+    Request,
+    Text,
+    Thinking,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from timemachine.llm.pure.usage import estimate_tokens
+from timemachine.recording.model_calls.pure.requests import FrozenRequest
+from timemachine.recording.model_calls.queries import request_of
+from timemachine.recording.sessions.models import Action
+from timemachine.web.formatting import Excerpt, excerpt
+
+SHOWN: Final = 50
+"""How many of the latest messages are shown at first."""
+_KINDS: Final = {Text: "text", ToolCall: "calls", Thinking: "thinking", Refusal: "refuses"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPart:
+    """A part of a message: what it is, the tool it is about, and its beginning."""
+
+    kind: str
+    name: str | None
+    body: Excerpt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownMessage:
+    """A message by its place in the request, from 1, with about how many tokens it has."""
+
+    number: int
+    role: str
+    tokens: int
+    parts: Sequence[ShownPart]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTool:
+    """A tool that the model could call, with its definition as JSON."""
+
+    name: str
+    definition: Excerpt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRequest:
+    """A request, the latest of its messages, and about how many tokens its parts have. `refused` says why it cannot be
+    shown; it has nothing else then."""
+
+    frozen: FrozenRequest | None = None
+    refused: str | None = None
+    system: Excerpt | None = None
+    system_tokens: int = 0
+    tools: Sequence[ShownTool] = ()
+    tools_tokens: int = 0
+    messages: Sequence[ShownMessage] = ()
+    message_count: int = 0
+    messages_tokens: int = 0
+    parameters: Sequence[tuple[str, Any]] = ()
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the request has."""
+        return self.system_tokens + self.tools_tokens + self.messages_tokens
+
+    @property
+    def hidden(self) -> int:
+        """How many earlier messages are not shown."""
+        return self.message_count - len(self.messages)
+
+
+def shown_request(action: Action, first_bytes: int, most: int | None = SHOWN) -> ShownRequest:
+    """Return the request of a model call with its latest messages, all if `most` is None."""
+    try:
+        frozen = request_of(action)
+    except InvalidInput as why:
+        return ShownRequest(refused=why.message)
+    request = frozen.request
+    system = "\n\n".join(_text(part) for part in request.system)
+    sizes = [sum(len(_text(part)) for part in message.parts) for message in request.messages]
+    first = 0 if most is None else max(0, len(sizes) - most)
+    tools = [(_tool_name(tool), _json(_tool(tool))) for tool in request.tools]
+    return ShownRequest(
+        frozen=frozen,
+        system=excerpt(system, first_bytes) if system else None,
+        system_tokens=estimate_tokens(len(system)),
+        tools=[ShownTool(name=name, definition=excerpt(text, first_bytes)) for name, text in tools],
+        tools_tokens=estimate_tokens(sum(len(text) for _, text in tools)),
+        messages=[
+            _message(number, message, size, first_bytes)
+            for number, (message, size) in enumerate(zip(request.messages, sizes, strict=True), start=1)
+            if number > first
+        ],
+        message_count=len(sizes),
+        messages_tokens=estimate_tokens(sum(sizes)),
+        parameters=list(_parameters(request)),
+    )
+
+
+def _message(number: int, message: Message, size: int, first_bytes: int) -> ShownMessage:
+    parts = [
+        ShownPart(kind=kind, name=name, body=excerpt(_text(part), first_bytes))
+        for part in message.parts
+        for kind, name in [_kind(part)]
+    ]
+    return ShownMessage(number=number, role=message.role, tokens=estimate_tokens(size), parts=parts)
+
+
+def _kind(part: Part) -> tuple[str, str | None]:
+    """Return what a part is, and the tool, file or API that it is about."""
+    if isinstance(part, Media):
+        return part.kind, part.name or part.media_type
+    if isinstance(part, ToolResult):
+        return "error of" if part.is_error else "result of", part.name or part.call_id
+    if isinstance(part, Other):
+        return "only for", part.provider
+    return _KINDS[type(part)], part.name if isinstance(part, ToolCall) else None
+
+
+def _text(part: Part) -> str:
+    """Return the text of a part; media are described, since their bytes say nothing to a reader."""
+    match part:
+        case Text() | Refusal():
+            return part.text
+        case Thinking():
+            return part.text or "(encrypted)"
+        case ToolCall():
+            return _json(part.arguments) if part.raw is None else part.raw
+        case ToolResult():
+            return "\n".join(_text(each) for each in part.parts)
+        case Media():
+            return part.text or part.url or part.file_id or f"{len(part.data or ''):,} characters of base64"
+    return _json(part.value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _tool_name(tool: Tool | BuiltInTool) -> str:
+    return tool.name if isinstance(tool, Tool) else str(tool.value.get("name") or tool.value.get("type"))
+
+
+def _tool(tool: Tool | BuiltInTool) -> Any:
+    if isinstance(tool, BuiltInTool):
+        return tool.value
+    return {"description": tool.description, "parameters": tool.schema}
+
+
+def _parameters(request: Request) -> Iterator[tuple[str, Any]]:
+    """Yield what was set, by our name for it; what only one API knows by its own name."""
+    for each in fields(Parameters):
+        value = getattr(request.parameters, each.name)
+        if each.name != "extra" and value not in (None, ()):
+            yield each.name, ", ".join(value) if isinstance(value, tuple) else value
+    for own in request.parameters.extra.values():
+        yield from own.items()
+    if request.tool_choice is not None:
+        yield "tool_choice", request.tool_choice.name or request.tool_choice.kind
+    if request.response_format is not None:
+        yield "response_format", request.response_format.kind
