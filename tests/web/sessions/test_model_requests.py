@@ -5,7 +5,7 @@ from django.test import Client
 
 from tests.web.timelines import HOSTILE, get, recorded, words
 from timemachine.core.accounts.models import Project
-from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 pytestmark = pytest.mark.django_db
 TOOL = {"type": "function", "function": {"name": "read_file", "parameters": {"type": "object"}}}
@@ -30,15 +30,29 @@ def test_a_recorded_request_is_shown_as_the_model_saw_it(operator: Client, proje
         {
             "role": "assistant",
             "tool_calls": [
-                {"id": "a", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "x"}'}}
+                {
+                    "id": "a",
+                    "type": "function",
+                    "function": {"name": "read_file", "arguments": '{"path": "x"}'},
+                }
             ],
         },
         {"role": "tool", "tool_call_id": "a", "content": "text of x"},
     ]
-    recorded(project, [call(input=asked, parameters={"temperature": 0.5, "tools": [TOOL]}, output="Done.")])
+    recorded(
+        project,
+        [
+            call(
+                input=asked,
+                parameters={"temperature": 0.5, "tools": [TOOL]},
+                output="Done.",
+                usage=Usage(input_tokens=40),
+            )
+        ],
+    )
     shown = words(context(operator, 1))
     for phrase in (
-        "Request as the model saw it",
+        "Request as the model saw it, about 43 tokens of 40 counted",
         "verified",
         "temperature 0.5",
         "System prompt",
