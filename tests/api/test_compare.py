@@ -30,6 +30,8 @@ def test_two_sessions_are_aligned(project: Project, api: Program) -> None:
     assert (found["a"]["key"], found["a"]["steps"], found["b"]["steps"]) == (one, 3, 4)
     assert (found["a"]["cost_usd"], found["a"]["input_tokens"]) == (None, None)
     assert (found["compared"], found["next"]) == ("steps", None)
+    assert found["first_divergence"] == {"a": None, "b": 2, "why": "tool call read only on the right"}
+    assert api.get("/compare", a=one, b=one).json()["first_divergence"] is None
 
 
 def test_a_moved_step_counts_once_and_is_listed_at_both_positions(project: Project, api: Program) -> None:

@@ -13,8 +13,9 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import session_of, sessions_named
+from timemachine.replay.alignment.divergence import first_divergence
 from timemachine.replay.alignment.queries import aligned
-from timemachine.replay.alignment.schemas import AlignmentOut, SideOut, StepPairOut
+from timemachine.replay.alignment.schemas import AlignmentOut, DivergenceOut, SideOut, StepPairOut
 from timemachine.replay.comparison import commands, queries
 from timemachine.replay.comparison.commands import Plan
 from timemachine.replay.comparison.estimate import estimates, judge_estimate
@@ -263,6 +264,8 @@ def compare(
 
     A step that `moved` is in two pairs, at its place in `a` and at its place in `b`, and counts once.
 
+    `first_divergence` is the first pair in which the agent did something else: another call, other arguments, another answer.
+
     `a` and `b` are a session's id or key, or a replay's id. Two runs of one session are paired by sequence; against a replay
     only finds and asks are compared.
     """
@@ -272,9 +275,11 @@ def compare(
     found = aligned(project, a, b)
     places = [place for place in found.shown(show) if place > behind]
     shown = places[:size]
+    divergence = first_divergence(found)
     return AlignmentOut.model_construct(
         a=SideOut.of(found.left),
         b=SideOut.of(found.right),
+        first_divergence=None if divergence is None else DivergenceOut.of(divergence),
         compared="finds_and_asks" if found.only_replayed else "steps",
         counts=found.counts,
         items=[StepPairOut.of(found, place) for place in shown],

@@ -38,6 +38,7 @@ def both(tm: Here) -> Here:
 def test_two_sessions_are_shown_step_by_step(both: Here) -> None:
     lines = ok(both, "session", "compare", "one", "two").splitlines()
     assert "1 same, 2 modified, 0 moved, 0 only left, 1 only right" in lines
+    assert "They part at step 3 right: tool call read only on the right." in lines
     assert ["steps", "3", "4"] in [line.split() for line in lines]
     assert ["tokens", "not", "recorded", "not", "recorded"] in [line.split() for line in lines]
     signs = [line for line in lines if line[:2] in {"= ", "~ ", "> "}]
@@ -45,6 +46,10 @@ def test_two_sessions_are_shown_step_by_step(both: Here) -> None:
     assert signs[0].endswith("output")
     assert "error: read gone" in signs[1]
     assert signs[2].split() == [">", "3", "read", "d.py"]
+
+
+def test_two_runs_that_do_the_same_say_so(both: Here) -> None:
+    assert "The agent does the same in both." in ok(both, "session", "compare", "one", "one")
 
 
 def test_json_output_is_the_api_document_with_every_pair(both: Here) -> None:

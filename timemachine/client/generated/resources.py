@@ -579,6 +579,20 @@ class Sessions(Resource):
         )
         return found
 
+    def model_request(
+        self, session: str, sequence: int, *, form: str | None = None
+    ) -> types.FrozenRequestOut:
+        """The request of a model call.
+
+        What the model was sent: as it was recorded, or put together from the steps before it, with what is absent.
+
+        `form` is the API whose form the `body` has. 422 (`not_a_model_call`) for any other step.
+        """
+        found: types.FrozenRequestOut = self._connection.get(
+            f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/request", {"form": form}
+        )
+        return found
+
     def significance_changes(
         self, session: str, *, limit: int | None = None, after: str | None = None
     ) -> types.SignificanceChanges:
@@ -878,6 +892,8 @@ class Sessions(Resource):
         The steps of both in pairs, aligned by what they are: `same`, `modified`, `moved`, `only_left` (only `a` has it), `only_right` or `not_asked` (left out for a spend limit).
 
         A step that `moved` is in two pairs, at its place in `a` and at its place in `b`, and counts once.
+
+        `first_divergence` is the first pair in which the agent did something else: another call, other arguments, another answer.
 
         `a` and `b` are a session's id or key, or a replay's id. Two runs of one session are paired by sequence; against a replay
         only finds and asks are compared.

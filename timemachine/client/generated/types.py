@@ -166,10 +166,14 @@ class AgentLine(TypedDict):
 
 @final
 class AlignmentOut(TypedDict):
-    """Two runs with their totals, how many pairs there are of each status, and a page of the pairs."""
+    """Two runs with their totals, where they part first, how many pairs there are of each status, and a page of the pairs.
+
+    `first_divergence` is null if both do the same throughout.
+    """
 
     a: SideOut
     b: SideOut
+    first_divergence: DivergenceOut | None
     compared: Literal["finds_and_asks", "steps"]
     counts: dict[str, int]
     items: list[StepPairOut]
@@ -1066,6 +1070,15 @@ class DemoSession(TypedDict):
 
 
 @final
+class DivergenceOut(TypedDict):
+    """The first pair of steps in which two runs do something else, and what differs; a side is null if it has none there."""
+
+    a: int | None
+    b: int | None
+    why: str
+
+
+@final
 class EarlierSeal(TypedDict):
     """A seal before the current one, by its state with the most records, and why it was replaced.
 
@@ -1635,6 +1648,28 @@ class FrozenFrameOut(TypedDict):
     since: str | None
     sha256: str | None
     sha256_now: str | None
+
+
+@final
+class FrozenRequestOut(TypedDict):
+    """The request of a recorded model call, in the form of one API.
+
+    `context` says whether it was recorded (`verified`: its bytes have the recorded hash) or rebuilt from the steps
+    before it (`reconstructed`); it was sent to `model`. `absent` names what was not recorded. `steps` are those it was rebuilt from, and
+    `inherited_steps` counts those of the sessions that this one continues. `sha256` is that of the request in a
+    form that depends on no API. `dropped` says what the body does not have because that API does not know it.
+    """
+
+    sequence: int
+    context: Literal["verified", "altered", "missing", "reconstructed", "not_recorded"]
+    absent: list[str]
+    steps: list[int]
+    inherited_steps: int
+    model: str | None
+    sha256: str
+    form: Literal["openai_chat", "openai_responses", "anthropic_messages"]
+    body: JsonObject
+    dropped: list[str]
 
 
 @final

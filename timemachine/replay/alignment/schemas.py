@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from timemachine.core.pure.schemas import Schema
 from timemachine.recording.sessions.pure.vocabulary import Kind, Role
+from timemachine.replay.alignment.divergence import Divergence
 from timemachine.replay.alignment.queries import Aligned, Side
 from timemachine.replay.alignment.runs import RunStep
 
@@ -98,11 +99,27 @@ class StepPairOut(Schema):
         )
 
 
+class DivergenceOut(Schema):
+    """The first pair of steps in which two runs do something else, and what differs; a side is null if it has none there."""
+
+    a: int | None
+    b: int | None
+    why: str
+
+    @classmethod
+    def of(cls, found: Divergence) -> "DivergenceOut":
+        return cls(a=found.left, b=found.right, why=found.why)
+
+
 class AlignmentOut(Schema):
-    """Two runs with their totals, how many pairs there are of each status, and a page of the pairs."""
+    """Two runs with their totals, where they part first, how many pairs there are of each status, and a page of the pairs.
+
+    `first_divergence` is null if both do the same throughout.
+    """
 
     a: SideOut
     b: SideOut
+    first_divergence: DivergenceOut | None
     compared: Literal["finds_and_asks", "steps"]
     counts: dict[str, int]
     items: list[StepPairOut]

@@ -12,6 +12,7 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.pure.completion import is_refused
 from timemachine.replay.alignment.details import StepDetail, detail_of
+from timemachine.replay.alignment.divergence import first_divergence
 from timemachine.replay.alignment.long_diffs import is_long
 from timemachine.replay.alignment.queries import SHOWS, Aligned, Show, aligned
 from timemachine.replay.alignment.runs import run_of
@@ -56,6 +57,7 @@ def compare(request: HttpRequest, access: Access) -> HttpResponse:
         "found": found,
         "here": {"a": left, "b": right, "show": show if show != "all" else None, "at": at or None},
         "chips": list(chips(found, show)),
+        "parted": first_divergence(found),
         "page": pairs_page(found, show, at),
     }
     return page(request, "compare/compare.html", context)

@@ -1,0 +1,148 @@
+"""Where two runs part: the first pair of steps in which the agent did something else."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.alignment.divergence import Divergence, first_divergence
+from timemachine.replay.alignment.queries import aligned
+
+pytestmark = pytest.mark.django_db
+
+
+def user(text: str) -> ActionDraft:
+    return ActionDraft(kind="message", role="user", output=text)
+
+
+def call(tool: str, /, **given: Any) -> ActionDraft:
+    return ActionDraft(kind="tool_call", tool=tool, input=given)
+
+
+def answer(output: Any) -> ActionDraft:
+    return ActionDraft(kind="llm_call", model="openai:gpt-4o", output=output)
+
+
+def session(project: Project, steps: Sequence[ActionDraft]) -> Session:
+    made = start_session(project, name="a run", by="test")
+    append(made.id, list(steps))
+    return made
+
+
+def parted(project: Project, left: Sequence[ActionDraft], right: Sequence[ActionDraft]) -> Divergence | None:
+    sides = [session(project, steps).key for steps in (left, right)]
+    return first_divergence(aligned(project, *sides))
+
+
+def brief(found: Divergence | None) -> tuple[int | None, int | None, str] | None:
+    return None if found is None else (found.left, found.right, found.why)
+
+
+def test_runs_that_do_the_same_do_not_part(project: Project) -> None:
+    steps = [user("Go."), answer("I look."), call("read", path="x"), answer("Done.")]
+    assert parted(project, steps, steps) is None
+
+
+def test_what_others_did_is_no_divergence(project: Project) -> None:
+    left = [user("Go."), ActionDraft(kind="tool_result", output="a"), call("read", path="x")]
+    right = [user("Go on."), ActionDraft(kind="tool_result", output="b"), call("read", path="x")]
+    assert parted(project, left, right) is None
+
+
+def test_other_arguments_are_named_by_their_places(project: Project) -> None:
+    left = [user("Go."), call("read", path="x", lines=[1, 2]), call("write", path="x")]
+    right = [user("Go."), call("read", path="y", lines=[1, 3]), call("write", path="y")]
+    assert brief(parted(project, left, right)) == (
+        2,
+        2,
+        "tool call read with other arguments: /path, /lines/1",
+    )
+
+
+def test_only_the_first_places_of_many_are_named(project: Project) -> None:
+    left, right = ({f"k{place}": value for place in range(5)} for value in (0, 1))
+    found = parted(project, [call("run", **left)], [call("run", **right)])
+    assert found is not None
+    assert found.why == "tool call run with other arguments: /k0, /k1, /k2 and 2 more"
+
+
+def test_long_arguments_that_are_equal_by_their_structure_are_no_divergence(project: Project) -> None:
+    text = "x" * 4_000
+    left = [call("write", text=text, mode=1), call("run")]
+    right = [call("write", mode=1.0, text=text), call("stop")]
+    assert brief(parted(project, left, right)) == (
+        2,
+        2,
+        "tool call run on the left, tool call stop on the right",
+    )
+
+
+def test_another_tool_is_named_on_either_side(project: Project) -> None:
+    left = [user("Go."), call("read", path="x"), answer("Done.")]
+    right = [user("Go."), call("list", path="x"), answer("Done.")]
+    assert brief(parted(project, left, right)) == (
+        2,
+        2,
+        "tool call read on the left, tool call list on the right",
+    )
+
+
+def test_a_call_that_only_one_run_makes_is_named_with_its_side(project: Project) -> None:
+    left = [call("read", path="x"), call("read", path="y"), answer("Done.")]
+    right = [call("read", path="x"), answer("Done.")]
+    assert brief(parted(project, left, right)) == (2, None, "tool call read only on the left")
+    assert brief(parted(project, right, left)) == (None, 2, "tool call read only on the right")
+
+
+def test_a_call_that_comes_later_says_where(project: Project) -> None:
+    steps = [call("a"), call("b"), call("c"), call("d")]
+    found = parted(project, steps, [*steps[1:], steps[0]])
+    assert brief(found) == (1, None, "tool call a only on the left; the other has it at step 4")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "why"),
+    [
+        ("It has 3.", "It has 4.", "the answers: numbers differ"),
+        ("It has 3.", "**It has 3.**", None),
+        (
+            {"content": [{"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}]},
+            {"content": [{"type": "tool_use", "id": "b", "name": "read", "input": {"path": "x"}}]},
+            None,
+        ),
+        (
+            {"content": [{"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}]},
+            {"content": [{"type": "text", "text": "It says x."}]},
+            "the answers: answers instead",
+        ),
+    ],
+)
+def test_answers_part_by_what_they_say_and_call(
+    project: Project, left: Any, right: Any, why: str | None
+) -> None:
+    found = parted(project, [user("Go."), answer(left)], [user("Go."), answer(right)])
+    assert (found and found.why) == why
+
+
+def test_a_failure_on_one_side_is_a_divergence(project: Project) -> None:
+    failed = ActionDraft(kind="llm_call", model="openai:gpt-4o", error_type="busy", error_message="busy")
+    assert brief(parted(project, [answer("Yes."), call("a")], [failed, call("a")])) == (
+        1,
+        1,
+        "only the right failed",
+    )
+
+
+def test_the_agents_messages_count_where_no_model_calls_were_recorded(project: Project) -> None:
+    def said(text: str) -> ActionDraft:
+        return ActionDraft(kind="message", role="agent", output=text)
+
+    assert brief(parted(project, [user("Go."), said("It has 3.")], [user("Go."), said("It has 4.")])) == (
+        2,
+        2,
+        "the answers: numbers differ",
+    )

@@ -1,0 +1,170 @@
+"""The first divergence of two runs: the first pair of steps in which the agent did something else, and what differs.
+
+What the agent does is a tool call, a search, a question, what it stores, and an answer. Calls differ in their tool or in
+their arguments, compared as JSON; answers by their verdict. Other words for the same (`formatting`, `reworded`) and
+other words beside the same calls (`same_action`) are no divergence, and neither is what others did: a user's message, a
+tool's result, a time, a cost.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched, groupby, zip_longest
+from typing import Any, Final
+
+from timemachine.core.payloads.queries import value
+from timemachine.llm.pure.completion import ended_by, is_refused
+from timemachine.llm.pure.requests.answers import Answer
+from timemachine.llm.pure.requests.differences import equal_arguments
+from timemachine.recording.model_calls.pure.values import answer_parts
+from timemachine.recording.sessions.models import Action
+from timemachine.replay.alignment.queries import Aligned, Side
+from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.pure.actions import action_verdict
+from timemachine.text.pure.difference.sessions import StepPair
+from timemachine.text.pure.difference.steps import StepFacts
+
+_CALLS: Final = frozenset({"tool_call", "find", "put", "memory_op"})
+_ANSWERS: Final = frozenset({"ask", "llm_call"})
+_NO_DIVERGENCE: Final = frozenset({"identical", "same_action", "formatting", "reworded", "not_recorded"})
+_READ_AT_ONCE: Final = 50
+_MOST_PATHS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divergence:
+    """Where two runs part: the place of the pair, the step of either run (None if it has none there), and what differs."""
+
+    place: int
+    left: int | None
+    right: int | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Couple:
+    """What the agent did in either run at the same point, and where that is. `moved` is the step of the other run that is
+    the same as the only one here."""
+
+    place: int
+    left: StepFacts | None
+    right: StepFacts | None
+    moved: int | None = None
+
+
+def first_divergence(found: Aligned) -> Divergence | None:
+    """Return where two aligned runs part, None if they do the same throughout. At most two queries for every 50 pairs
+    that differ before it.
+    """
+    for couples in batched(_couples(found.pairs, _acting(found)), _READ_AT_ONCE):
+        left = _recorded(found.left, [each.left for each in couples if each.left and each.right])
+        right = _recorded(found.right, [each.right for each in couples if each.left and each.right])
+        for each in couples:
+            why = _difference(each, left, right)
+            if why is not None:
+                return Divergence(
+                    place=each.place,
+                    left=each.left and each.left.sequence,
+                    right=each.right and each.right.sequence,
+                    why=why,
+                )
+    return None
+
+
+def _acting(found: Aligned) -> frozenset[str]:
+    """Return the kinds of steps in which the agent acts. Its messages are some only if no model call holds them too."""
+    kinds = {facts.kind for pair in found.pairs for facts in (pair.left, pair.right) if facts is not None}
+    return _CALLS | _ANSWERS | (frozenset() if kinds & _ANSWERS else {"message"})
+
+
+def _acts(facts: StepFacts | None, acting: Collection[str]) -> bool:
+    return facts is not None and facts.kind in acting and (facts.kind != "message" or facts.role == "agent")
+
+
+def _couples(pairs: Sequence[StepPair], acting: Collection[str]) -> Iterator[_Couple]:
+    """Yield what the agent did at the same point of both runs, where that may differ. Steps without a partner, between
+    two pairs that have both, are coupled in their order."""
+    places = enumerate(pairs)
+    for whole, group in groupby(
+        places, key=lambda each: each[1].left is not None and each[1].right is not None
+    ):
+        if whole:
+            for place, pair in group:
+                if pair.status not in {"same", "not_asked"} and _acts(pair.left, acting):
+                    yield _Couple(place=place, left=pair.left, right=pair.right)
+            continue
+        alone = list(group)
+        lefts = [each for each in alone if _acts(each[1].left, acting)]
+        rights = [each for each in alone if _acts(each[1].right, acting)]
+        for one, other in zip_longest(lefts, rights):
+            place, pair = one or other
+            yield _Couple(
+                place=place,
+                left=one and one[1].left,
+                right=other and other[1].right,
+                moved=pair.moved if one is None or other is None else None,
+            )
+
+
+def _difference(couple: _Couple, left: Mapping[int, "_Step"], right: Mapping[int, "_Step"]) -> str | None:
+    one, other = couple.left, couple.right
+    if one is None or other is None:
+        here = "left" if other is None else "right"
+        there = "" if couple.moved is None else f"; the other has it at step {couple.moved:,}"
+        return f"{_in_words(one or other)} only on the {here}{there}"
+    if _in_words(one) != _in_words(other):
+        return f"{_in_words(one)} on the left, {_in_words(other)} on the right"
+    if one.sequence not in left or other.sequence not in right:  # deleted in the meantime
+        return None
+    before, after = left[one.sequence], right[other.sequence]
+    if one.kind in _CALLS:
+        return _of_calls(one, before, after)
+    if (one.error is None) != (other.error is None):
+        return f"only the {'right' if one.error is None else 'left'} failed"
+    return _of_answers(before, after)
+
+
+def _in_words(facts: StepFacts | None) -> str:
+    if facts is not None and facts.kind in _CALLS:
+        return f"{facts.kind.replace('_', ' ')} {facts.tool or facts.name or ''}".rstrip()
+    return "a message" if facts is not None and facts.kind == "message" else "an answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """The values of a step that are compared, and whether the provider reports its answer as a refusal."""
+
+    input: Any
+    output: Any
+    refused: bool
+
+
+def _recorded(side: Side, steps: Sequence[StepFacts]) -> Mapping[int, _Step]:
+    """Return the values of these steps of a run, by their numbers. One query."""
+    sequences = [facts.sequence for facts in steps]
+    if side.run.replay is not None:
+        replayed = ReplayStep.objects.filter(replay=side.run.replay, sequence__in=sequences)
+        rows = [(row, row.action.input) for row in replayed.select_related("action__input", "output")]
+    else:
+        recorded = Action.objects.filter(session=side.run.session, sequence__in=sequences)
+        rows = [(row, row.input) for row in recorded.select_related("input", "output")]
+    return {
+        row.sequence: _Step(
+            input=value(given), output=value(row.output), refused=bool(is_refused(ended_by(row.parameters)))
+        )
+        for row, given in rows
+    }
+
+
+def _of_calls(facts: StepFacts, left: _Step, right: _Step) -> str | None:
+    differing = equal_arguments(left.input, right.input)
+    if not differing:
+        return None
+    paths = [each.path or "the whole value" for each in differing[:_MOST_PATHS]]
+    more = f" and {len(differing) - len(paths):,} more" if len(differing) > len(paths) else ""
+    return f"{_in_words(facts)} with other arguments: {', '.join(paths)}{more}"
+
+
+def _of_answers(left: _Step, right: _Step) -> str | None:
+    answers = [Answer(parts=answer_parts(each.output)) for each in (left, right)]
+    verdict = action_verdict(*answers, stated=(left.refused, right.refused)).name
+    return None if verdict in _NO_DIVERGENCE else f"the answers: {verdict.replace('_', ' ')}"
