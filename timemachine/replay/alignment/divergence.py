@@ -2,7 +2,7 @@
 
 What the agent does is a tool call, a search, a question, what it stores, and an answer. Calls differ in their tool or in
 their arguments, compared as JSON; answers by their verdict. Other words for the same (`formatting`, `reworded`) and
-other words beside the same calls (`same_action`) are no divergence, and neither is what others did: a user's message, a
+other words with the same calls (`same_action`) are no divergence, and neither is what others did: a user's message, a
 tool's result, a time, a cost.
 """
 

@@ -1,6 +1,6 @@
 """The conversation before each model call of a session, rebuilt from the steps before it.
 
-Many sources record what was said and done but not the requests. Each request had the conversation so far, so that
+Many sources record messages and tool calls, but not the requests. Each request had the conversation so far, so that
 can be rebuilt: what a person wrote, each answer with its tool calls, and each result right after the answer with
 its call, where every API wants it. A compaction replaces everything before it.
 
@@ -206,10 +206,10 @@ def _is_spoken(step: RecordedStep) -> bool:
 
 
 def _spoken(step: RecordedStep) -> tuple[Part, ...]:
-    return (_call(step),) if step.kind == "tool_call" else content_parts(_said(step))
+    return (_call(step),) if step.kind == "tool_call" else content_parts(_content(step))
 
 
-def _said(step: RecordedStep) -> Any:
+def _content(step: RecordedStep) -> Any:
     return step.input if step.output is None else step.output
 
 
@@ -223,10 +223,10 @@ def _id_of(call: RecordedStep) -> str:
 
 
 def _add_own(step: RecordedStep, thread: _Thread) -> None:
-    """Add a step that is part of the conversation by itself, not inside an answer."""
+    """Add a step that is part of the conversation on its own, not inside an answer."""
     if step.kind == "message":
         if not step.is_internal and step.name != THINKING:
-            _append(thread, _speaker(step, thread), content_parts(_said(step)), step)
+            _append(thread, _speaker(step, thread), content_parts(_content(step)), step)
     elif step.kind == "ask":
         _append(thread, "user", content_parts(step.input), step)
         if not step.failed:

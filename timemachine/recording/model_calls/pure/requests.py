@@ -137,7 +137,7 @@ def _verdict(conversation: Conversation, about: Circumstances) -> RequestVerdict
 
 
 def _read(value: Mapping[str, Any], settings: Request) -> Request | None:
-    """Read the body of a request to one of the known APIs, with the parameters that were recorded beside it."""
+    """Read the body of a request to one of the known APIs, with the parameters that were recorded with it."""
     body = dict(value)
     readers = (
         (anthropic_messages.read,) if "system" in body and "messages" in body

@@ -13,7 +13,7 @@ _CALLS: Final = ("tool_calls", "tool_requests", "function_call")
 
 
 def messages_of(value: Any) -> tuple[Message, ...]:
-    """Return a recorded list of messages, empty if the value is none."""
+    """Return a recorded list of messages, empty for any other value."""
     return read_messages(value) or ()
 
 

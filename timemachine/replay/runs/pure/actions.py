@@ -15,12 +15,12 @@ from timemachine.text.pure.language.refusal import is_refusal
 _MOST: Final = 50
 """The most entries of a list of evidence. A list that was cut has a count of all entries."""
 _LONGEST: Final = 1_000
-"""The most characters of a text in the evidence. The texts are whole in what was recorded and in the new answer."""
+"""The most characters of a text in the evidence. The recorded and the new answer have the complete texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """The calls of two answers, each recorded one beside the new one that it is compared with. Parallel calls have no
+    """The calls of two answers, each recorded one with the new one that it is compared with. Parallel calls have no
     order: equal ones are paired first, then those of the same tool."""
 
     equal: Sequence[tuple[ToolCall, ToolCall]]
@@ -37,11 +37,11 @@ def action_verdict(
     `refused`, `newly_answered` {refusal} · `identical` {characters, calls} · `same_action` {calls, text}: the same tools
     with equal arguments, other words · `other_arguments` {differing: [{tool, paths}], calls, text} · `other_tool`
     {only_recorded, only_new, calls, text}: names of tools · `answers_instead`, `calls_instead` {only_recorded, only_new}
-    · the verdict on the text, if neither calls a tool. `text` is the verdict on the words beside the calls, `calls` how
+    · the verdict on the text, if neither calls a tool. `text` is the verdict on the words next to the calls, `calls` how
     many are equal. Arguments are compared as JSON by their structure.
 
     `stated` is whether the provider reports each answer as a refusal, whatever its words. An answer that calls a tool
-    is none.
+    is not one.
     """
     if not recorded.calls and not new.calls:
         return answer_verdict(recorded.text, new.text, None, stated)
