@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from timemachine.llm.pure.requests.neutral import Message, Text, ToolCall, ToolResult
 from timemachine.recording.model_calls.pure.conversation import (
     COMPACTION,
@@ -174,9 +176,36 @@ def test_what_the_model_never_saw_is_left_out() -> None:
         step(5, "event", output="a turn ended"),
         step(6, "tool_result", call_id="nobody", output="lost"),
         step(7, "message", role="user", output=None),
-        step(8, "llm_call"),
+        step(8, "find", input="query", output="passages"),
+        step(9, "llm_call"),
     ]
-    assert brief(before(steps, 8).messages) == [("user", ["Go."])]
+    assert brief(before(steps, 9).messages) == [("user", ["Go."])]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "prompt"),
+    [
+        ({"base_instructions": {"text": "Be brief."}}, ["Be brief."]),
+        ({"instructions": "Be brief."}, ["Be brief."]),
+        ({"instructions": None}, None),
+    ],
+)
+def test_the_event_that_begins_a_session_of_codex_holds_its_system_prompt(
+    beginning: dict[str, Any], prompt: list[str] | None
+) -> None:
+    steps = [step(1, "event", name="session_meta", output=beginning), user(2, "Go."), step(3, "llm_call")]
+    system = [] if prompt is None else [("system", prompt)]
+    assert brief(before(steps, 3).messages) == [*system, ("user", ["Go."])]
+
+
+def test_a_compaction_keeps_the_system_prompt() -> None:
+    steps = [
+        step(1, "message", role="system", output="Be brief."),
+        user(2, "A long story."),
+        step(3, "event", tags=[COMPACTION], output={"message": "In short."}),
+        step(4, "llm_call"),
+    ]
+    assert brief(before(steps, 4).messages) == [("system", ["Be brief."]), ("user", ["In short."])]
 
 
 def test_a_result_that_is_recorded_twice_is_given_once() -> None:

@@ -159,7 +159,7 @@ class _Session:
             _add_result(step, self.parent_of(step), thread)
         elif step.kind == "event":
             for message in _of_event(step):
-                _append(thread, message.role, message.parts, step)
+                _say(thread, message.role, message.parts, step)
         elif not self._is_in_answer(step):
             _add_own(step, thread)
 
@@ -175,9 +175,9 @@ class _Session:
             made = [child for child in children if child.kind == "tool_call"]
             missing = made if not known else [child for child in made if (child.call_id or "") not in known]
             parts += tuple(_call(child) for child in missing)
-        turn = _append(thread, "assistant", parts, step)
-        if turn is None:
+        if not parts:
             return
+        turn = _append(thread, "assistant", parts, step)
         for part in parts:
             if isinstance(part, ToolCall):
                 thread.calls[part.id] = turn
@@ -194,6 +194,8 @@ def _of_event(step: RecordedStep) -> tuple[Message, ...]:
     if step.name not in _BEGINNINGS:
         return ()
     named = about.get("base_instructions") or about.get("instructions")
+    if isinstance(named, Mapping):
+        named = named.get("text")
     return (Message(role="system", parts=content_parts(named)),)
 
 
@@ -226,18 +228,16 @@ def _add_own(step: RecordedStep, thread: _Thread) -> None:
     """Add a step that is part of the conversation on its own, not inside an answer."""
     if step.kind == "message":
         if not step.is_internal and step.name != THINKING:
-            _append(thread, _speaker(step, thread), content_parts(_content(step)), step)
+            _say(thread, _speaker(step, thread), content_parts(_content(step)), step)
     elif step.kind == "ask":
-        _append(thread, "user", content_parts(step.input), step)
+        _say(thread, "user", content_parts(step.input), step)
         if not step.failed:
-            _append(thread, "assistant", content_parts(step.output), step)
+            _say(thread, "assistant", content_parts(step.output), step)
     elif step.kind == "tool_call":
         call = _call(step)
-        turn = _append(thread, "assistant", (call,), step)
-        if turn is not None:
-            thread.calls[call.id] = turn
-            if step.output is not None or step.failed:
-                _answer_call(thread, call.id, step)
+        thread.calls[call.id] = _append(thread, "assistant", (call,), step)
+        if step.output is not None or step.failed:
+            _answer_call(thread, call.id, step)
 
 
 def _speaker(step: RecordedStep, thread: _Thread) -> Role:
@@ -268,10 +268,13 @@ def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
     )
 
 
-def _append(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> _Turn | None:
+def _say(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> None:
+    if parts:
+        _append(thread, role, parts, step)
+
+
+def _append(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> _Turn:
     """Add parts to the last turn if that is the agent's too and has no results yet, else as a turn of their own."""
-    if not parts:
-        return None
     rewound = REWOUND in step.tags
     last = thread.turns[-1] if thread.turns else None
     if last is not None and role == last.role == "assistant" and not last.results and last.rewound == rewound:

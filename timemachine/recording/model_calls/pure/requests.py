@@ -1,6 +1,7 @@
 """The request of a recorded model call: as it was recorded, or rebuilt, with what is absent."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -182,12 +183,8 @@ def _settings(about: Circumstances) -> Request:
 
 
 def _read_settings(sent: JsonObject) -> Request:
-    """Read parameters by OpenAI's names; one that does not have the form of its name is left out."""
-    for body in (sent, {name: value for name, value in sent.items() if name not in {"tools", "tool_choice"}}):
-        for read in (openai_chat.read, anthropic_messages.read):
-            try:
-                found = read({**body, "messages": []})
-            except RequestError:
-                continue
-            return found
-    return Request()
+    """Read parameters by the names of OpenAI or Anthropic. Tools in another form than theirs are left out."""
+    for read in (openai_chat.read, anthropic_messages.read):
+        with suppress(RequestError):
+            return read({**sent, "messages": []})
+    return openai_chat.read({**sent, "tools": None, "tool_choice": None, "messages": []})
