@@ -7,11 +7,11 @@ import pytest
 
 from timemachine.llm.pure.requests.neutral import Message, Text, ToolCall, ToolResult
 from timemachine.recording.model_calls.pure.conversation import (
-    COMPACTION,
     Conversation,
     RecordedStep,
     conversations,
 )
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION
 
 
 def step(sequence: int, kind: str, **others: Any) -> RecordedStep:
@@ -151,6 +151,26 @@ def test_a_sub_agent_has_a_conversation_of_its_own() -> None:
         ("user", ["Ask the expert."]),
         ("assistant", ["task(t)"]),
         ("tool", ["t: Because."]),
+    ]
+
+
+def test_sub_agents_whose_call_is_unknown_are_told_apart_by_their_names() -> None:
+    def of(sequence: int, kind: str, agent: str, **others: Any) -> RecordedStep:
+        return step(sequence, kind, agent=agent, tags=["sidechain"], **others)
+
+    steps = [
+        user(1, "Go."),
+        of(2, "message", "a", role="agent", output="Why?"),
+        of(3, "message", "b", role="agent", output="How?"),
+        of(4, "llm_call", "a"),
+        of(5, "llm_call", "b"),
+        step(6, "llm_call"),
+    ]
+    found = dict(conversations(steps))
+    assert [brief(found[call].messages) for call in (4, 5, 6)] == [
+        [("user", ["Why?"])],
+        [("user", ["How?"])],
+        [("user", ["Go."])],
     ]
 
 

@@ -59,7 +59,7 @@ def test_each_block_of_a_user_line_is_an_action_and_the_first_has_the_line_as_so
     [
         (user("plain"), ()),
         (user("Caveat", isMeta=True), ("meta",)),
-        (user("Continued", isCompactSummary=True), ("meta",)),
+        (user("Continued", isCompactSummary=True), ("meta", "compaction")),
         (user("<command-name>/clear</command-name>"), ("command",)),
         (user("\n  <command-message>init</command-message>"), ("command",)),
         (user("<local-command-stdout></local-command-stdout>"), ("command",)),

@@ -4,8 +4,9 @@ Many sources record messages and tool calls, but not the requests. Each request 
 can be rebuilt: what a person wrote, each answer with its tool calls, and each result right after the answer with
 its call, where every API wants it. A compaction replaces everything before it.
 
-A sub-agent has a conversation of its own: the steps inside the call that started it. Turns that the user went back
-behind (tag `rewound`) are not part of the conversation of a call that is not rewound itself.
+A sub-agent has a conversation of its own: the steps inside the call that started it, or with the tag `sidechain` by the
+same agent. Turns that were left for others (tags `rewound`, `branch`, `other_branch`) are in the conversations of
+only the calls that were left too.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,10 +15,12 @@ from typing import Any, Final
 
 from timemachine.llm.pure.requests.neutral import Message, Part, Role, ToolCall, ToolResult
 from timemachine.recording.model_calls.pure.values import answer_parts, content_parts, messages_of
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION
 
-COMPACTION: Final = "compaction"
-"""The tag of a message that replaces the conversation before it, and of an event whose output is what replaces it."""
-REWOUND: Final = "rewound"
+LEFT: Final = frozenset({"rewound", "branch", "other_branch"})
+"""The tags of turns that were left for others."""
+SIDECHAIN: Final = "sidechain"
+"""The tag of the steps of a sub-agent."""
 THINKING: Final = "thinking"
 _BEGINNINGS: Final = frozenset({"session_meta"})
 """Events that begin a session and hold its system prompt: those of Codex."""
@@ -34,6 +37,7 @@ class RecordedStep:
     sequence: int
     kind: str
     role: str | None = None
+    agent: str | None = None
     name: str | None = None
     tool: str | None = None
     call_id: str | None = None
@@ -60,7 +64,7 @@ class _Turn:
     role: Role
     parts: tuple[Part, ...]
     steps: list[int]
-    rewound: bool
+    left: bool
     results: "list[_Turn]" = field(default_factory=list)
 
     def message(self) -> Message:
@@ -86,12 +90,12 @@ def conversations(steps: Sequence[RecordedStep]) -> Iterator[tuple[int, Conversa
     for step in steps:
         thread = session.thread_of(step)
         if step.kind == "llm_call":
-            yield step.sequence, _snapshot(thread, rewound=REWOUND in step.tags)
+            yield step.sequence, _snapshot(thread, left=_is_left(step))
         session.add(step, thread)
 
 
-def _snapshot(thread: _Thread, *, rewound: bool) -> Conversation:
-    turns = [turn for turn in thread.turns if rewound or not turn.rewound]
+def _snapshot(thread: _Thread, *, left: bool) -> Conversation:
+    turns = [turn for turn in thread.turns if left or not turn.left]
     every = [each for turn in turns for each in (turn, *turn.results)]
     return Conversation(
         messages=tuple(turn.message() for turn in every),
@@ -105,7 +109,7 @@ class _Session:
     def __init__(self, steps: Sequence[RecordedStep]) -> None:
         self._steps = {step.sequence: step for step in steps}
         self._calls_in = self._calls_inside_answers(steps)
-        self._threads: dict[int | None, _Thread] = {}
+        self._threads: dict[int | str | None, _Thread] = {}
         self._owners: dict[int, int | None] = {}
 
     def _calls_inside_answers(
@@ -127,7 +131,9 @@ class _Session:
 
     def thread_of(self, step: RecordedStep) -> _Thread:
         """Return the conversation that a step is part of: that inside the innermost call that it is in, or the session's."""
-        owner = self._owner_of(step)
+        owner: int | str | None = self._owner_of(step)
+        if owner is None and SIDECHAIN in step.tags:
+            owner = step.agent or SIDECHAIN
         return self._threads.setdefault(owner, _Thread(is_inside=owner is not None))
 
     def _owner_of(self, step: RecordedStep) -> int | None:
@@ -199,6 +205,10 @@ def _of_event(step: RecordedStep) -> tuple[Message, ...]:
     return (Message(role="system", parts=content_parts(named)),)
 
 
+def _is_left(step: RecordedStep) -> bool:
+    return not LEFT.isdisjoint(step.tags)
+
+
 def _is_result_of(step: RecordedStep, call: RecordedStep) -> bool:
     return step.kind == "tool_result" and (step.call_id is None or step.call_id == call.call_id)
 
@@ -263,9 +273,7 @@ def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
     given = [part for each in turn.results for part in each.parts if isinstance(part, ToolResult)]
     if any(part.call_id == call_id for part in given):
         return
-    turn.results.append(
-        _Turn(role="tool", parts=(result,), steps=[step.sequence], rewound=REWOUND in step.tags)
-    )
+    turn.results.append(_Turn(role="tool", parts=(result,), steps=[step.sequence], left=_is_left(step)))
 
 
 def _say(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> None:
@@ -275,12 +283,12 @@ def _say(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedSte
 
 def _append(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> _Turn:
     """Add parts to the last turn if that is the agent's too and has no results yet, else as a turn of their own."""
-    rewound = REWOUND in step.tags
+    left = _is_left(step)
     last = thread.turns[-1] if thread.turns else None
-    if last is not None and role == last.role == "assistant" and not last.results and last.rewound == rewound:
+    if last is not None and role == last.role == "assistant" and not last.results and last.left == left:
         last.parts += parts
         last.steps.append(step.sequence)
         return last
-    turn = _Turn(role=role, parts=parts, steps=[step.sequence], rewound=rewound)
+    turn = _Turn(role=role, parts=parts, steps=[step.sequence], left=left)
     thread.turns.append(turn)
     return turn

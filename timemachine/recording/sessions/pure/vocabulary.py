@@ -47,6 +47,8 @@ CORRECTION: Final = "/counted-below"
 """The end of the id of an event that takes back the tokens and cost of the action above it: they are below zero. The calls
 that these are the sums of were recorded later."""
 
+COMPACTION: Final = "compaction"
+"""The tag of a message that replaces the conversation before it, and of an event that holds what replaces it."""
 OPERATION: Final = "operation"
 """The call parameter that says what a call other than a chat did: `embeddings`, which write no tokens."""
 

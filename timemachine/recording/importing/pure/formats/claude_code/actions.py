@@ -48,6 +48,7 @@ from timemachine.recording.importing.pure.values import (
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import key_of
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION
 
 AGENT: Final = "claude-code"
 FORMAT: Final = "claude_code"
@@ -98,6 +99,7 @@ class _Session:
             "meta": is_meta or not is_by_a_person(record),
             "rewound": line.number in self.rewound,
             "queued": line.number in self.queued.delivered,
+            COMPACTION: record.get("isCompactSummary") is True,
         }
         return ActionDraft(
             kind="event",

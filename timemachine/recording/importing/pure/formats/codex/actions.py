@@ -40,6 +40,7 @@ from timemachine.recording.importing.pure.values import (
     usage_of,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION
 
 _RESULTS = {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output", "tool_search_output"}
 _LETTERS = {"inter_agent_communication", "agent_message"}
@@ -228,7 +229,8 @@ def _action(line: Line, name: str) -> ActionDraft:
         return _event(base, kind, payload)
     if line.record["type"] in _LETTERS:
         return _letter(base, payload)
-    return replace(base, name=short_text(line.record["type"]), output=payload)
+    named = short_text(line.record["type"])
+    return replace(base, name=named, tags=(COMPACTION,) * (named == "compacted"), output=payload)
 
 
 def _letter(base: ActionDraft, payload: JsonObject) -> ActionDraft:
