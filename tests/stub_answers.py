@@ -46,6 +46,7 @@ class Script:
     In every mode, nothing (in a stream: nothing but the first word) is sent before `held` is set, for a minute at most; `paused` is set when the
     first word is sent and others follow.
     For embeddings, texts longer than `longest_text` and requests with more than `most_texts` texts are refused with 413.
+    `tools` are the calls after the text, each a name and arguments.
     `status`, `body` and `retry_after` belong to `error` and 429; `usage` replaces the counted tokens.
     """
 
@@ -63,6 +64,7 @@ class Script:
     held: threading.Event | None = None
     paused: threading.Event | None = None
     most_texts: int | None = None
+    tools: tuple[tuple[str, dict[str, Any]], ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,10 +107,12 @@ def openai_answer(call: Call, script: Script) -> dict[str, Any]:
         "role": "assistant",
         "content": None if refused else text,
         "refusal": text if refused else None,
+        **({"tool_calls": _openai_calls(call, script)} if script.tools else {}),
     }
+    ended = _OPENAI_ENDS.get(script.mode, "tool_calls" if script.tools else "stop")
     return {
         **_openai_head(call, "chat.completion"),
-        "choices": [{"index": 0, "message": message, "finish_reason": _OPENAI_ENDS.get(script.mode, "stop")}],
+        "choices": [{"index": 0, "message": message, "finish_reason": ended}],
         "usage": script.usage or _openai_usage(call, text),
     }
 
@@ -118,8 +122,8 @@ def anthropic_answer(call: Call, script: Script) -> dict[str, Any]:
     text = answer_text(call, script)
     return {
         **_anthropic_head(call),
-        "content": [{"type": "text", "text": text}],
-        "stop_reason": _ANTHROPIC_ENDS.get(script.mode, "end_turn"),
+        "content": [{"type": "text", "text": text}, *_anthropic_calls(call, script)],
+        "stop_reason": _ANTHROPIC_ENDS.get(script.mode, "tool_use" if script.tools else "end_turn"),
         "usage": script.usage or {"input_tokens": _count(call.prompt), "output_tokens": _count(text)},
     }
 
@@ -134,7 +138,13 @@ def openai_events(call: Call, script: Script) -> Iterator[bytes]:
         if (broken := _broken(script, {"error": OVERLOADED})) is not None:
             yield broken
             return
-    yield _event(_openai_chunk(call, {}, _OPENAI_ENDS.get(script.mode, "stop")))
+    for place, made in enumerate(_openai_calls(call, script)):
+        arguments = made["function"]["arguments"]
+        begun = {"index": place, **made, "function": {**made["function"], "arguments": arguments[:3]}}
+        more = {"index": place, "function": {"arguments": arguments[3:]}}
+        yield from (_event(_openai_chunk(call, {"tool_calls": [chunk]})) for chunk in (begun, more))
+    ended = _OPENAI_ENDS.get(script.mode, "tool_calls" if script.tools else "stop")
+    yield _event(_openai_chunk(call, {}, ended))
     if call.body.get("stream_options", {}).get("include_usage"):
         head = _openai_head(call, "chat.completion.chunk")
         yield _event({**head, "choices": [], "usage": script.usage or _openai_usage(call, text)})
@@ -158,10 +168,36 @@ def anthropic_events(call: Call, script: Script) -> Iterator[bytes]:
             yield broken
             return
     yield _named({"type": "content_block_stop", "index": 0})
-    ended = {"stop_reason": _ANTHROPIC_ENDS.get(script.mode, "end_turn"), "stop_sequence": None}
-    written = {"output_tokens": usage.get("output_tokens")}
-    yield _named({"type": "message_delta", "delta": ended, "usage": written})
+    for place, block in enumerate(_anthropic_calls(call, script), start=1):
+        written = json.dumps(block["input"])
+        yield _named({"type": "content_block_start", "index": place, "content_block": {**block, "input": {}}})
+        for piece in (written[:3], written[3:]):
+            delta = {"type": "input_json_delta", "partial_json": piece}
+            yield _named({"type": "content_block_delta", "index": place, "delta": delta})
+        yield _named({"type": "content_block_stop", "index": place})
+    reason = _ANTHROPIC_ENDS.get(script.mode, "tool_use" if script.tools else "end_turn")
+    ended = {"stop_reason": reason, "stop_sequence": None}
+    counted = {"output_tokens": usage.get("output_tokens")}
+    yield _named({"type": "message_delta", "delta": ended, "usage": counted})
     yield _named({"type": "message_stop"})
+
+
+def _openai_calls(call: Call, script: Script) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"call_stub_{call.id}_{place}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        for place, (name, arguments) in enumerate(script.tools)
+    ]
+
+
+def _anthropic_calls(call: Call, script: Script) -> list[dict[str, Any]]:
+    return [
+        {"type": "tool_use", "id": f"toolu_stub_{call.id}_{place}", "name": name, "input": arguments}
+        for place, (name, arguments) in enumerate(script.tools)
+    ]
 
 
 def _pieces(text: str, script: Script) -> Iterator[str]:

@@ -14,7 +14,7 @@ from timemachine.core.pure.errors import ModelFailed
 from timemachine.llm import transport
 from timemachine.llm.calling import complete
 from timemachine.llm.pure.catalogue import LOCAL_CONNECTION, Connection, ModelName
-from timemachine.llm.pure.completion import TokenUsage
+from timemachine.llm.pure.usage import TokenUsage
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)

@@ -113,7 +113,7 @@ def test_every_default_model_is_on_the_price_list(provider: str) -> None:
 def price_is_known(name: ModelName) -> bool:
     from datetime import UTC, datetime
 
-    from timemachine.llm.pure.completion import TokenUsage
+    from timemachine.llm.pure.usage import TokenUsage
 
     usage = TokenUsage(input_tokens=1000, output_tokens=1000)
     return price(name, usage, datetime(2026, 11, 20, tzinfo=UTC)).cost_usd is not None

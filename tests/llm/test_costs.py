@@ -12,7 +12,7 @@ from tests.stub_model_server import Script, StubModelServer
 from timemachine.llm.calling import complete
 from timemachine.llm.prices import price
 from timemachine.llm.pure.catalogue import resolve
-from timemachine.llm.pure.completion import TokenUsage
+from timemachine.llm.pure.usage import TokenUsage
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 YEARS_FROM_NOW = datetime(2036, 1, 1, tzinfo=UTC)

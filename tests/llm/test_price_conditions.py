@@ -8,14 +8,13 @@ import pytest
 
 from timemachine.core.pure.unknown_prices import reason_of, reason_words
 from timemachine.llm.prices import recorded_price
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_conditions import (
     Conditions,
     price_conditions,
     us_only_factor,
     with_conditions,
 )
-from timemachine.llm.pure.usage import anthropic_usage
+from timemachine.llm.pure.usage import TokenUsage, anthropic_usage
 
 SEPTEMBER = datetime(2026, 9, 10, 10, tzinfo=UTC)
 NOVEMBER = datetime(2026, 11, 20, 10, tzinfo=UTC)

@@ -7,8 +7,8 @@ import pytest
 
 from timemachine.core.pure.unknown_prices import REASONS, reason_of, reason_words
 from timemachine.llm.prices import recorded_price
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_names import price_provider, recorded_name
+from timemachine.llm.pure.usage import TokenUsage
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 USAGE = TokenUsage(input_tokens=1_000_000, output_tokens=100_000)

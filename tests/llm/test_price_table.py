@@ -15,8 +15,8 @@ from timemachine.core.pure.errors import InvalidInput, Unavailable
 from timemachine.llm.checks import check_prices
 from timemachine.llm.prices import price, price_overrides, unit_prices
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_table import NO_PRICES, read_table
+from timemachine.llm.pure.usage import TokenUsage
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 TOML = b"""

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from timemachine.llm import price_list
 from timemachine.llm.prices import price
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_conditions import NONE
 from timemachine.llm.pure.price_names import ListedName
+from timemachine.llm.pure.usage import TokenUsage
 from timemachine.llm.table import PROVIDERS
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -4,12 +4,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.attempts import Answer, Exchange
+from timemachine.llm.attempts import Answer, Exchange, parts_of
 from timemachine.llm.failure import not_understood
 from timemachine.llm.parameters import Parameters, parameters_for, streaming
 from timemachine.llm.pure.answer_stream import AnthropicStream, written_text
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.completion import Completion, ModelRequest
+from timemachine.llm.pure.requests.answers import read_anthropic
+from timemachine.llm.pure.requests.anthropic_messages import write
+from timemachine.llm.pure.requests.neutral import Written
 from timemachine.llm.pure.usage import anthropic_usage, part_of, text_of
 from timemachine.llm.transport import http_client, timeout
 
@@ -31,22 +34,21 @@ def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening
         http_client=http_client(pinned=request.connection.pinned),
     )
     exchange = Exchange(anthropic, request, listening, AnthropicStream())
-    body = {
-        "model": request.model.model,
-        **_prompt(request),
-        **parameters.wire,
-        **streaming(left_out),
-    }
-    return _completion(request, exchange.answer(client, "/v1/messages", body), parameters)
+    prompt = _prompt(request)
+    body = {**prompt.body, "model": request.model.model, **parameters.wire, **streaming(left_out)}
+    answer = exchange.answer(client, "/v1/messages", body)
+    return replace(_completion(request, answer, parameters), dropped=prompt.dropped)
 
 
-def _prompt(request: ModelRequest) -> JsonObject:
+def _prompt(request: ModelRequest) -> Written:
+    """Return the messages, or the recorded request with all that Anthropic takes of it."""
+    if request.recorded is not None:
+        return write(request.recorded)
     system = [message.content for message in request.messages if message.role == "system"]
     turns = [message for message in request.messages if message.role != "system"]
-    return {
-        **({"system": "\n\n".join(system)} if system else {}),
-        "messages": [{"role": message.role, "content": message.content} for message in turns],
-    }
+    body: JsonObject = {"system": "\n\n".join(system)} if system else {}
+    body["messages"] = [{"role": message.role, "content": message.content} for message in turns]
+    return Written(body=body)
 
 
 def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -> Completion:
@@ -57,6 +59,7 @@ def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -
     text = written_text(blocks)
     return Completion(
         text=text or text_of(part_of(found.get("stop_details")).get("explanation")) or "",
+        parts=parts_of(lambda: read_anthropic(found)),
         usage=anthropic_usage(found.get("usage")),
         model=text_of(found.get("model")),
         finish_reason=text_of(found.get("stop_reason")),

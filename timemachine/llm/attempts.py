@@ -1,6 +1,7 @@
 """One attempt at a model call: send the request and read the response. Failures include the text that was read so far."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ from timemachine.llm import failure
 from timemachine.llm.pure.answer_stream import AnswerStream
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.completion import LONGEST_TEXT, ModelRequest
+from timemachine.llm.pure.requests import answers as read_answers
+from timemachine.llm.pure.requests.json_values import RequestError
+from timemachine.llm.pure.requests.neutral import Part
 from timemachine.llm.pure.usage import part_of
 from timemachine.llm.transport import attempting
 
@@ -131,6 +135,14 @@ class Exchange:
 
     def _since(self) -> float:
         return (time.perf_counter() - self._started) * 1000
+
+
+def parts_of(read: Callable[[], read_answers.Answer]) -> tuple[Part, ...]:
+    """Return the parts of an answer that `read` reads; none if it has a form that is not known. Its text was read before."""
+    try:
+        return read().parts
+    except RequestError:
+        return ()
 
 
 def _failed(vendor: Any, request: ModelRequest, error: Exception) -> ModelFailed:

@@ -1,15 +1,19 @@
 """Calls a model through `/chat/completions`: OpenAI, and every server with the same protocol."""
 
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.attempts import Answer, Exchange
+from timemachine.llm.attempts import Answer, Exchange, parts_of
 from timemachine.llm.failure import not_understood
 from timemachine.llm.parameters import STREAM, STREAM_OPTIONS, Parameters, parameters_for, streaming
 from timemachine.llm.pure.answer_stream import OpenAIStream, written_text
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.completion import Completion, ModelRequest
+from timemachine.llm.pure.requests.answers import read_chat
+from timemachine.llm.pure.requests.neutral import Written
+from timemachine.llm.pure.requests.openai_chat import write
 from timemachine.llm.pure.usage import openai_usage, part_of, text_of
 from timemachine.llm.transport import http_client, timeout
 
@@ -19,15 +23,28 @@ def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening
     import openai
 
     parameters = parameters_for(request, left_out)
-    messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    body: JsonObject = {"model": request.model.model, "messages": messages, **parameters.wire}
+    prompt = _prompt(request)
+    body: JsonObject = {**prompt.body, "model": request.model.model, **parameters.wire}
     body |= streaming(left_out)
     if STREAM in body and STREAM_OPTIONS not in left_out:
         body[STREAM_OPTIONS] = {"include_usage": True}
     exchange = Exchange(openai, request, listening, OpenAIStream())
-    return _completion(
-        request, exchange.answer(client(openai, request), "/chat/completions", body), parameters
-    )
+    answer = exchange.answer(client(openai, request), "/chat/completions", body)
+    return replace(_completion(request, answer, parameters), dropped=prompt.dropped)
+
+
+def _prompt(request: ModelRequest) -> Written:
+    """Return the messages, or the recorded request with all that this provider takes of it."""
+    if request.recorded is not None:
+        connection = request.connection
+        return write(
+            request.recorded,
+            provider=request.model.provider,
+            limit_parameter=connection.limit_parameter,
+            seed_parameter=connection.seed_parameter,
+        )
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    return Written(body={"messages": messages})
 
 
 def client(openai: Any, request: ModelRequest) -> Any:
@@ -59,6 +76,7 @@ def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -
     content, refusal = written_text(message.get("content")), text_of(message.get("refusal"))
     return Completion(
         text=content + (refusal or ""),
+        parts=parts_of(lambda: read_chat(found, provider=request.model.provider)),
         usage=openai_usage(found.get("usage")),
         model=text_of(found.get("model")),
         finish_reason="refusal" if refusal else text_of(choice.get("finish_reason")),

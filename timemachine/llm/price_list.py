@@ -11,9 +11,9 @@ from typing import Any, Final
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.priced import Priced, unknown
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_conditions import BATCH_FACTOR, NONE, Conditions, us_only_factor
 from timemachine.llm.pure.price_names import ListedName, is_release, with_dashes
+from timemachine.llm.pure.usage import TokenUsage
 
 PRICE_LIST = "genai-prices"
 MILLION: Final = 1_000_000

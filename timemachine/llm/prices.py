@@ -18,11 +18,10 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.price_list import listed_price
 from timemachine.llm.priced import Priced, unknown
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_conditions import NONE, Conditions
 from timemachine.llm.pure.price_names import ListedName, RecordedName, price_provider, recorded_name
 from timemachine.llm.pure.price_table import NO_PRICES, PriceEntry, PriceTable, read_table
-from timemachine.llm.pure.usage import charge
+from timemachine.llm.pure.usage import TokenUsage, charge
 from timemachine.llm.table import PROVIDERS
 
 OVERRIDE = "override"

@@ -4,9 +4,19 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from timemachine.core.pure.content import parse_json
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.pure.usage import part_of, text_of
+from timemachine.llm.pure.usage import list_of, part_of, text_of
 
+_ARGUMENTS = "partial_json"
+_FIELDS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": _ARGUMENTS,
+}
+"""The field of a piece of a block, by its type: https://docs.claude.com/en/docs/build-with-claude/streaming"""
 _HALF = re.compile("[\ud800-\udfff]")
 _FIRST_HALF = re.compile("[\ud800-\udbff]")
 
@@ -49,7 +59,8 @@ class OpenAIStream:
     def __init__(self) -> None:
         self.error: Mapping[str, Any] | None = None
         self._known: JsonObject = {}
-        self._texts: dict[str, list[str]] = {"content": [], "refusal": []}
+        self._texts: dict[str, list[str]] = {"content": [], "refusal": [], "reasoning_content": []}
+        self._calls: dict[int, _Call] = {}
         self._finish: str | None = None
         self._joiner = SurrogateJoiner()
 
@@ -60,7 +71,13 @@ class OpenAIStream:
 
     @property
     def body(self) -> JsonObject:
-        message = {name: joined("".join(texts)) or None for name, texts in self._texts.items()}
+        message: JsonObject = {
+            name: joined("".join(texts)) or None
+            for name, texts in self._texts.items()
+            if texts or name != "reasoning_content"
+        }
+        if self._calls:
+            message["tool_calls"] = [call.body for _, call in sorted(self._calls.items())]
         return {**self._known, "choices": [{"message": message, "finish_reason": self._finish}]}
 
     def add(self, event: Mapping[str, Any]) -> str:
@@ -74,10 +91,36 @@ class OpenAIStream:
         return self._write(part_of(choice.get("delta")))
 
     def _write(self, delta: Mapping[str, Any]) -> str:
+        if reasoning := text_of(delta.get("reasoning_content")):
+            self._texts["reasoning_content"].append(reasoning)
+        for call in map(part_of, list_of(delta.get("tool_calls"))):
+            place = call.get("index")
+            place = place if isinstance(place, int) else len(self._calls)
+            self._calls.setdefault(place, _Call()).add(call)
         written = {"content": written_text(delta.get("content")), "refusal": text_of(delta.get("refusal"))}
         for name, text in written.items():
             self._texts[name].append(text or "")
         return self._joiner.take("".join(text for text in written.values() if text), last=self.complete)
+
+
+class _Call:
+    """The chunks of one tool call of a chat completion."""
+
+    def __init__(self) -> None:
+        self._known: JsonObject = {}
+        self._name: str | None = None
+        self._arguments: list[str] = []
+
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        function = part_of(chunk.get("function"))
+        self._known |= {name: chunk[name] for name in ("id", "type") if chunk.get(name)}
+        self._name = text_of(function.get("name")) or self._name
+        self._arguments.append(text_of(function.get("arguments")) or "")
+
+    @property
+    def body(self) -> JsonObject:
+        function = {"name": self._name or "", "arguments": joined("".join(self._arguments))}
+        return {"type": "function", **self._known, "function": function}
 
 
 class AnthropicStream:
@@ -87,7 +130,7 @@ class AnthropicStream:
         self.error: Mapping[str, Any] | None = None
         self._known: JsonObject = {}
         self._usage: JsonObject = {}
-        self._text: list[str] = []
+        self._blocks: dict[int, _Block] = {}
         self._joiner = SurrogateJoiner()
 
     @property
@@ -97,7 +140,7 @@ class AnthropicStream:
 
     @property
     def body(self) -> JsonObject:
-        content = [{"type": "text", "text": "".join(self._text)}]
+        content = [block.body for _, block in sorted(self._blocks.items())]
         return {**self._known, "content": content, "usage": self._usage}
 
     def add(self, event: Mapping[str, Any]) -> str:
@@ -109,15 +152,55 @@ class AnthropicStream:
             self._learn(part_of(event.get("message")), part_of(event.get("message")))
         elif kind == "message_delta":
             self._learn(part_of(event.get("delta")), event)
-        text = self._joiner.take(_text_in(event), last=self.complete)
-        self._text.append(text)
-        return text
+        elif kind == "content_block_start":
+            self._blocks[_index(event)] = _Block(part_of(event.get("content_block")))
+        elif kind == "content_block_delta":
+            delta = part_of(event.get("delta"))
+            self._blocks.setdefault(_index(event), _Block({})).add(delta)
+        return self._joiner.take(_text_in(event), last=self.complete)
 
     def _learn(self, known: Mapping[str, Any], with_usage: Mapping[str, Any]) -> None:
         names = ("id", "model", "stop_reason", "stop_details")
         self._known |= {name: known[name] for name in names if known.get(name)}
         usage = part_of(with_usage.get("usage"))
         self._usage |= {name: value for name, value in usage.items() if value is not None}
+
+
+class _Block:
+    """One block of a message: text, thinking or a tool call, in pieces."""
+
+    def __init__(self, begun: Mapping[str, Any]) -> None:
+        self._begun = begun
+        self._pieces: dict[str, list[str]] = {}
+
+    def add(self, delta: Mapping[str, Any]) -> None:
+        name = _FIELDS.get(str(delta.get("type")))
+        if name is not None:
+            self._pieces.setdefault(name, []).append(text_of(delta.get(name)) or "")
+
+    @property
+    def body(self) -> JsonObject:
+        """The block as an unstreamed message has it. Arguments that are not JSON stay text."""
+        found = {"type": "text", **self._begun}
+        for name, pieces in self._pieces.items():
+            text = joined("".join(pieces))
+            if name == _ARGUMENTS:
+                found["input"] = _parsed(text) if text else found.get("input", {})
+            else:
+                found[name] = joined((text_of(found.get(name)) or "") + text)
+        return found
+
+
+def _index(event: Mapping[str, Any]) -> int:
+    index = event.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except InvalidInput:
+        return text
 
 
 def joined(text: str) -> str:

@@ -1,11 +1,14 @@
 """One model call as values: the request, the answer, and what it used."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from timemachine.core.pure.finish_reasons import CUT_SHORT, ENDED, REFUSED
 from timemachine.llm.pure.catalogue import Connection, ModelName
+from timemachine.llm.pure.requests import neutral
+from timemachine.llm.pure.requests.neutral import Part, Request, Text
+from timemachine.llm.pure.usage import TokenUsage
 from timemachine.llm.table import Protocol
 
 Role = Literal["system", "user", "assistant"]
@@ -27,7 +30,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """A request. A language model reads `messages`; the local model reads `question` and `passages`.
+    """A request. A language model reads `messages`, or `recorded` instead: a request that was recorded, without its model
+    and without the three parameters below, which are stated here. The local model reads `question` and `passages`.
 
     None leaves a parameter to the provider. `timeout_seconds` limits every silence of an attempt, including the one
     before the first byte, and `whole_seconds` all of an attempt. At most `retries` attempts follow the first.
@@ -37,7 +41,8 @@ class ModelRequest:
     connection: Connection
     question: str
     passages: tuple[str, ...]
-    messages: tuple[Message, ...]
+    messages: tuple[Message, ...] = ()
+    recorded: Request | None = None
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None
@@ -46,27 +51,45 @@ class ModelRequest:
     retries: int = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenUsage:
-    """Tokens as the provider counted them, None if it did not.
+def recorded_request(
+    model: ModelName,
+    connection: Connection,
+    request: Request,
+    *,
+    temperature: float | None = None,
+    seed: int | None = None,
+    max_tokens: int | None = None,
+) -> ModelRequest:
+    """Return a recorded request to this model, with its own parameters where none is given here.
 
-    `input_tokens` includes cached tokens, `output_tokens` includes reasoning. `cache_write_1h_tokens` are those of
-    `cache_write_tokens` that Anthropic caches for an hour, at a different price.
+    The local model, which reads no conversation, is asked the last message of the user over the texts before it.
     """
+    own = request.parameters
+    texts = [(message.role, _text_of(message)) for message in request.messages]
+    last = max((place for place, (role, text) in enumerate(texts) if role == "user" and text), default=None)
+    return ModelRequest(
+        model=model,
+        connection=connection,
+        question="" if last is None else texts[last][1],
+        passages=tuple(text for place, (_, text) in enumerate(texts) if text and place != last),
+        recorded=replace(request, parameters=replace(own, temperature=None, seed=None, max_tokens=None)),
+        temperature=own.temperature if temperature is None else temperature,
+        seed=own.seed if seed is None else seed,
+        max_tokens=own.max_tokens if max_tokens is None else max_tokens,
+    )
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    total_tokens: int | None = None
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    cache_write_1h_tokens: int | None = None
-    reasoning_tokens: int | None = None
+
+def _text_of(message: neutral.Message) -> str:
+    results = (part.text for result in message.results for part in result.parts if isinstance(part, Text))
+    return "\n".join(filter(None, (message.text, *results)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     """A model's answer.
 
+    `parts` are all parts of the answer (text, tool calls, thinking), empty for the local model; `text` is its text.
+    `dropped` says what of a recorded request was not sent because the provider does not know it.
     `usage` is None for the local model. `model` and `finish_reason` are as the provider sent them, None if it did not.
     `parameters` are those sent with the successful attempt; `not_accepted` names those that the model rejected.
     `duration_ms` is that attempt's duration, `attempts` counts it and the ones before. `first_text_ms` is when the
@@ -81,6 +104,8 @@ class Completion:
     response_id: str | None
     duration_ms: float
     parameters: Mapping[str, float | int]
+    parts: tuple[Part, ...] = ()
+    dropped: tuple[str, ...] = ()
     not_accepted: tuple[str, ...] = ()
     attempts: int = 1
     language_model: bool = True

@@ -1,14 +1,30 @@
 """Token usage: read from untrusted responses (absent or invalid counts are None), estimated, and priced."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
 from typing import Any, Final
 
-from timemachine.llm.pure.completion import TokenUsage
-
 CHARACTERS_OF_A_TOKEN: Final = 4
 _MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """Tokens as the provider counted them, None if it did not.
+
+    `input_tokens` includes cached tokens, `output_tokens` includes reasoning. `cache_write_1h_tokens` are those of
+    `cache_write_tokens` that Anthropic caches for an hour, at a different price.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 def openai_usage(usage: Any) -> TokenUsage:
@@ -53,6 +69,11 @@ def anthropic_usage(usage: Any) -> TokenUsage:
 def part_of(value: Any) -> Mapping[str, Any]:
     """Return the value if it is a JSON object, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """Return the value if it is a list, otherwise an empty one."""
+    return value if isinstance(value, list) else []
 
 
 def text_of(value: Any) -> str | None:

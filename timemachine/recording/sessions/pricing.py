@@ -10,9 +10,8 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.unknown_prices import STATED
 from timemachine.llm.priced import Priced
 from timemachine.llm.prices import recorded_price
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_conditions import CACHED_FOR_AN_HOUR, Conditions
-from timemachine.llm.pure.usage import count
+from timemachine.llm.pure.usage import TokenUsage, count
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.recording.sessions.pure.vocabulary import SPENDING

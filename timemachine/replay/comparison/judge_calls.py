@@ -21,7 +21,8 @@ from timemachine.llm.concurrency import release_connection
 from timemachine.llm.prices import failed_price, price_if_known
 from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.pure.completion import ModelRequest, TokenUsage
+from timemachine.llm.pure.completion import ModelRequest
+from timemachine.llm.pure.usage import TokenUsage
 from timemachine.llm.queries import usable_model
 from timemachine.recording.answering.pure.prompt import Passage, Prompt
 from timemachine.recording.sessions.locks import lock_against_erasure

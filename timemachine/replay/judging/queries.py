@@ -14,8 +14,7 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import dollars
 from timemachine.llm.prices import price_if_known
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.pure.completion import TokenUsage
-from timemachine.llm.pure.usage import estimate_tokens
+from timemachine.llm.pure.usage import TokenUsage, estimate_tokens
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.judging.commands import judge_model
 from timemachine.replay.judging.material import material_of

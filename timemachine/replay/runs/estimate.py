@@ -8,8 +8,7 @@ from typing import Final
 from timemachine.core.pure.clock import now
 from timemachine.llm.prices import price, recorded_price
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.pure.completion import TokenUsage
-from timemachine.llm.pure.usage import estimate_tokens
+from timemachine.llm.pure.usage import TokenUsage, estimate_tokens
 from timemachine.llm.queries import usable_model
 from timemachine.recording.answering.pure.prompt import TEMPLATE, Prompt, check_template
 from timemachine.recording.sessions.models import Action, Session
