@@ -1,6 +1,7 @@
 """Sending a recorded request to a model: with its tools and their results, in the form of each API."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ REQUEST = Request(
     tools=(Tool(name="read", description="Read a file", schema={"type": "object"}),),
     parameters=Parameters(temperature=0.5, max_tokens=90),
 )
-CALLS = (("read", {"path": "y"}), ("list", {}))
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (("read", {"path": "y"}), ("list", {}))
 
 both = pytest.mark.parametrize("connect", CONNECTIONS)
 

@@ -9,11 +9,11 @@ from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
 from tests.llm.requests.bodies import blocks, chat_messages, noisy, response_items, values
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.requests.answer_bodies import write_anthropic, write_chat, write_responses
 from timemachine.llm.pure.requests.answers import Answer, read_anthropic, read_chat, read_responses
 from timemachine.llm.pure.requests.json_values import RequestError
 from timemachine.llm.pure.requests.neutral import Other, Refusal, Text, Thinking, ToolCall
+from timemachine.llm.pure.usage import TokenUsage
 
 CALLS = (
     ToolCall(id="c1", name="search", arguments={"q": "a"}),

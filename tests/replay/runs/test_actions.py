@@ -68,8 +68,8 @@ def test_the_evidence_of_other_arguments_names_each_place_with_both_values() -> 
 
 
 def test_long_evidence_is_cut_and_counted() -> None:
-    recorded = answer(call(text="x" * 2_000, **{f"k{number}": number for number in range(60)}))
-    new = answer(call(text={"a": "y" * 2_000}, **{f"k{number}": -1 for number in range(60)}))
+    recorded = answer(call(text="x" * 2_000, values=list(range(60))))
+    new = answer(call(text={"a": "y" * 2_000}, values=[-1] * 60))
     (differing,) = action_verdict(recorded, new).evidence["differing"]
     assert (len(differing["paths"]), differing["paths_count"]) == (50, 61)
     first = differing["paths"][0]

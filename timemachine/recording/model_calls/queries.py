@@ -106,7 +106,7 @@ def _rebuilt(session: Session, calls: Mapping[int, Action]) -> Iterator[tuple[in
     altered: list[int] = []
     deleted: list[int] = []
     for part in parts:
-        rows = list(_rows(part))
+        rows = _rows(part)
         places = {row["client_id"]: row["sequence"] for row in rows if row["client_id"] is not None}
         steps += [_step(row, places, part.shift) for row in rows]
         altered += [row["sequence"] - part.shift for row in rows if not _is_intact(row)]
@@ -137,7 +137,7 @@ def _parts(session: Session, through: int) -> list[_Part]:
 
 def _rows(part: _Part) -> Sequence[Mapping[str, Any]]:
     steps = part.session.actions.filter(sequence__lte=part.through).annotate(is_deleted=IS_DELETED)
-    return steps.order_by("sequence").values(*_COLUMNS, "is_deleted")
+    return list(steps.order_by("sequence").values(*_COLUMNS, "is_deleted"))
 
 
 def _is_intact(row: Mapping[str, Any]) -> bool:

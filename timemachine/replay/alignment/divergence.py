@@ -63,8 +63,8 @@ def first_divergence(found: Aligned) -> Divergence | None:
             if why is not None:
                 return Divergence(
                     place=each.place,
-                    left=each.left and each.left.sequence,
-                    right=each.right and each.right.sequence,
+                    left=None if each.left is None else each.left.sequence,
+                    right=None if each.right is None else each.right.sequence,
                     why=why,
                 )
     return None
@@ -143,16 +143,17 @@ def _recorded(side: Side, steps: Sequence[StepFacts]) -> Mapping[int, _Step]:
     sequences = [facts.sequence for facts in steps]
     if side.run.replay is not None:
         replayed = ReplayStep.objects.filter(replay=side.run.replay, sequence__in=sequences)
-        rows = [(row, row.action.input) for row in replayed.select_related("action__input", "output")]
-    else:
-        recorded = Action.objects.filter(session=side.run.session, sequence__in=sequences)
-        rows = [(row, row.input) for row in recorded.select_related("input", "output")]
-    return {
-        row.sequence: _Step(
-            input=value(given), output=value(row.output), refused=bool(is_refused(ended_by(row.parameters)))
-        )
-        for row, given in rows
-    }
+        return {
+            row.sequence: _values(row, row.action)
+            for row in replayed.select_related("action__input", "output")
+        }
+    recorded = Action.objects.filter(session=side.run.session, sequence__in=sequences)
+    return {row.sequence: _values(row, row) for row in recorded.select_related("input", "output")}
+
+
+def _values(row: Action | ReplayStep, action: Action) -> _Step:
+    refused = bool(is_refused(ended_by(row.parameters)))
+    return _Step(input=value(action.input), output=value(row.output), refused=refused)
 
 
 def _of_calls(facts: StepFacts, left: _Step, right: _Step) -> str | None:
@@ -165,6 +166,6 @@ def _of_calls(facts: StepFacts, left: _Step, right: _Step) -> str | None:
 
 
 def _of_answers(left: _Step, right: _Step) -> str | None:
-    answers = [Answer(parts=answer_parts(each.output)) for each in (left, right)]
-    verdict = action_verdict(*answers, stated=(left.refused, right.refused)).name
+    before, after = (Answer(parts=answer_parts(each.output)) for each in (left, right))
+    verdict = action_verdict(before, after, stated=(left.refused, right.refused)).name
     return None if verdict in _NO_DIVERGENCE else f"the answers: {verdict.replace('_', ' ')}"

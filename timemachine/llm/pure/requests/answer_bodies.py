@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.requests import anthropic_messages, openai_chat
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.neutral import OPENAI, RESPONSES, Message, Request, Written
 from timemachine.llm.pure.requests.notes import Notes
 from timemachine.llm.pure.requests.responses_items import write_items
+from timemachine.llm.pure.usage import TokenUsage
 
 _OF_CHAT: Final = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
 _TO_CHAT: Final[Mapping[str, str]] = {

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.requests import anthropic_messages, openai_chat
 from timemachine.llm.pure.requests.json_values import RequestError, body_of, object_at, objects_at, text_at
 from timemachine.llm.pure.requests.neutral import OPENAI, Part, Refusal, Text, Thinking, ToolCall
 from timemachine.llm.pure.requests.responses_items import read_items
-from timemachine.llm.pure.usage import anthropic_usage, count, openai_usage
+from timemachine.llm.pure.usage import TokenUsage, anthropic_usage, count, openai_usage
 
 _INCOMPLETE: Final[Mapping[str, str]] = {"max_output_tokens": "length"}
 

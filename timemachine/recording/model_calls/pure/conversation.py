@@ -13,7 +13,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from timemachine.llm.pure.requests.neutral import Message, Part, Role, ToolCall, ToolResult
+from timemachine.llm.pure.requests.neutral import (
+    Media,
+    Message,
+    Other,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from timemachine.recording.model_calls.pure.values import answer_parts, content_parts, messages_of
 from timemachine.recording.sessions.pure.vocabulary import COMPACTION
 
@@ -266,7 +275,7 @@ def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
     turn = thread.calls[call_id]
     result = ToolResult(
         call_id=call_id,
-        parts=tuple(part for part in content_parts(step.output) if not isinstance(part, ToolCall)),
+        parts=tuple(part for part in content_parts(step.output) if isinstance(part, Text | Media | Other)),
         is_error=step.failed,
         name=step.tool,
     )
