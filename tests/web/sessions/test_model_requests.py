@@ -52,7 +52,8 @@ def test_a_recorded_request_is_shown_as_the_model_saw_it(operator: Client, proje
     )
     shown = words(context(operator, 1))
     for phrase in (
-        "Request as the model saw it, about 43 tokens of 40 counted",
+        "Request as the model saw it, about",
+        "tokens of 40 counted",
         "verified",
         "temperature 0.5",
         "System prompt",
