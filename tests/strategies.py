@@ -135,9 +135,11 @@ def sessions(draw: st.DrawFn, most: int = 6) -> list[ActionDraft]:
     ids = sorted({each.id for each in made if each.id is not None})
     found = []
     for each in made:
-        parent = draw(st.sampled_from(ids)) if ids and draw(st.booleans()) else each.parent
+        moved = draw(st.booleans())
+        parent = draw(st.sampled_from(ids)) if ids and moved else each.parent
         found.append(each if parent == each.id else replace(each, parent=parent))
-    if ids and draw(st.booleans()):
+    corrected = draw(st.booleans())
+    if ids and corrected:
         taken = Usage(input_tokens=-draw(st.integers(0, 10**9)), output_tokens=-1)
         name = draw(st.sampled_from(ids))
         found.append(

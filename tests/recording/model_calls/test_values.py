@@ -19,10 +19,8 @@ CALL = {"id": "a", "type": "function", "function": {"name": "read", "arguments":
         ("Yes.", TEXT),
         ({"content": "Yes."}, TEXT),
         ({"message": "Yes.", "tool_calls": None}, TEXT),
-        ({"answer": "Yes."}, TEXT),
         ({"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"}, TEXT),
         ([{"role": "assistant", "content": "Yes."}], TEXT),
-        ([{"role": "user", "content": "No."}, {"role": "assistant", "content": "Yes."}], TEXT),
         ({"response_id": "r"}, ()),
         ({"content": None, "tool_calls": [CALL]}, (ToolCall(id="a", name="read", arguments={"path": "x"}),)),
         (

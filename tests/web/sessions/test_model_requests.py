@@ -61,7 +61,7 @@ def test_a_recorded_request_is_shown_as_the_model_saw_it(operator: Client, proje
         "Tools 1",
         "1 · user",
         "calls read_file",
-        '"path": "x"',
+        "path",
         "result of a",
         "text of x",
     ):

@@ -18,6 +18,7 @@ from timemachine.llm.pure.requests.differences import equal_arguments
 from timemachine.recording.model_calls.pure.values import answer_parts
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.alignment.queries import Aligned, Side
+from timemachine.replay.runs.frozen import answer_in
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.pure.actions import action_verdict
 from timemachine.text.pure.difference.sessions import StepPair
@@ -153,7 +154,9 @@ def _recorded(side: Side, steps: Sequence[StepFacts]) -> Mapping[int, _Step]:
 
 def _values(row: Action | ReplayStep, action: Action) -> _Step:
     refused = bool(is_refused(ended_by(row.parameters)))
-    return _Step(input=value(action.input), output=value(row.output), refused=refused)
+    output = value(row.output)
+    answer = answer_in(output) if action.kind == "ask" else None
+    return _Step(input=value(action.input), output=output if answer is None else answer, refused=refused)
 
 
 def _of_calls(facts: StepFacts, left: _Step, right: _Step) -> str | None:

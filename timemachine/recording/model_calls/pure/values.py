@@ -6,10 +6,10 @@ from typing import Any, Final
 from timemachine.core.pure.content import canonical_json
 from timemachine.llm.pure.requests.neutral import Message, Part, Text
 from timemachine.llm.pure.requests.recorded import read_messages
+from timemachine.llm.pure.requests.recorded_answers import read_answer
 
 _TEXTS: Final = ("text", "content", "message", "answer", "question", "query")
 """Where records hold the text that was written, the first that is there."""
-_CALLS: Final = ("tool_calls", "tool_requests", "function_call")
 
 
 def messages_of(value: Any) -> tuple[Message, ...]:
@@ -18,21 +18,9 @@ def messages_of(value: Any) -> tuple[Message, ...]:
 
 
 def answer_parts(value: Any) -> tuple[Part, ...]:
-    """Return the parts of a recorded answer: text, calls, thinking. Empty if it holds none of them."""
-    if isinstance(value, Mapping):
-        content = next((value[name] for name in _TEXTS if value.get(name)), None)
-        calls = next((value[name] for name in _CALLS if value.get(name)), None)
-        if content is None and calls is None:
-            return _of_assistant(value)
-        items = _of_assistant(content) if isinstance(content, list) else ()
-        message = {"role": "assistant", "content": content} | ({"tool_calls": calls} if calls else {})
-        return items or _of_assistant(message) or content_parts(content)
-    return _of_assistant(value) if isinstance(value, list) else content_parts(value)
-
-
-def _of_assistant(value: Any) -> tuple[Part, ...]:
-    messages = read_messages(value if isinstance(value, list) else [value]) or ()
-    return tuple(part for message in messages if message.role == "assistant" for part in message.parts)
+    """Return the parts of a recorded answer: text, calls, thinking. Empty if it is in no known form."""
+    answer = read_answer(value)
+    return () if answer is None else answer.parts
 
 
 def content_parts(value: Any) -> tuple[Part, ...]:
