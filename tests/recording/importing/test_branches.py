@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.evidence.sessions import checked, compared_with_its_seal
 from tests.recording.importing.claude_code.test_copies import FENCE, FIRST, GATE, RESUMED, ROOF, forked, of
+from tests.recording.importing.codex.test_codex_forks import FORK, PARENT, history, meta, own
 from tests.recording.importing.exports.test_exporting import exported
 from tests.recording.importing.sample_files import document, lines
-from tests.recording.importing.test_codex_forks import FORK, PARENT, history, meta, own
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing.commands.links import create_link
 from timemachine.recording.importing.commands import import_file

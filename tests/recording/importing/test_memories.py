@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.recording.importing.every_format.test_laws import ODD, is_valid_outcome, read_or_reason
 from tests.recording.importing.sample_files import archive, document, lines
 from tests.recording.importing.samples import AGENTOS, DAKERA, DEVDUCK, MEMVID
-from tests.recording.importing.test_laws import ODD, is_valid_outcome, read_or_reason
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.zip_files import Archive
 from timemachine.recording.importing.pure.registry import FORMATS

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.recording.importing.every_format.test_laws import read_or_reason
 from tests.recording.importing.sample_files import archive
 from tests.recording.importing.samples import SAMPLES
-from tests.recording.importing.test_laws import read_or_reason
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.commands import import_file

@@ -12,9 +12,14 @@ from typing import Any
 
 import pytest
 
+from tests.recording.importing.every_format.test_laws import (
+    is_valid_outcome,
+    positions,
+    read_or_reason,
+    values_of,
+)
 from tests.recording.importing.sample_files import archive
 from tests.recording.importing.samples import SAMPLES
-from tests.recording.importing.test_laws import is_valid_outcome, positions, read_or_reason, values_of
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.registry import FORMATS, detect_format
 from timemachine.recording.importing.pure.report import ParsedFile

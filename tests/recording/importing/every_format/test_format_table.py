@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.recording.importing.table_inputs import DIALECTS, inputs_of
+from tests.recording.importing.every_format.table_inputs import DIALECTS, inputs_of
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 HEAD = "| format or dialect | messages | tool calls | tokens | cost | sub-agents | times | tested on a real file |"
 DESCRIPTIONS = "| format (`--format`) | tested with | imported as | not available |"
 OF_DIALECTS = "| dialect | call | around calls | tool | messages | tokens and cost |"
