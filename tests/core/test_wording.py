@@ -25,6 +25,8 @@ from timemachine.core.pure.numbers import (
         ("0.5", "$0.50"),
         ("1234.5", "$1,234.50"),
         ("0.05", "$0.05"),
+        ("-4.1", "-$4.10"),
+        ("-0.0035", "-$0.0035"),
     ],
 )
 def test_money_has_as_many_digits_as_it_needs(dollars: str, written: str) -> None:

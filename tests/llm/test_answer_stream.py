@@ -114,3 +114,56 @@ def test_an_error_among_the_events_is_the_provider_s() -> None:
     event = {"type": "error", "error": {"type": "overloaded_error"}}
     stream.add(event)
     assert stream.error == event
+
+
+def test_calls_and_reasoning_of_a_chat_completion_are_assembled() -> None:
+    stream = OpenAIStream()
+    begun = {"index": 0, "id": "a", "type": "function", "function": {"name": "read", "arguments": '{"pa'}}
+    for event in (
+        choice({"reasoning_content": "hm"}),
+        choice({"tool_calls": [begun]}),
+        choice({"tool_calls": [{"index": 0, "function": {"arguments": 'th": "x"}'}}, None]}),
+        choice({"tool_calls": [{"id": "b", "function": {"name": "list"}}]}, "tool_calls"),
+    ):
+        assert stream.add(event) == ""
+    assert stream.body["choices"][0]["message"] == {
+        "content": None,
+        "refusal": None,
+        "reasoning_content": "hm",
+        "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "read", "arguments": '{"path": "x"}'}},
+            {"type": "function", "function": {"name": "", "arguments": ""}},
+            {"id": "b", "type": "function", "function": {"name": "list", "arguments": ""}},
+        ],
+    }
+
+
+def test_calls_and_thinking_of_a_message_are_assembled() -> None:
+    stream = AnthropicStream()
+
+    def begun(index: int, **block: Any) -> dict[str, Any]:
+        return {"type": "content_block_start", "index": index, "content_block": block}
+
+    def more(index: int, kind: str, **delta: Any) -> dict[str, Any]:
+        return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **delta}}
+
+    for event in (
+        begun(0, type="thinking", thinking=""),
+        more(0, "thinking_delta", thinking="hm"),
+        more(0, "signature_delta", signature="s"),
+        more(0, "unknown_delta", other=1),
+        begun(1, type="tool_use", id="a", name="read", input={}),
+        more(1, "input_json_delta", partial_json='{"pa'),
+        more(1, "input_json_delta", partial_json='th": "x"}'),
+        begun(2, type="tool_use", id="b", name="list", input={}),
+        more(2, "input_json_delta", partial_json=""),
+        begun(3, type="tool_use", id="c", name="run", input={}),
+        more(3, "input_json_delta", partial_json="{broken"),
+    ):
+        assert stream.add(event) == ""
+    assert stream.body["content"] == [
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}},
+        {"type": "tool_use", "id": "b", "name": "list", "input": {}},
+        {"type": "tool_use", "id": "c", "name": "run", "input": "{broken"},
+    ]

@@ -116,7 +116,6 @@ def test_a_row_names_the_field_and_with_several_sessions_the_session(
     form = form_at(operator, address, redaction=str(profile.id), preview="1")
     shown = words(operator.post(address, form).text.split('id="preview"')[1])
     assert "retrieval.hits[0].metadata.author withheld: field" in shown
-    append(session.id, [ActionDraft(kind="ask", input="Who?", output="Kanari-4711")])
     comparison = compared(project, [session, other], "local:extractive-1", "local:extractive-3")
     birds = make_profile(project, "No birds", read_rules({"patterns": [BIRD]}), by="test")
     address = f"/comparisons/{comparison.id}/share/"

@@ -103,6 +103,7 @@ def recorded(project: Project) -> Session:
         "prices": {"source": CANARY},
         "source": {"line": CANARY},
     }
+    own = everywhere | {"copied_from": None}  # a copied ask is not replayed
     append(
         session.id,
         [
@@ -122,14 +123,14 @@ def recorded(project: Project) -> Session:
                 retrieval=RetrievalDraft(
                     mode="hybrid", top_k=4, below={"title": CANARY, "score": 0.1}, hits=hits
                 ),
-                **everywhere,
+                **own,
             ),
             ActionDraft(
                 kind="find",
                 parent=f"ask {WORD}",
                 input=CANARY,
                 retrieval=RetrievalDraft(hits=hits),
-                **everywhere,
+                **own,
             ),
             ActionDraft(
                 kind="tool_call", input={"to": EMAIL, "password": "kanaripass", WORD: [CANARY]}, **everywhere
