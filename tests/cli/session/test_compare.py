@@ -48,8 +48,10 @@ def test_two_sessions_are_shown_step_by_step(both: Here) -> None:
     assert signs[2].split() == [">", "3", "read", "d.py"]
 
 
-def test_two_runs_that_do_the_same_say_so(both: Here) -> None:
-    assert "The agent does the same in both." in ok(both, "session", "compare", "one", "one")
+def test_two_runs_that_do_the_same_have_no_divergence(both: Here) -> None:
+    assert "No step found in which the agent did something else." in ok(
+        both, "session", "compare", "one", "one"
+    )
 
 
 def test_json_output_is_the_api_document_with_every_pair(both: Here) -> None:

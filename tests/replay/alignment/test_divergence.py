@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
@@ -119,6 +120,10 @@ def test_a_call_that_comes_later_says_where(project: Project) -> None:
             {"content": [{"type": "text", "text": "It says x."}]},
             "the answers: answers instead",
         ),
+        ({"vector": [1, 2]}, {"vector": [1, 2]}, None),
+        ({"vector": [1, 2]}, {"vector": [1, 3]}, "the answers: values differ"),
+        ("It has 3.", None, None),
+        (None, None, None),
     ],
 )
 def test_answers_part_by_what_they_say_and_call(
@@ -146,3 +151,23 @@ def test_the_agents_messages_count_where_no_model_calls_were_recorded(project: P
         2,
         "the answers: numbers differ",
     )
+
+
+def test_arguments_that_only_one_run_recorded_are_not_told_as_other_ones(project: Project) -> None:
+    found = parted(project, [call("run", path="x")], [ActionDraft(kind="tool_call", tool="run")])
+    assert found is not None
+    assert found.why == "tool call run with recorded arguments only on the left"
+
+
+def test_the_divergence_of_two_runs_is_computed_once(
+    project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    one, other = session(project, [answer("It has 3.")]), session(project, [answer("It has 4.")])
+    for queries in (2, 0):
+        found = aligned(project, one.key, other.key)
+        with django_assert_num_queries(queries):
+            assert first_divergence(found) is not None
+    append(other.id, [answer("More.")])
+    found = aligned(project, one.key, other.key)
+    with django_assert_num_queries(2):
+        assert first_divergence(found) is not None

@@ -52,7 +52,9 @@ def test_the_page_says_first_where_two_runs_part(operator: Client, project: Proj
     found = re.search(r'<a href="([^"]*)">Open both steps</a>', shown)
     assert found is not None
     assert "write" in words(page(operator, found[1].replace("&amp;", "&")))
-    assert "The agent does the same in both" in words(page(operator, f"/compare/?a={one.key}&b={one.key}"))
+    assert "No step found in which the agent did something else." in words(
+        page(operator, f"/compare/?a={one.key}&b={one.key}")
+    )
 
 
 def test_the_page_shows_a_step_that_only_one_run_has_in_the_list(operator: Client, project: Project) -> None:

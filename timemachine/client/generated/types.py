@@ -168,7 +168,7 @@ class AgentLine(TypedDict):
 class AlignmentOut(TypedDict):
     """Two runs with their totals, where they part first, how many pairs there are of each status, and a page of the pairs.
 
-    `first_divergence` is null if both do the same throughout.
+    `first_divergence` is null if no such step is found.
     """
 
     a: SideOut

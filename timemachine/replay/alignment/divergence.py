@@ -2,22 +2,21 @@
 
 What the agent does is a tool call, a search, a question, what it stores, and an answer. Calls differ in their tool or in
 their arguments, compared as JSON; answers by their verdict. Other words for the same (`formatting`, `reworded`) and
-other words with the same calls (`same_action`) are no divergence, and neither is what others did: a user's message, a
-tool's result, a time, a cost.
+other words with the same calls (`same_action`) are no divergence, and neither is what others did (a user's message, a
+tool's result, a time, a cost) or an answer that was not recorded on both sides.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched, groupby, zip_longest
 from typing import Any, Final
 
 from timemachine.core.payloads.queries import value
 from timemachine.llm.pure.completion import ended_by, is_refused
-from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.differences import equal_arguments
-from timemachine.recording.model_calls.pure.values import answer_parts
+from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.recording.sessions.models import Action
-from timemachine.replay.alignment.queries import Aligned, Side
+from timemachine.replay.alignment.queries import Aligned, Side, SizedCache
 from timemachine.replay.runs.frozen import answer_in
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.pure.actions import action_verdict
@@ -26,7 +25,7 @@ from timemachine.text.pure.difference.steps import StepFacts
 
 _CALLS: Final = frozenset({"tool_call", "find", "put", "memory_op"})
 _ANSWERS: Final = frozenset({"ask", "llm_call"})
-_NO_DIVERGENCE: Final = frozenset({"identical", "same_action", "formatting", "reworded", "not_recorded"})
+_NO_DIVERGENCE: Final = frozenset({"identical", "same_action", "formatting", "reworded"})
 _READ_AT_ONCE: Final = 50
 _MOST_PATHS: Final = 3
 
@@ -41,6 +40,9 @@ class Divergence:
     why: str
 
 
+_CACHE: Final = SizedCache[tuple[Divergence | None]]()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Couple:
     """What the agent did in either run at the same point, and where that is. `moved` is the step of the other run that is
@@ -53,9 +55,17 @@ class _Couple:
 
 
 def first_divergence(found: Aligned) -> Divergence | None:
-    """Return where two aligned runs part, None if they do the same throughout. At most two queries for every 50 pairs
-    that differ before it.
+    """Return where two aligned runs part, None if no such step is found. At most four queries for every 50 pairs that
+    differ before it, none if it is cached.
     """
+    cached = _CACHE.get(found.key)
+    if cached is None:
+        cached = (_first_divergence(found),)
+        _CACHE.store(found.key, cached, 0)
+    return cached[0]
+
+
+def _first_divergence(found: Aligned) -> Divergence | None:
     for couples in batched(_couples(found.pairs, _acting(found)), _READ_AT_ONCE):
         left = _recorded(found.left, [each.left for each in couples if each.left and each.right])
         right = _recorded(found.right, [each.right for each in couples if each.left and each.right])
@@ -132,35 +142,45 @@ def _in_words(facts: StepFacts | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """The values of a step that are compared, and whether the provider reports its answer as a refusal."""
+    """What is compared of a step, the input of a call or else the output, and whether the provider reports a refusal."""
 
-    input: Any
-    output: Any
+    value: Any
     refused: bool
 
 
 def _recorded(side: Side, steps: Sequence[StepFacts]) -> Mapping[int, _Step]:
-    """Return the values of these steps of a run, by their numbers. One query."""
-    sequences = [facts.sequence for facts in steps]
-    if side.run.replay is not None:
-        replayed = ReplayStep.objects.filter(replay=side.run.replay, sequence__in=sequences)
-        return {
-            row.sequence: _values(row, row.action)
-            for row in replayed.select_related("action__input", "output")
-        }
-    recorded = Action.objects.filter(session=side.run.session, sequence__in=sequences)
-    return {row.sequence: _values(row, row) for row in recorded.select_related("input", "output")}
+    """Return what is compared of these steps of a run, by their numbers. At most two queries."""
+    calls = [facts.sequence for facts in steps if facts.kind in _CALLS]
+    answers = [facts.sequence for facts in steps if facts.kind not in _CALLS]
+    return {
+        row.sequence: _step(row, side=payload)
+        for sequences, payload in ((calls, "input"), (answers, "output"))
+        if sequences
+        for row in _rows(side, sequences, payload)
+    }
 
 
-def _values(row: Action | ReplayStep, action: Action) -> _Step:
+def _rows(side: Side, sequences: Sequence[int], payload: str) -> Iterable[Action | ReplayStep]:
+    if side.run.replay is None:
+        recorded = Action.objects.filter(session=side.run.session, sequence__in=sequences)
+        return recorded.select_related(payload)
+    replayed = ReplayStep.objects.filter(replay=side.run.replay, sequence__in=sequences)
+    return replayed.select_related("action__input" if payload == "input" else "output", "action")
+
+
+def _step(row: Action | ReplayStep, *, side: str) -> _Step:
+    action = row.action if isinstance(row, ReplayStep) else row
+    found = value(action.input if side == "input" else row.output)
+    answer = answer_in(found) if side == "output" and action.kind == "ask" else None
     refused = bool(is_refused(ended_by(row.parameters)))
-    output = value(row.output)
-    answer = answer_in(output) if action.kind == "ask" else None
-    return _Step(input=value(action.input), output=output if answer is None else answer, refused=refused)
+    return _Step(value=found if answer is None else answer, refused=refused)
 
 
 def _of_calls(facts: StepFacts, left: _Step, right: _Step) -> str | None:
-    differing = equal_arguments(left.input, right.input)
+    if (left.value is None) != (right.value is None):
+        there = "right" if left.value is None else "left"
+        return f"{_in_words(facts)} with recorded arguments only on the {there}"
+    differing = equal_arguments(left.value, right.value)
     if not differing:
         return None
     paths = [each.path or "the whole value" for each in differing[:_MOST_PATHS]]
@@ -169,6 +189,10 @@ def _of_calls(facts: StepFacts, left: _Step, right: _Step) -> str | None:
 
 
 def _of_answers(left: _Step, right: _Step) -> str | None:
-    before, after = (Answer(parts=answer_parts(each.output)) for each in (left, right))
+    if left.value is None or right.value is None:
+        return None
+    before, after = read_answer(left.value), read_answer(right.value)
+    if before is None or after is None:
+        return "the answers: values differ" if equal_arguments(left.value, right.value) else None
     verdict = action_verdict(before, after, stated=(left.refused, right.refused)).name
     return None if verdict in _NO_DIVERGENCE else f"the answers: {verdict.replace('_', ' ')}"

@@ -41,8 +41,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aligned:
-    """Two runs with the pairs of their steps in order. `only_replayed` means that only finds and asks were compared."""
+    """Two runs with the pairs of their steps in order. `only_replayed` means that only finds and asks were compared.
 
+    `key` changes with the content of either run; what is computed from the pairs can be cached under it.
+    """
+
+    key: Hashable
     left: Side
     right: Side
     pairs: Sequence[StepPair]
@@ -101,7 +105,7 @@ def aligned(project: Project, left: str, right: str) -> Aligned:
     key = _key(one), _key(other), count_rewrites({one.session.id, other.session.id})
     found = _CACHE.get(key)
     if found is None:
-        found = _aligned(one, other)
+        found = _aligned(one, other, key)
         _CACHE.store(key, found, len(found.left.steps) + len(found.right.steps))
     return replace(found, left=replace(found.left, run=one), right=replace(found.right, run=other))
 
@@ -112,7 +116,7 @@ def _key(run: Run) -> Hashable:
     return run.id, run.session.last_sequence, (replay.revision, replay.status) if replay else None
 
 
-def _aligned(one: Run, other: Run) -> Aligned:
+def _aligned(one: Run, other: Run, key: Hashable) -> Aligned:
     only_replayed = one.replay is not None or other.replay is not None
     left, right = (steps_of(run, only_replayed=only_replayed) for run in (one, other))
     if only_replayed:
@@ -129,6 +133,7 @@ def _aligned(one: Run, other: Run) -> Aligned:
     pairs = align(*([step.facts for step in side.steps.values()] for side in sides))
     aligned_sides = [replace(side, steps=_without_words(side.steps)) for side in sides]
     return Aligned(
+        key=key,
         left=aligned_sides[0],
         right=aligned_sides[1],
         pairs=[_refined(pair, *aligned_sides) for pair in pairs],

@@ -114,7 +114,7 @@ class DivergenceOut(Schema):
 class AlignmentOut(Schema):
     """Two runs with their totals, where they part first, how many pairs there are of each status, and a page of the pairs.
 
-    `first_divergence` is null if both do the same throughout.
+    `first_divergence` is null if no such step is found.
     """
 
     a: SideOut

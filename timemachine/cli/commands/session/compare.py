@@ -73,19 +73,19 @@ def _lines(found: types.AlignmentOut, shown: str) -> Iterator[str]:
     yield ", ".join(f"{count:,} {spaced(status)}" for status, count in counts.items())
     if found["compared"] == "finds_and_asks":
         yield "Only find and ask steps are compared."
-    if (parted := found["first_divergence"]) is not None:
-        yield f"They part at {_place(parted)}: {parted['why']}."
+    if (divergence := found["first_divergence"]) is not None:
+        yield f"They part at {_place(divergence)}: {divergence['why']}."
     elif found["items"]:
-        yield "The agent does the same in both."
+        yield "No step found in which the agent did something else."
     yield ""
     if not found["items"]:
         yield "No steps." if shown == "all" else f"No pairs with the status {spaced(shown)}."
     yield from _pairs(found["items"])
 
 
-def _place(parted: types.DivergenceOut) -> str:
+def _place(divergence: types.DivergenceOut) -> str:
     """Where two runs part: `step 4 left, step 5 right`, a side without a step left out."""
-    sides = (("left", parted["a"]), ("right", parted["b"]))
+    sides = (("left", divergence["a"]), ("right", divergence["b"]))
     return ", ".join(f"step {sequence:,} {side}" for side, sequence in sides if sequence is not None)
 
 

@@ -57,7 +57,7 @@ def compare(request: HttpRequest, access: Access) -> HttpResponse:
         "found": found,
         "here": {"a": left, "b": right, "show": show if show != "all" else None, "at": at or None},
         "chips": list(chips(found, show)),
-        "parted": first_divergence(found),
+        "divergence": first_divergence(found),
         "page": pairs_page(found, show, at),
     }
     return page(request, "compare/compare.html", context)
