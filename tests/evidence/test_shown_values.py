@@ -13,7 +13,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log.keys import key_in_use
-from timemachine.evidence.models import Seal
+from timemachine.evidence.models import Seal, SealCheckpoint
 from timemachine.evidence.pure.checkpoint import CLOSED, OPEN
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.recording.sessions.commands import append, describe, end_imported, end_session, start_session
@@ -287,3 +287,33 @@ def test_a_deleted_step_keeps_the_label_of_its_deletion(project: Project) -> Non
     )
     (problem,) = compared_with_its_seal(session).problems
     assert "It must be “[deleted: turn] 2" in problem["says"]
+
+
+def test_a_changed_total_is_named_beside_a_changed_checkpoint(project: Project) -> None:
+    session = recorded_session(project)
+    assert checked(session) == []
+    tamper("UPDATE tm_seal SET signed_size = 1 WHERE session_id = %s", [str(session.id)])
+    tamper(OF_SESSION.format("cost_usd = 12.5"), [str(session.id)])
+    assert {each["code"] for each in compared_with_its_seal(session).problems} == {"checkpoint", "total"}
+
+
+def test_a_key_that_seems_to_be_replaced_is_named_with_what_the_log_says(project: Project) -> None:
+    session = recorded_session(project)
+    assert checked(session) == []
+    tamper("UPDATE tm_signing_key SET replaced_at = %s", [OTHER_DAY])
+    (problem,) = compared_with_its_seal(session).problems
+    fingerprint = SealCheckpoint.objects.get().key.fingerprint
+    assert problem["says"] == (
+        f"According to the database, the key {fingerprint} was replaced at {OTHER_DAY}. "
+        "According to the log, it was not replaced."
+    )
+
+
+def test_a_deletion_that_is_only_in_the_log_is_named(project: Project) -> None:
+    session = recorded_session(project)
+    assert checked(session) == []
+    erasing.delete_turn(session.actions.get(sequence=2), reason="asked for", by="Oskar")
+    tamper("DELETE FROM tm_erased_turn WHERE session_id = %s", [str(session.id)])
+    (problem,) = compared_with_its_seal(session).problems
+    assert problem["says"].startswith("The log says that the step was erased at 2")
+    assert problem["says"].endswith("by Oskar (asked for). The database has no such row.")

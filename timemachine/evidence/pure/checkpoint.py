@@ -1,8 +1,9 @@
 """A checkpoint: the size and root of a tree, in the text form of C2SP's `tlog-checkpoint`. Pure.
 
 Three lines (origin, size, root in base64), then our own: the last leaf, the time, the state; for a session also
-its status and its times. For witnesses it becomes a note (C2SP's `signed-note`, `tlog-witness`): the checkpoint's text, an empty line, and a line for each
-signature: `— NAME BASE64`, whose bytes begin with four that identify the key.
+its status and its times. For witnesses it becomes a note (C2SP's `signed-note`, `tlog-witness`): the checkpoint's
+text, an empty line, and a line for each signature: `— NAME BASE64`, whose bytes begin with four that identify the
+key.
 """
 
 import base64

@@ -31,6 +31,8 @@ from timemachine.replay.comparison.results import are_altered
 BATCH: Final = 1_000
 MOST_PROBLEMS: Final = 100
 Rows = Sequence[tuple[int, bytes, bytes, Mapping[str, str]]]
+_HIDING: Final = frozenset({"seal", "chain", "missing", "changed", "log"})
+"""The codes of problems after which totals cannot be checked: steps may be altered, or erasures unknown."""
 
 
 class SealProblem(Schema):
@@ -218,19 +220,17 @@ def _is_sealed(found: Comparison, record: Record, sealed: str | None, salt: Any,
         salted = bytes.fromhex(salt)
     except (ValueError, TypeError):
         return False
-    stored = (
-        digest == each.digest
-    )  # of a payload: the stored hash, which pages show, must be that of its bytes
-    return digest is not None and stored and commitment(salted, digest) == sealed
+    # the stored hash of a payload, which pages show, must be that of its bytes
+    return digest is not None and digest == each.digest and commitment(salted, digest) == sealed
 
 
 def _compare_session(found: Comparison, subject: SessionSubject, seal: Seal) -> None:
     """Compare totals, status and times. The steps tell the totals only if none of them was altered."""
-    session, code = subject.thing, {each.code for each in found.problems}
+    session, codes = subject.thing, {each.code for each in found.problems}
     states = SealCheckpoint.objects.filter(seal=seal, cut_for=None).select_related("key").order_by("id")
     signed = [state for each in states if (state := read_state(each.signed, each.key)) and state.is_signed]
     session_values.compare_signed(session, seal, signed, found.problem)
-    if code <= {"label"}:
+    if not codes & _HIDING:
         session_values.compare_totals(session, found.problem)
         is_erased = bool(found.tombstones.fields or found.tombstones.steps)
         compare_counts(session, found.problem, erased=is_erased)

@@ -13,8 +13,8 @@ from timemachine.replay.runs.models import ReplayStep
 
 Report = Callable[[str, str, int | None], object]
 """Takes the code of a problem, its sentence and the record that it is about."""
-Erasure = tuple[int, str, int, str | None, str, str]
-"""The record, what was erased of it, the log entry, when, by whom and why."""
+Erasure = tuple[int, str, int | None, str | None, str, str]
+"""The record, what was erased of it, the log entry (None for a whole step), when, by whom and why."""
 _SAME_MOMENT: Final = timedelta(seconds=10)
 """How far apart the times of a replaced key and of its log entry are at most: one transaction writes both."""
 
@@ -28,17 +28,19 @@ def compare_states(seal: Seal, states: Sequence[SealCheckpoint], entries: Signed
         if state is None or not state.is_signed:
             report("signature", f"{where} is not validly signed.", None)
             continue
-        entry = logged.get(each.log_index, {})
         for name, here, right in (
             ("size", each.size, state.size),
             ("root", each.root_hex, state.root.hex()),
             ("time", written(each.at), state.lines.get("at")),
             ("state", each.state, state.lines.get("state")),
             ("key", each.key.fingerprint, keys.fingerprint(bytes(each.key.public_key))),
-            ("log entry", (each.size, each.root_hex), (entry.get("size"), entry.get("root"))),
         ):
             if here != right:
                 report("checkpoint", f"{where} has the {name} {here}. It must be {right}.", None)
+        entry = logged.get(each.log_index, {})
+        if (each.size, each.root_hex) != (entry.get("size"), entry.get("root")):
+            says = f"{where} names entry {each.log_index:,} of the log, which is not about these records."
+            report("checkpoint", says, None)
     last = max(states, key=lambda each: (each.size, each.id), default=None)
     if last and (seal.signed_size, seal.signed_at) != (last.size, last.at):
         says = (
@@ -61,8 +63,15 @@ def _compare_keys(used: Iterable[SigningKey], entries: SignedLog, report: Report
         else:
             is_same = abs(key.replaced_at - logged) <= _SAME_MOMENT
         if not is_same:
-            says = f"The key {key.fingerprint} was replaced at {written(key.replaced_at)}. It must be {written(logged)}."
+            says = (
+                f"According to the database, the key {key.fingerprint} {_replaced(key.replaced_at)}. "
+                f"According to the log, it {_replaced(logged)}."
+            )
             report("key", says, None)
+
+
+def _replaced(at: datetime | None) -> str:
+    return "was not replaced" if at is None else f"was replaced at {written(at)}"
 
 
 def compare_erasures(seal: Seal, entries: SignedLog, report: Report) -> None:
@@ -72,10 +81,14 @@ def compare_erasures(seal: Seal, entries: SignedLog, report: Report) -> None:
     found = entries.erasures_of(seal)
     here, right = {*_stored_fields(seal), *_stored_turns(seal)}, set(_logged(found))
     for index, what, entry, at, by, reason in sorted(here - right, key=str):
-        says = f"It says that {what} was erased at {at} by {by} ({reason}), by log entry {entry}. The log has no such entry."
+        named = "" if entry is None else f" in log entry {entry:,}"
+        says = f"The database says that {what} was erased at {at} by {by} ({reason}). The log does not say so{named}."
         report("tombstone", says, index)
     for index, what, entry, at, by, reason in sorted(right - here, key=str):
-        says = f"Log entry {entry} says that {what} was erased at {at} by {by} ({reason}). The database has no such row."
+        named = "The log" if entry is None else f"Log entry {entry:,}"
+        says = (
+            f"{named} says that {what} was erased at {at} by {by} ({reason}). The database has no such row."
+        )
         report("tombstone", says, index)
 
 
@@ -91,7 +104,7 @@ def _stored_fields(seal: Seal) -> Iterator[Erasure]:
 
 def _stored_turns(seal: Seal) -> Iterator[Erasure]:
     for row in ErasedTurn.objects.filter(session=seal.session_id) if seal.session_id else ():
-        yield row.sequence, "the step", 0, written(row.erased_at), row.erased_by, row.reason
+        yield row.sequence, "the step", None, written(row.erased_at), row.erased_by, row.reason
 
 
 def _logged(entries: dict[int, Entry]) -> Iterator[Erasure]:
@@ -99,7 +112,7 @@ def _logged(entries: dict[int, Entry]) -> Iterator[Erasure]:
         why = entry["at"], entry["by"], entry["reason"]
         for index, names in entry["records"]:
             yield from ((index, name, log_index, *why) for name in names)
-        yield from ((index, "the step", 0, *why) for index in entry.get("turns", ()))
+        yield from ((index, "the step", None, *why) for index in entry.get("turns", ()))
 
 
 def compare_earlier_seals(seal: Seal, entries: SignedLog, report: Report) -> None:
