@@ -92,3 +92,17 @@ def test_rare_words_are_found_by_an_index_and_frequent_ones_from_the_newest_on(p
     assert "tm_session_trigrams" in rows.explain()
     assert len(named(project, "harvest", mode="text")) == names.MOST
     assert list(sessions_matching(project, SessionQuery(named="ZEPP"))) == list(rows)
+
+
+def test_a_session_that_is_named_so_is_on_the_first_page_only(project: Project) -> None:
+    session_of(project, message("the orchard"), name="Orchard plan")
+    for name in "abc":
+        session_of(project, message("an orchard, the orchard"), name=name)
+    index(project)
+    names, page = list[str](), found(project, "orchard", mode="text", limit=1)
+    names += [group.session.name for group in page.groups]
+    while page.next is not None:
+        page = found(project, "orchard", mode="text", limit=1, after=page.next)
+        names += [group.session.name for group in page.groups]
+    assert names[0] == "Orchard plan"
+    assert sorted(names) == ["Orchard plan", "a", "b", "c"]

@@ -89,7 +89,7 @@ def search(project: Project, options: SearchOptions, *, limit: int, after: str |
     """Return at most `limit` sessions with matching steps, after the place `after`. The number of queries is
     constant.
 
-    The first page begins with sessions whose own name, key or tags match, in addition to the limit.
+    The first page begins with sessions whose own name, key or tags match, in addition to the limit. They are on no other page.
 
     Raises `InvalidInput` for an invalid query, option or place, `NotFound` for an unknown session, and
     `Unavailable` if only the meaning is searched and its model is missing.
@@ -99,14 +99,14 @@ def search(project: Project, options: SearchOptions, *, limit: int, after: str |
     begin = None if after is None else _place(after)
     question = database_query(query)
     found, no_embeddings = _matches(question, query, options, scope)
-    ordered = sorted(found.sessions, key=found.place)
+    named = named_sessions(project, query, options)
+    ordered = sorted(found.sessions.keys() - named.keys(), key=found.place)
     if begin is not None:
         ordered = [session for session in ordered if found.place(session) > begin]
-    named = named_sessions(project, query, options) if begin is None else {}
     shown = ordered[:limit]
     return SearchResult(
         options=options,
-        groups=_groups(project, shown, found, (query, question), named),
+        groups=_groups(project, shown, found, (query, question), named if begin is None else {}),
         next=_written(found.place(shown[-1])) if len(ordered) > limit else None,
         not_indexed=count_not_indexed(project),
         has_candidates=bool(found.sessions) or has_steps(scope),
@@ -154,8 +154,8 @@ def _groups(
     looked_for: tuple[ParsedQuery, DatabaseQuery],
     named_of: Mapping[UUID, Sequence[Part]],
 ) -> tuple[SessionGroup, ...]:
-    """Return the sessions with their steps, those first that are named so, without sessions that were erased in the meantime."""
-    shown = [*named_of, *(each for each in shown if each not in named_of)]
+    """Return the sessions with their steps, those first that are named so, without sessions that were deleted in the meantime."""
+    shown = [*named_of, *shown]
     sessions = sessions_by_id(project, shown)
     query, question = looked_for
     named = frozenset(clause.text.lower() for clause in query.required if clause.identifier)
