@@ -97,10 +97,17 @@ class ShareWarning(Schema):
         partly = not found.link.evidence_only and found.read < found.steps
         if not partly and not found.readable_matches:
             return None
-        where = f" in the first {found.read:,} of {found.steps:,} steps; the others were not searched"
-        matches = counted(found.readable_matches, "place")
+        some = f"the first {found.read:,} of {found.steps:,} steps; the others were not searched"
+        if found.readable_matches:
+            matches = counted(found.readable_matches, "place")
+            where = f" in {some}" if partly else ""
+            message = (
+                f"Anyone with the link can read {matches} that the built-in profile would withhold{where}."
+            )
+        else:
+            message = f"The built-in profile would withhold nothing in {some}."
         return cls(
-            message=f"Anyone with the link can read {matches} that the built-in profile would withhold{where if partly else ''}.",
+            message=message,
             matches=found.readable_matches,
             found=counts_of(found.found),
             steps=found.steps,
