@@ -121,6 +121,6 @@ _FOUND: Final = {
     "card": "payment card numbers",
     "iban": "IBANs",
     "ssn": "US social security numbers",
-    "password": "passwords and keys by where they stand",
-    "machine": "users and hosts of machines",
+    "password": "passwords and keys found by their context",
+    "machine": "user and host names",
 }

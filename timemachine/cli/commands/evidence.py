@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ALTERED = "Warning: the last check found differences from the seal. This file will not verify, and names what differs."
 PAUSE = 0.5
-"""Seconds between two looks at a check that a worker runs."""
+"""Seconds between two requests for the result of a check that a worker runs."""
 _NAMED = {"witness": "witness", "timestamp": "timestamp authority"}
 
 
@@ -93,7 +93,7 @@ def export(*, target: str | None, of_log: bool, output: Path) -> None:
 def verify(context: click.Context, *, bundle: Path, key: str | None, older: Path | None) -> None:
     """Verify a file offline, without a server.
 
-    Exits with 0 if it is verified, 1 if it has faults, 2 if it is no evidence, and 3 if it is consistent, but its
+    Exits with 0 if it is verified, 1 if it has faults, 2 if it is not evidence, and 3 if it is consistent but its
     signer was not checked because --key is missing.
 
     Auditors should prefer the stand-alone script `tm_verify.py` from a source they trust.

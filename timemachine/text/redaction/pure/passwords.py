@@ -1,4 +1,4 @@
-"""Passwords and keys by where they stand: arguments of commands, configuration, pieces of private keys; and keys of vendors."""
+"""Passwords and keys found by their context: arguments of commands, configuration, pieces of private keys; and keys of vendors."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -216,10 +216,10 @@ def _comparison(
         "erased": erased_of_comparison(found),
         "asked": ask_filter,
         "unknown_reasons": queries.unknown_reasons(found) if progress.unknown_cost_calls else {},
-        "recorded_reasons": queries.recorded_reasons(found),
     }
     if results.findings is None:
         return context | {"ask_count": queries.ask_count(found)}
+    context["recorded_reasons"] = queries.recorded_reasons(found)
     return context | figures(results.findings, arms, ask_filter)
 
 

@@ -79,7 +79,7 @@ def _request_of(action: Action, first_bytes: int) -> dict[str, object]:
     if action.kind != MODEL_CALL:
         return {}
     most = None if first_bytes > FIRST_BYTES else SHOWN
-    return {"asked_for": shown_request(action, first_bytes, most)}
+    return {"model_request": shown_request(action, first_bytes, most)}
 
 
 def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, object]:

@@ -20,7 +20,7 @@ DETECTED: Final = [
     ("card", "Payment card numbers"),
     ("iban", "IBANs"),
     ("ssn", "US social security numbers"),
-    ("password", "Passwords and keys by where they stand: commands, configuration, pieces of keys"),
+    ("password", "Passwords and keys by their context: commands, configuration, pieces of keys"),
     ("machine", "Home paths, user names and host names"),
 ]
 ABOUT_BUILT_IN: Final = f"“{BUILT_IN.name}” matches {FINDS}. It does not match {LEAVES}; use a profile with custom patterns and fields for those."
