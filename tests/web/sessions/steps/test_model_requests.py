@@ -84,10 +84,25 @@ def test_a_request_that_was_put_together_says_from_what_and_what_is_absent(
 def test_only_the_latest_messages_are_shown_at_first(operator: Client, project: Project) -> None:
     recorded(project, [*(user(f"Line {number}.") for number in range(60)), call()])
     page = context(operator, 61)
-    assert "the latest of 60" in words(page)
+    assert "the latest 50 of 60" in words(page)
+    assert "Show more messages" in page
     assert "Line 9." not in page
     assert "Line 10." in page
     assert "Line 0." in context(operator, 61, more=True)
+
+
+def test_only_the_beginnings_of_long_messages_are_shown_at_first(operator: Client, project: Project) -> None:
+    recorded(project, [user("x" * 3_000), call()])
+    assert "The first 2,000 of 3,000 characters. Show more" in words(context(operator, 2))
+    assert "x" * 3_000 in context(operator, 2, more=True)
+
+
+def test_a_page_never_shows_more_than_500_messages(operator: Client, project: Project) -> None:
+    recorded(project, [*(user(f"Line {number}.") for number in range(510)), call()])
+    page = context(operator, 511, more=True)
+    assert "the latest 500 of 510" in words(page)
+    assert "The API returns all messages." in page
+    assert "Line 9." not in page
 
 
 def test_a_call_with_nothing_before_it_says_so(operator: Client, project: Project) -> None:

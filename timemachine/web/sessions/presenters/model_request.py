@@ -29,6 +29,10 @@ from timemachine.web.formatting import Excerpt, excerpt
 
 SHOWN: Final = 50
 """How many of the latest messages are shown at first."""
+MOST: Final = 500
+"""How many of the latest messages are shown on request; the API returns all."""
+FIRST_CHARACTERS: Final = 2_000
+"""How many characters of each part and each tool are shown at first."""
 _KINDS: Final = {Text: "text", ToolCall: "calls", Thinking: "thinking", Refusal: "refuses"}
 
 
@@ -86,8 +90,10 @@ class ShownRequest:
         return self.message_count - len(self.messages)
 
 
-def shown_request(action: Action, first_bytes: int, most: int | None = SHOWN) -> ShownRequest:
-    """Return the request of a model call with its latest messages, all if `most` is None."""
+def shown_request(
+    action: Action, first_bytes: int, most: int = SHOWN, characters: int = FIRST_CHARACTERS
+) -> ShownRequest:
+    """Return the request of a model call with `most` of its latest messages, and so many `characters` of each part."""
     try:
         frozen = request_of(action)
     except InvalidInput as why:
@@ -95,16 +101,16 @@ def shown_request(action: Action, first_bytes: int, most: int | None = SHOWN) ->
     request = frozen.request
     system = "\n\n".join(_text(part) for part in request.system)
     sizes = [sum(len(_text(part)) for part in message.parts) for message in request.messages]
-    first = 0 if most is None else max(0, len(sizes) - most)
+    first = max(0, len(sizes) - most)
     tools = [(_tool_name(tool), _json(_tool(tool))) for tool in request.tools]
     return ShownRequest(
         frozen=frozen,
         system=excerpt(system, first_bytes) if system else None,
         system_tokens=estimate_tokens(len(system)),
-        tools=[ShownTool(name=name, definition=excerpt(text, first_bytes)) for name, text in tools],
+        tools=[ShownTool(name=name, definition=excerpt(text, characters)) for name, text in tools],
         tools_tokens=estimate_tokens(sum(len(text) for _, text in tools)),
         messages=[
-            _message(number, message, size, first_bytes)
+            _message(number, message, size, characters)
             for number, (message, size) in enumerate(zip(request.messages, sizes, strict=True), start=1)
             if number > first
         ],
@@ -114,9 +120,9 @@ def shown_request(action: Action, first_bytes: int, most: int | None = SHOWN) ->
     )
 
 
-def _message(number: int, message: Message, size: int, first_bytes: int) -> ShownMessage:
+def _message(number: int, message: Message, size: int, characters: int) -> ShownMessage:
     parts = [
-        ShownPart(kind=kind, name=name, body=excerpt(_text(part), first_bytes))
+        ShownPart(kind=kind, name=name, body=excerpt(_text(part), characters))
         for part in message.parts
         for kind, name in [_kind(part)]
     ]

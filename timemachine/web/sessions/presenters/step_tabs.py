@@ -26,7 +26,7 @@ from timemachine.text.redaction.pure.marks import DELETED_TURN, OPENING_ERASED
 from timemachine.web.formatting import Excerpt, json_excerpt
 from timemachine.web.hits import frame_addresses
 from timemachine.web.sessions.presenters.judging import judging_of
-from timemachine.web.sessions.presenters.model_request import SHOWN, shown_request
+from timemachine.web.sessions.presenters.model_request import MOST, shown_request
 from timemachine.web.sessions.presenters.provenance import provenance
 from timemachine.web.sessions.presenters.step_diff import Pin, step_diff
 from timemachine.web.sessions.presenters.steps import address_query
@@ -75,11 +75,11 @@ def tab_of(
 
 
 def _request_of(action: Action, first_bytes: int) -> dict[str, object]:
-    """Return the request of a model call. Once all of a payload is shown, so are all messages."""
+    """Return the request of a model call, with more of its messages and of their texts once more of a payload is shown."""
     if action.kind != MODEL_CALL:
         return {}
-    most = None if first_bytes > FIRST_BYTES else SHOWN
-    return {"model_request": shown_request(action, first_bytes, most)}
+    more = (MOST, FIRST_BYTES) if first_bytes > FIRST_BYTES else ()
+    return {"model_request": shown_request(action, first_bytes, *more)}
 
 
 def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, object]:
