@@ -73,6 +73,15 @@ ALTERATIONS: Final = {
         ),
         None,
     ),
+    "a start on the timeline": (
+        f"UPDATE tm_bin SET first = '{OTHER_DAY}' WHERE session_id = %s AND kind = 'find'",
+        (
+            "total",
+            None,
+            f"The counts along the timeline (0, find): first is {OTHER_DAY}. It must be",
+        ),
+        None,
+    ),
     "a status": (
         OF_SESSION.format("status = 'recording'"),
         ("status", None, "status (status) is recording. It must be ended."),

@@ -39,6 +39,7 @@ _COLUMNS: Final = {
 _USAGE: Final = ("day", "kind", "agent", "model", "tool")
 _LEFT_BY_ERASURES: Final = frozenset({"errors", "unknown_cost_calls", "folded"})
 """What an erasure can change in the steps and leaves as it is in the counts along the timeline."""
+_NO_SUMS: Final = frozenset({"first", "last", "title", "sequence", "rank"})
 _BUCKET: Final = "floor(ln(greatest(%(expressions)s, 0.001)) / ln(1.05))::smallint"
 """As `tm_count_usage` computes it."""
 
@@ -163,7 +164,8 @@ def _differences(here: Mapping[str, Any] | None, right: Mapping[str, Any] | None
         return
     for name, value in right.items():
         if not _is_same(here[name], value):
-            yield f"{name} is {shown(here[name])}. Its steps add up to {shown(value)}."
+            must = "It must be" if name in _NO_SUMS else "Its steps add up to"
+            yield f"{name} is {shown(here[name])}. {must} {shown(value)}."
 
 
 def _is_same(here: Any, right: Any) -> bool:
