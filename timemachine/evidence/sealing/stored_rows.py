@@ -81,8 +81,8 @@ def compare_erasures(seal: Seal, entries: SignedLog, report: Report) -> None:
     found = entries.erasures_of(seal)
     here, right = {*_stored_fields(seal), *_stored_turns(seal)}, set(_logged(found))
     for index, what, entry, at, by, reason in sorted(here - right, key=str):
-        named = "" if entry is None else f" in log entry {entry:,}"
-        says = f"The database says that {what} was erased at {at} by {by} ({reason}). The log does not say so{named}."
+        named = "The log" if entry is None else f"Log entry {entry:,}"
+        says = f"The database says that {what} was erased at {at} by {by} ({reason}). {named} has no such erasure."
         report("tombstone", says, index)
     for index, what, entry, at, by, reason in sorted(right - here, key=str):
         named = "The log" if entry is None else f"Log entry {entry:,}"
