@@ -23,8 +23,9 @@ END;
 CREATE INDEX tm_session_trigrams ON tm_session
     USING gin (public.tm_trigrams(public.tm_session_words(name, key, tags)));
 
--- Steps that tools copy into other sessions with their ids: answers of models, and what a person said.
+-- Steps that tools copy into other sessions with their ids: answers of models, and what a person said. Metadata can
+-- have any length, but an index entry cannot.
 CREATE INDEX tm_action_answer ON tm_action ((metadata -> 'message_id'))
-    WHERE kind = 'llm_call' AND metadata ? 'message_id';
+    WHERE kind = 'llm_call' AND metadata ? 'message_id' AND length(metadata ->> 'message_id') <= 200;
 CREATE INDEX tm_action_prompt ON tm_action (client_id)
     WHERE kind = 'message' AND role = 'user' AND client_id IS NOT NULL;

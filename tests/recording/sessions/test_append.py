@@ -40,6 +40,12 @@ def test_actions_are_numbered_from_one_in_order_of_arrival(session: Session) -> 
     assert [a.input and value(a.input) for a in Action.objects.order_by("sequence")] == ["a", "b", "c"]
 
 
+def test_the_id_of_an_answer_in_the_metadata_has_any_length(session: Session) -> None:
+    metadata = {"message_id": "".join(text_sha256(str(number)) for number in range(500))}
+    append(session.id, [ActionDraft(kind="llm_call", metadata=metadata)])
+    assert action_of(session, 1).metadata == metadata
+
+
 @pytest.mark.parametrize(
     "payload",
     [

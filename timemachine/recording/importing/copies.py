@@ -12,6 +12,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.content import content_of
@@ -23,6 +26,8 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 _AT_ONCE: Final = 1_000
 _SAID: Final = ("message", "llm_call", "tool_call", "tool_result")
 _NO_RANK: Final = (0, False)
+_LONGEST_ANSWER_ID: Final = 200
+"""Longer ids are not in the index of answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +72,8 @@ def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copi
         return Copies(draft=marked)
     relatives = _relatives(others, keys).exclude(key=draft.key)
     ids = tuple(each.id for each in relatives)
-    ranks = [(rank, each) for each in relatives if (rank := _rank(_times(marked), _times_in(each)))]
+    times = _times(marked)
+    ranks = [(rank, each) for each in relatives if (rank := _rank(times, _times_in(each)))]
     if not ranks:
         return Copies(draft=marked, relatives=ids)
     _, parent = max(ranks, key=lambda ranked: ranked[0])
@@ -119,7 +125,13 @@ def _with_same_words(project: Project, draft: SessionDraft) -> set[UUID]:
 
 def _is_answer(drafts: Sequence[ActionDraft]) -> Q:
     answers = [answer for each in drafts if (answer := _answer(each))]
-    return Q(kind="llm_call", metadata__has_key="message_id", metadata__message_id__in=answers)
+    length = Length(KeyTextTransform("message_id", "metadata"))
+    return Q(
+        LessThanOrEqual(length, _LONGEST_ANSWER_ID),
+        kind="llm_call",
+        metadata__has_key="message_id",
+        metadata__message_id__in=answers,
+    )
 
 
 def _copy(action: ActionDraft, original: _Recorded | None) -> ActionDraft:
