@@ -23,7 +23,7 @@ def user(sequence: int, text: str, **others: Any) -> RecordedStep:
 
 
 def before(steps: Sequence[RecordedStep], call: int) -> Conversation:
-    return dict(conversations(steps))[call]
+    return dict(conversations(steps, {call}))[call]
 
 
 def brief(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
@@ -166,7 +166,7 @@ def test_sub_agents_whose_call_is_unknown_are_told_apart_by_their_names() -> Non
         of(5, "llm_call", "b"),
         step(6, "llm_call"),
     ]
-    found = dict(conversations(steps))
+    found = dict(conversations(steps, {4, 5, 6}))
     assert [brief(found[call].messages) for call in (4, 5, 6)] == [
         [("user", ["Why?"])],
         [("user", ["How?"])],

@@ -111,14 +111,13 @@ def _rebuilt(session: Session, calls: Mapping[int, Action]) -> Iterator[tuple[in
         steps += [_step(row, places, part.shift) for row in rows]
         altered += [row["sequence"] - part.shift for row in rows if not _is_intact(row)]
         deleted += [row["sequence"] - part.shift for row in rows if row["is_deleted"]]
-    for number, conversation in conversations(steps):
-        if number in calls:
-            about = replace(
-                _circumstances(calls[number]),
-                altered=tuple(altered),
-                deleted=tuple(each for each in deleted if each < number),
-            )
-            yield number, rebuilt(conversation, about)
+    for number, conversation in conversations(steps, calls):
+        about = replace(
+            _circumstances(calls[number]),
+            altered=tuple(altered),
+            deleted=tuple(each for each in deleted if each < number),
+        )
+        yield number, rebuilt(conversation, about)
 
 
 def _parts(session: Session, through: int) -> list[_Part]:

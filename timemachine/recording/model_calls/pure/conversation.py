@@ -90,15 +90,17 @@ class _Thread:
     calls: dict[str, _Turn] = field(default_factory=dict)
 
 
-def conversations(steps: Sequence[RecordedStep]) -> Iterator[tuple[int, Conversation]]:
-    """Yield each model call's sequence with the conversation before it, in order.
+def conversations(
+    steps: Sequence[RecordedStep], calls: Collection[int]
+) -> Iterator[tuple[int, Conversation]]:
+    """Yield the sequence of each of these model calls with the conversation before it, in order.
 
     `steps` are those of a session from its beginning, in order.
     """
     session = _Session(steps)
     for step in steps:
         thread = session.thread_of(step)
-        if step.kind == "llm_call":
+        if step.kind == "llm_call" and step.sequence in calls:
             yield step.sequence, _snapshot(thread, left=_is_left(step))
         session.add(step, thread)
 
