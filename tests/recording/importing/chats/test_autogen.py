@@ -46,6 +46,25 @@ def test_a_chat_has_its_cost_once() -> None:
     assert len(found.report.skipped) == 1
 
 
+@pytest.mark.parametrize(("cost", "expected"), [(0.03, Decimal("0.05")), (0, None)])
+def test_a_chat_states_what_all_models_used_without_cached_answers(
+    cost: float, expected: Decimal | None
+) -> None:
+    one, other = (
+        {"cost": each, "prompt_tokens": 80, "completion_tokens": 9, "total_tokens": 89}
+        for each in (0.02, cost)
+    )
+    chat = AUTOGEN_CHAT | {
+        "cost": {
+            "usage_including_cached_inference": {"total_cost": 9, "gpt-x": one | {"cost": 9}},
+            "usage_excluding_cached_inference": {"total_cost": 0.02 + cost, "gpt-x": one, "ours": other},
+        }
+    }
+    (session,) = read(document(chat)).sessions
+    assert session.actions[-1].cost_usd == expected
+    assert session.actions[-1].usage == Usage(input_tokens=160, output_tokens=18, total_tokens=178)
+
+
 def test_messages_by_agent_are_a_session_for_each() -> None:
     helper, nobody = read(document(AUTOGEN_BY_AGENT)).sessions
     assert (helper.agent, len(helper.actions), nobody.metadata["partner"]) == ("helper", 3, "nobody")

@@ -35,6 +35,7 @@ from timemachine.recording.importing.pure.values import (
     record_at,
     short_text,
     short_text_at,
+    sum_of,
     text_at,
     usage_of,
 )
@@ -45,7 +46,7 @@ TITLE: Final = "a run of AutoGen or AG2 (a JSON object with chat_history, chat_m
 _NONE: Final = "It is no message of AutoGen."
 _CALLS: Final = "ToolCallRequestEvent"
 _RESULTS: Final = "ToolCallExecutionEvent"
-_SUM: Final = "usage_including_cached_inference"
+_SUMS: Final = ("usage_excluding_cached_inference", "usage_including_cached_inference")
 
 
 def recognises(opening: Opening) -> bool:
@@ -114,15 +115,19 @@ def _session(messages: list[Any], rest: JsonObject, partner: str | None, reader:
 
 
 def _end(rest: JsonObject, ids: Ids) -> ActionDraft:
-    """Return what a file has in addition to its messages, with the cost and tokens of all models."""
+    """Return what a file has in addition to its messages, with the cost and tokens of all models.
+
+    AutoGen states a cost of 0 for a model that it has no price of, so the cost of all models is unknown then.
+    """
     cost = record_at(rest, "cost")
-    spent = record_at(cost, _SUM) or cost
+    spent = next((found for name in _SUMS if (found := record_at(cost, name))), cost)
     by_model = [each for each in spent.values() if isinstance(each, dict)]
-    one = by_model[0] if len(by_model) == 1 else {}
+    counts = [usage_of(each, read=["prompt_tokens"], written=["completion_tokens"]) for each in by_model]
+    has_prices = all(dollars(each.get("cost")) for each in by_model)
     return replace(
         system_event("result", ids.claim("result"), source=rest, output=rest),
-        usage=usage_of(one, read=["prompt_tokens"], written=["completion_tokens"]),
-        cost_usd=dollars(spent.get("total_cost")),
+        usage=sum_of([each for each in counts if each is not None]),
+        cost_usd=dollars(spent.get("total_cost")) or None if has_prices else None,
     )
 
 
