@@ -10,7 +10,9 @@ from tests.recording.importing.sample_files import archive, document, read
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import ImportedSession, import_file
 from timemachine.recording.importing.pure.joining import paired
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.validation import KEY
 
 pytestmark = pytest.mark.django_db
 ROO_SCREEN: list[dict[str, Any]] = [{**CLINE_SCREEN[0], "say": "text"}, *CLINE_SCREEN[1:]]
@@ -83,6 +85,14 @@ def test_files_without_times_are_joined_if_only_one_session_has_these_words(proj
     assert Session.objects.count() == 1
 
 
+def test_a_file_that_is_a_session_is_not_joined_later(project: Project) -> None:
+    nearer, farther = (imported(project, later(CLINE_SCREEN, by)).session for by in (0, 3_600_000))
+    alone = imported(project, UNTIMED).session
+    erase_session(nearer)
+    assert imported(project, UNTIMED).session.id == alone.id
+    assert Action.objects.filter(session=farther, copied_from__isnull=False).count() == 0
+
+
 @pytest.mark.parametrize(
     ("second", "sessions"),
     [
@@ -126,6 +136,8 @@ def test_a_fork_of_the_sdk_in_an_archive_has_copied_steps() -> None:
     timed = [each for each in session.actions if each.started_at is not None]
     assert timed
     assert all(each.copied_from == {"session": "s1", "step": each.id} for each in timed)
+    (odd,) = read(archive({"s9.json": about | {"session_id": "s 9"}, "s9.messages.json": CLINE})).sessions
+    assert KEY.fullmatch(odd.key)
     (alone,) = read(archive({"s9.messages.json": CLINE, "s9.json": {"other": 1}})).sessions
     assert all(each.copied_from is None for each in alone.actions)
 

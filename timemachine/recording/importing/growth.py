@@ -1,4 +1,5 @@
-"""Model calls whose tokens and cost a later version of their file states higher: an answer that was still being written.
+"""Model calls whose tokens and cost a file that was imported later states higher: a later version of their file, because an
+answer was still being written, or the other file of a task.
 
 A recorded step never changes, so an event below the call adds what is missing.
 """
@@ -14,7 +15,7 @@ from timemachine.recording.sessions.pricing import priced
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.queries import HAPPENED_HERE
 
-_NAME: Final = "more tokens: the call had not ended when it was imported"
+_NAME: Final = "more tokens: stated by a file that was imported later"
 _TOKENS: Final = tuple(each.name for each in fields(Usage))
 _AT_ONCE: Final = 1_000
 

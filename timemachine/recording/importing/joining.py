@@ -19,10 +19,11 @@ def with_other_part(project: Project, draft: SessionDraft, format_name: str) -> 
     That is the one that began at nearly the same time with the same words; without times, the only one.
     """
     part = draft.part
-    if part is None:
+    sessions = Session.objects.of(project)
+    if part is None or sessions.filter(key=draft.key).exists():
         return draft
-    others = Session.objects.of(project).filter(imported_as=format_name, key__startswith=part.begins)
-    found = [each for each in others.exclude(key=draft.key) if each.metadata.get("file") != part.name]
+    others = sessions.filter(imported_as=format_name, key__startswith=part.begins)
+    found = [each for each in others if each.metadata.get("file") != part.name]
     if draft.started_at is not None:
         dated = [each for each in found if each.started_at is not None and not each.is_undated]
         near = [(abs(each.started_at - draft.started_at), each) for each in dated]

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.core.pure.zip_files import Archive
+from timemachine.core.pure.zip_files import Archive, is_zip
 from timemachine.recording.importing.pure.drafts import Ids, session_draft, system_event
 from timemachine.recording.importing.pure.formats.cline.history import history_actions, is_history, task_of
 from timemachine.recording.importing.pure.formats.cline.screen import (
@@ -39,6 +39,7 @@ from timemachine.recording.importing.pure.values import (
     text_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
+from timemachine.recording.sessions.pure.validation import key_of
 
 NAME: Final = "cline"
 TITLE: Final = (
@@ -63,7 +64,7 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return the sessions: one per file, or per task or session in an archive. Raises `InvalidInput` if there are none."""
-    if reader.data[:2] == b"PK":
+    if is_zip(reader.data):
         sessions = [*_tasks(reader), *_sdk_sessions(reader)]
     else:
         document = reader.document()
@@ -94,18 +95,20 @@ def _about_session(about: JsonObject, reader: Reader) -> SessionDraft:
 
 
 def _forked_from(about: JsonObject) -> str | None:
-    return short_text_at(record_at(about, "metadata", "fork"), "forkedFromSessionId")
+    named = short_text_at(record_at(about, "metadata", "fork"), "forkedFromSessionId")
+    return None if named is None else key_of(named, NAME)
 
 
 def _sdk_sessions(reader: Reader) -> Iterator[SessionDraft]:
     """Yield the sessions of the SDK in an archive. Messages from before a fork are copied."""
     archive = Archive(reader.data)
+    names = frozenset(archive.names)
     for name in archive.names:
         if not name.endswith(_MESSAGES):
             continue
         session = _session(reader.document(archive.read(name)), [], reader, None)
         about_file = f"{name.removesuffix(_MESSAGES)}.json"
-        about = reader.document(archive.read(about_file)) if about_file in archive.names else {}
+        about = reader.document(archive.read(about_file)) if about_file in names else {}
         if not _is_about(about):
             yield session
             continue
@@ -119,7 +122,7 @@ def _sdk_sessions(reader: Reader) -> Iterator[SessionDraft]:
         ]
         yield replace(
             session,
-            key=text_at(about, "session_id") or session.key,
+            key=key_of(about["session_id"], NAME),
             name=file.name,
             forked_from=file.forked_from,
             actions=(*copied, *file.actions),
