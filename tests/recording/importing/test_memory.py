@@ -38,3 +38,9 @@ def test_more_values_than_fit_in_memory_are_refused_in_a_document_and_in_an_arch
             archive.writestr(f"samples/{number}.json", json.dumps({"messages": [[]] * 4}))
     with pytest.raises(TooLarge, match="JSON values"):
         FORMATS["inspect"].read(packed.getvalue())
+
+
+def test_the_values_of_a_file_count_once_however_often_it_is_read() -> None:
+    messages = [{"source": "helper", "type": "TextMessage", "content": "Hi."}] * 3
+    (session,) = FORMATS["autogen"].read(json.dumps(messages).encode()).sessions
+    assert len(session.actions) == 3

@@ -35,7 +35,8 @@ def _in_order(messages: tuple[Message, ...]) -> Iterator[str]:
 def _in_any_order(request: Request) -> Iterator[str]:
     calls = {call.id: call.name for message in request.messages for call in message.calls}
     results = [result.call_id for message in request.messages for result in message.results]
-    yield from _without_results({call: name for call, name in calls.items() if call not in results})
+    answered = frozenset(results)
+    yield from _without_results({call: name for call, name in calls.items() if call not in answered})
     own = request.parameters.extra.get(RESPONSES, {})
     if not (own.get("previous_response_id") or own.get("conversation")):
         yield from (_without_a_call(call) for call in results if call not in calls)

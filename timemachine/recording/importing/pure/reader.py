@@ -176,7 +176,8 @@ class Reader:
         """Return the file, or a member of its archive, as one JSON document in UTF-8."""
         data = self.data if member is None else member
         # An upper bound: commas and brackets inside texts are counted too.
-        self._values += sum(count_in(data, sign) for sign in (b",", b"[", b"{"))
+        values = sum(count_in(data, sign) for sign in (b",", b"[", b"{"))
+        self._values = values if member is None else self._values + values
         if self._values > MOST_VALUES:
             raise TooLarge(
                 f"The file has {self._values:,} JSON values; the maximum is {MOST_VALUES:,}. Split it.",

@@ -62,10 +62,11 @@ def sessions_of_spans(reader: Reader, spans: Iterable[Span | Refused]) -> Parsed
     groups: dict[str, list[tuple[Span, ActionDraft]]] = {}
     for span, draft in found:
         groups.setdefault(_session_named(span) or sessions[span.trace], []).append((span, draft))
+    traces: dict[str, list[str]] = {}
+    for trace, key in sessions.items():
+        traces.setdefault(key, []).append(trace)
     return reader.parsed(
-        replace(
-            _session(key, group, reader), traces=tuple(trace for trace in sessions if sessions[trace] == key)
-        )
+        replace(_session(key, group, reader), traces=tuple(traces.get(key, ())))
         for key, group in groups.items()
     )
 

@@ -7,7 +7,7 @@ to the action before it. The report counts events, and the rest of each object, 
 what the run cost beyond its calls.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
@@ -101,21 +101,31 @@ def read(reader: Reader) -> ParsedFile:
 def _conversations(reader: Reader) -> Iterator[SessionDraft]:
     """Yield a session for each folder with events. A folder inside another one's is a sub-agent's."""
     archive = Archive(reader.data)
+    names = frozenset(archive.names)
     files: dict[str, list[tuple[int, str]]] = {}
     for name in archive.names:
         if (found := EVENT_FILE.search(name)) is not None:
             files.setdefault(name[: found.start()], []).append((int(found[1]), name))
     paths = {folder: f"{folder}/{STATE_FILE}".lstrip("/") for folder in files}
     states = {
-        folder: reader.json_object(archive.read(path)) if path in archive.names else {}
+        folder: reader.json_object(archive.read(path)) if path in names else {}
         for folder, path in paths.items()
     }
     ids = {folder: _conversation_id(folder, state) for folder, state in states.items()}
-    for folder, names in files.items():
-        events = [reader.document(archive.read(name)) for _, name in sorted(names)]
-        outer = [each for each in files if each != folder and folder.startswith(f"{each}/".lstrip("/"))]
-        parent = ids[max(outer, key=len)] if outer else None
+    for folder, numbered in files.items():
+        events = [reader.document(archive.read(name)) for _, name in sorted(numbered)]
+        outer = _outer(folder, files)
+        parent = None if outer is None else ids[outer]
         yield _conversation(ids[folder], states[folder], events, parent, reader)
+
+
+def _outer(folder: str, folders: Collection[str]) -> str | None:
+    """Return the innermost of the folders that this one is in, None if it is in none of them."""
+    while folder:
+        folder = folder.rpartition("/")[0]
+        if folder in folders:
+            return folder
+    return None
 
 
 def _conversation_id(folder: str, state: JsonObject) -> str | None:
