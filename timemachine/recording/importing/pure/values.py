@@ -167,6 +167,12 @@ def text_of_content(content: Any) -> str | None:
     return "\n".join(texts) if texts else None
 
 
+def text_or_parts(content: Any) -> Any:
+    """Return the text of content that consists of texts only, any other content as it is."""
+    is_text = isinstance(content, list) and bool(content) and all(text_at(each, "text") for each in content)
+    return text_of_content(content) if is_text else content
+
+
 def usage_of(
     record: Any,
     *,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
@@ -33,6 +33,7 @@ from timemachine.recording.importing.pure.values import (
     short_text_at,
     text_at,
     text_of_content,
+    text_or_parts,
     usage_of,
     with_cached_input,
 )
@@ -126,7 +127,7 @@ def _line_actions(line: Line, ids: Ids) -> list[ActionDraft]:
     if kind == _MESSAGE:
         return _message_actions(base, message, ids)
     if kind == "custom_message":
-        return [replace(speaker("user", base), tags=("meta",), output=_plain(record.get("content")))]
+        return [replace(speaker("user", base), tags=("meta",), output=text_or_parts(record.get("content")))]
     shown = {
         name: value for name, value in record.items() if name not in {"type", "id", "parentId", "timestamp"}
     }
@@ -139,7 +140,7 @@ def _at(message: JsonObject) -> datetime | None:
 
 def _message_actions(base: ActionDraft, message: JsonObject, ids: Ids) -> list[ActionDraft]:
     role = text_at(message, "role") or "unknown"
-    content = _plain(message.get("content"))
+    content = text_or_parts(message.get("content"))
     if role == "assistant":
         return _answer(base, message, ids)
     if role == "toolResult":
@@ -223,13 +224,3 @@ def _bash(base: ActionDraft, message: JsonObject, ids: Ids) -> list[ActionDraft]
             error_type=("cancelled" if message.get("cancelled") is True else "exit_code") if failed else None,
         ),
     ]
-
-
-def _plain(content: Any) -> Any:
-    """Return the text of a content that consists of texts only, any other content as it is."""
-    is_text = (
-        isinstance(content, list)
-        and bool(content)
-        and all(text_at(each, "type") == "text" for each in content)
-    )
-    return (text_of_content(content) or content) if is_text else content

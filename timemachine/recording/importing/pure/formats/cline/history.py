@@ -24,6 +24,7 @@ from timemachine.recording.importing.pure.values import (
     short_text_at,
     text_at,
     text_of_content,
+    text_or_parts,
     usage_of,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
@@ -225,11 +226,7 @@ def _result(stem: ActionDraft, block: JsonObject) -> ActionDraft:
         stem,
         tool=short_text_at(block, "name", "toolName"),
         call_id=short_text_at(block, "tool_use_id", "toolCallId"),
-        output=text_of_content(content) if _only_texts(content) else content,
+        output=text_or_parts(content),
         error_type="tool_error" if failed else None,
         error_message=(errors[0] if errors else text_of_content(content)) if failed else None,
     )
-
-
-def _only_texts(content: Any) -> bool:
-    return isinstance(content, list) and bool(content) and all(text_at(each, "text") for each in content)

@@ -1,6 +1,6 @@
 """What the lines of a Codex rollout become.
 
-response_item         by the model: a child of its `llm_call`; by others: a `message` or a `tool_result`
+    response_item         by the model: a child of its `llm_call`; by others: a `message` or a `tool_result`
     turn_context          part of the next `llm_call`: the model and its parameters
     event_msg             part of the item it repeats; a `token_count` is the usage of its call, if it tells one
                           (`tokens`); others are `event`s
@@ -37,6 +37,7 @@ from timemachine.recording.importing.pure.values import (
     short_text_at,
     text_at,
     text_of_content,
+    text_or_parts,
     usage_of,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
@@ -266,10 +267,8 @@ def _item(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
 
 def _message(base: ActionDraft, payload: JsonObject) -> ActionDraft:
     role = {"assistant": "agent", "user": "user"}.get(str(payload.get("role")), "system")
-    content = payload.get("content")
-    texts_only = isinstance(content, list) and all(text_at(part, "text") is not None for part in content)
-    text = text_of_content(content) if texts_only or isinstance(content, str) else None
-    meta = role == "user" and _INJECTED.match(text or "") is not None
+    content = text_or_parts(payload.get("content"))
+    meta = role == "user" and isinstance(content, str) and _INJECTED.match(content) is not None
     return replace(
         base,
         kind="message",
@@ -277,7 +276,7 @@ def _message(base: ActionDraft, payload: JsonObject) -> ActionDraft:
         role=role,
         name=None,
         tags=("meta",) * meta,
-        output=content if text is None else text,
+        output=content,
     )
 
 

@@ -28,6 +28,7 @@ from timemachine.recording.importing.pure.values import (
     short_text_at,
     text_at,
     text_of_content,
+    text_or_parts,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
@@ -188,15 +189,9 @@ def _message(base: ActionDraft, event: JsonObject) -> Iterator[ActionDraft]:
     stem = replace(stem, agent=AGENT if role == "agent" else short_text_at(event, "sender"))
     message = record_at(event, "llm_message")
     yield from _thoughts(stem, message)
-    yield replace(stem, output=_plain(message.get("content")))
+    yield replace(stem, output=text_or_parts(message.get("content")))
     if more := text_of_content(event.get("extended_content")):
         yield replace(stem, tags=("meta",), output=more)
-
-
-def _plain(content: Any) -> Any:
-    """Return the text of a content that consists of texts only, any other content as it is."""
-    only_texts = isinstance(content, list) and all(text_at(each, "type") == "text" for each in content)
-    return text_of_content(content) if only_texts else content
 
 
 def _thoughts(stem: ActionDraft, record: JsonObject) -> Iterator[ActionDraft]:
@@ -214,7 +209,9 @@ def _thoughts(stem: ActionDraft, record: JsonObject) -> Iterator[ActionDraft]:
 def _result(base: ActionDraft, event: JsonObject) -> ActionDraft:
     observation = record_at(event, "observation")
     failure = text_at(event, "error", "rejection_reason")
-    content = _plain(observation.get("content")) if "content" in observation else observation or failure
+    content = (
+        text_or_parts(observation.get("content")) if "content" in observation else observation or failure
+    )
     failed = failure is not None or observation.get("is_error") is True
     rejected = text_at(event, "rejection_reason") is not None
     return tool_result(
