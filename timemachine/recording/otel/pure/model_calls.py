@@ -36,7 +36,6 @@ _FRAMEWORKS: Final = frozenset({"strands-agents", "gcp.vertex.agent", "crewai"})
 _AI_SDK_PROVIDERS: Final = {
     "amazon-bedrock": "bedrock",
     "azure": "azure",
-    "azure-openai": "azure",
     "google.generative-ai": "gemini",
     "google.vertex": "vertex",
 }

@@ -147,12 +147,12 @@ def _message(
     several = list_at(message, "tool_messages")
     if several:  # the results of one message's calls
         for place, each in enumerate(several, start=1):
-            result = _results({**each} if isinstance(each, dict) else {}, ids, f"{where}/result-{place}")
+            result = _result(record_at(each), ids, f"{where}/result-{place}")
             yield replace(result, source=message if place == 1 else None)
         return
     role = text_at(message, "role") or ""
     if role == "tool":
-        yield replace(_results(message, ids, where), source=message)
+        yield replace(_result(message, ids, where), source=message)
         return
     raw = record_at(message, "raw_data")
     usage = usage_of(message.get("usage"), read=["prompt_tokens"], written=["completion_tokens"])
@@ -185,7 +185,7 @@ def _message(
         yield replace(each, parent=call.id, source=None)
 
 
-def _results(message: JsonObject, ids: Ids, where: str) -> ActionDraft:
+def _result(message: JsonObject, ids: Ids, where: str) -> ActionDraft:
     failed = message.get("error") is True
     content = message.get("content")
     return ActionDraft(
@@ -243,7 +243,7 @@ def _tick(tick: JsonObject, models: dict[str, str | None], ids: Ids) -> list[Act
         if text_at(chunk, "content") or list_at(chunk, "tool_calls"):
             found += _message(chunk, models, ids, f"{where}/{agent}")
         found += [
-            _results(each, ids, f"{where}/{agent}-result-{place}")
+            _result(each, ids, f"{where}/{agent}-result-{place}")
             for place, each in enumerate(list_at(tick, f"{agent}_tool_results"), start=1)
             if isinstance(each, dict)
         ]

@@ -33,14 +33,6 @@ _NAMED_IN_RESULT: Final = re.compile(r"^agentId: ([A-Za-z0-9_-]{1,100})\b", re.M
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubAgent:
-    """A sub-agent: its name, and the id of the step that it is recorded under, None if that is unknown."""
-
-    name: str
-    under: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SubAgents:
     """The sub-agents of a session. `of_line` has the key of the sub-agent of each line number; a key is an `agentId`,
     or for lines without one the number of the first line. `started_by` has the ids of the calls that started them."""
