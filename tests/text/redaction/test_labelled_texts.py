@@ -172,3 +172,18 @@ def test_long_texts_are_searched_in_linear_time(unit: str) -> None:
         findings_in(unit * (size // len(unit)), every)
         times.append(time.thread_time() - begin)
     assert times[1] < 12 * times[0] + 0.5
+
+
+def test_two_parts_of_secrets_in_one_entry_are_both_withheld() -> None:
+    key = "MIIEpAIBAAKCAQEA7b4f0c2d9e8a"
+    end = "-----END RSA PRIVATE KEY----- curl --password s3cretPass99"
+    found = redact_value(["-x", "-----BEGIN RSA PRIVATE KEY-----", key, end], Rules(detect=("password",)))
+    assert key not in str(found.value)
+    assert found.value[3] == f"{PASSWORD} curl --password {PASSWORD}"
+
+
+def test_parts_of_secrets_that_overlap_are_withheld_once() -> None:
+    key = "MIIEpAIBAAKCAQEA7b4f0c2d9e8a"
+    entries = ["curl", "--password", "-----BEGIN RSA PRIVATE KEY-----", key, "--token", key]
+    found = redact_value(entries, Rules(detect=("password",)))
+    assert key not in str(found.value)

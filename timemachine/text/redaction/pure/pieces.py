@@ -21,8 +21,14 @@ Piece = tuple[int, int, int]
 
 
 def pieces_in(entries: Sequence[str]) -> list[Piece]:
-    """Return what belongs to a secret that is spread over several entries of a list of texts, in order."""
-    return sorted({*_of_command(entries), *_of_keys(entries)})
+    """Return what belongs to a secret that is spread over several entries of a list of texts, in order. No two overlap."""
+    pieces: list[Piece] = []
+    for nth, start, end in sorted({*_of_command(entries), *_of_keys(entries)}):
+        if pieces and pieces[-1][0] == nth and start < pieces[-1][2]:
+            pieces[-1] = (nth, pieces[-1][1], max(end, pieces[-1][2]))
+        else:
+            pieces.append((nth, start, end))
+    return pieces
 
 
 def _of_command(entries: Sequence[str]) -> Iterator[Piece]:

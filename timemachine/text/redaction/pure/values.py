@@ -99,7 +99,7 @@ class _Redactor:
         redacted = list(entries)
         for nth, start, end in reversed(pieces_in(texts)):
             if not has_mark(texts[nth]):
-                redacted[nth] = texts[nth][:start] + mark(NAMES["password"]) + texts[nth][end:]
+                redacted[nth] = redacted[nth][:start] + mark(NAMES["password"]) + redacted[nth][end:]
                 self.tally[NAMES["password"], SPREAD] += 1
         return redacted
 
