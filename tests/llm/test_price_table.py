@@ -103,6 +103,14 @@ def test_a_model_entry_precedes_a_provider_entry_and_the_latest_start_wins(
 
 
 @pytest.mark.usefixtures("table")
+def test_what_is_cached_for_an_hour_has_no_price_of_one_s_own() -> None:
+    found = price(named("house:qwen3"), tokens(cache_write_tokens=10, cache_write_1h_tokens=4), NOW)
+    assert found.cost_usd is None
+    assert found.prices is not None
+    assert (found.prices["reason"], found.prices["about"]) == ("condition_not_listed", "cache_write_1h_tokens")
+
+
+@pytest.mark.usefixtures("table")
 def test_a_day_begins_and_ends_in_utc() -> None:
     late = datetime(2026, 11, 19, 23, tzinfo=timezone(-timedelta(hours=5)))
     assert price(named("openai:gpt-4o-mini"), tokens(), late).cost_usd == Decimal("0.2")

@@ -165,6 +165,8 @@ def unit_prices(model: ModelName, at: datetime) -> JsonObject | None:
 def _overridden(entry: PriceEntry, usage: TokenUsage | None, at: datetime, conditions: Conditions) -> Priced:
     if conditions.words:  # the file has prices of tokens, without conditions
         return unknown("condition_not_listed", conditions.names)
+    if usage is not None and usage.cache_write_1h_tokens:  # nor a price of what is cached for an hour
+        return unknown("condition_not_listed", "cache_write_1h_tokens")
     cost = None if usage is None else charge(entry.per_million_tokens, usage)
     if usage is None or cost is None:
         is_counted = usage is not None and None not in {usage.input_tokens, usage.output_tokens}
