@@ -107,7 +107,10 @@ def test_what_is_cached_for_an_hour_has_no_price_of_one_s_own() -> None:
     found = price(named("house:qwen3"), tokens(cache_write_tokens=10, cache_write_1h_tokens=4), NOW)
     assert found.cost_usd is None
     assert found.prices is not None
-    assert (found.prices["reason"], found.prices["about"]) == ("condition_not_listed", "cache_write_1h_tokens")
+    assert (found.prices["reason"], found.prices["about"]) == (
+        "condition_not_listed",
+        "cache_write_1h_tokens",
+    )
 
 
 @pytest.mark.usefixtures("table")
