@@ -86,3 +86,26 @@ def test_a_call_with_nothing_before_it_says_that_its_request_was_not_recorded(ap
 def test_a_form_that_no_api_has_is_refused(api: Program) -> None:
     session = recorded(api, CALL | {"input": ASKED})
     assert api.get(f"/sessions/{session}/actions/1/request", form="gemini").status_code == 422
+
+
+def test_what_the_earlier_session_copied_from_this_one_is_not_repeated(api: Program) -> None:
+    copies = [
+        {
+            "kind": "message",
+            "role": "user",
+            "output": "How many?",
+            "copied_from": {"session": "later", "step": 1},
+        },
+        CALL | {"copied_from": {"session": "later", "step": 2}},
+    ]
+    earlier = recorded(api, *copies)
+    later = recorded(
+        api,
+        {"kind": "message", "role": "user", "output": "How many?"},
+        CALL,
+        key="later",
+        parent={"session": earlier, "sequence": 2},
+    )
+    found = request_of(api, later, 2)
+    assert [each["content"] for each in found["body"]["messages"]] == ["How many?"]
+    assert found["inherited_steps"] == 0

@@ -33,6 +33,7 @@ _COLUMNS: Final = (
     "parent_sequence",
     "parent_id_given",
     "tags",
+    "copied_from",
     "error_type",
     "error_message",
     *(f"{side}__{column}" for side in _PAYLOADS for column in ("media_type", "data", "sha256")),
@@ -105,8 +106,9 @@ def _rebuilt(session: Session, calls: Mapping[int, Action]) -> Iterator[tuple[in
     steps: list[RecordedStep] = []
     altered: list[int] = []
     deleted: list[int] = []
+    keys = {part.session.key for part in parts}
     for part in parts:
-        rows = _rows(part)
+        rows = [row for row in _rows(part) if not _is_of(row, keys - {part.session.key})]
         places = {row["client_id"]: row["sequence"] for row in rows if row["client_id"] is not None}
         steps += [_step(row, places, part.shift) for row in rows]
         altered += [row["sequence"] - part.shift for row in rows if not _is_intact(row)]
@@ -137,6 +139,12 @@ def _parts(session: Session, through: int) -> list[_Part]:
 def _rows(part: _Part) -> Sequence[Mapping[str, Any]]:
     steps = part.session.actions.filter(sequence__lte=part.through).annotate(is_deleted=IS_DELETED)
     return list(steps.order_by("sequence").values(*_COLUMNS, "is_deleted"))
+
+
+def _is_of(row: Mapping[str, Any], keys: Collection[str]) -> bool:
+    """Return whether a step is a copy of one in these sessions, which are read themselves."""
+    copied_from = row["copied_from"]
+    return copied_from is not None and copied_from.get("session") in keys
 
 
 def _is_intact(row: Mapping[str, Any]) -> bool:
