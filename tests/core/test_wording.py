@@ -4,6 +4,7 @@ import pytest
 
 from timemachine.core.pure.numbers import (
     counted,
+    exact_money,
     money,
     money_or_unknown,
     progress,
@@ -26,6 +27,11 @@ from timemachine.core.pure.numbers import (
         ("1234.5", "$1,234.50"),
         ("0.05", "$0.05"),
         ("-4.1", "-$4.10"),
+        ("0.225", "$0.23"),
+        ("0.275", "$0.28"),
+        ("0.00125", "$0.00125"),
+        ("0.010245", "$0.0102"),
+        ("0.0012345", "$0.00123"),
         ("-0.0035", "-$0.0035"),
     ],
 )
@@ -63,3 +69,14 @@ def test_the_frequency_of_a_verdict_reads_naturally() -> None:
 def test_unfinished_items_are_listed_after_the_finished_ones() -> None:
     assert progress(58, "72 answered", {"failed": 0, "not asked": 14}) == "58 of 72 answered, 14 not asked"
     assert progress(1_000, "1,000 steps", {}) == "1,000 of 1,000 steps"
+
+
+@pytest.mark.parametrize(
+    ("dollars", "written"), [(0.125, "$0.125"), (10, "$10.00"), (0.0000003, "$0.0000003"), (0.3, "$0.30")]
+)
+def test_unit_prices_are_not_rounded(dollars: float, written: str) -> None:
+    assert exact_money(dollars) == written
+
+
+def test_any_amount_has_its_words() -> None:
+    assert money(Decimal("1e40")).startswith("$10,000,")

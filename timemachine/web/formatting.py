@@ -10,7 +10,7 @@ from decimal import Decimal
 from math import floor
 from typing import Final
 
-from timemachine.core.pure.numbers import NOT_RECORDED, counted, money
+from timemachine.core.pure.numbers import NOT_RECORDED, counted, exact_money
 
 ABSENT: Final = NOT_RECORDED
 
@@ -40,9 +40,9 @@ def duration(milliseconds: float | None) -> str:
 
 
 def price(value: object) -> str:
-    """Return a unit price as recorded, with a dollar sign if it is a number."""
+    """Return a unit price as recorded, not rounded, with a dollar sign if it is a number."""
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        return money(value)
+        return exact_money(value)
     return str(value)
 
 

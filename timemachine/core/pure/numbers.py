@@ -1,12 +1,13 @@
 """Numbers: parsed, added up if some are unknown, and formatted in English with their nouns and units."""
 
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
 UNKNOWN: Final = "unknown"
 NOT_RECORDED: Final = "not recorded"
 _SMALLEST_IN_CENTS = Decimal("0.1")
+_ANY_SIZE = Context(prec=400)
 LONGEST: Final = 18
 
 
@@ -38,16 +39,28 @@ def times(number: int, name: str) -> str:
 
 
 def money(dollars: Decimal | float) -> str:
-    """Format US dollars: `$4.10`; `$0.021` (three significant digits below ten cents); `$0`; `-$4.10`."""
+    """Format US dollars: `$4.10`; `$0.021` (three significant digits below ten cents); `$0`; `-$4.10`. Halves are rounded
+    away from zero."""
     amount = Decimal(str(dollars))
     if amount == 0:
         return "$0"
     if amount < 0:
         return f"-{money(-amount)}"
     if amount >= _SMALLEST_IN_CENTS:
-        return f"${amount:,.2f}"
-    whole, _, cents = f"{amount:.{2 - amount.adjusted()}f}".partition(".")
+        return f"${_rounded(amount, 2):,.2f}"
+    digits = 2 - amount.adjusted()
+    whole, _, cents = f"{_rounded(amount, digits):.{digits}f}".partition(".")
     return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
+
+
+def exact_money(dollars: Decimal | float) -> str:
+    """Format US dollars with all digits, at least two behind the point: `$0.125`, `$10.00`."""
+    whole, _, cents = f"{Decimal(str(dollars)):f}".partition(".")
+    return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
+
+
+def _rounded(amount: Decimal, digits: int) -> Decimal:
+    return amount.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _ANY_SIZE)
 
 
 def money_or_unknown(amount: Decimal | float | None) -> str:

@@ -87,6 +87,17 @@ def test_only_calls_have_a_model_and_calls_without_one_share_a_row() -> None:
     assert [(row.value, row.sums.steps) for row in rows] == [(None, 1), ("acme:m", 3)]
 
 
+@given(st.lists(cells, max_size=12))
+def test_what_was_spent_by_model_adds_up_to_the_total(found: list[Cell]) -> None:
+    total, rows = summed(each.sums for each in found), summed(row.sums for row in by_model(found))
+    assert (rows.cost_usd, rows.input_tokens, rows.output_tokens) == (
+        total.cost_usd,
+        total.input_tokens,
+        total.output_tokens,
+    )
+    assert rows.unknown_cost_calls == total.unknown_cost_calls
+
+
 def test_tool_errors_are_counted_on_calls_or_on_their_results() -> None:
     (row,) = by_tool(
         [

@@ -33,6 +33,12 @@ class Sums(Counts):
     tool_calls: int = 0
 
     @property
+    def is_spent(self) -> bool:
+        """Whether these steps have tokens or a cost, known or not."""
+        stated = (self.input_tokens, self.output_tokens, self.cost_usd)
+        return any(each is not None for each in stated) or self.unknown_cost_calls > 0
+
+    @property
     def took_ms(self) -> float | None:
         """The total time of the steps; None if none was recorded."""
         return self.duration_ms if self.timed else None
@@ -88,8 +94,12 @@ def by_agent(cells: Iterable[Cell]) -> list[Row]:
 
 
 def by_model(cells: Iterable[Cell]) -> list[Row]:
-    """Return a row for each model that was called, the most expensive first. Calls without a model name are a row of None."""
-    return dearest_first(_grouped((cell for cell in cells if cell.is_call), lambda cell: cell.model))
+    """Return a row for each model that was called, the most expensive first. The row of None has the calls without a
+    model's name, and the tokens and costs that were recorded for no call, such as an agent's own sums: the rows add up
+    to the total.
+    """
+    spent = (cell for cell in cells if cell.is_call or cell.sums.is_spent)
+    return dearest_first(_grouped(spent, lambda cell: cell.model))
 
 
 def by_days(cells: Iterable[Cell], since: date, per: int = 1) -> list[Row]:
