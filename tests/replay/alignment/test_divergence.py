@@ -108,7 +108,7 @@ def test_a_call_that_comes_later_says_where(project: Project) -> None:
 @pytest.mark.parametrize(
     ("left", "right", "why"),
     [
-        ("It has 3.", "It has 4.", "the answers: numbers differ"),
+        ("It has 3.", "It has 4.", "other answers (numbers differ)"),
         ("It has 3.", "**It has 3.**", None),
         (
             {"content": [{"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}]},
@@ -118,10 +118,10 @@ def test_a_call_that_comes_later_says_where(project: Project) -> None:
         (
             {"content": [{"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}]},
             {"content": [{"type": "text", "text": "It says x."}]},
-            "the answers: answers instead",
+            "the left calls a tool, the right answers",
         ),
         ({"vector": [1, 2]}, {"vector": [1, 2]}, None),
-        ({"vector": [1, 2]}, {"vector": [1, 3]}, "the answers: values differ"),
+        ({"vector": [1, 2]}, {"vector": [1, 3]}, "other answers (values differ)"),
         ("It has 3.", None, None),
         (None, None, None),
     ],
@@ -149,7 +149,7 @@ def test_the_agents_messages_count_where_no_model_calls_were_recorded(project: P
     assert brief(parted(project, [user("Go."), said("It has 3.")], [user("Go."), said("It has 4.")])) == (
         2,
         2,
-        "the answers: numbers differ",
+        "other answers (numbers differ)",
     )
 
 

@@ -26,6 +26,14 @@ from timemachine.text.pure.difference.steps import StepFacts
 _CALLS: Final = frozenset({"tool_call", "find", "put", "memory_op"})
 _ANSWERS: Final = frozenset({"ask", "llm_call"})
 _NO_DIVERGENCE: Final = frozenset({"identical", "same_action", "formatting", "reworded"})
+_IN_WORDS: Final = {
+    "answers_instead": "the left calls a tool, the right answers",
+    "calls_instead": "the left answers, the right calls a tool",
+    "newly_answered": "only the left refuses",
+    "other_arguments": "the same tools with other arguments",
+    "other_tool": "calls of other tools",
+    "refused": "only the right refuses",
+}
 _READ_AT_ONCE: Final = 50
 _MOST_PATHS: Final = 3
 
@@ -193,6 +201,8 @@ def _of_answers(left: _Step, right: _Step) -> str | None:
         return None
     before, after = read_answer(left.value), read_answer(right.value)
     if before is None or after is None:
-        return "the answers: values differ" if equal_arguments(left.value, right.value) else None
+        return "other answers (values differ)" if equal_arguments(left.value, right.value) else None
     verdict = action_verdict(before, after, stated=(left.refused, right.refused)).name
-    return None if verdict in _NO_DIVERGENCE else f"the answers: {verdict.replace('_', ' ')}"
+    if verdict in _NO_DIVERGENCE:
+        return None
+    return _IN_WORDS.get(verdict) or f"other answers ({verdict.replace('_', ' ')})"
