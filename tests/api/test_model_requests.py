@@ -89,7 +89,7 @@ def test_a_form_that_no_api_has_is_refused(api: Program) -> None:
 
 
 def test_what_the_earlier_session_copied_from_this_one_is_not_repeated(api: Program) -> None:
-    copies = [
+    copies: list[dict[str, Any]] = [
         {
             "kind": "message",
             "role": "user",

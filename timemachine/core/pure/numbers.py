@@ -54,7 +54,7 @@ def money(dollars: Decimal | float) -> str:
 
 
 def exact_money(dollars: Decimal | float) -> str:
-    """Format US dollars with all digits, at least two behind the point: `$0.125`, `$10.00`."""
+    """Format US dollars with all digits, at least two after the point: `$0.125`, `$10.00`."""
     whole, _, cents = f"{Decimal(str(dollars)):f}".partition(".")
     return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
 
