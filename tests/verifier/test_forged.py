@@ -65,7 +65,7 @@ def _only_the_statement(forger: Forger, files: Files, made: Made) -> None:
 
 
 FAULTS: Final[dict[str, Forge]] = {
-    "a number that is none": stated('"complete": true', '"complete": true, "n": NaN'),
+    "a value that is not a number": stated('"complete": true', '"complete": true, "n": NaN'),
     "an infinite number": stated('"complete": true', '"complete": true, "n": -Infinity'),
     "a number with more digits than a computer reads": stated(
         '"complete": true', '"complete": true, "n": ' + "9" * 5_000
