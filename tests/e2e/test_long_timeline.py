@@ -360,9 +360,9 @@ def test_a_prefetch_that_returned_another_step_is_repeated(desktop: Page, sessio
     desktop.goto(f"{session}?step=2100")
     desktop.route("**/*step=2101*", answer)
     desktop.reload()
-    wait_for(desktop, lambda: len(urls) == 1)
+    wait_for(desktop, lambda: bool(urls))
     desktop.keyboard.press("j")
-    wait_for(desktop, lambda: len(urls) == 3)
+    wait_for(desktop, lambda: len(urls) >= 3)
 
 
 def test_a_held_key_advances_step_by_step(desktop: Page, session: str) -> None:
