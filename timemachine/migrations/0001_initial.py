@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import migrations, models
-from django.db.models.functions import Length, Lower, Now
+from django.db.models.functions import Coalesce, Length, Lower, Now
 from django.db.models.lookups import LessThanOrEqual
 from pgmq.install import get_embedded_install_sql
 from pgvector.django import HalfVectorField, SparseVectorField, VectorExtension
@@ -558,11 +558,18 @@ class Migration(migrations.Migration):
                 ("parent_key", models.CharField(max_length=200, null=True)),
                 ("parent_erased", models.UUIDField(null=True)),
                 ("is_undated", models.BooleanField(db_default=False, default=False)),
+                ("first_step_at", models.DateTimeField(null=True)),
+                ("last_step_ended_at", models.DateTimeField(null=True)),
             ],
             options={
                 "db_table": "tm_session",
                 "indexes": [
-                    models.Index(fields=["project", "-started_at", "-id"], name="session_newest_first"),
+                    models.Index(
+                        models.F("project"),
+                        Coalesce("first_step_at", "started_at").desc(),
+                        models.F("id").desc(),
+                        name="session_newest_first",
+                    ),
                     models.Index(
                         condition=models.Q(("parent_key__isnull", False)), fields=["project", "parent_key"], name="session_awaits_parent"
                     ),
@@ -658,6 +665,14 @@ class Migration(migrations.Migration):
                         ),
                         fields=["session", "sequence"],
                         name="action_unsaid",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("cost_usd", None),
+                            models.Q(("model__isnull", False), ("input_tokens__gt", 0), ("output_tokens__gt", 0), _connector="OR"),
+                        ),
+                        fields=["session", "sequence"],
+                        name="action_unpriced",
                     ),
                 ],
                 "constraints": [
@@ -1087,7 +1102,7 @@ class Migration(migrations.Migration):
                 ("unknown_saved_calls", models.BigIntegerField()),
                 ("pk", models.CompositePrimaryKey("session_id", "key", blank=True, editable=False, primary_key=True, serialize=False)),
                 ("key", models.UUIDField()),
-                ("day", models.DateField()),
+                ("day", models.DateField(null=True)),
                 ("kind", models.CharField(max_length=12)),
                 ("agent", FaithfulTextField(null=True)),
                 ("model", FaithfulTextField(null=True)),
@@ -2027,7 +2042,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("sequence", models.BigIntegerField()),
-                ("at", models.DateTimeField()),
+                ("at", models.DateTimeField(null=True)),
                 ("vector", VectorField(null=True)),
                 ("kind", models.CharField(max_length=12)),
                 ("significance", models.CharField(max_length=12, null=True)),
@@ -2849,6 +2864,7 @@ class Migration(migrations.Migration):
         ),
         run_sql("append_only"),
         run_sql("recording"),
+        run_sql("lookups"),
         run_sql("annotations"),
         run_sql("usage"),
         run_sql("importing"),
