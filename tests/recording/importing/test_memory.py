@@ -40,6 +40,13 @@ def test_more_values_than_fit_in_memory_are_refused_in_a_document_and_in_an_arch
         FORMATS["inspect"].read(packed.getvalue())
 
 
+@pytest.mark.parametrize("name", ["langsmith", "autogen"])
+def test_a_document_with_too_many_values_is_not_taken_for_lines(name: str) -> None:
+    messages = [{"source": "helper", "type": "TextMessage", "content": "Hi."}] * 9
+    with pytest.raises(TooLarge, match=r"The file has \d+ JSON values; the maximum is 20\. Split it\."):
+        FORMATS[name].read(json.dumps({"messages": messages}).encode())
+
+
 def test_the_values_of_a_file_count_once_however_often_it_is_read() -> None:
     messages = [{"source": "helper", "type": "TextMessage", "content": "Hi."}] * 3
     (session,) = FORMATS["autogen"].read(json.dumps(messages).encode()).sessions

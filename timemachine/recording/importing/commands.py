@@ -1,6 +1,7 @@
 """Import the file of another tool: all of its sessions or none, with a report that accounts for every line."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
@@ -50,9 +51,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedSession(ImportCounts):
-    """A session of the file, with its counts."""
+    """A session of the file, with its counts. `copies` has the number of its copied steps by the key of the session in which
+    they happened, None if that is unknown.
+    """
 
     session: Session
+    copies: Counter[str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +95,7 @@ def import_file(
         report.notes.append(
             f"A name, agent, user or tag of {counted(cut, 'session')} was cut to {LONGEST_WORD:,} characters."
         )
+    report.notes += _notes_on_copies(sessions)
     report.notes += [
         f"The session {draft.key!r} was imported before from a file without times: its start time stays unknown, because its record is sealed. "
         "To get the times, delete the session and import the file again."
@@ -98,6 +103,26 @@ def import_file(
         if here.session.is_undated and draft.started_at is not None
     ]
     return ImportDone(sessions=sessions, report=report)
+
+
+def _notes_on_copies(sessions: Sequence[ImportedSession]) -> Iterator[str]:
+    """Yield how many steps repeat another file of their session, and how many happened in other sessions."""
+    origins: Counter[str | None] = Counter()
+    repeated = 0
+    for each in sessions:
+        repeated += each.copies[each.session.key]
+        origins.update({key: number for key, number in each.copies.items() if key != each.session.key})
+    if repeated:
+        yield f"{counted(repeated, 'step')} copied from another file of the same session: shown as copied, and in no total."
+    if origins:
+        yield f"{counted(origins.total(), 'step')} copied from {_origin_words(origins)}: shown as copied, and in no total."
+
+
+def _origin_words(origins: Collection[str | None]) -> str:
+    if len(origins) > 1:
+        return f"{len(origins):,} other sessions"
+    (only,) = origins
+    return "an earlier session" if only is None else f"the session {only}"
 
 
 def _within_limits(session: SessionDraft) -> SessionDraft:
@@ -160,6 +185,7 @@ def _import_session(
         already_there=len(draft.actions) - added,
         deleted_before=deleted,
         deleted_turns=0 if is_new else ended.erased_turns.count(),
+        copies=Counter(each.copied_from["session"] for each in draft.actions if each.copied_from is not None),
     )
 
 

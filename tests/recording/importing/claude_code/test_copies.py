@@ -185,3 +185,15 @@ def test_equal_ids_of_different_steps_are_no_copies(project: Project) -> None:
 
     assert calls() == ["a0", "a0", "a3"]
     assert {parent for parent, _ in parents().values()} == {None}
+
+
+def test_the_report_says_how_many_steps_are_copies(project: Project) -> None:
+    def notes(*records: dict[str, Any]) -> list[str]:
+        return import_file(project, lines(*records), by="test").report.notes
+
+    assert notes(*FIRST) == []
+    assert notes(*RESUMED) == ["5 steps copied from the session first: shown as copied, and in no total."]
+    assert notes(*RESUMED) == ["5 steps copied from the session first: shown as copied, and in no total."]
+    assert notes(*of("mixed", forked(FENCE, "first"), forked(GATE, "resumed"), ROOF)) == [
+        "10 steps copied from 2 other sessions: shown as copied, and in no total."
+    ]

@@ -191,9 +191,11 @@ class Reader:
             raise self.refusal(_problem(why)) from why
 
     def document_or_none(self) -> Any:
-        """Return the file as one JSON document, or None if it is not one, such as JSON lines."""
+        """Return the file as one JSON document, or None if it is not one, such as JSON lines. Raises `TooLarge`."""
         try:
             return self.document()
+        except TooLarge:
+            raise
         except InvalidInput:
             return None
 
@@ -305,6 +307,8 @@ class Reader:
         """Return the records of the file with their places, and a `LineSkipped` for each line that cannot be read."""
         try:
             value = self.document()
+        except TooLarge:
+            raise
         except InvalidInput:
             lines = list(lines_of(self.data))
             if any(isinstance(each, Line) for each in lines[:2]):

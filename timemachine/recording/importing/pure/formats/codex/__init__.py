@@ -53,10 +53,6 @@ def read(reader: Reader) -> ParsedFile:
         reader.notes.append(
             f"{counted(len(repeats), 'event_msg line')} repeated a response_item. Each is stored in the source of that item."
         )
-    if parts[1]:
-        reader.notes.append(
-            f"{counted(len(parts[1]), 'line')} copied from the session {parent}: shown as copied, and in no total."
-        )
     rollout = Rollout(
         repeats=repeats,
         usages=usages_of(lines, parts[2] if parent else []),
