@@ -301,9 +301,8 @@ def test_an_unknown_format_is_refused_with_the_known_ones(tm: Here) -> None:
 def test_an_unreadable_file_does_not_stop_the_others(tm: Here) -> None:
     source = tm.file("run.jsonl", transcript("hi"))
     says = "not-here.jsonl: Cannot read it (No such file or directory)."
-    ran = tm.run("session", "import", source, "not-here.jsonl", str(Path(source).parent))
+    ran = tm.run("session", "import", source, "not-here.jsonl")
     assert (ran.code, "1 message" in ran.out, says in ran.err) == (1, True, True)
-    assert "Cannot read it (Is a directory)." in ran.err
     assert Session.objects.count() == 1
     output = tm.run("session", "import", "not-here.jsonl", source, "--json")
     imported, refused = json.loads(output.out)["imports"]
@@ -311,6 +310,44 @@ def test_an_unreadable_file_does_not_stop_the_others(tm: Here) -> None:
     assert says in tm.refused("session", "import", "not-here.jsonl")
     assert "Cannot read it (not a file name)." in tm.refused("session", "import", "a\0b")
     assert tm.run("session", "import").code == 2
+
+
+def test_a_folder_is_imported_with_one_line_for_each_file(tm: Here) -> None:
+    (tm.folder / "logs" / "of june").mkdir(parents=True)
+    (tm.folder / "logs" / ".git").mkdir()
+    tm.file("logs/.git/hidden.jsonl", transcript("hi", session="hidden"))
+    first = tm.file("logs/a.jsonl", transcript("hi", "you", session="a") + "not json\n")
+    second = tm.file("logs/of june/b.jsonl", transcript("hi", session="b"))
+    notes, nothing = tm.file("logs/notes.txt", "Just some notes.\n"), tm.file("logs/none.jsonl", "")
+    folder = str(tm.folder / "logs")
+
+    ran = tm.run("session", "import", folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[:2] == [
+        f"{first}: session a, 2 actions, 2 new, 1 line skipped",
+        f"{second}: session b, 1 action, 1 new",
+    ]
+    assert {line.partition(": skipped: ")[0] for line in ran.out.splitlines()[2:]} == {notes, nothing}
+    imports = tm.json("session", "import", folder)["imports"]
+    assert [each["error"]["code"] for each in imports[2:]] == ["empty_file", "unknown_format"]
+    assert {each.key for each in Session.objects.all()} == {"a", "b"}
+
+
+def test_a_folder_in_which_nothing_can_be_imported_is_refused(tm: Here) -> None:
+    (tm.folder / "logs").mkdir()
+    tm.file("logs/notes.txt", "Just some notes.\n")
+    folder = str(tm.folder / "logs")
+    assert tm.refused("session", "import", folder) == f"{folder}: 1 file, and none can be imported.\n"
+
+
+def test_a_problem_with_a_recording_in_a_folder_is_reported(tm: Here) -> None:
+    (tm.folder / "logs").mkdir()
+    tm.json("session", "start", "notes", "--name", "n", "--key", "taken")
+    own = tm.file("logs/a.jsonl", transcript("hi", session="taken"))
+    tm.file("logs/b.jsonl", transcript("hi", session="b"))
+    ran = tm.run("session", "import", str(tm.folder / "logs"))
+    assert (ran.code, "session b, 1 action" in ran.out) == (1, True)
+    assert ran.err.startswith(f"{own}: A session with the key 'taken' was recorded here")
 
 
 def test_a_refused_file_does_not_stop_the_others(tm: Here) -> None:

@@ -33,21 +33,27 @@ AT_ONCE_BYTES: Final = 1024 * 1024
 """A larger file is imported in the background, with progress in the terminal."""
 
 
+NOT_SESSIONS: Final = {"unknown_format", "empty_file"}
+"""Codes of files that are skipped if they were found in a folder."""
+
+
 @click.command("import", cls=OneEach)
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("--format", "format_name", metavar="F", help="The format (default: detected from the content).")
 @options.as_json
 def import_(*, files: tuple[str, ...], format_name: str | None) -> None:
-    """Import recordings of other tools.
+    """Import recordings of other tools: files, or all files in a folder.
 
     Importing the same file again adds nothing; a longer version adds what is new. A file that is refused does not stop the others.
+    What is no recording in a folder is skipped, and so are hidden files.
     """
     done: list[tuple[str, types.ImportOut]] = []
     refused: dict[str, ClientError] = {}
+    named, found = _in_folders(files)
     client = connected()
     with Progress() as progress:
-        for number, file in enumerate(files, start=1):
-            progress.update(f"importing {shown_name(file)} ({number} of {len(files)})")
+        for number, file in enumerate(named, start=1):
+            progress.update(f"importing {shown_name(file)} ({number} of {len(named)})")
             try:
                 done.append((file, _imported(client, file, format_name, progress)))
             except (NoServer, Unreachable) as why:
@@ -58,10 +64,15 @@ def import_(*, files: tuple[str, ...], format_name: str | None) -> None:
                 refused[file] = ClientError(f"Cannot read it ({why.why}).", code="unreadable")
             except ClientError as why:
                 refused[file] = why
+    skipped = {file: why for file, why in refused.items() if file in found and why.code in NOT_SESSIONS}
     if done:
-        show(import_document(done, refused, several=len(files) > 1), import_lines(done))
-    if refused:
-        raise Failure(" ".join(f"{shown_name(file)}: {why.message}" for file, why in refused.items()))
+        lines = brief_lines(done, skipped) if found else import_lines(done)
+        show(import_document(done, refused, several=len(files) > 1 or bool(found)), lines)
+    problems = [f"{shown_name(file)}: {why.message}" for file, why in refused.items() if file not in skipped]
+    if not done and not problems:
+        raise Failure(f"{' and '.join(files)}: {counted(len(skipped), 'file')}, and none can be imported.")
+    if problems:
+        raise Failure(" ".join(problems))
 
 
 @click.command(cls=OneEach)
@@ -141,6 +152,28 @@ def transcript(*, target: str, form: str, **filters: Any) -> None:
         write(client.sessions.transcript_text(target, **filters))
 
 
+def _in_folders(given: Sequence[str]) -> tuple[list[str], set[str]]:
+    """The files to import, in order, with those of folders in place of these; and which of them were found in a folder.
+
+    Hidden files and folders inside a given one are left out.
+    """
+    files: list[str] = []
+    found: set[str] = set()
+    for name in given:
+        folder = Path(name)
+        if not folder.is_dir():
+            files.append(name)
+            continue
+        inside = [
+            str(each)
+            for each in sorted(folder.rglob("*"))
+            if each.is_file() and not any(part.startswith(".") for part in each.relative_to(folder).parts)
+        ]
+        files += inside
+        found.update(inside)
+    return files, found
+
+
 def _imported(client: Client, file: str, format_name: str | None, progress: Progress) -> types.ImportOut:
     with opened(file) as data:
         size = data.seek(0, SEEK_END)
@@ -174,6 +207,19 @@ def import_document(
         {"file": file, "error": {"code": why.code, "message": why.message}} for file, why in refused.items()
     ]
     return {"imports": [*(each for _, each in done), *errors]}
+
+
+def brief_lines(
+    done: Sequence[tuple[str, types.ImportOut]], skipped: Mapping[str, ClientError]
+) -> Iterator[str]:
+    """One line for each file: what was imported from it, or why it was skipped."""
+    for file, document in done:
+        sessions, report = document["sessions"], document["report"]
+        new = sum(each["actions"] - each["already_there"] for each in sessions)
+        which = f"session {sessions[0]['key']}" if len(sessions) == 1 else counted(len(sessions), "session")
+        lost = f", {counted(len(report['skipped']), 'line')} skipped" if report["skipped"] else ""
+        yield f"{file}: {which}, {counted(sum(each['actions'] for each in sessions), 'action')}, {new:,} new{lost}"
+    yield from (f"{file}: skipped: {one_line(why.message)}" for file, why in skipped.items())
 
 
 def import_lines(done: Sequence[tuple[str, types.ImportOut]]) -> Iterator[str]:
