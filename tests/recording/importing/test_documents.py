@@ -26,22 +26,26 @@ def kinds(found: SessionDraft) -> list[tuple[str, str | None, str | None]]:
     return [(each.kind, each.role, each.tool) for each in found.actions]
 
 
-def test_a_step_of_swe_agent_is_a_thought_a_call_and_a_result() -> None:
+def test_a_step_of_swe_agent_is_a_model_call_with_its_command_and_a_result() -> None:
     result = read("swe_agent", SWE_AGENT)
     (found,) = result.sessions
     assert kinds(found) == [
         ("message", "system", None),
         ("message", "user", None),
         ("message", "user", None),
+        ("llm_call", "agent", None),
         ("message", "agent", None),
         ("tool_call", "agent", "bash"),
         ("tool_result", "tool", "bash"),
+        ("llm_call", "agent", None),
         ("message", "agent", None),
         ("tool_call", "agent", "submit"),
         ("tool_result", "tool", "submit"),
         ("event", "system", None),
     ]
-    thought, call, returned = found.actions[3:6]
+    turn, thought, call, returned = found.actions[3:7]
+    assert (turn.model, turn.usage, turn.cost_usd) == (None, None, None)
+    assert (thought.parent, call.parent) == (turn.id, turn.id)
     assert (thought.output, call.input, call.call_id) == ("Look.", "ls -F\n", "k1")
     assert (returned.parent, returned.duration_ms, returned.output) == (call.id, 250, "a.py")
     assert found.actions[1].tags == ("meta", "demo")
@@ -51,6 +55,17 @@ def test_a_step_of_swe_agent_is_a_thought_a_call_and_a_result() -> None:
     assert result.report.notes == [
         "2 messages of the history repeated a step. Each is stored in the source of that step.",
     ]
+
+
+def test_a_step_of_swe_agent_has_the_messages_that_it_records() -> None:
+    run: Any = copy.deepcopy(SWE_AGENT)
+    run["trajectory"][0]["query"] = CHAT[:2]
+    turn, _, call, returned = session("swe_agent", run).actions[3:7]
+    assert (turn.input, call.tags) == ({"messages": CHAT[:2]}, ())
+    assert returned.input == {"sent_to_model": "a.py\n(Open file: n/a)"}
+    del run["history"][3]["tool_calls"]
+    turn, _, call, _ = session("swe_agent", run).actions[3:7]
+    assert (turn.output, call.tags) == ({"content": "Look.\n```\nls -F\n```"}, ("in_text",))
 
 
 def test_a_failed_swe_agent_run_has_an_error_and_is_named_after_its_instance() -> None:
@@ -90,12 +105,14 @@ def test_each_run_of_tau_bench_is_a_session() -> None:
     assert kinds(found[0]) == [
         ("message", "system", None),
         ("message", "user", None),
+        ("llm_call", "agent", None),
         ("tool_call", "agent", "find_user"),
         ("tool_result", "tool", "find_user"),
+        ("llm_call", "agent", None),
         ("message", "agent", None),
         ("event", "system", None),
     ]
-    assert found[0].actions[3].parent == found[0].actions[2].id
+    assert [each.parent for each in found[0].actions[3:5]] == [each.id for each in found[0].actions[2:4]]
     assert found[0].metadata == {
         "task_id": 3, "trial": 0, "reward": 1.0, "user_id": "u7", "user_cost": 0.01, "expected_actions": 1,
     }  # fmt: skip
@@ -148,7 +165,7 @@ def test_each_line_of_a_chat_file_is_a_session() -> None:
         lines({"messages": CHAT}, {"messages": CHAT[:2], "model": "m"}, {"no": 1})
     )
     one, two = result.sessions
-    assert (one.name, len(one.actions), two.metadata) == ("Who is 7?", 5, {"model": "m"})
+    assert (one.name, len(one.actions), two.metadata) == ("Who is 7?", 7, {"model": "m"})
     assert two.actions[0].output == {"model": "m"}
     assert [each.reason for each in result.report.skipped] == ["It has no `messages`."]
     with pytest.raises(InvalidInput, match="no line of it has `messages`"):
@@ -168,7 +185,15 @@ def test_each_part_of_an_assistant_message_is_imported() -> None:
     ]
     result = read("openai_chat", {"messages": chat})
     (found,) = result.sessions
-    assert [(each.kind, each.name, each.tool, each.output) for each in found.actions] == [
+    calls = [each for each in found.actions if each.kind == "llm_call"]
+    assert [each.output for each in calls] == [
+        {"content": "Hi", "refusal": "No", "reasoning_content": "Hm"},
+        {"function_call": {"name": "f", "arguments": "{}"}},
+        None,
+        {"tool_calls": ["odd"]},
+    ]
+    parts = [each for each in found.actions if each.kind != "llm_call"]
+    assert [(each.kind, each.name, each.tool, each.output) for each in parts] == [
         ("message", "thinking", None, "Hm"),
         ("message", "refusal", None, "No"),
         ("message", None, None, "Hi"),
@@ -179,8 +204,8 @@ def test_each_part_of_an_assistant_message_is_imported() -> None:
         ("event", "oracle", None, "?"),
         ("tool_call", None, None, None),
     ]
-    assert [each.agent for each in found.actions[:4]] == ["bot", "bot", "bot", None]
-    assert (found.actions[6].error_type, found.actions[6].error_message) == ("tool_error", "It failed.")
+    assert [each.agent for each in parts[:4]] == ["bot", "bot", "bot", None]
+    assert (parts[6].error_type, parts[6].error_message) == ("tool_error", "It failed.")
     assert len(result.report.skipped) == 1
 
 

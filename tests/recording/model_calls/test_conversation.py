@@ -11,7 +11,7 @@ from timemachine.recording.model_calls.pure.conversation import (
     RecordedStep,
     conversations,
 )
-from timemachine.recording.sessions.pure.vocabulary import COMPACTION
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT
 
 
 def step(sequence: int, kind: str, **others: Any) -> RecordedStep:
@@ -58,6 +58,38 @@ def test_a_call_has_what_was_said_before_it_and_nothing_after() -> None:
         ("user", ["Sure?"]),
     ]
     assert found.steps == (1, 2, 3, 4)
+
+
+def test_a_command_in_the_text_of_an_answer_is_no_call_and_its_result_comes_from_the_user() -> None:
+    steps = [
+        user(1, "Look."),
+        step(2, "llm_call", output={"content": "I list.\n```bash\nls\n```"}),
+        step(3, "message", role="agent", output="I list.", parent=2),
+        step(4, "tool_call", tool="bash", parent=2, tags=(IN_TEXT,), input="ls"),
+        step(5, "tool_result", tool="bash", parent=4, output="a", input={SENT: "<output>a</output>"}),
+        step(6, "tool_call", tool="bash", tags=(IN_TEXT,), input="pwd"),
+        step(7, "tool_result", tool="bash", parent=6, output="/"),
+        step(8, "llm_call", output="Done."),
+    ]
+    assert brief(before(steps, 8).messages) == [
+        ("user", ["Look."]),
+        ("assistant", ["I list.\n```bash\nls\n```"]),
+        ("user", ["<output>a</output>"]),
+        ("user", ["/"]),
+    ]
+
+
+def test_a_result_has_the_text_that_the_model_was_given() -> None:
+    steps = [
+        user(1, "Look."),
+        step(
+            2, "llm_call", output={"tool_calls": [{"id": "a", "function": {"name": "ls", "arguments": "{}"}}]}
+        ),
+        step(3, "tool_call", tool="ls", call_id="a", parent=2, input={}),
+        step(4, "tool_result", call_id="a", parent=3, output="a", input={SENT: "a\n$"}),
+        step(5, "llm_call", output="Done."),
+    ]
+    assert brief(before(steps, 5).messages)[-1] == ("tool", ["a: a\n$"])
 
 
 def test_a_result_follows_the_answer_with_its_call_even_if_it_arrived_later() -> None:

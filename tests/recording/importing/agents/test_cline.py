@@ -174,12 +174,18 @@ def test_messages_of_the_ai_sdk_are_read() -> None:
     }  # fmt: skip
     actions = actions_of(value)[1:]
     assert [(each.kind, each.role) for each in actions] == [
-        ("message", "user"), ("message", "agent"), ("message", "agent"), ("message", "agent"), ("message", "agent"),
+        ("message", "user"), ("message", "agent"), ("message", "agent"),
+        ("llm_call", "agent"), ("message", "agent"), ("message", "agent"),
         ("tool_call", "agent"), ("message", "agent"), ("tool_result", "tool"), ("message", "system"), ("message", "system"),
     ]  # fmt: skip
-    assert [each.output for each in actions[1:5]] == ["Look", value["messages"][2], "Hm", "So"]
-    assert (actions[7].parent, actions[7].output) == (actions[5].id, "a")
-    assert actions[8].tags == ("meta",)
+    assert [each.output for each in (*actions[1:3], *actions[4:6])] == [
+        "Look",
+        value["messages"][2],
+        "Hm",
+        "So",
+    ]
+    assert (actions[8].parent, actions[8].output) == (actions[6].id, "a")
+    assert actions[9].tags == ("meta",)
 
 
 @pytest.mark.parametrize(

@@ -97,12 +97,15 @@ def test_a_tool_that_still_runs_has_no_result() -> None:
     assert last.kind == "tool_call"
 
 
-def test_an_answer_without_model_and_tokens_is_not_a_model_call() -> None:
-    _, said = session_of({"id": "m2", "type": "gemini", "content": [{"text": "So far"}, {"text": "so good"}]})
+def test_an_answer_without_model_and_tokens_is_a_model_call() -> None:
+    _, call, said = session_of(
+        {"id": "m2", "type": "gemini", "content": [{"text": "So far"}, {"text": "so good"}]}
+    )
+    assert (call.kind, call.model, call.usage, said.parent) == ("llm_call", None, None, call.id)
     assert (said.kind, said.role, said.output) == ("message", "agent", "So far\nso good")
     _, nothing = session_of({"id": "m2", "type": "gemini", "content": "", "thoughts": []})
-    assert (nothing.kind, nothing.output) == ("message", None)
-    _, odd = session_of({"type": "gemini", "content": "", "thoughts": [7]})
+    assert (nothing.kind, nothing.output) == ("llm_call", None)
+    _, _, odd = session_of({"type": "gemini", "content": "", "thoughts": [7]})
     assert (odd.name, odd.output) == ("thinking", 7)
 
 

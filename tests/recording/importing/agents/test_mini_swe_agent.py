@@ -27,7 +27,7 @@ def run(*messages: dict[str, Any], **info: Any) -> tuple[ActionDraft, ...]:
 def test_the_only_bash_block_of_an_answer_is_a_tool_call() -> None:
     found = totals(read(document(MINI_MESSAGES)))
     assert {name: found[name] for name in ("from_user", "from_agent", "model_calls", "tool_calls", "tool_results", "unlinked", "cost")} == {
-        "from_user": 2, "from_agent": 3, "model_calls": 0, "tool_calls": 2, "tool_results": 2, "unlinked": 0, "cost": None
+        "from_user": 2, "from_agent": 3, "model_calls": 3, "tool_calls": 2, "tool_results": 2, "unlinked": 0, "cost": None
     }  # fmt: skip
 
 
@@ -58,8 +58,8 @@ def test_the_cost_of_the_run_is_counted_once() -> None:
         "content": "Done.",
         "extra": {"response": {"usage": {"prompt_tokens": 10, "completion_tokens": 1}}},
     }
-    said, end = run(answer, exit_status="LimitsExceeded", submission="")
-    assert (said.kind, said.model, said.usage) == ("message", None, None)
+    call, _, end = run(answer, exit_status="LimitsExceeded", submission="")
+    assert (call.kind, call.model, call.usage) == ("llm_call", None, None)
     assert end.usage is not None
     assert (float(end.cost_usd or 0), end.usage.input_tokens, end.error_type) == (0.12, 10, "LimitsExceeded")
 
@@ -118,10 +118,18 @@ def test_errors_interrupts_and_the_exit() -> None:
     failed = {"role": "user", "content": "", "extra": {"exception_info": "timed out"}}
     interrupt = {"role": "user", "content": "One action!", "extra": {"interrupt_type": "FormatError"}}
     ended = {"role": "exit", "content": "diff", "extra": {"exit_status": "Submitted"}}
-    thought, _, asked, result, told, last, _ = run(answer, failed, interrupt, ended)
+    call, thought, _, asked, result, told, last, _ = run(answer, failed, interrupt, ended)
+    assert (call.kind, asked.parent, asked.tags) == ("llm_call", call.id, ("in_text",))
     assert (thought.output, asked.input) == ("Hm", {"command": "ls"})
     assert (result.error_type, result.error_message) == ("tool_error", "timed out")
     assert (told.tags, last.kind, last.name) == (("meta",), "event", "exit")
+
+
+def test_what_the_model_was_sent_of_an_output_is_kept() -> None:
+    answer = {"role": "assistant", "content": "```bash\nls\n```"}
+    output = {"role": "user", "content": "<output>a.py</output>", "extra": {"raw_output": "a.py"}}
+    *_, result, _ = run(answer, output)
+    assert (result.output, result.input) == ("a.py", {"sent_to_model": "<output>a.py</output>"})
 
 
 def test_an_empty_answer_and_odd_outputs_are_kept() -> None:
@@ -130,7 +138,7 @@ def test_an_empty_answer_and_odd_outputs_are_kept() -> None:
     (session,) = read(document(value)).sessions
     assert session.actions[-2].output == {"output": [{"type": "web_search"}]}
     only = read(document([*MINI_MESSAGES[:4], {"role": "assistant", "content": ""}])).sessions[0].actions[-1]
-    assert (only.kind, only.output) == ("message", None)
+    assert (only.kind, only.output) == ("llm_call", None)
 
 
 def test_a_file_without_messages_is_refused() -> None:

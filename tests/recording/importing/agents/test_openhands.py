@@ -107,7 +107,8 @@ def test_the_tokens_of_a_run_are_those_of_its_list() -> None:
     )
     (session,) = found.sessions
     assert (session.name, session.metadata["repository"], session.metadata["issue"]) == ("Mend", "o/r", 5)
-    thought, asked, answered, end = session.actions
+    call, thought, asked, answered, end = session.actions
+    assert (call.kind, call.usage, call.cost_usd, asked.parent) == ("llm_call", None, None, call.id)
     assert (thought.output, asked.input, answered.parent, answered.output) == (
         "I look.",
         {"command": "ls"},
@@ -151,7 +152,7 @@ def test_a_cost_that_decreases_is_unknown() -> None:
 
 
 def test_errors_and_events() -> None:
-    recall, recalled, asked, failed, state, broken, odd, typed = actions_of(
+    recall, recalled, call, asked, failed, state, broken, odd, typed = actions_of(
         act(1, "recall", source="user", args={"query": "x"}),
         seen(2, "recall", cause=1, content="Added"),
         act(3, "run", args={"command": "ls"}),
@@ -162,6 +163,7 @@ def test_errors_and_events() -> None:
         act(8, "run", source="user", args={"command": "pwd"}),
     )
     assert (recall.kind, recall.output, recalled.kind) == ("event", {"query": "x"}, "event")
+    assert (call.kind, asked.parent) == ("llm_call", call.id)
     assert (failed.parent, failed.error_type, failed.error_message) == (
         asked.id,
         "tool_error",

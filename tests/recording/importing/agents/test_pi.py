@@ -53,7 +53,7 @@ def test_failures_are_errors() -> None:
 
 
 def test_other_lines_and_roles_are_kept() -> None:
-    said, part, cancelled, output, fine, ok, custom, injected, named, compaction = after_the_head(
+    call, said, _, part, cancelled, output, fine, ok, custom, injected, named, compaction = after_the_head(
         message(role="assistant", content="Hi"),
         message(role="assistant", content=[{"type": "image"}]),
         message(role="bashExecution", command="ls", cancelled=True),
@@ -63,6 +63,7 @@ def test_other_lines_and_roles_are_kept() -> None:
         {"type": "session_info", "name": "Files"},
         {"type": "compaction", "summary": "So far"},
     )
+    assert (call.kind, said.parent) == ("llm_call", call.id)
     assert (said.kind, said.output, part.output) == ("message", "Hi", {"type": "image"})
     assert (output.error_type, ok.error_type) == ("cancelled", None)
     assert (custom.kind, custom.name, injected.tags) == ("event", "hookMessage", ("meta",))

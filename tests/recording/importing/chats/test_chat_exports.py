@@ -31,6 +31,7 @@ def test_a_conversation_of_chatgpt_is_read_branch_after_branch() -> None:
         ("event", "agent", "reasoning_recap"),
         ("llm_call", "agent", "gpt-x"),
         ("message", "agent", None),
+        ("llm_call", "agent", None),
         ("message", "agent", None),
         ("tool_result", "tool", None),
         ("event", "system", "odd"),
@@ -40,8 +41,8 @@ def test_a_conversation_of_chatgpt_is_read_branch_after_branch() -> None:
     called, returned = session.actions[5:7]
     assert (called.input, returned.parent, returned.error_type) == ("find(7)", called.id, "KeyError")
     assert session.actions[1].started_at == datetime(2026, 3, 1, 10, 0, 0, 500_000, tzinfo=UTC)
-    assert session.actions[12].error_type == "Timeout"
-    assert session.actions[14].output == [{"asset_pointer": "file"}, "See"]
+    assert session.actions[13].error_type == "Timeout"
+    assert session.actions[15].output == [{"asset_pointer": "file"}, "See"]
     assert session.actions[0].tags == ("meta",)
     assert not any(each.usage or each.cost_usd for each in session.actions)
 
@@ -49,11 +50,12 @@ def test_a_conversation_of_chatgpt_is_read_branch_after_branch() -> None:
 def test_what_is_not_on_the_shown_branch_is_marked() -> None:
     (chatgpt,) = read(document([CHATGPT])).sessions
     marked = [each.output for each in chatgpt.actions if "other_branch" in each.tags]
-    assert marked[0] == "Nobody."
+    assert marked[1] == "Nobody."
     (unknown,) = read(document({**CHATGPT, "current_node": None})).sessions
     assert not any("other_branch" in each.tags for each in unknown.actions)
     (claude,) = read(document([CLAUDE_AI])).sessions
-    assert [each.output for each in claude.actions if "other_branch" in each.tags] == ["Nobody."]
+    marked = [each for each in claude.actions if "other_branch" in each.tags]
+    assert [(each.kind, each.output) for each in marked] == [("llm_call", None), ("message", "Nobody.")]
 
 
 def test_a_conversation_of_claude_has_calls_with_their_results() -> None:
@@ -61,20 +63,25 @@ def test_a_conversation_of_claude_has_calls_with_their_results() -> None:
     (session,) = found.sessions
     assert [(each.kind, each.role, each.name or each.tool) for each in session.actions] == [
         ("message", "user", None),
+        ("llm_call", "agent", None),
         ("message", "agent", "thinking"),
         ("message", "agent", None),
         ("tool_call", "agent", "find"),
         ("tool_result", "tool", "find"),
+        ("llm_call", "agent", None),
         ("tool_call", "agent", "look"),
         ("tool_result", "tool", "look"),
+        ("llm_call", "agent", None),
         ("event", "agent", "token_budget"),
+        ("llm_call", "agent", None),
         ("message", "agent", None),
         ("event", "system", "conversation"),
     ]
-    find, failed, look, looked = session.actions[3:7]
+    find, failed, again, look, looked = session.actions[4:9]
+    assert (again.id, look.parent) == ("m2/call-2", again.id)
     assert (failed.parent, failed.error_message, looked.parent) == (find.id, "no", look.id)
     assert session.actions[0].output == {"text": "Who is 7?", "attachments": [{"file_name": "a.txt"}]}
-    assert session.actions[1].started_at == datetime(2026, 3, 1, 10, 0, 3, tzinfo=UTC)
+    assert session.actions[2].started_at == datetime(2026, 3, 1, 10, 0, 3, tzinfo=UTC)
     assert len(found.report.skipped) == 1
 
 

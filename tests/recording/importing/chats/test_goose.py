@@ -19,6 +19,7 @@ def test_an_export_has_its_messages_calls_and_results(data: bytes) -> None:
     assert (session.key, session.name, session.metadata["model"]) == ("20260301_1", "Users", "gpt-x")
     assert [(each.kind, each.role, each.name or each.tool) for each in session.actions] == [
         ("message", "user", None),
+        ("llm_call", "agent", None),
         ("message", "agent", "thinking"),
         ("message", "agent", None),
         ("tool_call", "agent", "find"),
@@ -28,15 +29,15 @@ def test_an_export_has_its_messages_calls_and_results(data: bytes) -> None:
         ("tool_result", "tool", None),
         ("tool_result", "tool", "look"),
         ("event", "user", "systemNotification"),
-        ("event", "agent", "message"),
+        ("llm_call", "agent", None),
         ("event", "system", "session"),
     ]
-    call, refused, _, failed, unknown, found = session.actions[3:9]
+    call, refused, _, failed, unknown, found = session.actions[4:10]
     assert (call.input, failed.parent, failed.error_message) == ({"id": 7}, call.id, "none")
     assert (refused.error_message, unknown.error_message) == ("no such tool", "no such tool")
     assert found.output == [{"type": "text", "text": "Zoë"}]
     assert failed.started_at == datetime(2026, 3, 1, 10, 0, 2, tzinfo=UTC)
-    assert session.actions[10].tags == ("meta",)
+    assert session.actions[11].tags == ("meta",)
 
 
 def test_tokens_and_cost_are_those_of_the_whole_session() -> None:
@@ -44,18 +45,19 @@ def test_tokens_and_cost_are_those_of_the_whole_session() -> None:
     end = session.actions[-1]
     assert end.usage == Usage(input_tokens=140, output_tokens=20, total_tokens=160)
     assert end.cost_usd == Decimal("0.02")
-    assert not any(each.kind == "llm_call" for each in session.actions)
+    calls = [each for each in session.actions if each.kind == "llm_call"]
+    assert [(each.model, each.usage, each.cost_usd) for each in calls] == [(None, None, None)] * 2
 
 
 def test_the_last_call_is_not_taken_for_the_whole_session() -> None:
     (session,) = read(lines(*GOOSE_LINES)).sessions
     assert session.name == "Users"
-    assert [each.usage for each in session.actions] == [None] * 12
+    assert [each.usage for each in session.actions] == [None] * 13
 
 
 def test_lines_without_a_head_and_several_exports_are_read() -> None:
     (bare,) = read(lines(*GOOSE_MESSAGES)).sessions
-    assert bare.actions[-1].kind == "event"
+    assert bare.actions[-1].kind == "llm_call"
     assert len(read(lines(GOOSE, {**GOOSE, "id": "2"})).sessions) == 2
 
 

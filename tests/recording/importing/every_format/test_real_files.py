@@ -91,7 +91,7 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
     # of its 11 user messages the first is the task and the others are outputs
     "14-mini-swe-agent/github_issue.traj.json": (
         "mini_swe_agent",
-        {"from_user": 1, "from_agent": 10, "tool_calls": 10, "tool_results": 10, "unlinked": 0, "input_tokens": None,
+        {"from_user": 1, "from_agent": 10, "model_calls": 10, "tool_calls": 10, "tool_results": 10, "unlinked": 0, "input_tokens": None,
          "cost": None, "skipped": 0},
     ),
     "12-openai-agents/langfuse-export-openai-agents-2025-09-30.json": (

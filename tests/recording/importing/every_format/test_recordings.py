@@ -87,7 +87,15 @@ def counted_in_swe_agent(path: Path) -> Counter[str]:
     system_messages += sum(
         "ISSUE:" in str(message["content"]) and not message.get("is_demo") for message in run["history"]
     )
-    return Counter({"message": steps + system_messages, "tool_call": steps, "tool_result": steps, "event": 1})
+    return Counter(
+        {
+            "llm_call": steps,
+            "message": steps + system_messages,
+            "tool_call": steps,
+            "tool_result": steps,
+            "event": 1,
+        }
+    )
 
 
 def counted_in_tau_bench(path: Path) -> Counter[str]:
@@ -96,6 +104,7 @@ def counted_in_tau_bench(path: Path) -> Counter[str]:
         found["event"] += 1
         for message in run["traj"]:
             found["tool_call"] += len(message.get("tool_calls") or [])
+            found["llm_call"] += message["role"] == "assistant"
             found["tool_result"] += message["role"] == "tool"
             found["message"] += message["role"] != "tool" and bool(message["content"])
     return found

@@ -1,11 +1,12 @@
 """Turn chat messages in OpenAI's form, which many tools use, into actions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import Ids, tool_result
+from timemachine.recording.importing.pure.model_turns import model_turn, written
 from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.values import (
     list_at,
@@ -26,18 +27,37 @@ _SPEAKERS = {
     "ai": "agent",
 }
 _RETURNS = {"tool", "function"}
+_ANSWER = ("content", "tool_calls", "function_call", "refusal", "reasoning_content")
 
 
 def conversation_actions(
     messages: list[Any], base: ActionDraft, ids: Ids, reader: Reader
 ) -> list[ActionDraft]:
-    """Return the actions of all messages, which are counted."""
+    """Return the actions of all messages, which are counted. Each answer of the assistant is a model call."""
     return [
         action
         for place, message in enumerate(messages, start=1)
         if reader.takes(message, "a message")
-        for action in chat_actions(message, base, ids, f"message-{place}")
+        for action in turn_actions(message, base, ids, f"message-{place}")
     ]
+
+
+def turn_actions(message: JsonObject, base: ActionDraft, ids: Ids, where: str) -> list[ActionDraft]:
+    """Return the same as `chat_actions`, with an answer of the assistant as a model call with its parts below."""
+    parts = list(_actions(message, base))
+    if _SPEAKERS.get(text_at(message, "role") or "") != "agent":
+        return _placed(parts, message, ids, where)
+    call = replace(
+        base,
+        kind="llm_call",
+        id=ids.claim(where),
+        layer="agent",
+        role="agent",
+        agent=parts[0].agent,
+        output=written(**{name: message.get(name) for name in _ANSWER}),
+        source=message,
+    )
+    return model_turn(call, parts, ids)
 
 
 def chat_actions(message: JsonObject, base: ActionDraft, ids: Ids, where: str) -> list[ActionDraft]:
@@ -47,13 +67,17 @@ def chat_actions(message: JsonObject, base: ActionDraft, ids: Ids, where: str) -
     answer a `tool_result`. A message with an unknown role becomes an `event`. `base` holds the fields that all of
     them share.
     """
+    return _placed(_actions(message, base), message, ids, where)
+
+
+def _placed(parts: Iterable[ActionDraft], message: JsonObject, ids: Ids, where: str) -> list[ActionDraft]:
     return [
         replace(
             action,
             id=ids.claim(where if place == 1 else f"{where}/{place}"),
             source=message if place == 1 else None,
         )
-        for place, action in enumerate(_actions(message, base), start=1)
+        for place, action in enumerate(parts, start=1)
     ]
 
 

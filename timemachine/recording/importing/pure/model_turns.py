@@ -40,13 +40,12 @@ def model_turn(call: ActionDraft, parts: Iterable[ActionDraft], ids: Ids) -> lis
 
 
 def turn_or_parts(call: ActionDraft, parts: Iterable[ActionDraft], ids: Ids) -> list[ActionDraft]:
-    """Return the same as `model_turn`, but without the call if neither model, tokens nor cost of it were recorded.
+    """Return the same as `model_turn`, but only the parts if the call is of another kind than `llm_call`.
 
     The first action then has the source.
     """
     made = model_turn(call, parts, ids)
-    recorded = call.model is not None or call.usage is not None or call.cost_usd is not None
-    if recorded or call.error_type is not None:
+    if call.kind == "llm_call":
         return made
     rest = [replace(each, parent=None) if each.parent == call.id else each for each in made[1:]]
     if not rest:

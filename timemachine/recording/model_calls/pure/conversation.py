@@ -24,7 +24,7 @@ from timemachine.llm.pure.requests.neutral import (
     ToolResult,
 )
 from timemachine.recording.model_calls.pure.values import answer_parts, content_parts, messages_of
-from timemachine.recording.sessions.pure.vocabulary import COMPACTION
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT
 
 LEFT: Final = frozenset({"rewound", "branch", "other_branch"})
 """The tags of turns that were left for others."""
@@ -225,7 +225,9 @@ def _is_result_of(step: RecordedStep, call: RecordedStep) -> bool:
 
 
 def _is_spoken(step: RecordedStep) -> bool:
-    return step.kind == "tool_call" or (step.kind == "message" and step.name != THINKING)
+    if step.kind == "tool_call":
+        return IN_TEXT not in step.tags
+    return step.kind == "message" and step.name != THINKING
 
 
 def _spoken(step: RecordedStep) -> tuple[Part, ...]:
@@ -254,7 +256,7 @@ def _add_own(step: RecordedStep, thread: _Thread) -> None:
         _say(thread, "user", content_parts(step.input), step)
         if not step.failed:
             _say(thread, "assistant", content_parts(step.output), step)
-    elif step.kind == "tool_call":
+    elif step.kind == "tool_call" and IN_TEXT not in step.tags:
         call = _call(step)
         thread.calls[call.id] = _append(thread, "assistant", (call,), step)
         if step.output is not None or step.failed:
@@ -268,16 +270,25 @@ def _speaker(step: RecordedStep, thread: _Thread) -> Role:
 
 def _add_result(step: RecordedStep, call: RecordedStep | None, thread: _Thread) -> None:
     """Add a result to the turn with its call; one whose call was not recorded is in no request."""
+    if call is not None and IN_TEXT in call.tags:
+        _say(thread, "user", _sent(step), step)
+        return
     known = _id_of(call) if call is not None and _is_result_of(step, call) else step.call_id
     if known is not None and known in thread.calls:
         _answer_call(thread, known, step)
+
+
+def _sent(result: RecordedStep) -> tuple[Part, ...]:
+    """Return what the model was given of a result."""
+    sent = result.input.get(SENT) if isinstance(result.input, Mapping) else None
+    return content_parts(result.output if sent is None else sent)
 
 
 def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
     turn = thread.calls[call_id]
     result = ToolResult(
         call_id=call_id,
-        parts=tuple(part for part in content_parts(step.output) if isinstance(part, Text | Media | Other)),
+        parts=tuple(part for part in _sent(step) if isinstance(part, Text | Media | Other)),
         is_error=step.failed,
         name=step.tool,
     )

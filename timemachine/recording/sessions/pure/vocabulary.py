@@ -49,6 +49,11 @@ that these are the sums of were recorded later."""
 
 COMPACTION: Final = "compaction"
 """The tag of a message that replaces the conversation before it, and of an event that holds what replaces it."""
+IN_TEXT: Final = "in_text"
+"""The tag of a tool call that the model wrote in the text of its answer, not as a call of its API. Its result was sent to
+the model as a message of the user."""
+SENT: Final = "sent_to_model"
+"""The field of the input of a tool result: the text that the model was given, if it differs from the output."""
 OPERATION: Final = "operation"
 """The call parameter that says what a call other than a chat did: `embeddings`, which write no tokens."""
 

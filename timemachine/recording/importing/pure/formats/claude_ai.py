@@ -1,13 +1,13 @@
 """Exports of claude.ai: `conversations.json`, or the ZIP archive with it; one session per conversation.
 
-Blocks of an answer are `message` and `tool_call` with its `tool_result`. Models and tokens are not exported. Where the
+An answer is a model call with its blocks: `message` and `tool_call` with its `tool_result`. After results begins another. Models and tokens are not exported. Where the
 last message of the shown branch is recorded (`current_leaf_message_uuid`), others have the tag `other_branch`.
 
 The report counts messages, and conversations without them. No schema is published; fields are those that exports of
 2024 to 2026 have, as their readers in public repositories use them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ from timemachine.recording.importing.pure.drafts import (
     tool_call,
     tool_result,
 )
-from timemachine.recording.importing.pure.model_turns import speaker, thought, turn_or_parts
+from timemachine.recording.importing.pure.model_turns import model_turn, speaker, thought
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
@@ -110,8 +110,27 @@ def _message(message: JsonObject, tags: tuple[str, ...], ids: Ids) -> list[Actio
         started_at=moment(message.get("created_at")),
         source=message,
     )
+    if role != "agent":
+        return [replace(speaker(role, base), output=_text(message))]
     parts = list(_parts(message, role, base)) or [replace(speaker(role, base), output=_text(message))]
-    return turn_or_parts(replace(base, output=_text(message)), parts, ids)
+    made: list[ActionDraft] = []
+    for place, turn in enumerate(_turns(parts), start=1):
+        call = replace(base, kind="llm_call", started_at=turn[0].started_at)
+        if place > 1:
+            call = replace(call, id=ids.claim(f"{base.id}/call-{place}"), source=None)
+        made += model_turn(call, turn, ids)
+    return made
+
+
+def _turns(parts: Sequence[ActionDraft]) -> Iterator[list[ActionDraft]]:
+    """Yield the parts of each answer of the model: it answers again after the results of its calls."""
+    turn: list[ActionDraft] = []
+    for part in parts:
+        if turn and turn[-1].kind == "tool_result" and part.kind != "tool_result":
+            yield turn
+            turn = []
+        turn.append(part)
+    yield turn
 
 
 def _text(message: JsonObject) -> Any:
@@ -123,8 +142,6 @@ def _text(message: JsonObject) -> Any:
 
 def _parts(message: JsonObject, role: str, base: ActionDraft) -> Iterator[ActionDraft]:
     blocks = [each for each in list_at(message, "content") if isinstance(each, dict)]
-    if role != "agent":
-        return
     for block in blocks:
         kind = text_at(block, "type") or "block"
         at = replace(base, started_at=moment(block.get("start_timestamp")) or base.started_at)

@@ -1,8 +1,8 @@
 """Sessions of Goose: the export in JSON (a session with its `conversation`), or the JSON lines
 of versions that did not use a database yet.
 
-An assistant's message becomes its blocks: `message`, `tool_call`; a `toolResponse` is the result of the call with its
-id. Goose records tokens and cost for a session, not for a call: the sums over its life are on the final event. The
+An assistant's message is a model call with its blocks: `message`, `tool_call`; a `toolResponse` is the result of the
+call with its id. Goose records tokens and cost for a session, not for a call: the sums over its life are on the final event. The
 counts without `accumulated_` are those of the last call only.
 
 The report counts messages, and the session. Source: crates/goose/src/session/ and conversation/message.rs of
@@ -22,7 +22,7 @@ from timemachine.recording.importing.pure.drafts import (
     tool_call,
     tool_result,
 )
-from timemachine.recording.importing.pure.model_turns import speaker, thought
+from timemachine.recording.importing.pure.model_turns import model_turn, speaker, thought, written
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
@@ -155,14 +155,18 @@ def _message(message: JsonObject, ids: Ids, where: str) -> list[ActionDraft]:
         tags=("meta",) if hidden else (),
         started_at=moment_after_1970(created, seconds_each=unit),
     )
-    made = list(_blocks(list_at(message, "content"), role, base)) or [replace(base, name="message")]
+    made = list(_blocks(list_at(message, "content"), role, base))
+    if role == "agent":
+        answer = written(content=message.get("content"))
+        call = replace(base, kind="llm_call", id=ids.claim(where), output=answer, source=message)
+        return model_turn(call, made, ids)
     return [
         replace(
             each,
             id=ids.claim(where if place == 1 else f"{where}/{place}"),
             source=message if place == 1 else None,
         )
-        for place, each in enumerate(made, start=1)
+        for place, each in enumerate(made or [replace(base, name="message")], start=1)
     ]
 
 

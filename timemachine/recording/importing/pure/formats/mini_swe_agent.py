@@ -39,6 +39,7 @@ from timemachine.recording.importing.pure.values import (
     usage_of,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import IN_TEXT, SENT
 
 NAME: Final = "mini_swe_agent"
 TITLE: Final = "a trajectory of mini-swe-agent (a .traj.json file)"
@@ -122,7 +123,7 @@ def _has_costs(messages: Sequence[JsonObject]) -> bool:
 def _all_actions(
     messages: Sequence[JsonObject], model: str | None, as_calls: bool, ids: Ids
 ) -> list[ActionDraft]:
-    """Return the actions of the messages. Answers are model calls if their costs are theirs and not those of the run."""
+    """Return the actions of the messages. Calls have model and tokens if their costs are theirs and not those of the run."""
     made: list[ActionDraft] = []
     waiting: list[ActionDraft] = []
     for place, message in enumerate(messages, start=1):
@@ -174,18 +175,23 @@ def _parts(stem: ActionDraft, message: JsonObject) -> Iterator[ActionDraft]:
             yield thought(stem, text_of_content(item.get("summary")) or item)
     if message.get("content") not in (None, "", []):
         yield replace(stem, output=text_of_content(message["content"]) or message["content"])
+    in_text = not _functions(message)
     for call_id, command in _commands(message):
-        yield tool_call(stem, tool=_BASH, call_id=call_id, given={"command": command})
+        call = tool_call(stem, tool=_BASH, call_id=call_id, given={"command": command})
+        yield replace(call, tags=(IN_TEXT,)) if in_text else call
+
+
+def _functions(message: JsonObject) -> list[JsonObject]:
+    """Return the calls that the model made as the API has them."""
+    calls = [*list_at(message, "tool_calls"), *list_at(message, "output")]
+    return [each for each in calls if isinstance(each, dict) and ("function" in each or "call_id" in each)]
 
 
 def _commands(message: JsonObject) -> Iterator[tuple[str | None, Any]]:
     """Yield the commands that were run with the ids of their calls: as recorded, else from the tool calls, else from
     the only block."""
     actions = [each for each in list_at(record_at(message, "extra"), "actions") if isinstance(each, dict)]
-    calls = [*list_at(message, "tool_calls"), *list_at(message, "output")]
-    functions = [
-        each for each in calls if isinstance(each, dict) and ("function" in each or "call_id" in each)
-    ]
+    functions = _functions(message)
     if actions:
         for each in actions:
             yield short_text_at(each, "tool_call_id"), each.get("command")
@@ -206,11 +212,13 @@ def _output(base: ActionDraft, message: JsonObject, waiting: list[ActionDraft]) 
     extra = record_at(message, "extra")
     content = message.get("content", message.get("output"))
     failure = text_at(extra, "exception_info")
+    sent = text_of_content(content) or content
+    output = text_at(extra, "raw_output") or sent
     result = tool_result(
-        base,
+        replace(base, input=None if output == sent else {SENT: sent}),
         tool=_BASH,
         call_id=call.call_id,
-        output=text_at(extra, "raw_output") or text_of_content(content) or content,
+        output=output,
         error_type="tool_error" if failure else None,
         error_message=failure,
     )

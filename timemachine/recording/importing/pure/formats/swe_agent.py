@@ -1,6 +1,6 @@
 """Trajectories of SWE-agent: one `.traj` file each.
 
-`trajectory` has the steps (thought, action, observation). `history` has the messages to the model and repeats the
+`trajectory` has the steps (thought, action, observation): a model call each, with the command below it. `history` has the messages to the model and repeats the
 steps; such a message becomes part of its step's action. The report counts steps, messages, and the rest of the file,
 which becomes a final `event` with the tokens and the cost of the run: they were recorded only for the run.
 """
@@ -12,7 +12,7 @@ from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
-from timemachine.recording.importing.pure.chat import chat_actions
+from timemachine.recording.importing.pure.chat import chat_actions, turn_actions
 from timemachine.recording.importing.pure.drafts import (
     Ids,
     session_draft,
@@ -20,6 +20,7 @@ from timemachine.recording.importing.pure.drafts import (
     tool_call,
     tool_result,
 )
+from timemachine.recording.importing.pure.model_turns import written
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
@@ -31,9 +32,11 @@ from timemachine.recording.importing.pure.values import (
     short_text,
     short_text_at,
     text_at,
+    text_of_content,
     usage_of,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.vocabulary import IN_TEXT, SENT
 
 NAME: Final = "swe_agent"
 TITLE: Final = "a SWE-agent trajectory (a .traj file)"
@@ -128,7 +131,8 @@ def _ordered_actions(
         elif step < 0:
             demo = ("meta", "demo") if message.get("is_demo") else ()
             stem = ActionDraft(kind="event", agent=short_text_at(message, "agent"), tags=demo)
-            yield from chat_actions(message, stem, ids, f"message-{place + 1}")
+            actions = chat_actions if demo else turn_actions
+            yield from actions(message, stem, ids, f"message-{place + 1}")
     for step in range(done, len(steps)):
         yield from _step(step, steps[step], repeats, ids)
 
@@ -136,9 +140,13 @@ def _ordered_actions(
 def _step(
     place: int, step: JsonObject, repeats: dict[tuple[int, bool], JsonObject], ids: Ids
 ) -> Iterator[ActionDraft]:
-    """Yield what the model thought, the command it gave, and the observation."""
+    """Yield the model call with what it thought and the command it gave, and the observation.
+
+    A call has no model and no tokens, because these were recorded only for the run.
+    """
     wrote, saw = repeats.get((place, True)), repeats.get((place, False))
-    call = next((each for each in list_at(wrote, "tool_calls") if isinstance(each, dict)), {})
+    calls = list_at(wrote, "tool_calls") or list_at(step, "tool_calls")
+    call = next((each for each in calls if isinstance(each, dict)), {})
     first_word = (text_at(step, "action") or "").partition(" ")[0].strip()
     tool = short_text_at(record_at(call, "function"), "name") or short_text(first_word)
     stem = ActionDraft(
@@ -148,19 +156,27 @@ def _step(
         agent=short_text_at(wrote, "agent") or _AGENT,
         iteration=place + 1,
     )
-    called = ids.claim(f"step-{place + 1}/call")
+    turn, called = ids.claim(f"step-{place + 1}"), ids.claim(f"step-{place + 1}/call")
+    response = text_at(step, "response") or text_at(wrote, "content")
     yield replace(
         stem,
-        id=ids.claim(f"step-{place + 1}"),
-        output=text_at(step, "thought", "response"),
+        kind="llm_call",
+        id=turn,
+        input=written(messages=list_at(step, "query")),
+        output=written(content=response, tool_calls=calls),
         source=step if wrote is None else [step, wrote],
     )
+    thought = text_at(step, "thought", "response")
+    yield replace(stem, id=ids.claim(f"step-{place + 1}/thought"), parent=turn, output=thought)
     call_id = short_text_at(call, "id")
-    yield tool_call(replace(stem, id=called), tool=tool, call_id=call_id, given=step.get("action"))
+    made = replace(stem, id=called, parent=turn, tags=() if call else (IN_TEXT,))
+    yield tool_call(made, tool=tool, call_id=call_id, given=step.get("action"))
+    sent = text_of_content(record_at(saw).get("content"))
     returned = replace(
         stem,
         id=ids.claim(f"step-{place + 1}/result"),
         parent=called,
+        input=None if sent is None or sent == step.get("observation") else {SENT: sent},
         duration_ms=milliseconds(step.get("execution_time"), of_one=1000),
         source=saw,
     )

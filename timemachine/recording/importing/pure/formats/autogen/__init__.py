@@ -163,7 +163,8 @@ def _typed(message: JsonObject, ids: Ids, where: str) -> list[ActionDraft]:
     )
     usage = usage_of(message.get("models_usage"), read=["prompt_tokens"], written=["completion_tokens"])
     kind = short_text_at(message, "type") or "message"
-    call = replace(base, kind="llm_call", usage=usage, output=message.get("content"))
+    called = usage is not None
+    call = replace(base, kind="llm_call" if called else "message", usage=usage, output=message.get("content"))
     return turn_or_parts(call, _parts(kind, message.get("content"), base), ids)
 
 

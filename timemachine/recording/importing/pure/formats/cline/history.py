@@ -28,6 +28,7 @@ from timemachine.recording.importing.pure.values import (
     usage_of,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import IN_TEXT, SENT
 
 _ROLES: Final = {"user": "user", "assistant": "agent", "system": "system", "tool": "tool"}
 _AGENT: Final = "cline"
@@ -126,6 +127,8 @@ def _answer(base: ActionDraft, message: JsonObject, request: Request | None, ids
         )
     parts = list(_written(stem, message))
     output = written(content=message.get("content"), reasoning=message.get("summary"))
+    if message.get("type") == "reasoning":  # it belongs to the answer after it
+        call = replace(call, kind="message")
     return turn_or_parts(replace(call, output=output), parts, ids)
 
 
@@ -160,7 +163,7 @@ def _block(stem: ActionDraft, block: Any) -> Iterator[ActionDraft]:
     elif (text := text_at(block, "text")) is not None:
         yield replace(stem, output=text)
         for tool, given in calls_in(text):
-            yield tool_call(stem, tool=tool, call_id=None, given=given)
+            yield replace(tool_call(stem, tool=tool, call_id=None, given=given), tags=(*stem.tags, IN_TEXT))
     elif kind != "text":
         yield replace(stem, output=block)
 
@@ -184,12 +187,14 @@ def _read(base: ActionDraft, message: JsonObject, tagged: _Calls, ids: Ids) -> l
         elif answered is not None:
             tool, output = answered
             call = tagged.of(tool)
-            result = tool_result(stem, tool=tool, call_id=None, output=output or None)
+            told = replace(stem, input={SENT: text})
+            result = tool_result(told, tool=tool, call_id=None, output=output or None)
             made.append(replace(result, parent=call.id if call else None))
         elif text is not None and is_injected(text):
             made.append(replace(stem, tags=(*stem.tags, "meta"), output=text))
         elif made and made[-1].kind == "tool_result" and made[-1].output is None and text is not None:
-            made[-1] = replace(made[-1], output=text)
+            sent = f"{record_at(made[-1].input).get(SENT)}\n\n{text}"
+            made[-1] = replace(made[-1], output=text, input={SENT: sent})
         else:
             text_blocks.append(block)
     if text_blocks or not made:

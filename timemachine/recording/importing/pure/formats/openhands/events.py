@@ -31,6 +31,7 @@ AGENT: Final = "openhands"
 _NO_CALLS: Final = frozenset(
     {"", "null", "recall", "change_agent_state", "condensation", "condensation_request"}
 )
+_BY_NO_MODEL: Final = _NO_CALLS | {"system"}
 _NOT_STORED: Final = frozenset({"id", "action", "timestamp", "source", "message", "thought", "args"})
 COUNTS: Final = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 
@@ -50,7 +51,7 @@ class State:
 
 
 def event_actions(event: JsonObject, as_calls: bool, state: State) -> list[ActionDraft]:
-    """Return the actions of an event. `as_calls`: its tokens and cost are those of a model call."""
+    """Return the actions of an event. `as_calls`: its tokens and cost are those of a call, not of the run."""
     kind = text_at(event, "action", "observation") or "unknown"
     number = event.get("id")
     named = isinstance(number, int | str) and not isinstance(number, bool)
@@ -67,7 +68,7 @@ def event_actions(event: JsonObject, as_calls: bool, state: State) -> list[Actio
         return [_observation(base, event, state)]
     first, state.first = state.first, False
     source = text_at(event, "source") or ("user" if first and kind == "message" else "agent")
-    call = _model_call(base, event, state) if as_calls and source == "agent" else None
+    call = _model_call(base, event, kind, as_calls, state) if source == "agent" else None
     parts = list(_action_parts(base, event, kind, source))
     placed = []
     for place, part in enumerate(parts):
@@ -106,12 +107,16 @@ def _action_parts(base: ActionDraft, event: JsonObject, kind: str, source: str) 
         yield replace(call, role="user" if role == "user" else "agent")
 
 
-def _model_call(base: ActionDraft, event: JsonObject, state: State) -> ActionDraft | None:
-    """Return the call that led to the action, once for all actions of one response."""
+def _model_call(
+    base: ActionDraft, event: JsonObject, kind: str, as_calls: bool, state: State
+) -> ActionDraft | None:
+    """Return the call that led to the action, once for all actions of one response; without tokens and cost if these are
+    only those of the run. What no response is named for is one if a model does it.
+    """
     metrics = record_at(event, "llm_metrics")
     response = record_at(event, "tool_call_metadata", "model_response")
     name = text_at(response, "id")
-    if not (metrics or response) or (name is not None and name in state.responses):
+    if (kind in _BY_NO_MODEL and not (metrics or response)) or (name is not None and name in state.responses):
         return None
     state.responses.add(name or "")
     usages = [each for each in list_at(metrics, "token_usages") if isinstance(each, dict)]
@@ -121,15 +126,20 @@ def _model_call(base: ActionDraft, event: JsonObject, state: State) -> ActionDra
     usage = usage_of_run(record_at(response, "usage"))
     tokens = _since(record_at(metrics, "accumulated_token_usage"), state)
     model = short_text_at(response, "model") or (short_text_at(usages[-1], "model") if usages else None)
-    return replace(
+    call = replace(
         speaker("agent", base),
         kind="llm_call",
         agent=AGENT,
+        output={"response_id": name} if name else None,
+    )
+    if not as_calls:
+        return call
+    return replace(
+        call,
         model=model_name(model),
         parameters=with_conditions({}, response) or None,
         usage=usage or tokens,
         cost_usd=cost,
-        output={"response_id": name} if name else None,
     )
 
 
