@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.knowledge.pure.cutoff import WEAKEST, Thresholds, cut_adaptively, cut_at, strengths
+from timemachine.knowledge.pure.cutoff import (
+    WEAKEST,
+    Thresholds,
+    cut_adaptively,
+    cut_at,
+    needed_settings,
+    settings_in_words,
+    strengths,
+)
 from timemachine.knowledge.pure.fusion import fuse
 
 scores = st.dictionaries(st.integers(0, 50), st.floats(-10, 100, allow_nan=False), max_size=20)
@@ -84,3 +92,42 @@ def test_thresholds_determine_where_an_adaptive_cut_is_made(
     cut = cut_adaptively([10, 7, 2.5, 1], 8, thresholds)
     assert Thresholds(**thresholds.as_json()) == thresholds
     assert (cut.keep, cut.cut_by) == (keep, cut_by)
+
+
+@pytest.mark.parametrize(
+    ("ranked", "rank", "pool", "needed"),
+    [
+        ([10, 9, 8], 2, 3, {}),
+        ([10, 9, 8], 3, 2, {"pool": 3}),
+        ([10, 7, 2.5, 1], 3, 8, {"relative": 0.25, "cliff": 0.357}),
+        ([10, 7, 2.5, 1], 4, 2, {"relative": 0.1, "cliff": 0.357, "pool": 4}),
+        ([10, 9, 0.05], 3, 8, {"relative": 0.005, "cliff": 0.005, "min_score": 0.05}),
+        ([0.1, 0.1], 2, 8, {}),
+        ([0.0, 0.0], 2, 8, {"min_score": 0.0}),
+        ([10, -1, -5], 3, 8, None),
+        ([], 1, 8, None),
+    ],
+)
+def test_the_settings_that_would_keep_a_frame_are_named(
+    ranked: list[float], rank: int, pool: int, needed: dict[str, float] | None
+) -> None:
+    assert needed_settings(ranked, rank, Thresholds(floor=0.1), pool) == needed
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=30), st.data())
+def test_a_cut_with_the_needed_settings_keeps_the_frame(ranked: list[float], data: st.DataObject) -> None:
+    rank = data.draw(st.integers(1, len(ranked)))
+    needed = needed_settings(ranked, rank, Thresholds(floor=WEAKEST), pool=8)
+    assert needed is not None
+    thresholds = Thresholds(
+        relative=needed.get("relative", 0.5),
+        cliff=needed.get("cliff", 0.4),
+        floor=needed.get("min_score", WEAKEST),
+    )
+    assert cut_adaptively(ranked, int(needed.get("pool", 8)), thresholds).keep >= rank
+
+
+def test_needed_settings_are_said_as_a_phrase() -> None:
+    assert settings_in_words({"pool": 12}) == "pool 12"
+    needed = {"relative": 0.25, "cliff": 0.3, "min_score": 0.1}
+    assert settings_in_words(needed) == "relative 0.25, cliff 0.3 and min score 0.1"

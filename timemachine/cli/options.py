@@ -163,6 +163,12 @@ embedding_model = click.option(
     "--embedding-model", metavar="M", help="Another embedding model of the collection."
 )
 adaptive = click.option("--adaptive", is_flag=True, help="Cut off where the passages stop being relevant.")
+pool = click.option(
+    "--pool",
+    type=int,
+    metavar="N",
+    help="Adaptive: look at this many of the best passages (default: 100, whatever the top-k was).",
+)
 relative = click.option(
     "--relative", type=float, metavar="SHARE", help="Adaptive: cut off below this share of the best score."
 )
@@ -202,7 +208,7 @@ diff = click.option(
 )
 call_options = combined(system_prompt, prompt_template, temperature, seed, max_tokens)
 search_options = combined(top_k, mode, embedding_model, adaptive, relative, cliff, min_score)
-retrieval_options = combined(relative, cliff, min_score, embedding_model, as_of)
+retrieval_options = combined(pool, relative, cliff, min_score, embedding_model, as_of)
 replay_options = combined(adaptive, top_k, mode, call_options, retrieval_options, skip_asks, skip_finds)
 
 _FILTERS: Final = (

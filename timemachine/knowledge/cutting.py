@@ -63,6 +63,21 @@ def cut(ranked: Ranking, rule: CutRule) -> CutResult:
         return CutResult(
             curve=cutoff.curve(rule.mode, scores, by_number), cut_by=by_number.cut_by, thresholds=None
         )
+    retriever, scores, thresholds = _adaptive(ranked, rule)
+    made = cutoff.cut_adaptively(scores, rule.top_k, thresholds)
+    return CutResult(curve=cutoff.curve(retriever, scores, made), cut_by=made.cut_by, thresholds=thresholds)
+
+
+def needed_settings(ranked: Ranking, rule: CutRule, rank: int) -> dict[str, float] | None:
+    """Return the settings with which an adaptive cut would keep the frame at a rank; None if none would."""
+    if rank > len(ranked.order):
+        return None
+    _, scores, thresholds = _adaptive(ranked, rule)
+    return cutoff.needed_settings(scores, rank, thresholds, rule.top_k)
+
+
+def _adaptive(ranked: Ranking, rule: CutRule) -> tuple[str, list[float], Thresholds]:
+    """Return what the adaptive rules look at: its name, a score for each row in order, and the thresholds."""
     retriever, scores, floor = _adaptive_scores(ranked, rule)
     usual = Thresholds(floor=floor)
     thresholds = Thresholds(
@@ -70,8 +85,7 @@ def cut(ranked: Ranking, rule: CutRule) -> CutResult:
         cliff=usual.cliff if rule.cliff is None else rule.cliff,
         floor=floor,
     )
-    made = cutoff.cut_adaptively(scores, rule.top_k, thresholds)
-    return CutResult(curve=cutoff.curve(retriever, scores, made), cut_by=made.cut_by, thresholds=thresholds)
+    return retriever, scores, thresholds
 
 
 def _by_number(scores: Sequence[float], rule: CutRule) -> Cut:

@@ -11,7 +11,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge import hnsw, ranking
 from timemachine.knowledge.collection_time import Moment, moment_when_locked, request_read_lock
-from timemachine.knowledge.cutting import CutRule, Ranking, best_first, cut
+from timemachine.knowledge.cutting import CutRule, Ranking, best_first, cut, needed_settings
 from timemachine.knowledge.hit_rows import HitRow, MatchedTerms, read_hit_rows
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.pure.cutoff import Curve, Thresholds, shown
@@ -107,6 +107,7 @@ class FindResult:
     """The result of a find: the frames, the rule that ended the list, the scores that it looked at, and the first
     frame left out.
 
+    `below_needs` are the settings with which an adaptive cut would keep that frame too; None if none would.
     `semantic_search` is how the vectors were searched, `exact` or `hnsw`; None if they were not searched.
     `not_embedded` counts the frames without a vector, which the semantic search could not see.
     """
@@ -117,6 +118,7 @@ class FindResult:
     curve: Curve
     thresholds: Thresholds | None
     below: BelowCut | None
+    below_needs: dict[str, float] | None
     embedding_model: str | None
     semantic_search: str | None
     not_embedded: int | None
@@ -194,6 +196,7 @@ def find(collection: Collection, query: Query) -> FindResult:
         ranked = _rank(collection, query, question, near, moment)
         made = cut(ranked, query.rule)
         hits, below = _hits_and_below(ranked, made.curve)
+        needs = needed_settings(ranked, query.rule, made.keep + 1) if query.adaptive else None
     return FindResult(
         query=query,
         as_of=moment.at,
@@ -201,6 +204,7 @@ def find(collection: Collection, query: Query) -> FindResult:
         curve=made.curve,
         thresholds=made.thresholds,
         below=below,
+        below_needs=needs,
         embedding_model=None if meaning is None else meaning.model,
         semantic_search=ranked.semantic_search,
         not_embedded=missing,

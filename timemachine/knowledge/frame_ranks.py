@@ -20,9 +20,10 @@ from timemachine.core.pure.errors import TooLarge
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge import ranking
 from timemachine.knowledge.collection_time import Moment, lock_for_reading
-from timemachine.knowledge.cutting import CutRule, Ranking, best_first, cut
-from timemachine.knowledge.find import MODES, WINDOW, Query, check_query, search_depth
+from timemachine.knowledge.cutting import CutRule, Ranking, best_first, cut, needed_settings
+from timemachine.knowledge.find import MODES, Query, check_query, search_depth
 from timemachine.knowledge.models import Collection
+from timemachine.knowledge.pure.cutoff import POOL
 from timemachine.knowledge.pure.fusion import fuse
 from timemachine.knowledge.queries import frames_at
 from timemachine.knowledge.question import weighted_question
@@ -37,7 +38,8 @@ class FrameRank:
     """The rank of a frame in one mode, among `of` ranked frames, and which cuts would keep it.
 
     `rank` is None if the mode does not rank it: it shares no word or has no vector. `by_adaptive` is about an
-    adaptive cut of at most `WINDOW` frames.
+    adaptive cut of the best `POOL` frames; `needs` are the settings with which it would keep the frame, None if
+    it does or none would.
     """
 
     rank: int | None
@@ -45,6 +47,7 @@ class FrameRank:
     score: float | None
     by_top_k: bool
     by_adaptive: bool
+    needs: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,9 +197,10 @@ def _ranks_in_mode(
         score=score,
         legs={name: ranking for name, ranking in windows.items() if mode in (name, "hybrid")},
     )
+    adaptive = _rule(mode, query, POOL, adaptive=True)
     shown = _CutSizes(
         by_top_k=cut(ranked, _rule(mode, query, query.top_k, adaptive=False)).keep,
-        by_adaptive=cut(ranked, _rule(mode, query, WINDOW, adaptive=True)).keep,
+        by_adaptive=cut(ranked, adaptive).keep,
     )
     ranks = {row: (rank, score[row]) for rank, row in enumerate(order, 1)}
     if any(row not in ranks for row in rows):
@@ -208,7 +212,8 @@ def _ranks_in_mode(
         if mode == "hybrid"
         else len(rankings[mode])
     )
-    return {row: _frame_rank(ranks.get(row), of, shown) for row in rows}
+    places = {row: _frame_rank(ranks.get(row), of, shown) for row in rows}
+    return {row: _with_needs(place, ranked, adaptive) for row, place in places.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +222,12 @@ class _CutSizes:
 
     by_top_k: int
     by_adaptive: int
+
+
+def _with_needs(place: FrameRank, ranked: Ranking, adaptive: CutRule) -> FrameRank:
+    if place.rank is None or place.by_adaptive:
+        return place
+    return replace(place, needs=needed_settings(ranked, adaptive, place.rank))
 
 
 def _mode_scores(mode: str, rankings: Mapping[str, _Scores], weight: float) -> _Scores:

@@ -11,6 +11,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import spaced
 from timemachine.knowledge.find import FindResult, FrameHit
 from timemachine.knowledge.models import Collection, Frame
+from timemachine.knowledge.pure.cutoff import settings_in_words
 from timemachine.recording.sessions.models import Hit
 from timemachine.recording.timeline.step import Passage
 from timemachine.web.template_library import register
@@ -172,6 +173,12 @@ def drawn_curve(retrieval: Mapping[str, Any] | None) -> ScoreCurve | None:
         height=HEIGHT,
         below=below if isinstance(below, dict) else None,
     )
+
+
+@register.filter
+def needed_in_words(needed: Mapping[str, Any] | None) -> str:
+    """Return the settings with which a cut-off would keep one more passage; empty if there are none."""
+    return settings_in_words(needed) if needed else ""
 
 
 @register.filter

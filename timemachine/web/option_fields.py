@@ -4,7 +4,7 @@ from typing import Any, Final, cast
 
 from django import forms
 
-from timemachine.knowledge.pure.cutoff import CLIFF, RELATIVE_TO_BEST
+from timemachine.knowledge.pure.cutoff import CLIFF, POOL, RELATIVE_TO_BEST
 from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.answering.pure.prompt import TEMPLATE
 from timemachine.recording.sessions.models import Session
@@ -68,6 +68,12 @@ class RetrievalFields(ThresholdFields):
     top_k = WholeNumber(label="Top-k", required=False, **_limits("top_k"))
     search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False)
     adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False)
+    pool = WholeNumber(
+        label="Pool",
+        required=False,
+        **_limits("pool"),
+        help_text=f"Adaptive only: look at this many of the best passages. Default: {POOL}, whatever the top-k was.",
+    )
     embedding_model = forms.ChoiceField(
         label="Embedding model", required=False, help_text="Models for which this collection has vectors."
     )
@@ -95,6 +101,7 @@ class RetrievalFields(ThresholdFields):
             "top_k": data["top_k"],
             "search_mode": data["search_mode"] or None,
             "adaptive": {"yes": True, "no": False}.get(data["adaptive"]),
+            "pool": data["pool"],
             **self.thresholds(),
             "embedding_model": data["embedding_model"] or None,
         }

@@ -117,11 +117,27 @@ def test_added_removed_and_moved_hits_are_listed() -> None:
     found = retrieval(
         gained=[7, "doc-1"], lost=[2], moved=[{"frame": 1, "from": 2, "to": 3}], overlap=0.5, adaptive=True
     )
-    lines = shown(step(retrieval=found), DEBUG)
+    lines = shown(step(retrieval=found, new=None), DEBUG)
     assert (
         fact("retrieval", lines) == "changed (overlap 0.50): gained #7, doc-1; lost #2; #1 from rank 2 to 3"
     )
     assert fact("mode", lines) == "debug, hybrid search, top 8, adaptive, now"
+
+
+def test_an_adaptive_search_says_what_is_next_and_which_options_find_it() -> None:
+    found = retrieval(
+        gained=[7],
+        adaptive=True,
+        pool=100,
+        curve={"kept": 3},
+        below={"frame": 12},
+        below_needs={"relative": 0.25, "min_score": 0.1},
+    )
+    new = {"hits": [{"frame": 7, "rank": 3}], "model": None, "error": None, "output": None}
+    lines = shown(step(retrieval=found, new=new), DEBUG)
+    assert fact("retrieval", lines) == "changed: gained #7 at rank 3"
+    assert fact("next", lines) == "#12 at rank 4 with --relative 0.25 --min-score 0.1"
+    assert fact("mode", lines) == "debug, hybrid search, pool 100, adaptive, now"
 
 
 def test_a_debug_step_without_a_search_shows_no_search_mode() -> None:

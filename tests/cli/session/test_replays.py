@@ -120,6 +120,27 @@ def test_the_collection_as_recorded_returns_the_recorded_hits(tm: Here, recorded
     assert done["verdicts"] == {"identical": 1}
 
 
+def test_an_adaptive_replay_finds_what_the_demo_missed_and_says_at_which_rank(tm: Here, worker: None) -> None:
+    tm.json("demo")
+    ran = tm.run("session", "replay", "demo-card-desk", "--adaptive", "--skip-finds")
+    asked = ran.out.partition("Step 2 ")[2].partition("Step 5 ")[0]
+    assert "debug, hybrid search, pool 100, adaptive, as of" in asked
+    assert "#12 at rank 12" in asked.partition("gained ")[2]
+
+
+def test_an_adaptive_replay_that_misses_a_passage_names_the_options_that_find_it(
+    tm: Here, worker: None
+) -> None:
+    tm.json("demo")
+    replay = ("session", "replay", "demo-card-desk", "--adaptive", "--skip-finds")
+    missed = tm.run(*replay, "--relative", "0.7", "--cliff", "0.7").out
+    (named,) = re.findall("#12 at rank 12 with (.*)", missed.partition("Step 2 ")[2].partition("Step 5 ")[0])
+    assert set(named.split()[::2]) == {"--relative", "--cliff"}
+    assert "#12 at rank 12" in tm.run(*replay, *named.split()).out.partition("gained ")[2]
+    limited = tm.run(*replay, "--pool", "11").out
+    assert "#12 at rank 12 with --pool 12" in limited
+
+
 def test_parts_of_a_session_can_be_skipped(tm: Here, recorded: Session) -> None:
     for words, sequences in (
         ((), [1, 4]),

@@ -14,7 +14,7 @@ from timemachine.replay.runs.pure.engine import Intent, Recorded, intent, is_rep
 from timemachine.replay.runs.pure.options import RETRIEVAL_OPTIONS, ReplayOptions, check
 from timemachine.replay.runs.pure.summary import FrequentError, Tally, sentence
 
-OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 0.5, 0.4, 0.1, "m", "now")
+OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 50, 0.5, 0.4, 0.1, "m", "now")
 AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
 
 
@@ -39,6 +39,8 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
         (ReplayOptions(relative=1.1), "invalid_field"),
         (ReplayOptions(cliff=-0.1), "invalid_field"),
         (ReplayOptions(adaptive=False, cliff=0.5), "invalid_field"),
+        (ReplayOptions(adaptive=False, pool=50), "invalid_field"),
+        (ReplayOptions(pool=0), "invalid_field"),
         (ReplayOptions(search_mode="lexical", embedding_model="m"), "invalid_field"),
         (ReplayOptions(spend_limit_usd=-1), "invalid_field"),
         (ReplayOptions(prompt_template="Say {question}."), "not_a_template"),

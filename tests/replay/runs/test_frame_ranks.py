@@ -158,6 +158,10 @@ def _change(collection: Collection, change: str) -> None:
 
 
 PLACE = FrameRank(rank=12, of=40, score=1.0, by_top_k=False, by_adaptive=True)
+LEFT_OUT = FrameRank(rank=12, of=40, score=1.0, by_top_k=False, by_adaptive=False)
+NEEDING = FrameRank(
+    rank=12, of=40, score=1.0, by_top_k=False, by_adaptive=False, needs={"relative": 0.25, "min_score": 0.1}
+)
 NONE = FrameRank(rank=None, of=40, score=None, by_top_k=False, by_adaptive=False)
 SECOND = FrameRank(rank=2, of=40, score=1.0, by_top_k=True, by_adaptive=False)
 
@@ -168,6 +172,13 @@ SECOND = FrameRank(rank=2, of=40, score=1.0, by_top_k=True, by_adaptive=False)
         (3, PLACE, PLACE, "found at rank 3"),
         (None, None, None, "was deleted by then"),
         (None, PLACE, NONE, "existed at rank 12 of 40; adaptive finds it"),
+        (None, LEFT_OUT, NONE, "existed at rank 12 of 40; adaptive does not find it"),
+        (
+            None,
+            NEEDING,
+            NONE,
+            "existed at rank 12 of 40; adaptive finds it only with relative 0.25 and min score 0.1",
+        ),
         (
             None,
             PLACE,

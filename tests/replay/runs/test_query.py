@@ -69,6 +69,12 @@ AS_RECORDED = {
             {"adaptive": False},
             AS_RECORDED | {"adaptive": False, "min_score": None, "relative": None, "cliff": None},
         ),
+        (ADAPTIVE, {"adaptive": True}, AS_RECORDED | {"top_k": 100}),
+        (ADAPTIVE, {"pool": 40}, AS_RECORDED | {"top_k": 40}),
+        ({"top_k": 5}, {"pool": 40}, USUAL | {"top_k": 5}),
+        ({"top_k": 5}, {"adaptive": True, "pool": 40}, USUAL | {"adaptive": True, "top_k": 40}),
+        ({"top_k": 5}, {"adaptive": True, "top_k": 20}, USUAL | {"adaptive": True, "top_k": 20}),
+        ({"top_k": 5}, {"adaptive": True, "top_k": 20, "pool": 10}, USUAL | {"adaptive": True, "top_k": 10}),
     ],
 )
 def test_a_search_is_repeated_as_recorded_except_for_changes(

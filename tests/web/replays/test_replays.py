@@ -250,16 +250,26 @@ def test_a_debug_replay_is_launched_with_its_thresholds_and_shows_both_curves(
     browser: Client, session: Session
 ) -> None:
     form = {"kind": "debug", "adaptive": "yes", "relative": "0.7", "cliff": "0.2", "min_score": "0.02"}
+    form |= {"pool": "1"}
     model = session.collection.embedding_model if session.collection else ""
     sent = browser.post(f"/sessions/{session.id}/replay/", form | {"embedding_model": model})
     assert sent.status_code == 302
     replay = Replay.objects.get()
-    chosen = {"adaptive": True, "relative": 0.7, "cliff": 0.2, "min_score": 0.02, "embedding_model": model}
+    chosen = {
+        "adaptive": True,
+        "pool": 1,
+        "relative": 0.7,
+        "cliff": 0.2,
+        "min_score": 0.02,
+        "embedding_model": model,
+    }
     assert chosen.items() <= replay.options.items()
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/steps/1/")
     assert shown.count("<svg") - shown.count('<svg class="moves"') == 2
     assert "rank-biased" in shown
+    assert "kept of a pool of 1, by" in shown
+    assert "found with pool 2" in shown
     assert "Cut below this share of the best score" in page(browser, f"/replays/{replay.id}/")
 
 

@@ -58,7 +58,8 @@ def _facts(step: types.ReplayStepOut, replay: types.ReplayOut) -> list[tuple[str
         ("model now", (new["model"] if new else None) or ""),
         ("frozen frames", _frames(step["frames"])),
         ("context", spaced(step["context"] or UNKNOWN)),
-        ("retrieval", _retrieval(step["retrieval"])),
+        ("retrieval", _retrieval(step)),
+        ("next", _next(step["retrieval"])),
         ("question" if is_ask else "query", _text(original["input"])),
         ("question now", replay["options"].get("question") or ""),
         ("cut off", " and ".join(f"the {side} answer" for side in evidence.get("cut_off", []))),
@@ -76,8 +77,9 @@ def _mode(step: types.ReplayStepOut, replay: types.ReplayOut) -> str:
     if found is None:
         return "debug"
     adaptive = ", adaptive" if found["adaptive"] else ""
+    most = f"pool {found['pool']}" if found.get("pool") else f"top {found['top_k']}"
     when = f"as of {local(found['as_of'])}" if found["as_of"] else "now"
-    return f"{replay['kind']}, {found['mode']} search, top {found['top_k']}{adaptive}, {when}"
+    return f"{replay['kind']}, {found['mode']} search, {most}{adaptive}, {when}"
 
 
 def _frames(frames: Sequence[types.FrozenFrameOut]) -> str:
@@ -94,17 +96,30 @@ def _frame(frame: types.FrozenFrameOut) -> str:
     return f"{name}{verdict}{since}"
 
 
-def _retrieval(found: types.RetrievalCompared | None) -> str:
+def _retrieval(step: types.ReplayStepOut) -> str:
+    found, new = step["retrieval"], step["new"]
     if found is None:
         return ""
-    parts = [
-        f"{name} {', '.join(map(frame_name, found[name]))}" for name in ("gained", "lost") if found[name]
+    ranks = {hit["frame"]: hit["rank"] for hit in (new["hits"] if new and found["gained"] else [])}
+    gained = [
+        frame_name(frame) + (f" at rank {ranks[frame]}" if frame in ranks else "")
+        for frame in found["gained"]
     ]
+    parts = [f"gained {', '.join(gained)}"] if gained else []
+    parts += [f"lost {', '.join(map(frame_name, found['lost']))}"] if found["lost"] else []
     parts += [
         f"{frame_name(each['frame'])} from rank {each['from']} to {each['to']}" for each in found["moved"]
     ]
     overlap = "" if found["overlap"] is None else f" ({_overlaps(found)})"
     return f"{spaced(found['verdict'])}{overlap}" + (f": {'; '.join(parts)}" if parts else "")
+
+
+def _next(found: types.RetrievalCompared | None) -> str:
+    """The passage just below an adaptive cut-off, and the options that would find it: `#7 at rank 13 with --cliff 0.2`."""
+    if found is None or not (needs := found.get("below_needs")) or not (below := found.get("below")):
+        return ""
+    options = " ".join(f"--{name.replace('_', '-')} {value:g}" for name, value in needs.items())
+    return f"{frame_name(below['frame'])} at rank {found['curve']['kept'] + 1} with {options}"
 
 
 def _overlaps(found: types.RetrievalCompared) -> str:

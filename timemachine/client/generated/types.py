@@ -1514,13 +1514,17 @@ class FramePut(TypedDict):
 
 @final
 class FrameRankInMode(TypedDict):
-    """The rank of a frame in one mode, and which cut would leave it in; a null rank: the mode does not rank it."""
+    """The rank of a frame in one mode, and which cut would leave it in; a null rank: the mode does not rank it.
+
+    `needs` are the settings with which an adaptive cut-off would leave it in; null if it does, or if none would.
+    """
 
     rank: int | None
     of: int
     score: float | None
     by_top_k: bool
     by_adaptive: bool
+    needs: dict[str, float] | None
 
 
 @final
@@ -3084,6 +3088,7 @@ class ReplayIn(TypedDict):
     top_k: NotRequired[int | None]
     search_mode: NotRequired[str | None]
     adaptive: NotRequired[bool | None]
+    pool: NotRequired[int | None]
     relative: NotRequired[float | None]
     cliff: NotRequired[float | None]
     min_score: NotRequired[float | None]
@@ -3312,7 +3317,8 @@ class RetrievalCompared(TypedDict):
     """What is found, compared with what was recorded. How it was searched for is absent if the passages were chosen by a person.
 
     `k` is how deep the lists were compared, `persistence` the p of the rank-biased overlap. `rank_biased_depth` is the length of the shorter
-    list, below which that overlap says nothing; null if both are equally long.
+    list, below which that overlap says nothing; null if both are equally long. `pool` is how many of the best passages an adaptive cut-off
+    that was chosen looked at. `below_needs` are the settings with which it would keep the passage `below` too.
     """
 
     verdict: Literal["same", "reordered", "changed"]
@@ -3330,11 +3336,13 @@ class RetrievalCompared(TypedDict):
     found_hits: int
     top_k: NotRequired[int]
     adaptive: NotRequired[bool]
+    pool: NotRequired[int | None]
     thresholds: NotRequired[JsonObject | None]
     min_score: NotRequired[float | None]
     cut_by: NotRequired[str]
     curve: NotRequired[JsonObject]
     below: NotRequired[JsonObject | None]
+    below_needs: NotRequired[JsonObject | None]
     embedding_model: NotRequired[str | None]
     semantic_search: NotRequired[str | None]
     not_embedded: NotRequired[int | None]
@@ -3677,6 +3685,7 @@ class SessionOptions(TypedDict):
     top_k: NotRequired[int | None]
     search_mode: NotRequired[str | None]
     adaptive: NotRequired[bool | None]
+    pool: NotRequired[int | None]
     relative: NotRequired[float | None]
     cliff: NotRequired[float | None]
     min_score: NotRequired[float | None]
@@ -4388,6 +4397,7 @@ class StoredOptions(TypedDict):
     top_k: NotRequired[int | None]
     search_mode: NotRequired[str | None]
     adaptive: NotRequired[bool | None]
+    pool: NotRequired[int | None]
     relative: NotRequired[float | None]
     cliff: NotRequired[float | None]
     min_score: NotRequired[float | None]
@@ -4974,6 +4984,7 @@ class TrialIn(TypedDict):
     top_k: NotRequired[int | None]
     search_mode: NotRequired[str | None]
     adaptive: NotRequired[bool | None]
+    pool: NotRequired[int | None]
     relative: NotRequired[float | None]
     cliff: NotRequired[float | None]
     min_score: NotRequired[float | None]

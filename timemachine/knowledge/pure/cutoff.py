@@ -7,8 +7,10 @@ rule that ended the list: `top_k`, `all` (fewer were found), `relative` (below a
 shares.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 RELATIVE_TO_BEST = 0.5
@@ -16,6 +18,8 @@ COSINE_FLOOR = 0.2
 WEAKEST = 0.01
 CLIFF = 0.4
 LONGEST_CURVE = 100
+POOL = 100
+"""How many of the best frames the adaptive cut of a replay looks at unless a pool is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +101,39 @@ def cut_adaptively(scores: Sequence[float], top_k: int, thresholds: Thresholds) 
         if rule is not None:
             return Cut(keep=rank, cut_by=rule)
     return cut_at(len(scores), top_k)
+
+
+def needed_settings(
+    scores: Sequence[float], rank: int, thresholds: Thresholds, pool: int
+) -> dict[str, float] | None:
+    """Return the settings with which an adaptive cut would keep the frame at a rank, without those that need no change.
+
+    They are `relative`, `cliff` and `min_score`, rounded down to thousandths, and `pool`. None if no setting would
+    keep it.
+    """
+    best, pairs = max(scores, default=0.0), list(pairwise(scores[:rank]))
+    limits = {
+        "relative": min((max(0.0, score / best) for _, score in pairs if best > 0), default=1.0),
+        "cliff": min((max(0.0, score / before) for before, score in pairs if before > 0), default=1.0),
+        "floor": min(scores[:rank], default=thresholds.floor),
+    }
+    now = thresholds.as_json()
+    for below in (0, 1):  # a product can be above the score that it was divided from
+        changed = {
+            name: max(math.floor(limit * 1000) - below, 0 if name != "floor" else -math.inf) / 1000
+            for name, limit in limits.items()
+            if limit < now[name]
+        }
+        if cut_adaptively(scores, rank, replace(thresholds, **changed)).keep == rank:
+            named = {{"floor": "min_score"}.get(name, name): value for name, value in changed.items()}
+            return named | ({"pool": rank} if rank > pool else {})
+    return None
+
+
+def settings_in_words(needed: Mapping[str, float]) -> str:
+    """Return needed settings as a phrase: `relative 0.24, cliff 0.29 and pool 12`."""
+    *first, last = (f"{name.replace('_', ' ')} {value:g}" for name, value in needed.items())
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _rule(score: float, before: float | None, best: float, thresholds: Thresholds) -> str | None:

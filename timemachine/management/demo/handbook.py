@@ -2,7 +2,8 @@
 
 The story: a card desk's assistant is asked what a replacement card costs for a customer who lost theirs abroad. The passage
 with the answer uses the words "plastic" and "courier", so it has rank 12, after many with "lost", "card" and "fee".
-The assistant looked at eight. Its answer quotes the domestic fee, which is the wrong one.
+The assistant looked at eight, and its answer quotes the domestic fee, which is the wrong one. An adaptive cut-off finds the
+passage.
 """
 
 from typing import Final
@@ -82,7 +83,7 @@ DOCUMENTS: Final = (
     ),
     (
         MISSED_TITLE,
-        "Outside the home country new plastic travels by courier and reaches the hotel within 48 hours. "
+        "A customer's lost plastic is replaced by courier outside the home country. "
         "Courier delivery costs 45 francs, whatever package the customer holds; the domestic fee does not apply.",
     ),
     (

@@ -21,13 +21,17 @@ class FrameSought(Schema):
 
 
 class FrameRankInMode(Schema):
-    """The rank of a frame in one mode, and which cut would leave it in; a null rank: the mode does not rank it."""
+    """The rank of a frame in one mode, and which cut would leave it in; a null rank: the mode does not rank it.
+
+    `needs` are the settings with which an adaptive cut-off would leave it in; null if it does, or if none would.
+    """
 
     rank: int | None
     of: int
     score: float | None
     by_top_k: bool
     by_adaptive: bool
+    needs: dict[str, float] | None
 
 
 class FrameStanding(Schema):

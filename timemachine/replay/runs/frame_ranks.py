@@ -7,8 +7,9 @@ from typing import Final
 from django.db.models import Min
 
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
-from timemachine.knowledge.frame_ranks import RankReport, VersionRanks, frame_ranks_of_queries
+from timemachine.knowledge.frame_ranks import FrameRank, RankReport, VersionRanks, frame_ranks_of_queries
 from timemachine.knowledge.models import Collection, Frame
+from timemachine.knowledge.pure.cutoff import settings_in_words
 from timemachine.knowledge.queries import versions_of
 from timemachine.knowledge.sentence_frames import SentenceFrame, frames_with_sentence, versions_text
 from timemachine.knowledge.vectors import models_with_vectors
@@ -170,8 +171,17 @@ def rank_words(mode: str, recorded_rank: int | None, then: VersionRanks | None, 
     place = then.places[mode]
     if place.rank is None:
         return f"existed, and a {mode} find does not rank it" + _elsewhere(mode, then)
-    adaptive = "adaptive finds it" if place.by_adaptive else "adaptive does not find it"
-    return f"existed at rank {place.rank:,} of {place.of:,}; {adaptive}" + _elsewhere(mode, then)
+    return f"existed at rank {place.rank:,} of {place.of:,}; {_adaptive_words(place)}" + _elsewhere(
+        mode, then
+    )
+
+
+def _adaptive_words(place: FrameRank) -> str:
+    if place.by_adaptive:
+        return "adaptive finds it"
+    if not place.needs:
+        return "adaptive does not find it"
+    return f"adaptive finds it only with {settings_in_words(place.needs)}"
 
 
 def _elsewhere(mode: str, then: VersionRanks) -> str:

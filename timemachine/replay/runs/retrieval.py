@@ -10,6 +10,7 @@ from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.knowledge import find as finding
 from timemachine.knowledge.find import FindResult, Query
+from timemachine.knowledge.pure.cutoff import POOL
 from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs import frozen
@@ -28,7 +29,8 @@ def repeat_search(
     Raises: `InvalidInput` if its query was not recorded, and whatever a find raises.
     """
     findings = finding.find(action.session.collection, query_of(action, options))  # type: ignore[arg-type]
-    depth = max(findings.query.top_k, len(hits))
+    kept = len(findings.hits) if findings.query.adaptive else findings.query.top_k
+    depth = max(kept, len(hits))
     compared = compare_rankings(
         [Ranked(key=recorded_key(hit), rank=hit.rank) for hit in hits],
         [Ranked(key=hit.frame, rank=hit.rank) for hit in findings.hits],
@@ -39,11 +41,13 @@ def repeat_search(
         mode=findings.query.mode,
         top_k=findings.query.top_k,
         adaptive=findings.query.adaptive,
+        pool=findings.query.top_k if findings.query.adaptive and _has_pool(options) else None,
         thresholds=findings.thresholds.as_json() if findings.thresholds else None,
         min_score=findings.query.min_score,
         cut_by=findings.cut_by,
         curve=findings.curve.as_json(),
         below=findings.below.as_json() if findings.below else None,
+        below_needs=findings.below_needs,
         as_of=findings.as_of,
         embedding_model=findings.embedding_model,
         semantic_search=findings.semantic_search,
@@ -90,7 +94,7 @@ def repeated_query(
     return Query(
         text=text,
         mode=mode,
-        top_k=options.top_k or _count(stored.get("top_k")) or finding.DEFAULT_TOP_K,
+        top_k=_most(stored, options, adaptive=adaptive),
         adaptive=adaptive,
         min_score=_first(options.min_score, _number(stored.get("min_score")) if same_scale else None),
         relative=_first(options.relative, _share(shares.get("relative"))) if adaptive else None,
@@ -108,6 +112,17 @@ def moment_of(action: Action) -> datetime:
 def recorded_key(hit: Hit) -> int | str:
     """Return what identifies the frame of a hit: its number in the collection, whatever its version, or else its hash or rank."""
     return hit.frame if hit.frame is not None else hit.sha256 or f"rank {hit.rank}"
+
+
+def _most(stored: Mapping[str, Any], options: ReplayOptions, *, adaptive: bool) -> int:
+    """Return how many passages to find at most. An adaptive cut that is chosen looks beyond the recorded top-k."""
+    if adaptive and _has_pool(options):
+        return min(options.pool or POOL, options.top_k or finding.LARGEST_TOP_K)
+    return options.top_k or _count(stored.get("top_k")) or finding.DEFAULT_TOP_K
+
+
+def _has_pool(options: ReplayOptions) -> bool:
+    return options.adaptive is True or options.pool is not None
 
 
 def _model(stored: Mapping[str, Any], options: ReplayOptions, with_vectors: Collection[str]) -> str | None:

@@ -51,7 +51,8 @@ class RetrievalCompared(RankingCompared):
     """What is found, compared with what was recorded. How it was searched for is absent if the passages were chosen by a person.
 
     `k` is how deep the lists were compared, `persistence` the p of the rank-biased overlap. `rank_biased_depth` is the length of the shorter
-    list, below which that overlap says nothing; null if both are equally long.
+    list, below which that overlap says nothing; null if both are equally long. `pool` is how many of the best passages an adaptive cut-off
+    that was chosen looked at. `below_needs` are the settings with which it would keep the passage `below` too.
     """
 
     mode: str
@@ -61,11 +62,13 @@ class RetrievalCompared(RankingCompared):
     # A default only says that the field can be absent; those of these types can be null, too.
     top_k: int = 0
     adaptive: bool = False
+    pool: int | None = 0
     thresholds: JsonObject | None = Field(default_factory=dict)
     min_score: float | None = 0
     cut_by: str = ""
     curve: JsonObject = Field(default_factory=dict)
     below: JsonObject | None = Field(default_factory=dict)
+    below_needs: JsonObject | None = Field(default_factory=dict)
     embedding_model: str | None = ""
     semantic_search: str | None = ""
     not_embedded: int | None = 0

@@ -21,6 +21,7 @@ LIMITS: Final[Mapping[str, tuple[int, int]]] = {
     "seed": (0, 2**63 - 1),
     "spend_limit_usd": (0, 1_000_000),
     "top_k": (1, 1_000),
+    "pool": (1, 1_000),
     "relative": (0, 1),
     "cliff": (0, 1),
 }
@@ -43,12 +44,14 @@ class RetrievalOptions(Options):
     """How passages are retrieved.
 
     `relative`, `cliff` and `min_score` are thresholds of an adaptive cut-off; `min_score` also works without
-    one. `as_of` uses the collection as it is now, or as it was at the step.
+    one. `pool` is how many of the best passages it looks at: 100 if `adaptive` is chosen, whatever top-k was
+    recorded. `as_of` uses the collection as it is now, or as it was at the step.
     """
 
     top_k: int | None = None
     search_mode: str | None = None
     adaptive: bool | None = None
+    pool: int | None = None
     relative: float | None = None
     cliff: float | None = None
     min_score: float | None = None
@@ -213,8 +216,8 @@ def _check_values(options: ReplayOptions) -> None:
         raise _invalid("search_mode", f"must be one of {', '.join(MODES)}")
     if options.embedding_model is not None and options.search_mode == "lexical":
         raise _invalid("embedding_model", "cannot be used with `lexical`, which uses no embedding model")
-    if options.adaptive is False and (options.relative, options.cliff) != (None, None):
-        raise _invalid("adaptive", "is off, but `relative` and `cliff` are thresholds of an adaptive cut-off")
+    if options.adaptive is False and (options.pool, options.relative, options.cliff) != (None, None, None):
+        raise _invalid("adaptive", "is off, but `pool`, `relative` and `cliff` belong to an adaptive cut-off")
 
 
 def _invalid(name: str, says: str) -> InvalidInput:
