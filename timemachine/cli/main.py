@@ -14,6 +14,7 @@ from timemachine.cli.commands.costs import costs
 from timemachine.cli.commands.evidence import evidence
 from timemachine.cli.commands.keys import key
 from timemachine.cli.commands.patterns import patterns
+from timemachine.cli.commands.proxy import proxy
 from timemachine.cli.commands.puts import put, reembed
 from timemachine.cli.commands.recall import recall, search
 from timemachine.cli.commands.retention import retention
@@ -69,6 +70,7 @@ for command in (
     costs,
     share,
     evidence,
+    proxy,
     models,
     key,
     spool,

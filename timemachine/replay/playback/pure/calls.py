@@ -1,0 +1,184 @@
+"""The model calls of an exported session: the request of each, and its answer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.answer_stream import AnswerStream, AnthropicStream, OpenAIStream
+from timemachine.llm.pure.requests.answers import Answer
+from timemachine.llm.pure.requests.json_values import as_text, object_at, text_at
+from timemachine.llm.pure.requests.neutral import ToolCall
+from timemachine.llm.pure.requests.recorded_answers import read_answer
+from timemachine.llm.pure.usage import TokenUsage, count
+from timemachine.recording.model_calls.pure.conversation import RecordedStep, conversations
+from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, rebuilt, recorded
+
+MODEL_CALL: Final = "llm_call"
+_STREAMS: Final[Mapping[str, type[OpenAIStream] | type[AnthropicStream]]] = {
+    "chat.completion.chunk": OpenAIStream,
+    "message_start": AnthropicStream,
+}
+_USAGE: Final = (
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSteps:
+    """A session and its steps in order, each as the API and an export have it.
+
+    `through` is the last step that the next session in a list continues from, None if nothing continues from it.
+    """
+
+    key: str
+    steps: Sequence[JsonObject]
+    through: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedCall:
+    """A recorded model call.
+
+    `input` and `output` are as they were recorded, `answer` is what can be read of the output. `model` is the one that
+    was asked for, if that was recorded; `frozen.model` is the one that is recorded to have answered. `failed` is the
+    error with which the call ended.
+    """
+
+    sequence: int
+    frozen: FrozenRequest
+    input: Any
+    output: Any
+    answer: Answer | None
+    model: str | None
+    failed: str | None
+
+
+def calls_of(parts: Sequence[SessionSteps]) -> tuple[PlayedCall, ...]:
+    """Return the model calls of the last of these sessions; the ones before it are those that it continues.
+
+    Copied steps are left out, because their calls were made in another session.
+    """
+    steps = parts[-1].steps
+    calls = [each for each in steps if each["kind"] == MODEL_CALL and each.get("copied_from") is None]
+    stated = {call["sequence"]: recorded(call.get("input"), _circumstances(call)) for call in calls}
+    missing = {call["sequence"]: call for call in calls if stated[call["sequence"]] is None}
+    rest = dict(_rebuilt(parts, missing))
+    return tuple(_played(call, stated[call["sequence"]] or rest[call["sequence"]]) for call in calls)
+
+
+def _circumstances(call: JsonObject) -> Circumstances:
+    answer = read_answer(call.get("output"))
+    return Circumstances(
+        model=call.get("model"),
+        parameters=call.get("parameters"),
+        called_tools=answer is not None and bool(answer.calls),
+    )
+
+
+def _rebuilt(
+    parts: Sequence[SessionSteps], calls: Mapping[int, JsonObject]
+) -> Iterator[tuple[int, FrozenRequest]]:
+    shift = sum(part.through or 0 for part in parts[:-1])
+    steps: list[RecordedStep] = []
+    for part in parts:
+        last = part.through
+        places = {each["id"]: each["sequence"] for each in part.steps if each.get("id") is not None}
+        some = [each for each in part.steps if last is None or each["sequence"] <= last]
+        steps += [_step(each, places, shift) for each in some]
+        shift -= last or 0
+    for number, conversation in conversations(steps, calls):
+        yield number, rebuilt(conversation, _circumstances(calls[number]))
+
+
+def _step(step: JsonObject, places: Mapping[str, int], shift: int) -> RecordedStep:
+    parent = step.get("parent")
+    if isinstance(parent, str):
+        parent = places.get(parent)
+    return RecordedStep(
+        sequence=step["sequence"] - shift,
+        kind=step["kind"],
+        role=step.get("role"),
+        agent=step.get("agent"),
+        name=step.get("name"),
+        tool=step.get("tool"),
+        call_id=step.get("call_id"),
+        parent=None if parent is None else parent - shift,
+        tags=step.get("tags") or (),
+        input=step.get("input"),
+        output=step.get("output"),
+        failed=step.get("error") is not None,
+        is_internal=step.get("layer") in {"tool", "sys"} and step.get("role") != "system",
+    )
+
+
+def _played(call: JsonObject, frozen: FrozenRequest) -> PlayedCall:
+    output = _whole(call.get("output"))
+    answer = read_answer(output)
+    return PlayedCall(
+        sequence=call["sequence"],
+        frozen=frozen,
+        input=call.get("input"),
+        output=output,
+        answer=answer and _completed(answer, call, output),
+        model=_asked_model(call),
+        failed=_failure(call),
+    )
+
+
+def _whole(output: Any) -> Any:
+    """Return an output that was recorded as the events of a stream as the response that they add up to."""
+    first = output[0] if isinstance(output, list) and output and isinstance(output[0], dict) else {}
+    made = _STREAMS.get(str(first.get("object", first.get("type"))))
+    if made is None:
+        return output
+    stream: AnswerStream = made()
+    for event in output:
+        stream.add(event if isinstance(event, dict) else {})
+    return stream.body
+
+
+def _completed(answer: Answer, call: JsonObject, output: Any) -> Answer:
+    """Return the answer with the usage and the model of its step, and with ids that no other answer has."""
+    name = f"{call['sequence']}"
+    text = as_text(output)
+    parts = tuple(
+        replace(part, id=f"call_{name}_{number}")
+        if isinstance(part, ToolCall) and f'"{part.id}"' not in text
+        else part
+        for number, part in enumerate(answer.parts)
+    )
+    return replace(
+        answer,
+        parts=parts,
+        id=answer.id or f"recorded-{name}",
+        model=answer.model or _plain_model(call.get("model")),
+        usage=_usage(call) or answer.usage,
+    )
+
+
+def _usage(call: JsonObject) -> TokenUsage | None:
+    found = object_at(call, "usage")
+    counts = {name: count(found, name) for name in _USAGE}
+    return TokenUsage(**counts) if any(each is not None for each in counts.values()) else None
+
+
+def _asked_model(call: JsonObject) -> str | None:
+    return text_at(object_at(call, "input"), "model") or text_at(object_at(call, "parameters"), "model")
+
+
+def _plain_model(model: str | None) -> str | None:
+    """Return a model without its provider."""
+    return None if model is None else model.partition(":")[2] or model
+
+
+def _failure(call: JsonObject) -> str | None:
+    error = call.get("error")
+    if error is None:
+        return None
+    return ": ".join(each for each in (error.get("type"), error.get("message")) if each) or "an error"
