@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, Self
@@ -83,6 +84,11 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int]) -> None:
         super().__init__(address, _Handler)
         self.connections: set[socket.socket] = set()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore clients that are gone; report anything else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def server_close(self) -> None:
         """Stop listening, and end the connections that clients keep open."""

@@ -8,11 +8,12 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.answer_stream import AnswerStream, AnthropicStream, OpenAIStream
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.json_values import as_text, object_at, text_at
-from timemachine.llm.pure.requests.neutral import ToolCall
+from timemachine.llm.pure.requests.neutral import Request, ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.pure.usage import TokenUsage, count
 from timemachine.recording.model_calls.pure.conversation import RecordedStep, conversations
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, rebuilt, recorded
+from timemachine.replay.playback.pure.apis import Api, api_of_request
 
 MODEL_CALL: Final = "llm_call"
 _STREAMS: Final[Mapping[str, type[OpenAIStream] | type[AnthropicStream]]] = {
@@ -45,18 +46,33 @@ class SessionSteps:
 class PlayedCall:
     """A recorded model call.
 
-    `input` and `output` are as they were recorded, `answer` is what can be read of the output. `model` is the one that
-    was asked for, if that was recorded; `frozen.model` is the one that is recorded to have answered. `failed` is the
-    error with which the call ended.
+    `input` and `output` are as they were recorded, `answer` is what can be read of the output. `api` is the one whose
+    whole request was recorded; `rebuilt` is the request if none was recorded. `model` is the one that was asked for, if
+    that was recorded, `answered_by` the one that is recorded to have answered. `failed` is the error with which the call
+    ended.
     """
 
     sequence: int
-    frozen: FrozenRequest
     input: Any
+    parameters: JsonObject | None
     output: Any
     answer: Answer | None
+    api: Api | None
+    rebuilt: FrozenRequest | None
     model: str | None
+    answered_by: str | None
     failed: str | None
+
+    @property
+    def frozen(self) -> FrozenRequest:
+        """The request in a form of no API: as it was recorded, or rebuilt."""
+        about = Circumstances(
+            model=self.answered_by,
+            parameters=self.parameters,
+            called_tools=self.answer is not None and bool(self.answer.calls),
+        )
+        nothing = FrozenRequest(request=Request(), model=self.answered_by, verdict="not_recorded")
+        return self.rebuilt or recorded(self.input, about) or nothing
 
 
 def calls_of(parts: Sequence[SessionSteps]) -> tuple[PlayedCall, ...]:
@@ -65,24 +81,20 @@ def calls_of(parts: Sequence[SessionSteps]) -> tuple[PlayedCall, ...]:
     Copied steps are left out, because their calls were made in another session.
     """
     steps = parts[-1].steps
-    calls = [each for each in steps if each["kind"] == MODEL_CALL and each.get("copied_from") is None]
-    stated = {call["sequence"]: recorded(call.get("input"), _circumstances(call)) for call in calls}
-    missing = {call["sequence"]: call for call in calls if stated[call["sequence"]] is None}
-    rest = dict(_rebuilt(parts, missing))
-    return tuple(_played(call, stated[call["sequence"]] or rest[call["sequence"]]) for call in calls)
-
-
-def _circumstances(call: JsonObject) -> Circumstances:
-    answer = read_answer(call.get("output"))
-    return Circumstances(
-        model=call.get("model"),
-        parameters=call.get("parameters"),
-        called_tools=answer is not None and bool(answer.calls),
-    )
+    found = [each for each in steps if each["kind"] == MODEL_CALL and each.get("copied_from") is None]
+    calls = {call["sequence"]: _played(call) for call in found}
+    missing = {
+        number: call
+        for number, call in calls.items()
+        if call.api is None and call.frozen.verdict == "not_recorded"
+    }
+    for number, request in _rebuilt(parts, missing):
+        calls[number] = replace(calls[number], rebuilt=request)
+    return tuple(calls.values())
 
 
 def _rebuilt(
-    parts: Sequence[SessionSteps], calls: Mapping[int, JsonObject]
+    parts: Sequence[SessionSteps], calls: Mapping[int, PlayedCall]
 ) -> Iterator[tuple[int, FrozenRequest]]:
     shift = sum(part.through or 0 for part in parts[:-1])
     steps: list[RecordedStep] = []
@@ -93,7 +105,13 @@ def _rebuilt(
         steps += [_step(each, places, shift) for each in some]
         shift -= last or 0
     for number, conversation in conversations(steps, calls):
-        yield number, rebuilt(conversation, _circumstances(calls[number]))
+        yield (
+            number,
+            rebuilt(
+                conversation,
+                Circumstances(model=calls[number].answered_by, parameters=calls[number].parameters),
+            ),
+        )
 
 
 def _step(step: JsonObject, places: Mapping[str, int], shift: int) -> RecordedStep:
@@ -117,16 +135,19 @@ def _step(step: JsonObject, places: Mapping[str, int], shift: int) -> RecordedSt
     )
 
 
-def _played(call: JsonObject, frozen: FrozenRequest) -> PlayedCall:
+def _played(call: JsonObject) -> PlayedCall:
     output = _whole(call.get("output"))
     answer = read_answer(output)
     return PlayedCall(
         sequence=call["sequence"],
-        frozen=frozen,
         input=call.get("input"),
+        parameters=call.get("parameters"),
         output=output,
         answer=answer and _completed(answer, call, output),
+        api=api_of_request(call.get("input"), call.get("model")),
+        rebuilt=None,
         model=_asked_model(call),
+        answered_by=call.get("model"),
         failed=_failure(call),
     )
 

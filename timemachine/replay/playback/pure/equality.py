@@ -19,6 +19,7 @@ from timemachine.llm.pure.requests.neutral import (
     Parameters,
     Part,
     Request,
+    Text,
     Thinking,
     Tool,
     ToolCall,
@@ -52,19 +53,30 @@ class Hashes:
     messages: tuple[str, ...]
 
     @classmethod
-    def of(cls, request: Request) -> "Hashes":
-        """Return those of a comparable request.
+    def of(cls, request: Request, known: dict[tuple[str, ...], str]) -> "Hashes":
+        """Return those of a comparable request. Those of messages of text only are kept in `known`, because the requests
+        of a session repeat each other's messages.
 
         Raises:
             RequestError: A value in it is nested too deeply, or has a number that JSON does not have.
         """
-        return cls(tuple(request_sha256(Request(messages=(each,))) for each in request.messages))
+        return cls(tuple(_hash(each, known) for each in request.messages))
 
     def equal_first(self, other: "Hashes") -> int:
         """Return how many messages are the same before the first that differs."""
         pairs = enumerate(zip(self.messages, other.messages, strict=False))
         shorter = min(len(self.messages), len(other.messages))
         return next((number for number, (one, two) in pairs if one != two), shorter)
+
+
+def _hash(message: Message, known: dict[tuple[str, ...], str]) -> str:
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    if len(texts) < len(message.parts):
+        return request_sha256(Request(messages=(message,)))
+    words = (message.role, *texts)
+    if words not in known:
+        known[words] = request_sha256(Request(messages=(message,)))
+    return known[words]
 
 
 def comparable(request: Request) -> Request:

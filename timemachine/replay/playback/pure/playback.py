@@ -11,7 +11,7 @@ from timemachine.llm.pure.requests.differences import first_difference
 from timemachine.llm.pure.requests.json_values import RequestError
 from timemachine.llm.pure.requests.neutral import Request
 from timemachine.recording.model_calls.pure.requests import SYSTEM_PROMPT
-from timemachine.replay.playback.pure.apis import Api, api_of_request
+from timemachine.replay.playback.pure.apis import Api
 from timemachine.replay.playback.pure.calls import PlayedCall
 from timemachine.replay.playback.pure.equality import (
     Hashes,
@@ -63,12 +63,10 @@ class _Asked:
     bare_hashes: Hashes
 
     @classmethod
-    def of(cls, request: Request) -> "_Asked":
+    def of(cls, request: Request, known: dict[tuple[str, ...], str]) -> "_Asked":
         found = comparable(request)
-        hashes = Hashes.of(found)
         bare = without_instructions(found)
-        same = len(bare.messages) == len(found.messages)
-        return cls(found, hashes, bare, hashes if same else Hashes.of(bare))
+        return cls(found, Hashes.of(found, known), bare, Hashes.of(bare, known))
 
     def against(self, entry: _Entry) -> tuple[Request, Hashes]:
         """Return what is compared with a recorded request."""
@@ -95,7 +93,9 @@ class Playback:
         self.calls = tuple(calls)
         self._start_over = start_over
         self._lock = Lock()
-        self._shelves: dict[str, _Shelf] = {}
+        self._known: dict[tuple[str, ...], str] = {}
+        apis = {call.api.path: call.api for call in self.calls if call.api is not None}
+        self._shelves = {path: self._new_shelf(api) for path, api in apis.items()}
         self._used: set[int] = set()
 
     @property
@@ -115,7 +115,7 @@ class Playback:
         no request, 500 for a call that failed when it was recorded.
         """
         try:
-            asked = _Asked.of(api.read(body))
+            asked = _Asked.of(api.read(body), self._known)
         except RequestError as why:
             return _refused(api, BAD_REQUEST, why.message, code=why.code)
         shelf = self._shelf_of(api)
@@ -139,12 +139,21 @@ class Playback:
     def _shelf_of(self, api: Api) -> _Shelf:
         with self._lock:
             if api.path not in self._shelves:
-                self._shelves[api.path] = _shelf(api, self.calls)
+                self._shelves[api.path] = self._new_shelf(api)
             return self._shelves[api.path]
+
+    def _new_shelf(self, api: Api) -> _Shelf:
+        entries = (_entry(api, call, self._known) for call in self.calls)
+        shelf = _Shelf([each for each in entries if each.request.messages])
+        for entry in shelf.entries:
+            shelf.by_messages.setdefault(entry.hashes.messages, []).append(entry)
+        return shelf
 
     def _missed(self, api: Api, shelf: _Shelf, asked: _Asked) -> Reply:
         if not shelf.entries:
-            return _refused(api, CONFLICT, "The recording has no model calls.", code="not_recorded")
+            return _refused(
+                api, CONFLICT, "The recording has no request of a model call.", code="not_recorded"
+            )
         unused = {call.sequence for call in self.unused}
         nearest = max(shelf.entries, key=lambda entry: _nearness(entry, asked, unused))
         request, _ = asked.against(nearest)
@@ -160,29 +169,28 @@ class Playback:
         return _refused(api, CONFLICT, message, code="not_recorded", **facts)
 
 
-def _shelf(api: Api, calls: Sequence[PlayedCall]) -> _Shelf:
-    shelf = _Shelf([_entry(api, call) for call in calls])
-    for entry in shelf.entries:
-        shelf.by_messages.setdefault(entry.hashes.messages, []).append(entry)
-    return shelf
+def _entry(api: Api, call: PlayedCall, known: dict[tuple[str, ...], str]) -> _Entry:
+    stated = _whole_request(api, call)
+    if stated is not None:
+        return _made(call, comparable(stated), known, whole=True, bare=False)
+    frozen = call.frozen
+    bare = SYSTEM_PROMPT in frozen.absent
+    found = comparable(replace(frozen.request, model=call.model or call.answered_by))
+    return _made(call, without_instructions(found) if bare else found, known, whole=False, bare=bare)
 
 
-def _entry(api: Api, call: PlayedCall) -> _Entry:
-    request = _whole_request(api, call)
-    whole = request is not None
-    found = comparable(call.frozen.request if request is None else request)
-    bare = not whole and SYSTEM_PROMPT in call.frozen.absent
-    found = without_instructions(found) if bare else found
-    if not whole:
-        found = replace(found, model=call.model or call.frozen.model)
+def _made(
+    call: PlayedCall, request: Request, known: dict[tuple[str, ...], str], *, whole: bool, bare: bool
+) -> _Entry:
+    hashes = Hashes.of(request, known)
     return _Entry(
-        call=call, request=found, hashes=Hashes.of(found), settings=_settings(found), whole=whole, bare=bare
+        call=call, request=request, hashes=hashes, settings=_settings(request), whole=whole, bare=bare
     )
 
 
 def _whole_request(api: Api, call: PlayedCall) -> Request | None:
     """Return the request as this API reads it, if its whole body was recorded."""
-    if api_of_request(call.input, call.frozen.model) is not api:
+    if call.api is not api:
         return None
     try:
         return api.read(call.input)
