@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from timemachine.client.errors import NotUnderstood
+from timemachine.client.errors import NotUnderstood, Refused
 from timemachine.core.pure.content import MAX_DEPTH, parse_json, value_of
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "timemachine-session"
 MOST_PARENTS: Final = 20
+_NOT_FOUND: Final = 404
 _DEEPEST: Final = MAX_DEPTH + 8
 """A payload, which may be nested `MAX_DEPTH` deep, is nested in its step."""
 _LINES: Final = "events.jsonl"
@@ -62,7 +63,12 @@ def recording_on(client: Client, session: str) -> Recording:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "session.jsonl"
         while len(parts) < MOST_PARENTS:
-            client.sessions.export(session, file)
+            try:
+                client.sessions.export(session, file)
+            except Refused as why:
+                if not parts or why.status != _NOT_FOUND:
+                    raise
+                break  # the one that it continues is not on this server
             about, steps = _lines(file.read_bytes(), file)
             parts.insert(0, SessionSteps(key=str(about["key"]), steps=steps, through=through))
             parent = about.get("parent") or {}

@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -82,8 +83,13 @@ class _Server(ThreadingHTTPServer):
     running: PlaybackServer
 
     def __init__(self, address: tuple[str, int]) -> None:
-        super().__init__(address, _Handler)
         self.connections: set[socket.socket] = set()
+        super().__init__(address, _Handler)
+
+    def server_bind(self) -> None:
+        """Bind without the lookup of the machine's name, which http.server does."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = HOST, self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that are gone; report anything else."""
