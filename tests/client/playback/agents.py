@@ -212,7 +212,7 @@ def _response(output: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _messages_run() -> list[tuple[Any, Any]]:
-    blocks = [
+    blocks: list[dict[str, Any]] = [
         {"type": "thinking", "thinking": "A tool has it. " * 5, "signature": "signed"},
         {"type": "text", "text": "Let me look."},
         {"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "Rome"}},

@@ -31,7 +31,7 @@ def test_the_key_and_the_calls_of_an_export_are_read(tmp_path: Path) -> None:
     [
         (b"", "It is not a session exported from Time Machine."),
         (b"[1]\n", "Line 1 is not a JSON object."),
-        (b"no", "This is not JSON"),
+        (b"no", "Line 1 is not JSON"),
         (b'{"format": "other"}\n', "It is not a session exported from Time Machine."),
         (b'{"format": "timemachine-session", "key": "a", "through": 2}\n{"sequence": 1}\n', "It is cut off"),
     ],

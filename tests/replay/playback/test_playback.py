@@ -155,7 +155,7 @@ def test_a_changed_request_is_refused_with_the_first_difference(
     made = playback(step(1, input=chat("Other"), output="A"), step(2, input=recorded, output="B"))
     reply = made.answer(CHAT, {"tools": [WEATHER], **sent})
     assert reply.status == 409
-    assert (reply.body["error"]["code"], reply.body["error"]["nearest_step"]) == ("not_recorded", 2)
+    assert (reply.body["error"]["code"], reply.body["error"]["nearest_step"]) == ("request_not_recorded", 2)
     assert why(reply) == difference
     assert [call.sequence for call in made.unused] == [1, 2]
 
@@ -168,6 +168,18 @@ def test_a_changed_result_of_a_tool_is_named_as_such() -> None:
 
     reply = playback(step(1, input=body("sunny"), output="A")).answer(CHAT, body("rainy"))
     assert why(reply) == "message 3 (tool): result differs."
+
+
+def test_a_part_that_only_one_api_knows_is_compared() -> None:
+    def body(value: str) -> dict[str, Any]:
+        return {
+            "model": "gpt-x",
+            "messages": [{"role": "user", "content": [{"type": "new", "value": value}]}],
+        }
+
+    made = playback(step(1, input=body("a"), output="A"))
+    assert why(made.answer(CHAT, body("b"))) == "message 1 (user): part differs."
+    assert made.answer(CHAT, body("a")).status == 200
 
 
 def test_a_text_that_was_only_continued_is_shown_from_where_it_differs() -> None:

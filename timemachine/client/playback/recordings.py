@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +108,10 @@ def _lines(data: bytes, file: Path) -> tuple[JsonObject, list[JsonObject]]:
 def _objects(data: bytes) -> Iterator[JsonObject]:
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
-            found = parse_json(line, deepest=_DEEPEST)
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError) as why:
+                raise InvalidInput(f"Line {number} is not JSON: {why}.") from why
             if not isinstance(found, dict):
                 raise InvalidInput(f"Line {number} is not a JSON object.")
             yield found

@@ -13,8 +13,6 @@ from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from timemachine.client.playback.recordings import Recording
-from timemachine.core.pure.content import parse_json
-from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.server_sent import MEDIA_TYPE
 from timemachine.replay.playback.pure.apis import APIS, CHAT, MESSAGES, Api
@@ -23,7 +21,6 @@ from timemachine.replay.playback.pure.playback import BAD_REQUEST, Playback, Rep
 
 HOST: Final = "127.0.0.1"
 LARGEST_BODY: Final = 256 * 1024 * 1024
-_DEEPEST: Final = 200
 _HERE: Final = ("127.0.0.1", "localhost", "::1")
 _NOT_FOUND, _NOT_ALLOWED, _NO_LENGTH, _TOO_LARGE = 404, 403, 411, 413
 
@@ -144,9 +141,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(_NOT_FOUND, f"Playback has no {self.path[:80]}. It answers {paths} and /v1/models.")
             return
         try:
-            document = parse_json(body, deepest=_DEEPEST)
-        except InvalidInput as why:
-            self._refuse(BAD_REQUEST, why.message)
+            document = json.loads(body)
+        except (ValueError, RecursionError) as why:
+            self._refuse(BAD_REQUEST, f"The body is not JSON: {why}.")
             return
         self._send(self.server.running.playback.answer(api, document))
 

@@ -6,8 +6,9 @@ a parameter) is not a difference, because nothing shows that the request did not
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from hashlib import blake2b
 from itertools import count
 from typing import Any, Final
 
@@ -46,37 +47,38 @@ _INSTRUCTING: Final = ("system", "developer")
 _DATE: Final = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Hashes:
-    """The SHA-256 of each message of a request."""
+class Hasher:
+    """Computes the canonical hash of a part of a request once, because the requests of a session repeat each other's
+    messages and tools.
+    """
 
-    messages: tuple[str, ...]
+    def __init__(self) -> None:
+        self._known: dict[bytes, str] = {}
 
-    @classmethod
-    def of(cls, request: Request, known: dict[tuple[str, ...], str]) -> "Hashes":
-        """Return those of a comparable request. Those of messages of text only are kept in `known`, because the requests
-        of a session repeat each other's messages.
+    def messages(self, request: Request) -> tuple[str, ...]:
+        """Return the SHA-256 of each message.
 
         Raises:
             RequestError: A value in it is nested too deeply, or has a number that JSON does not have.
         """
-        return cls(tuple(_hash(each, known) for each in request.messages))
+        return tuple(self._sha256(each) for each in request.messages)
 
-    def equal_first(self, other: "Hashes") -> int:
-        """Return how many messages are the same before the first that differs."""
-        pairs = enumerate(zip(self.messages, other.messages, strict=False))
-        shorter = min(len(self.messages), len(other.messages))
-        return next((number for number, (one, two) in pairs if one != two), shorter)
+    def settings(self, request: Request) -> str:
+        """Return the SHA-256 of everything but the messages. Raises as `messages`."""
+        return self._sha256(replace(request, messages=()))
+
+    def _sha256(self, found: Message | Request) -> str:
+        written = blake2b(repr(found).encode(), digest_size=20).digest()
+        if written not in self._known:
+            request = found if isinstance(found, Request) else Request(messages=(found,))
+            self._known[written] = request_sha256(request)
+        return self._known[written]
 
 
-def _hash(message: Message, known: dict[tuple[str, ...], str]) -> str:
-    texts = [part.text for part in message.parts if isinstance(part, Text)]
-    if len(texts) < len(message.parts):
-        return request_sha256(Request(messages=(message,)))
-    words = (message.role, *texts)
-    if words not in known:
-        known[words] = request_sha256(Request(messages=(message,)))
-    return known[words]
+def equal_first(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many values are the same before the first that differs."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def comparable(request: Request) -> Request:
@@ -120,6 +122,8 @@ def _call(call: ToolCall, number: str) -> ToolCall:
 
 
 def _plain(part: Any) -> Any:
+    if isinstance(part, Text):
+        return Text(part.text)
     return replace(part, extra={}) if hasattr(part, "extra") else part
 
 

@@ -6,7 +6,6 @@ from threading import Lock
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.pure.requests.canonical import request_sha256
 from timemachine.llm.pure.requests.differences import first_difference
 from timemachine.llm.pure.requests.json_values import RequestError
 from timemachine.llm.pure.requests.neutral import Request
@@ -14,9 +13,10 @@ from timemachine.recording.model_calls.pure.requests import SYSTEM_PROMPT
 from timemachine.replay.playback.pure.apis import Api
 from timemachine.replay.playback.pure.calls import PlayedCall
 from timemachine.replay.playback.pure.equality import (
-    Hashes,
+    Hasher,
     as_far_as_recorded,
     comparable,
+    equal_first,
     without_instructions,
 )
 
@@ -47,7 +47,7 @@ class _Entry:
 
     call: PlayedCall
     request: Request
-    hashes: Hashes
+    hashes: tuple[str, ...]
     settings: str
     whole: bool
     bare: bool
@@ -58,17 +58,19 @@ class _Asked:
     """A request, with and without its instructions, and the hashes of its messages."""
 
     request: Request
-    hashes: Hashes
+    hashes: tuple[str, ...]
     bare: Request
-    bare_hashes: Hashes
+    bare_hashes: tuple[str, ...]
 
     @classmethod
-    def of(cls, request: Request, known: dict[tuple[str, ...], str]) -> "_Asked":
+    def of(cls, request: Request, hasher: Hasher) -> "_Asked":
         found = comparable(request)
         bare = without_instructions(found)
-        return cls(found, Hashes.of(found, known), bare, Hashes.of(bare, known))
+        hashes = hasher.messages(found)
+        same = len(bare.messages) == len(found.messages)
+        return cls(found, hashes, bare, hashes if same else hasher.messages(bare))
 
-    def against(self, entry: _Entry) -> tuple[Request, Hashes]:
+    def against(self, entry: _Entry) -> tuple[Request, tuple[str, ...]]:
         """Return what is compared with a recorded request."""
         request, hashes = (self.bare, self.bare_hashes) if entry.bare else (self.request, self.hashes)
         return (request if entry.whole else as_far_as_recorded(request, entry.request)), hashes
@@ -93,7 +95,7 @@ class Playback:
         self.calls = tuple(calls)
         self._start_over = start_over
         self._lock = Lock()
-        self._known: dict[tuple[str, ...], str] = {}
+        self._hasher = Hasher()
         apis = {call.api.path: call.api for call in self.calls if call.api is not None}
         self._shelves = {path: self._new_shelf(api) for path, api in apis.items()}
         self._used: set[int] = set()
@@ -115,15 +117,19 @@ class Playback:
         no request, 500 for a call that failed when it was recorded.
         """
         try:
-            asked = _Asked.of(api.read(body), self._known)
+            asked = _Asked.of(api.read(body), self._hasher)
         except RequestError as why:
             return _refused(api, BAD_REQUEST, why.message, code=why.code)
         shelf = self._shelf_of(api)
-        equal = [entry for entry in _candidates(shelf, asked) if _is_equal(entry, asked)]
+        equal = [entry for entry in _candidates(shelf, asked) if self._is_equal(entry, asked)]
         if not equal:
             return self._missed(api, shelf, asked)
         call = self._take([entry.call for entry in equal])
         return _used_up(api, equal) if call is None else _played(api, call, body)
+
+    def _is_equal(self, entry: _Entry, asked: _Asked) -> bool:
+        request, hashes = asked.against(entry)
+        return hashes == entry.hashes and self._hasher.settings(request) == entry.settings
 
     def _take(self, calls: Sequence[PlayedCall]) -> PlayedCall | None:
         with self._lock:
@@ -143,19 +149,19 @@ class Playback:
             return self._shelves[api.path]
 
     def _new_shelf(self, api: Api) -> _Shelf:
-        entries = (_entry(api, call, self._known) for call in self.calls)
+        entries = (_entry(api, call, self._hasher) for call in self.calls)
         shelf = _Shelf([each for each in entries if each.request.messages])
         for entry in shelf.entries:
-            shelf.by_messages.setdefault(entry.hashes.messages, []).append(entry)
+            shelf.by_messages.setdefault(entry.hashes, []).append(entry)
         return shelf
 
     def _missed(self, api: Api, shelf: _Shelf, asked: _Asked) -> Reply:
         if not shelf.entries:
             return _refused(
-                api, CONFLICT, "The recording has no request of a model call.", code="not_recorded"
+                api, CONFLICT, "The recording has no request of a model call.", code="request_not_recorded"
             )
         unused = {call.sequence for call in self.unused}
-        nearest = max(shelf.entries, key=lambda entry: _nearness(entry, asked, unused))
+        nearest = max(shelf.entries, key=lambda entry: self._nearness(entry, asked, unused))
         request, _ = asked.against(nearest)
         why = first_difference(nearest.request, request) or "nothing"
         message = (
@@ -166,25 +172,39 @@ class Playback:
         if texts is not None:
             message += f" Recorded: {texts[0]!r}. Sent: {texts[1]!r}."
         facts = {"nearest_step": nearest.call.sequence, "difference": why}
-        return _refused(api, CONFLICT, message, code="not_recorded", **facts)
+        return _refused(api, CONFLICT, message, code="request_not_recorded", **facts)
+
+    def _nearness(self, entry: _Entry, asked: _Asked, unused: set[int]) -> tuple[int, int, int, bool, int]:
+        """Return how near a recorded request is: messages in common from the beginning, then those in common anywhere,
+        the number of messages with equal settings before others, one whose answer was not used, and the earliest.
+        """
+        request, hashes = asked.against(entry)
+        common = len(set(hashes) & set(entry.hashes))
+        lengths = abs(len(hashes) - len(entry.hashes))
+        is_same = self._hasher.settings(request) == entry.settings
+        return (
+            equal_first(hashes, entry.hashes),
+            common,
+            -2 * lengths + is_same,
+            entry.call.sequence in unused,
+            -entry.call.sequence,
+        )
 
 
-def _entry(api: Api, call: PlayedCall, known: dict[tuple[str, ...], str]) -> _Entry:
+def _entry(api: Api, call: PlayedCall, hasher: Hasher) -> _Entry:
     stated = _whole_request(api, call)
     if stated is not None:
-        return _made(call, comparable(stated), known, whole=True, bare=False)
+        return _made(call, comparable(stated), hasher, whole=True, bare=False)
     frozen = call.frozen
     bare = SYSTEM_PROMPT in frozen.absent
     found = comparable(replace(frozen.request, model=call.model or call.answered_by))
-    return _made(call, without_instructions(found) if bare else found, known, whole=False, bare=bare)
+    return _made(call, without_instructions(found) if bare else found, hasher, whole=False, bare=bare)
 
 
-def _made(
-    call: PlayedCall, request: Request, known: dict[tuple[str, ...], str], *, whole: bool, bare: bool
-) -> _Entry:
-    hashes = Hashes.of(request, known)
+def _made(call: PlayedCall, request: Request, hasher: Hasher, *, whole: bool, bare: bool) -> _Entry:
+    hashes = hasher.messages(request)
     return _Entry(
-        call=call, request=request, hashes=hashes, settings=_settings(request), whole=whole, bare=bare
+        call=call, request=request, hashes=hashes, settings=hasher.settings(request), whole=whole, bare=bare
     )
 
 
@@ -198,37 +218,11 @@ def _whole_request(api: Api, call: PlayedCall) -> Request | None:
         return None
 
 
-def _settings(request: Request) -> str:
-    return request_sha256(replace(request, messages=()))
-
-
 def _candidates(shelf: _Shelf, asked: _Asked) -> Iterator[_Entry]:
     """Yield the calls with the same messages, in the order of the recording."""
-    keys = {asked.hashes.messages: False, asked.bare_hashes.messages: True}
+    keys = {asked.hashes: False, asked.bare_hashes: True}
     found = [entry for key in keys for entry in shelf.by_messages.get(key, ())]
     yield from sorted(found, key=lambda entry: entry.call.sequence)
-
-
-def _is_equal(entry: _Entry, asked: _Asked) -> bool:
-    request, hashes = asked.against(entry)
-    return hashes == entry.hashes and _settings(request) == entry.settings
-
-
-def _nearness(entry: _Entry, asked: _Asked, unused: set[int]) -> tuple[int, int, int, bool, int]:
-    """Return how near a recorded request is: messages in common from the beginning, then those in common anywhere, the
-    number of messages, one whose answer was not used, and the earliest.
-    """
-    request, hashes = asked.against(entry)
-    common = len(set(hashes.messages) & set(entry.hashes.messages))
-    lengths = abs(len(hashes.messages) - len(entry.hashes.messages))
-    is_same = _settings(request) == entry.settings
-    return (
-        hashes.equal_first(entry.hashes),
-        common,
-        -2 * lengths + is_same,
-        entry.call.sequence in unused,
-        -entry.call.sequence,
-    )
 
 
 def _excerpts(recorded: Request, sent: Request) -> tuple[str, str] | None:
