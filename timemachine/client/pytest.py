@@ -1,6 +1,6 @@
 """A pytest plugin that answers an agent under test from a recorded session, without a model and without a network.
 
-    pytest_plugins = ["timemachine.client.pytest"]
+    pytest_plugins = ["timemachine.client.pytest"]  # in the top conftest.py
 
     @pytest.mark.playback("recordings/refund.jsonl", all_used=True)
     def test_my_agent(playback):

@@ -54,7 +54,7 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Query:
     """A request, with and without its instructions, and the hashes of its messages."""
 
     request: Request
@@ -63,7 +63,7 @@ class _Asked:
     bare_hashes: tuple[str, ...]
 
     @classmethod
-    def of(cls, request: Request, hasher: Hasher) -> "_Asked":
+    def of(cls, request: Request, hasher: Hasher) -> "_Query":
         found = comparable(request)
         bare = without_instructions(found)
         hashes = hasher.messages(found)
@@ -77,7 +77,7 @@ class _Asked:
 
 
 @dataclass(slots=True)
-class _Shelf:
+class _Index:
     """The recorded calls as one API reads them, and by the hashes of their messages."""
 
     entries: list[_Entry]
@@ -97,7 +97,7 @@ class Playback:
         self._lock = Lock()
         self._hasher = Hasher()
         apis = {call.api.path: call.api for call in self.calls if call.api is not None}
-        self._shelves = {path: self._new_shelf(api) for path, api in apis.items()}
+        self._indexes = {path: self._new_index(api) for path, api in apis.items()}
         self._used: set[int] = set()
 
     @property
@@ -117,17 +117,17 @@ class Playback:
         no request, 500 for a call that failed when it was recorded.
         """
         try:
-            asked = _Asked.of(api.read(body), self._hasher)
+            asked = _Query.of(api.read(body), self._hasher)
         except RequestError as why:
             return _refused(api, BAD_REQUEST, why.message, code=why.code)
-        shelf = self._shelf_of(api)
-        equal = [entry for entry in _candidates(shelf, asked) if self._is_equal(entry, asked)]
+        index = self._index_of(api)
+        equal = [entry for entry in _candidates(index, asked) if self._is_equal(entry, asked)]
         if not equal:
-            return self._missed(api, shelf, asked)
+            return self._missed(api, index, asked)
         call = self._take([entry.call for entry in equal])
         return _used_up(api, equal) if call is None else _played(api, call, body)
 
-    def _is_equal(self, entry: _Entry, asked: _Asked) -> bool:
+    def _is_equal(self, entry: _Entry, asked: _Query) -> bool:
         request, hashes = asked.against(entry)
         return hashes == entry.hashes and self._hasher.settings(request) == entry.settings
 
@@ -142,26 +142,26 @@ class Playback:
             self._used.add(unused[0].sequence)
             return unused[0]
 
-    def _shelf_of(self, api: Api) -> _Shelf:
+    def _index_of(self, api: Api) -> _Index:
         with self._lock:
-            if api.path not in self._shelves:
-                self._shelves[api.path] = self._new_shelf(api)
-            return self._shelves[api.path]
+            if api.path not in self._indexes:
+                self._indexes[api.path] = self._new_index(api)
+            return self._indexes[api.path]
 
-    def _new_shelf(self, api: Api) -> _Shelf:
+    def _new_index(self, api: Api) -> _Index:
         entries = (_entry(api, call, self._hasher) for call in self.calls)
-        shelf = _Shelf([each for each in entries if each.request.messages])
-        for entry in shelf.entries:
-            shelf.by_messages.setdefault(entry.hashes, []).append(entry)
-        return shelf
+        index = _Index([each for each in entries if each.request.messages])
+        for entry in index.entries:
+            index.by_messages.setdefault(entry.hashes, []).append(entry)
+        return index
 
-    def _missed(self, api: Api, shelf: _Shelf, asked: _Asked) -> Reply:
-        if not shelf.entries:
+    def _missed(self, api: Api, index: _Index, asked: _Query) -> Reply:
+        if not index.entries:
             return _refused(
                 api, CONFLICT, "The recording has no request of a model call.", code="request_not_recorded"
             )
         unused = {call.sequence for call in self.unused}
-        nearest = max(shelf.entries, key=lambda entry: self._nearness(entry, asked, unused))
+        nearest = max(index.entries, key=lambda entry: self._nearness(entry, asked, unused))
         request, _ = asked.against(nearest)
         why = first_difference(nearest.request, request) or "nothing"
         message = (
@@ -174,7 +174,7 @@ class Playback:
         facts = {"nearest_step": nearest.call.sequence, "difference": why}
         return _refused(api, CONFLICT, message, code="request_not_recorded", **facts)
 
-    def _nearness(self, entry: _Entry, asked: _Asked, unused: set[int]) -> tuple[int, int, int, bool, int]:
+    def _nearness(self, entry: _Entry, asked: _Query, unused: set[int]) -> tuple[int, int, int, bool, int]:
         """Return how near a recorded request is: messages in common from the beginning, then those in common anywhere,
         the number of messages with equal settings before others, one whose answer was not used, and the earliest.
         """
@@ -218,10 +218,10 @@ def _whole_request(api: Api, call: PlayedCall) -> Request | None:
         return None
 
 
-def _candidates(shelf: _Shelf, asked: _Asked) -> Iterator[_Entry]:
+def _candidates(index: _Index, asked: _Query) -> Iterator[_Entry]:
     """Yield the calls with the same messages, in the order of the recording."""
     keys = {asked.hashes: False, asked.bare_hashes: True}
-    found = [entry for key in keys for entry in shelf.by_messages.get(key, ())]
+    found = [entry for key in keys for entry in index.by_messages.get(key, ())]
     yield from sorted(found, key=lambda entry: entry.call.sequence)
 
 
