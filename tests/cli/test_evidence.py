@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from pytest_django.fixtures import Settings
 
 from tests.builders import compared, recorded_session, replayed, tamper
@@ -62,6 +63,17 @@ def test_a_check_names_each_difference_and_exits_with_1(tm: Here) -> None:
     assert "DIFFERENCE (total): The session's cost in US dollars (cost_usd) is 12.5." in ran.out
     ran = tm.run("evidence", "check", str(replay.id))
     assert (ran.code, f"record 2 of the session {session.id}" in ran.out) == (1, True)
+
+
+def test_a_check_that_no_worker_carries_out_ends_after_the_timeout(
+    tm: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 0)
+    session = recorded_session(tm.project, key="s1")
+    seal_session(session.id)
+    ran = tm.run("evidence", "check", "s1", "--timeout", "0")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("No result after 0 seconds. The check goes on if a worker is running")
 
 
 def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:

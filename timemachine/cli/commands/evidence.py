@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from timemachine.client.generated import types
 
 _ALTERED = "Warning: the last check found differences from the seal. This file will not verify, and names what differs."
+LONGEST_CHECK = 600
+"""Seconds that the command waits for a worker by default."""
 PAUSE = 0.5
 """Seconds between two requests for the result of a check that a worker runs."""
 _NAMED = {"witness": "witness", "timestamp": "timestamp authority"}
@@ -112,16 +114,30 @@ def verify(context: click.Context, *, bundle: Path, key: str | None, older: Path
 
 @evidence.command()
 @click.argument("target", metavar="ID")
+@click.option(
+    "--timeout",
+    type=click.IntRange(0),
+    default=LONGEST_CHECK,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for a worker, which checks large sessions.",
+)
 @options.as_json
 @click.pass_context
-def check(context: click.Context, *, target: str) -> None:
+def check(context: click.Context, *, target: str, timeout: int) -> None:
     """Compare a session (id or key), replay or comparison (id) in the server's database with its seal.
 
     Exits with 1 if something differs from what was sealed, and names each difference.
     """
     client = connected()
     found = _checked(client, target)
+    until = time.monotonic() + timeout
     while found["result"] is None:
+        if time.monotonic() >= until:
+            raise Failure(
+                f"No result after {counted(timeout, 'second')}. The check goes on if a worker is running; its result is on the page of the"
+                " evidence. Run the command again, or with a longer --timeout."
+            )
         time.sleep(PAUSE)
         found = client.evidence.check(found["id"])
     show(found, _compared(found))
