@@ -252,6 +252,7 @@ def test_a_share_link_is_created_listed_and_revoked(api: Program, session: str) 
 def test_creating_a_link_without_a_profile_warns_without_saying_the_values(
     api: Program, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(preview, "MOST_SECONDS_WHEN_CREATED", 600.0)
     target = {"target_type": "session", "target_id": session}
     api.post(f"/sessions/{session}/actions", {"kind": "tool_call", "tool": "Bash", "input": "ls"})
     assert api.post("/shares", target).json()["warning"] is None
@@ -263,7 +264,7 @@ def test_creating_a_link_without_a_profile_warns_without_saying_the_values(
     assert warning["found"] == [{"rule": "password (or key)", "what": "password of a command", "count": 1}]
     assert "Lanterncopper62" not in made.text
     assert api.post("/shares", target | {"redaction": "built-in"}).json()["warning"] is None
-    monkeypatch.setattr(preview, "MOST_SECONDS", -1)
+    monkeypatch.setattr(preview, "MOST_SECONDS_WHEN_CREATED", -1)
     said = api.post("/shares", target).json()["warning"]["message"]
     assert said.endswith("in the first 0 of 2 steps; the others were not searched.")
 

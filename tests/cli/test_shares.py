@@ -9,6 +9,7 @@ from tests.cli.terminal import Here
 from timemachine.client.client import Client
 from timemachine.client.server import Server
 from timemachine.core.pure.clock import now
+from timemachine.governance.sharing import preview
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -49,7 +50,10 @@ def test_a_link_withholds_what_its_profile_names(tm: Here) -> None:
     assert "withholds   Secrets and personal data, version 3" in ran.out.splitlines(), ran
 
 
-def test_a_link_without_a_profile_reports_what_the_built_in_one_finds(tm: Here) -> None:
+def test_a_link_without_a_profile_reports_what_the_built_in_one_finds(
+    tm: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preview, "MOST_SECONDS_WHEN_CREATED", 600.0)
     made = session(tm)
     assert "built-in profile" not in tm.run("share", "create", "s1").out
     append(made.id, [ActionDraft(kind="message", output="Write to ada@example.com")])

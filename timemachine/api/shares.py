@@ -36,6 +36,7 @@ def make(request: HttpRequest, payload: ShareIn) -> Status[ShareCreated]:
     """Create a link. Its URL is only in this response.
 
     For a link without a profile, `warning` says how many places the built-in profile would withhold, and of how many steps; the link is created all the same.
+    The first 128 KB are searched, for two seconds at most; `POST /shares/preview` of the same request searches more, and creates nothing.
     """
     who = caller(request, "share")
     target, chosen = _target_and_terms(who, payload)

@@ -13,10 +13,10 @@ from tests.web.timelines import words
 from tests.web.visitors import opened
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing import preview
-from timemachine.governance.sharing.commands.links import unsaved_link
+from timemachine.governance.sharing.commands.links import set_policy, unsaved_link
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.preview import preview_of
-from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.pure.terms import Policy, Terms
 from timemachine.governance.sharing.queries import target_of
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -27,6 +27,13 @@ from timemachine.text.redaction.pure.rules import read_rules
 
 __all__ = ["session"]
 BIRD = {"name": "bird", "pattern": "Kanari-[0-9]+"}
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches read all steps, however slow the machine is."""
+    monkeypatch.setattr(preview, "MOST_SECONDS", 600.0)
+    monkeypatch.setattr(preview, "MOST_SECONDS_WHEN_CREATED", 600.0)
 
 
 def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
@@ -72,6 +79,52 @@ def test_creating_a_link_without_redaction_warns_of_what_the_built_in_profile_fi
     assert f'action="/shares/{made.id}/revoke/"' in page.text
     withholds = form_at(operator, address, redaction="built-in")
     assert 'role="alert"' not in operator.post(address, withholds).text
+
+
+def readable(browser: Client, address: str, **fields: str) -> str:
+    """What the form says about a link without redaction before it is created."""
+    sent = form_at(browser, address, **fields)
+    answer = browser.post(address, sent, headers={"HX-Request": "true", "HX-Target": "div#readable"})
+    assert (answer.status_code, "<form" in answer.text) == (200, False)
+    return words(answer.text)
+
+
+def test_the_form_says_what_visitors_could_read_before_the_link_is_created(
+    session: Session, operator: Client
+) -> None:
+    address = f"/sessions/{session.id}/share/"
+    assert 'hx-target="#readable"' in operator.get(address).text
+    found = readable(operator, address, label="x" * 1_000)
+    assert re.search(
+        "Without redaction, visitors can read [0-9]+ matches that the built-in profile would withhold"
+        " , in 7 recorded steps: .*AWS access key id.* Choose a profile under Withhold",
+        found,
+    )
+    assert "in names" in readable(operator, address, evidence_only="on")
+    assert readable(operator, address, redaction="built-in").strip() == ""
+    assert not ShareLink.objects.exists()
+
+
+def test_the_form_says_that_the_built_in_profile_has_no_matches(project: Project, operator: Client) -> None:
+    harmless = start_session(project, name="Harmless", by="test")
+    append(harmless.id, [ActionDraft(kind="message", output="Good morning.")])
+    says = "The built-in profile has no matches in 1 recorded step."
+    assert says in readable(operator, f"/sessions/{harmless.id}/share/")
+
+
+def test_the_form_warns_under_a_policy_that_requires_a_passphrase(
+    project: Project, session: Session, operator: Client
+) -> None:
+    set_policy(project, Policy(passphrase_required=True), by="test")
+    assert "Without redaction, visitors can read" in readable(operator, f"/sessions/{session.id}/share/")
+
+
+def test_a_long_text_is_not_searched_while_a_link_is_created(session: Session) -> None:
+    append(session.id, [ActionDraft(kind="message", output="Good morning. " * 40_000)])
+    link = unsaved_link(session.project, session, Terms(), by="test")
+    found = preview.preview_of_created(link)
+    assert found is not None
+    assert found.read < found.steps
 
 
 def test_a_link_is_created_even_if_its_content_cannot_be_searched(session: Session, operator: Client) -> None:
@@ -129,7 +182,7 @@ def test_a_row_names_the_field_and_with_several_sessions_the_session(
 def test_the_limit_on_reading_also_applies_to_the_answers_of_replays(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preview, "MOST_BYTES", 0)
+    monkeypatch.setattr(preview, "MOST_BYTES", len("a@example.com"))
     found = []
     for many in (2, 3):
         session = recorded_session(project, key=f"s{many}", questions=QUESTIONS[:1])

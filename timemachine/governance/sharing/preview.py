@@ -4,7 +4,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 from uuid import UUID
@@ -29,6 +29,9 @@ MOST_STEPS: Final = 500
 MOST_BYTES: Final = 8 << 20
 MOST_SECONDS: Final = 5.0
 """After this time no further step is read, so that a form answers soon also on a busy machine."""
+MOST_BYTES_WHEN_CREATED: Final = 128 << 10
+MOST_SECONDS_WHEN_CREATED: Final = 2.0
+"""The same for a link that is being created: its creator waits for the URL."""
 BATCH: Final = 50
 SHOWN: Final = 12
 # The fields of a session on the pages of a link and in its evidence.
@@ -45,6 +48,23 @@ class Line:
     sequence: int | None
     field: str
     text: str
+
+
+@dataclass(slots=True, kw_only=True)
+class _Limit:
+    """Reading ends before a text that would exceed `bytes`, and after `until` on the monotonic clock."""
+
+    bytes: int
+    until: float
+
+    @classmethod
+    def of(cls, seconds: float, size: int) -> "_Limit":
+        return cls(bytes=size, until=time.monotonic() + seconds)
+
+    def allows(self, size: int) -> bool:
+        """Return whether a text of this size is to be read, and count it."""
+        self.bytes -= size
+        return self.bytes >= 0 and time.monotonic() <= self.until
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,25 +109,30 @@ class Preview:
 
 def preview_of(link: ShareLink) -> Preview:
     """Return what a link, saved or not, would show and withhold in its first steps."""
+    return _preview(link, _Limit.of(MOST_SECONDS, MOST_BYTES))
+
+
+def _preview(link: ShareLink, limit: _Limit) -> Preview:
     preview = Preview(link=link, sessions=Scope(link=link).sessions(), steps=counted_actions(link).count())
     rules = BUILT_IN.rules if link.redaction is None else rules_of(link.redaction)
     for session in _sessions(link):
         _note_session(preview, session, rules)
     if not link.evidence_only:
-        _note_steps(preview, rules)
-        _note_answers(preview, rules)
+        _note_steps(preview, rules, replace(limit))
+        _note_answers(preview, rules, limit)
     if link.redaction is None:
         preview.found, preview.tally, preview.lines = preview.tally, Counter(), []
     return preview
 
 
 def preview_of_created(link: ShareLink) -> Preview | None:
-    """Return what the built-in profile finds in a link without redaction that was just created. None if the search failed.
+    """Return what the built-in profile finds in a link without redaction that was just created. None if the
+    search failed.
 
     The link exists, and its URL can only be shown now, so nothing here may fail.
     """
     try:
-        return preview_of(link)
+        return _preview(link, _Limit.of(MOST_SECONDS_WHEN_CREATED, MOST_BYTES_WHEN_CREATED))
     except Exception:
         logger.exception(
             "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
@@ -125,26 +150,23 @@ def _note_session(preview: Preview, session: Session, rules: Rules) -> None:
     preview.note(session.id, None, touched, found.tally)
 
 
-def _note_steps(preview: Preview, rules: Rules) -> None:
-    steps, size = with_everything(counted_actions(preview.link)).order_by("session_id", "sequence"), 0
-    until = time.monotonic() + MOST_SECONDS
+def _note_steps(preview: Preview, rules: Rules, limit: _Limit) -> None:
+    steps = with_everything(counted_actions(preview.link)).order_by("session_id", "sequence")
     for action in steps[:MOST_STEPS].iterator(BATCH):
-        if size > MOST_BYTES or time.monotonic() > until:
+        if not limit.allows(_size(action)):
             break
-        size, preview.read = size + _size(action), preview.read + 1
+        preview.read += 1
         step = redact_action(ActionOut.of(action).model_dump(), rules)
         touched = {name: step.document[name] for name in step.touched}
         preview.note(action.session_id, action.sequence, touched, step.tally)
 
 
-def _note_answers(preview: Preview, rules: Rules) -> None:
-    """Add what is withheld of the first answers of replays: at most `MOST_STEPS` and `MOST_BYTES` of them."""
+def _note_answers(preview: Preview, rules: Rules, limit: _Limit) -> None:
+    """Add what is withheld of the first answers of replays: at most `MOST_STEPS` of them, within the limit."""
     steps = counted_steps(preview.link).filter(output__isnull=False).select_related("output", "replay")
-    size = 0
     for step in steps.order_by("id")[:MOST_STEPS].iterator(BATCH):
-        if step.output is None or size > MOST_BYTES:
+        if step.output is None or not limit.allows(step.output.size):
             break
-        size += step.output.size
         found = redact_value(payloads.value(step.output), rules)
         touched = {"new answer": found.value} if found.touched else {}
         preview.note(step.replay.session_id, step.sequence, touched, found.tally)

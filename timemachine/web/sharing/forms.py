@@ -130,6 +130,7 @@ class ShareForm(RecordForm):
         step = whole_number(through or "")
         super().__init__(data, initial={"form_id": uuid7(), "through_sequence": step})
         self._follow(policy)
+        self._placeholder = "x" * terms.SHORTEST_PASSPHRASE if policy.passphrase_required else None
         self._profiles = {each.handle: each for each in profiles}
         named = [(each.handle, f"{each.name}, version {each.version}") for each in profiles]
         self.fields["redaction"].choices = named if policy.profile_required else [("", "Nothing"), *named]  # type: ignore[attr-defined]  # a ChoiceField has them
@@ -174,6 +175,21 @@ class ShareForm(RecordForm):
         except InvalidInput as why:
             raise forms.ValidationError(why.message) from why
         return day
+
+    @property
+    def withholds(self) -> bool:
+        """Whether a redaction profile is chosen."""
+        return bool(self.data.get("redaction"))
+
+    def visible_terms(self) -> terms.Terms:
+        """Return terms of a link that shows the same without redaction. Invalid fields have no effect."""
+        self.full_clean()
+        return terms.Terms(
+            expires_at=now() + timedelta(hours=1),
+            through_sequence=self.cleaned_data.get("through_sequence"),
+            passphrase=self._placeholder,
+            evidence_only=self.cleaned_data.get("evidence_only", False),
+        )
 
     def terms(self) -> terms.Terms:
         data = self.cleaned_data

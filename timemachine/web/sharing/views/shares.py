@@ -28,9 +28,10 @@ from timemachine.text.redaction.queries import choices_of
 from timemachine.text.redaction.schemas import RuleCount, counts_of
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.form_parts import sent
-from timemachine.web.http import first_rows, page, see_other
+from timemachine.web.http import first_rows, page, requested_part, see_other
 from timemachine.web.sharing.forms import PolicyForm, ShareForm
 
+PARTS: Final = ("readable",)
 SHOWN_LINKS: Final = 50
 SHOWN_OPENINGS: Final = 5
 LOG_LINES: Final = 200
@@ -145,6 +146,8 @@ def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpRespons
     form = ShareForm(target, policy, data, profiles=choices_of(access.project), through=_looked_at(request))
     if policy.forbidden:
         return _form(request, target, form, forbidden=True)
+    if requested_part(request, PARTS):
+        return _form(request, target, form, readable=_readable(access, target, form))
     if "preview" in request.POST:
         found = form.run(lambda: _preview(_unsaved(access, target, form)))
         return _form(request, target, form, preview=found)
@@ -160,6 +163,13 @@ def share(request: HttpRequest, access: Access, id: str, of: str) -> HttpRespons
         preview=unaware,
         status=201,
     )
+
+
+def _readable(access: Access, target: Shareable, form: ShareForm) -> ShownPreview | None:
+    """Return what the built-in profile would withhold, before a link without redaction is created. None if a profile is chosen."""
+    if form.withholds or form.fields["redaction"].required:
+        return None
+    return _preview(links.unsaved_link(access.project, target, form.visible_terms(), by=access.user.email))
 
 
 def _revoked(link: ShareLink) -> str:
@@ -203,18 +213,21 @@ def _form(
     form: ShareForm,
     *,
     preview: ShownPreview | None = None,
+    readable: ShownPreview | None = None,
     forbidden: bool = False,
 ) -> HttpResponse:
     return page(
         request,
         "shares/form.html",
-        status=403 if forbidden else form.http_status,
+        status=403 if forbidden else 200 if requested_part(request, PARTS) else form.http_status,
         session=target if isinstance(target, Session) else None,
         replay=target if isinstance(target, Replay) else None,
         comparison=target if isinstance(target, Comparison) else None,
         form=form,
         forbidden=forbidden,
         preview=preview,
+        readable=readable,
+        parts=PARTS,
     )
 
 
