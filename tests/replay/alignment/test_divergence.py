@@ -78,7 +78,7 @@ def test_long_arguments_that_are_equal_by_their_structure_are_no_divergence(proj
     assert brief(parted(project, left, right)) == (
         2,
         2,
-        "tool call run on the left, tool call stop on the right",
+        "tool call run only on the left, tool call stop only on the right",
     )
 
 
@@ -88,8 +88,20 @@ def test_another_tool_is_named_on_either_side(project: Project) -> None:
     assert brief(parted(project, left, right)) == (
         2,
         2,
-        "tool call read on the left, tool call list on the right",
+        "tool call read only on the left, tool call list only on the right",
     )
+
+
+def test_the_sentence_pairs_steps_as_the_list_does(project: Project) -> None:
+    left = [user("Go."), call("read", path="x"), answer("It has 3.")]
+    right = [user("Go."), call("list", path="y"), answer("It has 4.")]
+    one, other = session(project, left), session(project, right)
+    found = aligned(project, one.key, other.key)
+    statuses = [pair.status for pair in found.pairs]
+    divergence = first_divergence(found)
+    assert divergence is not None
+    assert (statuses[divergence.place], statuses[divergence.place + 1]) == ("only_left", "only_right")
+    assert divergence.why == "tool call read only on the left, tool call list only on the right"
 
 
 def test_a_call_that_only_one_run_makes_is_named_with_its_side(project: Project) -> None:
@@ -138,7 +150,7 @@ def test_a_failure_on_one_side_is_a_divergence(project: Project) -> None:
     assert brief(parted(project, [answer("Yes."), call("a")], [failed, call("a")])) == (
         1,
         1,
-        "only the right failed",
+        "only the right failed; in the list, neither step has a partner",
     )
 
 
@@ -156,7 +168,10 @@ def test_the_agents_messages_count_where_no_model_calls_were_recorded(project: P
 def test_arguments_that_only_one_run_recorded_are_not_told_as_other_ones(project: Project) -> None:
     found = parted(project, [call("run", path="x")], [ActionDraft(kind="tool_call", tool="run")])
     assert found is not None
-    assert found.why == "tool call run with recorded arguments only on the left"
+    assert (
+        found.why
+        == "tool call run with recorded arguments only on the left; in the list, neither step has a partner"
+    )
 
 
 def test_the_divergence_of_two_runs_is_computed_once(

@@ -53,12 +53,13 @@ _CACHE: Final = SizedCache[tuple[Divergence | None]]()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Couple:
-    """What the agent did in either run at the same point, and where that is. `moved` is the step of the other run that is
-    the same as the only one here."""
+    """What the agent did in either run at the same point, and where that is. `paired`: the alignment pairs the two steps;
+    otherwise each has no partner there. `moved` is the step of the other run that is the same as the only one here."""
 
     place: int
     left: StepFacts | None
     right: StepFacts | None
+    paired: bool = False
     moved: int | None = None
 
 
@@ -109,7 +110,7 @@ def _couples(pairs: Sequence[StepPair], acting: Collection[str]) -> Iterator[_Co
         if whole:
             for place, pair in group:
                 if pair.status not in {"same", "not_asked"} and _acts(pair.left, acting):
-                    yield _Couple(place=place, left=pair.left, right=pair.right)
+                    yield _Couple(place=place, left=pair.left, right=pair.right, paired=True)
             continue
         alone = list(group)
         lefts = [each for each in alone if _acts(each[1].left, acting)]
@@ -131,7 +132,18 @@ def _difference(couple: _Couple, left: Mapping[int, "_Step"], right: Mapping[int
         there = "" if couple.moved is None else f"; the other has it at step {couple.moved:,}"
         return f"{_in_words(one or other)} only on the {here}{there}"
     if _in_words(one) != _in_words(other):
-        return f"{_in_words(one)} on the left, {_in_words(other)} on the right"
+        only = "" if couple.paired else "only "
+        return f"{_in_words(one)} {only}on the left, {_in_words(other)} {only}on the right"
+    why = _difference_of_same(one, other, left, right)
+    if why is None or couple.paired:
+        return why
+    return f"{why}; in the list, neither step has a partner"
+
+
+def _difference_of_same(
+    one: StepFacts, other: StepFacts, left: Mapping[int, "_Step"], right: Mapping[int, "_Step"]
+) -> str | None:
+    """Return what differs between two steps that are called the same, None if nothing does."""
     if one.sequence not in left or other.sequence not in right:  # deleted in the meantime
         return None
     before, after = left[one.sequence], right[other.sequence]
