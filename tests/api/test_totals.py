@@ -34,7 +34,7 @@ def test_without_a_filter_all_steps_are_totalled_by_kind(api: Program, session: 
     assert found["totals"] == {
         "actions": 6,
         "timed_actions": 4,
-        "duration_ms": 3_040,
+        "steps_ms": 3_040,
         "calls": 3,
         "tool_calls": 3,
         "errors": 1,
@@ -44,7 +44,7 @@ def test_without_a_filter_all_steps_are_totalled_by_kind(api: Program, session: 
         "unknown_cost_calls": 1,
     }
     calls, tools = found["items"]
-    assert (calls["kind"], calls["duration_ms"], calls["filter"]) == ("llm_call", 3_000, "kind:llm_call")
+    assert (calls["kind"], calls["steps_ms"], calls["filter"]) == ("llm_call", 3_000, "kind:llm_call")
     assert calls["share"] == pytest.approx(3_000 / 3_040)
     assert (tools["kind"], tools["input_tokens"], tools["errors"]) == ("tool_call", None, 1)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -227,6 +228,20 @@ def session_duration(session: Any) -> str:
     words = formatting.duration(session.duration_ms)
     is_recording = session.ended_at is None and session.imported_as is None
     return format_html('<span title="so far">{} +</span>', words) if is_recording else words
+
+
+@register.simple_tag
+def session_steps(session: Any, copied: Mapping[UUID, int], noun: str = "") -> str:
+    """Return the number of steps of a session, and how many of them are copies. `copied` has these numbers by session."""
+    words = base.counted(session.last_sequence, noun) if noun else f"{session.last_sequence:,}"
+    number = copied.get(session.id)
+    if not number:
+        return words
+    return format_html(
+        '{} <span class="copied" title="Copied from another session or file, and in no total">{} copied</span>',
+        words,
+        f"{number:,}",
+    )
 
 
 @register.simple_tag

@@ -10,7 +10,7 @@ from django.db.models import Q
 from tests.recording.timeline.conftest import Record
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
-from timemachine.recording.timeline.copies import original_of
+from timemachine.recording.timeline.copies import Uncounted, copied_in, original_of, uncounted_in
 from timemachine.recording.timeline.minimap import minimap
 from timemachine.recording.timeline.pure.filter import parse
 from timemachine.recording.timeline.rows import matches, rows_of
@@ -89,6 +89,17 @@ def test_copied_steps_are_in_no_total(fork: Session) -> None:
     assert (found.input_tokens, found.output_tokens, found.cost_usd, found.tools) == (5, 2, 0.25, {})
     assert (found.models, found.steps_ms) == ({"acme:m": 1}, 7.0)
     assert (fork.last_sequence, fork.error_count, fork.cost_usd) == (6, 0, Decimal("0.25"))
+
+
+def test_the_summary_says_how_many_steps_are_copies(fork: Session) -> None:
+    found = summary_of(fork)
+    assert (found.actions, found.copied_actions, found.corrections) == (3, 3, 0)
+
+
+def test_copies_are_counted_by_the_session_that_they_come_from(fork: Session, record: Record) -> None:
+    assert uncounted_in(fork) == Uncounted(copies={"parent": 3}, corrections=0)
+    assert uncounted_in(record([OWN[0]], key="plain")) == Uncounted()
+    assert copied_in([fork]) == {fork.id: 3}
 
 
 @pytest.mark.parametrize("text", ["", "step:1-6", "model:acme*"])

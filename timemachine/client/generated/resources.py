@@ -2260,6 +2260,7 @@ class Shares(Resource):
         Create a link. Its URL is only in this response.
 
         For a link without a profile, `warning` says how many places the built-in profile would withhold, and of how many steps; the link is created all the same.
+        The first 128 KB are searched, for two seconds at most; `POST /shares/preview` of the same request searches more, and creates nothing.
         """
         found: types.ShareCreated = self._connection.post(
             "/api/shares",

@@ -151,7 +151,7 @@ class AgentLine(TypedDict):
 
     actions: int
     timed_actions: int
-    duration_ms: float | None
+    steps_ms: float | None
     calls: int
     tool_calls: int
     errors: int
@@ -2121,7 +2121,7 @@ class KindLine(TypedDict):
 
     actions: int
     timed_actions: int
-    duration_ms: float | None
+    steps_ms: float | None
     calls: int
     tool_calls: int
     errors: int
@@ -2291,7 +2291,7 @@ class ModelLine(TypedDict):
 
     actions: int
     timed_actions: int
-    duration_ms: float | None
+    steps_ms: float | None
     calls: int
     tool_calls: int
     errors: int
@@ -3703,6 +3703,9 @@ class SessionOut(TypedDict):
     """A session: what it is called, and what its actions add up to.
 
     `started_at` and `duration_ms` are those of the summary: from the first start of a step to the last end of one. Money is US dollars. `unknown_cost_calls` are in no sum; `saved_usd` is what the answers from the cache saved.
+
+    `actions` counts every recorded action, also those copied from another session; errors, tokens, cost and times leave copies out.
+    The summary tells them apart.
     """
 
     id: str
@@ -4649,6 +4652,8 @@ class SummaryOut(TypedDict):
 
     session: str
     actions: int
+    copied_actions: int
+    corrections: int
     kinds: dict[str, int]
     errors: int
     input_tokens: int | None
@@ -4675,11 +4680,11 @@ class SummaryOut(TypedDict):
 
 @final
 class SumsOut(TypedDict):
-    """What some steps add up to; `timed_actions` of them recorded how long they took, `duration_ms` together."""
+    """What some steps add up to, without copies and corrections; `timed_actions` of them recorded how long they took, `steps_ms` together."""
 
     actions: int
     timed_actions: int
-    duration_ms: float | None
+    steps_ms: float | None
     calls: int
     tool_calls: int
     errors: int
@@ -4814,7 +4819,7 @@ class ToolLine(TypedDict):
 
     actions: int
     timed_actions: int
-    duration_ms: float | None
+    steps_ms: float | None
     calls: int
     tool_calls: int
     errors: int
@@ -4841,7 +4846,7 @@ class TotalsOut(TypedDict):
 
 @final
 class TotalsSoFar(TypedDict):
-    """What the steps up to one add up to. `first` is their first start, `last` their last end."""
+    """What the steps up to one add up to, without copied steps. `first` is their first start, `last` their last end."""
 
     kinds: dict[str, int]
     errors: int

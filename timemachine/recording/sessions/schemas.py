@@ -131,6 +131,9 @@ class SessionOut(Schema):
     """A session: what it is called, and what its actions add up to.
 
     `started_at` and `duration_ms` are those of the summary: from the first start of a step to the last end of one. Money is US dollars. `unknown_cost_calls` are in no sum; `saved_usd` is what the answers from the cache saved.
+
+    `actions` counts every recorded action, also those copied from another session; errors, tokens, cost and times leave copies out.
+    The summary tells them apart.
     """
 
     id: str

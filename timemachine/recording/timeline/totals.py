@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import HAPPENED_HERE, IS_MODEL_CALL
+from timemachine.recording.timeline.copies import uncounted_in
 from timemachine.recording.timeline.filter_sql import like, matching
 from timemachine.recording.timeline.pure.aggregation import GROUPS, BottomUp, bottom_up
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter, Named
@@ -20,7 +21,8 @@ _IS_TOOL_CALL: Final = Q(kind="tool_call")
 
 
 def summary_of(session: Session) -> SessionTotals:
-    """Return the totals of the session. Five queries, six if costs are unknown."""
+    """Return the totals of the session. Six queries, up to two more if costs are unknown or steps were copied."""
+    uncounted = uncounted_in(session)
     actions = Action.objects.filter(HAPPENED_HERE, session=session)
     totals = totals_of(actions)
     more = actions.aggregate(
@@ -29,6 +31,8 @@ def summary_of(session: Session) -> SessionTotals:
     return SessionTotals.from_attributes(
         totals,
         session=session.id,
+        copied_actions=uncounted.copied,
+        corrections=uncounted.corrections,
         unknown_reasons=dict(reasons_of_session(session)),
         cached_tokens=more["cached"],
         started_at=session.began_at,

@@ -97,14 +97,21 @@ def totals_through(session: Session, sequence: int) -> Totals:
 
 
 def kinds_of(session: Session) -> Mapping[str, int]:
-    """Return how many steps of each kind a session has, with copies. One query, or none if it has no new steps."""
-    return _kinds(session.id, session.last_sequence)
+    """Return how many steps of each kind a session has, with copies and corrections. One query, or none if it has no new steps."""
+    return {kind: steps for kind, (steps, _) in _kinds(session.id, session.last_sequence).items()}
+
+
+def uncounted_kinds_of(session: Session) -> Mapping[str, int]:
+    """Return how many of them are copies or corrections, for the kinds that have some. One query, or none if it has no new steps."""
+    found = _kinds(session.id, session.last_sequence).items()
+    return {kind: uncounted for kind, (_, uncounted) in found if uncounted}
 
 
 @lru_cache(maxsize=CACHED_SESSIONS)
-def _kinds(session: UUID, last: int) -> Mapping[str, int]:  # noqa: ARG001  # a new last step means a new count
-    bins = Bin.objects.filter(session_id=session).order_by()
-    return dict(bins.values("kind").annotate(steps=Sum("number")).values_list("kind", "steps"))
+def _kinds(session: UUID, last: int) -> Mapping[str, tuple[int, int]]:  # noqa: ARG001  # a new last step means a new count
+    bins = Bin.objects.filter(session_id=session).order_by().values("kind")
+    found = bins.annotate(steps=Sum("number"), uncounted=Sum("copied"))
+    return {row["kind"]: (row["steps"], row["uncounted"]) for row in found}
 
 
 def frames_used_through(session: Session, sequence: int, most: int) -> list[FirstUse]:

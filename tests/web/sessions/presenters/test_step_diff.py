@@ -112,7 +112,7 @@ def test_parameters_and_figures_are_compared_value_to_value(operator: Client, pr
     page = get(operator, "/sessions/s/?step=2&tab=diff")
     assert "/parameters/temperature" in page
     assert "/parameters/seed" not in page
-    assert "Took 1.0 s 3.4 s +2.4 s" in words(page)
+    assert "Duration 1.0 s 3.4 s +2.4 s" in words(page)
     assert "1 call of unknown price" in words(page)
 
 

@@ -150,9 +150,10 @@ def test_a_copied_step_is_marked_leads_to_its_original_and_is_in_no_sum(
     assert f'href="/sessions/{session.id}/?step=1"' in page
     assert "context from step 1 of A session ; in no total" in words(page)
     assert "copied" in words(page.split('id="rows"')[-1])
-    assert "3 steps · $0.50 ·" in words(page)
+    assert "3 steps, 2 of them copied from A session · $0.50 ·" in words(page)
+    assert "3 2 copied" in words(get(operator, "/?agent="))
     assert "unknown price" not in words(page)
-    assert "1 step ·" in words(get(operator, "/sessions/fork/totals/"))
+    assert "1 step without the session's 2 copied steps ·" in words(get(operator, "/sessions/fork/totals/"))
     assert "unknown" not in words(get(operator, "/sessions/fork/totals/"))
     assert "No step matches" in words(get(operator, "/sessions/fork/totals/?filter=cost:unknown"))
     costs = words(get(operator, "/costs/?since=2026-11-20&until=2026-11-20"))

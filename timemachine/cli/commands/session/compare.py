@@ -97,7 +97,7 @@ def _totals(found: types.AlignmentOut) -> Iterator[list[str]]:
     yield ["errors", *(f"{side['errors']:,}" for side in sides)]
     yield ["tokens", *(recorded_tokens(side) for side in sides)]
     yield ["cost", *(total_cost(side["cost_usd"], side["unknown_cost_calls"]) for side in sides)]
-    yield ["first to last step", *(duration(side["duration_ms"]) for side in sides)]
+    yield ["duration", *(duration(side["duration_ms"]) for side in sides)]
 
 
 def _name(side: types.SideOut) -> str:
@@ -172,7 +172,7 @@ def totals_lines(found: types.TotalsOut) -> Iterator[str]:
 def _row(each: Mapping[str, Any], by: str) -> list[str]:
     return [
         NOT_RECORDED if each[by] is None else shortened(each[by], 40),
-        duration(each["duration_ms"]),
+        duration(each["steps_ms"]),
         "–" if each["share"] is None else f"{each['share']:.1%}",
         *(f"{each[name]:,}" for name in ("actions", "calls", "tool_calls", "errors")),
         _number(each["input_tokens"]),
@@ -184,7 +184,7 @@ def _row(each: Mapping[str, Any], by: str) -> list[str]:
 def _time(totals: types.SumsOut) -> str:
     """The time of the steps, and how many of them recorded it unless all did."""
     timed, steps = totals["timed_actions"], totals["actions"]
-    time = duration(totals["duration_ms"])
+    time = duration(totals["steps_ms"])
     return time if timed in (0, steps) else f"{time}, recorded by {timed:,} of {counted(steps, 'step')}"
 
 

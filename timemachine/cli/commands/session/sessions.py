@@ -269,7 +269,7 @@ def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterat
             ("started", local(found["started_at"]) or NOT_RECORDED),
             ("ended", local(found["ended_at"]) or (NOT_RECORDED if found["status"] == "ended" else "")),
             ("duration", _time(found["duration_ms"])),
-            ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
+            ("actions", _actions(found, summary)),
             ("step time", _time(summary["steps_ms"])),
             ("models", _named(summary["models"])),
             ("tools", _named(summary["tools"])),
@@ -283,6 +283,18 @@ def _session_facts(found: types.SessionOut, summary: types.SummaryOut) -> Iterat
             ("page", found["url"]),
         ]
     )
+
+
+def _actions(found: types.SessionOut, summary: types.SummaryOut) -> str:
+    """The number of actions, how many of them no total counts, and the errors."""
+    copied, corrections = summary["copied_actions"], summary["corrections"]
+    parts = [
+        f"{found['actions']:,}",
+        f"{copied:,} of them copied" if copied else "",
+        counted(corrections, "correction") if corrections else "",
+        counted(found["errors"], "error"),
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def _time(milliseconds: float | None) -> str:

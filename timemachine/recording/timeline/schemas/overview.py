@@ -24,6 +24,10 @@ class JudgingCost(Schema):
 class SessionTotals(Schema):
     """What a session adds up to: counts, tokens, cost, times, tools and models. Durations are milliseconds, money is US dollars.
 
+    `copied_actions` of the session happened in another session or file, and are in nothing else here. `corrections` take back
+    tokens and cost that were counted twice; they are in these sums, and in no count. So the session's own `actions` is
+    the sum of the three counts.
+
     `started_at` is the first start of a step, and `duration_ms` runs from there to the last end of a step; if no step has a
     time, they are about the stated start and the end of the session. `steps_ms` adds up what the steps took: a step
     within another one counts in both, and steps can run at the same time. `ended_at` is when the session was ended.
@@ -32,6 +36,8 @@ class SessionTotals(Schema):
 
     session: str
     actions: int
+    copied_actions: int
+    corrections: int
     kinds: dict[Kind, int]
     errors: int
     input_tokens: int | None
@@ -79,7 +85,7 @@ class FrameUsed(Schema):
 
 
 class TotalsSoFar(Schema):
-    """What the steps up to one add up to. `first` is their first start, `last` their last end."""
+    """What the steps up to one add up to, without copied steps. `first` is their first start, `last` their last end."""
 
     kinds: dict[Kind, int]
     errors: int
@@ -121,11 +127,11 @@ class TotalsFilter(Strict):
 
 
 class SumsOut(Schema):
-    """What some steps add up to; `timed_actions` of them recorded how long they took, `duration_ms` together."""
+    """What some steps add up to, without copies and corrections; `timed_actions` of them recorded how long they took, `steps_ms` together."""
 
     actions: int
     timed_actions: int
-    duration_ms: float | None
+    steps_ms: float | None
     calls: int
     tool_calls: int
     errors: int
@@ -136,9 +142,7 @@ class SumsOut(Schema):
 
     @classmethod
     def of(cls, sums: Sums) -> "SumsOut":
-        return cls.from_attributes(
-            sums, actions=sums.steps, timed_actions=sums.timed, duration_ms=sums.took_ms
-        )
+        return cls.from_attributes(sums, actions=sums.steps, timed_actions=sums.timed, steps_ms=sums.took_ms)
 
 
 class _LineOut(SumsOut):

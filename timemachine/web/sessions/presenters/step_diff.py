@@ -143,7 +143,7 @@ def _totals(before: Totals, after: Totals) -> list[Field]:
             right=total_cost(after.cost_usd, after.unknown_cost_calls),
             difference=_more_cost(before, after),
         ),
-        _total("Time so far", before.elapsed_ms, after.elapsed_ms, formatting.duration),
+        _total("Duration so far", before.elapsed_ms, after.elapsed_ms, formatting.duration),
     ]
 
 

@@ -70,7 +70,7 @@ def _words(name: str, value: Any) -> str | None:
 
 
 def _figures(left: Action, right: Action) -> Iterator[Field]:
-    yield from _figure("Took", left.duration_ms, right.duration_ms, formatting.duration)
+    yield from _figure("Duration", left.duration_ms, right.duration_ms, formatting.duration)
     for name in TOKENS:
         yield from _figure(spaced(name).capitalize(), getattr(left, name), getattr(right, name), grouped)
     yield from _cost(left, right)

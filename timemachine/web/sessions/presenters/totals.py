@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.copies import Uncounted, uncounted_in
 from timemachine.recording.timeline.filter_sql import matching
 from timemachine.recording.timeline.pure.aggregation import GROUPS, Line, narrowed
 from timemachine.recording.timeline.pure.filter import Filter, with_unknown_cost
@@ -30,11 +31,12 @@ class ShownLine:
 class Panel:
     """The totals of some steps: `groups` are the available groupings, each with its URL and whether it is selected.
 
-    `unknown_reasons` says why costs are unknown, and `unknown_steps` is the URL of these steps.
+    `uncounted` are the copies and corrections of the session, which they leave out. `unknown_reasons` says why costs are unknown, and `unknown_steps` is the URL of these steps.
     """
 
     by: str
     whole: Sums
+    uncounted: Uncounted
     unknown_reasons: Mapping[str, int]
     unknown_steps: str
     lines: Sequence[ShownLine]
@@ -54,6 +56,7 @@ def panel(
     return Panel(
         by=by,
         whole=found.whole,
+        uncounted=uncounted_in(session),
         unknown_reasons=reasons_of(Action.objects.filter(matching(unpriced), session=session))
         if found.whole.unknown_cost_calls
         else {},

@@ -8,8 +8,10 @@ from django.conf import settings
 from timemachine.governance.deletion.erasure.queries import as_given
 from timemachine.recording.annotations.notes.queries import note_counts
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import copy_of
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.timeline.compact_rows import Compact, compact_after, compact_before, compact_window
+from timemachine.recording.timeline.copies import original_of, uncounted_in
 from timemachine.recording.timeline.extent import scale_of
 from timemachine.recording.timeline.pure.compact import Bundle
 from timemachine.recording.timeline.pure.filter import Filter
@@ -19,7 +21,7 @@ from timemachine.recording.timeline.raw import raw_steps
 from timemachine.recording.timeline.rows import Window, first_match, rows_after, rows_before, window
 from timemachine.recording.timeline.sheet import TABLE_SIZE, Place, Sheet, sheet, span_of, table_rows
 from timemachine.recording.timeline.step import nearest, neighbours
-from timemachine.recording.usage.queries import kinds_of, reasons_of_session
+from timemachine.recording.usage.queries import kinds_of, reasons_of_session, uncounted_kinds_of
 from timemachine.replay.judging.queries import spent_on
 from timemachine.web.sessions.presenters.replays import row_verdicts
 from timemachine.web.sessions.presenters.step_notes import noted_rows
@@ -33,22 +35,26 @@ LEAD: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindChip:
-    """A kind of step with its number, the filter that toggles it, and whether it is chosen."""
+    """A kind of step with its number, the filter that toggles it, and whether it is chosen. `uncounted` of the steps are copies or
+    corrections: they are in the list, but no total counts them as steps.
+    """
 
     kind: str
     number: int
+    uncounted: int
     on: bool
     filter: str
 
 
 def filter_links(session: Session, shown: Filter) -> dict[str, object]:
     """Return the chips of all kinds in the session, and the filters that the other links of the list lead to."""
-    counts = kinds_of(session)
+    counts, uncounted = kinds_of(session), uncounted_kinds_of(session)
     return {
         "chips": [
             KindChip(
                 kind=kind,
                 number=counts.get(kind, 0),
+                uncounted=uncounted.get(kind, 0),
                 on=kind in shown.kinds,
                 filter=str(shown.toggled(kind)),
             )
@@ -60,7 +66,16 @@ def filter_links(session: Session, shown: Filter) -> dict[str, object]:
         "errors_filter": str(shown.with_status("error")),
         "judged_cost": spent_on(session),
         "unknown_reasons": reasons_of_session(session),
+        **copies_of(session),
     }
+
+
+def copies_of(session: Session) -> dict[str, object]:
+    """Return the steps that no total counts, and the only session or file that they were copied from, if there is only one."""
+    uncounted = uncounted_in(session)
+    origins = list(uncounted.copies)
+    only = original_of(session, copy_of(*origins)) if len(origins) == 1 else None
+    return {"uncounted": uncounted, "copied_from": only}
 
 
 def rows_around(session: Session, state: UrlState, sequence: int | None, scale: Scale) -> dict[str, object]:

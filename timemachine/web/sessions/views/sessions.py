@@ -19,6 +19,7 @@ from timemachine.recording.sessions.branches import Branch, branch_tree
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.timeline.copies import copied_in
 from timemachine.recording.timeline.sparkline_counts import activity_of
 from timemachine.web.access import Access, get_view
 from timemachine.web.form_parts import usd_as_written
@@ -59,6 +60,7 @@ def sessions(request: HttpRequest, access: Access) -> HttpResponse:
         ],
         "after": after,
         "found": found,
+        "copied": copied_in(found.sessions) if found.sessions else {},
         "courses": activity_of(found.sessions) if found.sessions else {},
         "seals": listed_seals(found.sessions) if found.sessions else {},
         "may_record": access.may(OPERATOR),
@@ -134,7 +136,12 @@ def branches(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     """`/sessions/{id}/branches/`: all branches around the session."""
     session = session_of(access.project, id)
     family = branch_tree(session)
-    context = {"session": session, "rows": list(_rows(family.branches)), "complete": family.complete}
+    context = {
+        "session": session,
+        "rows": list(_rows(family.branches)),
+        "copied": copied_in(each.session for each in family.branches),
+        "complete": family.complete,
+    }
     return page(request, "sessions/branches.html", context)
 
 

@@ -20,6 +20,7 @@ from timemachine.recording.sessions.branches import is_branched
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.timeline.copies import uncounted_in
 from timemachine.recording.timeline.extent import scale_of
 from timemachine.recording.timeline.pure.aggregation import GROUPS
 from timemachine.recording.timeline.rows import first_match, matches
@@ -164,6 +165,7 @@ def _shown(
     context: dict[str, object] = {
         "session": session,
         "marks": SimpleLazyObject(lambda: has_marks(session)),
+        "uncounted": SimpleLazyObject(lambda: uncounted_in(session)),
         "asked": state,
         "here": here,
         "tabs": TABS,
