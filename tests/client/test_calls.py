@@ -67,3 +67,17 @@ def test_an_unnamed_tool_has_the_name_of_its_function(served: Served) -> None:
 
         look_up("x")
     assert served.actions("tools")[0].tool == "look_up"
+
+
+def test_the_result_of_a_tool_is_recorded_by_hand(served: Served) -> None:
+    with served.machine().session("By hand", key="by-hand") as s:
+        with s.tool_call("search", {"q": "invoices"}, call_id="c1"):
+            pass
+        s.tool_result("search", ["ten years"], call_id="c1", iteration=2)
+        s.tool_result("search", call_id="c2", error={"type": "Timeout", "message": "too slow"})
+    _, result, failed = served.actions("by-hand")
+    assert (result.kind, result.layer, result.role, result.tool, result.call_id, result.iteration) == (
+        *("tool_result", "tool", "tool", "search", "c1", 2),
+    )
+    assert served.outputs("by-hand")[1] == ["ten years"]
+    assert (failed.call_id, failed.error_type) == ("c2", "Timeout")

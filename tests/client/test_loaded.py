@@ -72,13 +72,13 @@ def test_events_are_read_by_layer_and_an_agent_resumes_from_a_snapshot(tmp_path:
     assert [each["event_type"] for each in found.get_events_by_layer("sys")] == ["file.open", "http.get"]
     assert (found.metadata, found.skipped, len(found.events)) == ({"session_id": "s"}, [5, 6], 4)
     agent = Agent()
-    resumed = found.resume_from_snapshot(0, agent=agent)
-    assert (resumed["messages_restored"], resumed["model"]) == (1, "m")
+    resumed = found.resume_from_snapshot(1, agent=agent)
+    assert (resumed["messages_restored"], resumed["model"], resumed["step"]) == (1, "m", None)
     assert (agent.messages, agent.system_prompt) == ([{"role": "user", "content": "hi"}], "Be kind.")
     agent.messages.append("more")
-    assert found.resume_from_snapshot(0)["messages_restored"] == 1
-    assert [found.resume_from_snapshot(number)["messages_restored"] for number in (1, 2)] == [2, 3]
-    for number in (3, -1):
+    assert found.resume_from_snapshot(1)["messages_restored"] == 1
+    assert [found.resume_from_snapshot(number)["messages_restored"] for number in (2, 3)] == [2, 3]
+    for number in (4, 0, -1):
         with pytest.raises(NotFound, match="no snapshot"):
             found.resume_from_snapshot(number)
 
@@ -129,9 +129,35 @@ def test_an_exported_recording_is_loaded(served: Served, tmp_path: Path) -> None
     with tm.session("Exported", key="exported") as s:
         s.event("file.open", {"path": "/x"}, layer="sys")
         s.checkpoint("here", {"messages": [1, 2], "system_prompt": "p"})
+        s.checkpoint(messages=[1, 2, 3])
     tm.client.sessions.export("exported", str(tmp_path / "e.zip"), format="zip")
     found = load_session(tmp_path / "e.zip")
     agent = Agent()
     assert len(found.get_events_by_layer("sys")) == 1
-    assert found.resume_from_snapshot(2, agent=agent)["messages_restored"] == 2
+    assert found.resume_from_snapshot(1, agent=agent)["messages_restored"] == 2
     assert (agent.messages, found.metadata["key"]) == ([1, 2], "exported")
+    assert [(each["id"], each["sequence"], each["name"]) for each in found.snapshots] == [
+        (1, 2, "here"),
+        (2, 3, None),
+    ]
+    assert found.resume_from_snapshot(2)["step"] == 3
+
+
+def test_an_agent_continues_from_a_snapshot_without_a_server() -> None:
+    data = packed(events__jsonl=b"", snapshots__json=json.dumps(SNAPSHOTS).encode())
+
+    class Answering(Agent):
+        def __call__(self, query: str) -> str:
+            self.messages.append({"role": "user", "content": query})
+            return f"{len(self.messages)} messages"
+
+    agent = Answering()
+    continued = load_session(data).resume_and_continue(1, "And now?", agent)
+    assert (continued["result"], continued["query"], continued["snapshot"]) == (
+        "2 messages",
+        "And now?",
+        1,
+    )
+    assert agent.messages[-1] == {"role": "user", "content": "And now?"}
+    with pytest.raises(NotFound):
+        load_session(data).resume_and_continue(9, "And now?", agent)

@@ -49,9 +49,43 @@ def test_a_replay_in_the_vocabulary_of_memory_files(served: Served, worker: None
         "identical",
         ask["original_answer"],
     )
+    (result,) = found.ask_results
+    assert (result.diff_status, result.new_answer) == ("identical", ask["new_answer"])
     plain = tm.session_replay("memory")
     assert all("new_answer" not in each for each in plain["results"])
     assert plain["match_rate"] == 1.0
+
+
+def test_the_asks_of_a_launched_replay_are_waited_for(served: Served, worker: None) -> None:
+    tm = served.machine()
+    recorded_ask(tm, "waited")
+    (ask,) = tm.replay("waited", audit=True, reason="look", use_model="local:extractive-1").ask_results
+    assert ask.new_model == "local:extractive-1"
+
+
+def test_what_is_done_by_name_is_recorded_in_the_current_session(served: Served) -> None:
+    tm = served.machine()
+    key = tm.session_start("By name", collection="handbook")
+    tm.put("Invoices are kept for ten years.", title="Retention")
+    assert tm.find("invoices")["sequence"] == 2
+    assert tm.ask(QUESTION, model="local:extractive-3")["model"] == "local:extractive-3"
+    tm.session_checkpoint(messages=["hi"])
+    assert (tm.session_end()["action_count"], tm.resume(key).messages) == (5, ["hi"])
+    asked = tm.client.collections.ask("handbook", question=QUESTION, model="local:extractive-1")
+    assert asked["model"] == "local:extractive-1"
+
+
+def test_a_session_without_a_collection_asks_the_one_that_is_named(served: Served, worker: None) -> None:
+    tm = served.machine()
+    with tm.session("Named", key="named") as s:
+        with pytest.raises(Refused, match="without a collection"):
+            s.ask(QUESTION)
+        s.put("Invoices are kept for ten years.", collection="handbook")
+        assert s.find("invoices", collection="handbook")["sequence"] == 2
+        answer = s.ask(QUESTION, collection="handbook", model="local:extractive-3")
+    assert "ten years" in (answer["answer"] or "")
+    (ask,) = tm.replay("named", audit=True, reason="look", use_model="local:extractive-1").ask_results
+    assert ask.context == "verified"
 
 
 def test_a_session_is_started_and_ended_by_name(served: Served) -> None:

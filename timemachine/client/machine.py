@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from timemachine.client.by_name import ByName
 from timemachine.client.errors import NoServer, NotRecorded
-from timemachine.client.reading import Reading
 from timemachine.client.recording.delivery import Delivery
 from timemachine.client.recording.fitting import iso
 from timemachine.client.recording.outbox import header_of
@@ -32,7 +32,7 @@ _ANSWER_SECONDS: Final = 60.0  # for a batch; a slower server gets the batch aga
 CAPTURES: Final = frozenset({"sys"})
 
 
-class TimeMachine(Reading):
+class TimeMachine(ByName):
     """One server. `url` and `api_key` default to TIMEMACHINE_URL and TIMEMACHINE_API_KEY, else to the server on this machine.
 
     With `strict`, problems raise instead of being logged. `spool` is the folder for undelivered recordings (TIMEMACHINE_SPOOL); with

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, overload
 
-from timemachine.client.errors import NotFound, Refused
-from timemachine.client.replayed import MemoryShape, RunningReplay, memory_shape
+from timemachine.client.errors import Refused
+from timemachine.client.replayed import RunningReplay
 from timemachine.client.server import Server
 
-log = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 """The form of keys and ids of sessions."""
 
@@ -54,23 +52,8 @@ class Context:
     times_left_out: bool = False
 
 
-class EndedSession(TypedDict):
-    """A session that `session_end` ended, as the server counts it."""
-
-    session_id: str
-    key: str
-    name: str
-    created: str | None
-    ended: str | None
-    action_count: int
-    checkpoint_count: int
-    duration_secs: float | None
-
-
 class Reading(ABC):
     """The methods of `TimeMachine` that need an answer of the server; each can raise `ClientError`."""
-
-    _current: Session | None = None
 
     @abstractmethod
     def _found_server(self) -> Server:
@@ -313,63 +296,6 @@ class Reading(ABC):
         found.session.record("user", query)
         continued = [*found.messages, {"role": "user", "content": query}]
         return Resumed(session=found.session, state={**found.state, "messages": continued})
-
-    def session_replay(
-        self,
-        session: str | Session,
-        *,
-        audit: bool = False,
-        use_model: str | None = None,
-        diff: bool = False,
-        **options: Any,
-    ) -> MemoryShape:
-        """Replay a session and wait: `total_actions`, `matched_actions`, `match_rate`, `results` …; with `diff` also both answers of each ask."""
-        if audit:
-            options.setdefault("reason", "session_replay")
-        result = self.replay(session, audit=audit, use_model=use_model, **options).wait()
-        return memory_shape(result, diff=diff)
-
-    def session_start(self, name: str, **more: Any) -> str:
-        """Start a session that becomes `current`, and return its key; `more` are options of `session`.
-
-        A session of an earlier `session_start` that is still open ends first, with a warning in the log.
-        """
-        before, self._current = self._current, None
-        if before is not None and not before.has_ended:
-            log.warning("Session %s was still open. It ends because %r starts.", before.key, name)
-            before.end()
-        self._current = self.session(name, **more)
-        return self._current.key
-
-    @property
-    def current(self) -> Session:
-        """The session of `session_start`. Raises `NotFound` if there is none."""
-        if self._current is None:
-            raise NotFound("No session is open. Start one with `session_start`.", code="no_session")
-        return self._current
-
-    def session_end(self) -> EndedSession:
-        """End the session and return `session_id`, `name`, `action_count`, `checkpoint_count`, `duration_secs` …
-
-        The counts are those of the server, so undelivered steps are not included. Raises `ClientError` if the server cannot be reached.
-        """
-        session = self.current
-        session.end()
-        self._current = None
-        self._delivered(session)
-        about = self.client.sessions.get(session.key)
-        summary = self.client.sessions.summary(session.key)
-        took = summary["duration_ms"]
-        return {
-            "session_id": about["id"],
-            "key": about["key"],
-            "name": about["name"],
-            "created": about["started_at"],
-            "ended": about["ended_at"],
-            "action_count": about["actions"],
-            "checkpoint_count": summary["kinds"].get("checkpoint", 0),
-            "duration_secs": None if took is None else took / 1000,
-        }
 
     def _is_session(self, text: str) -> bool:
         if _NAME.fullmatch(text) is None:

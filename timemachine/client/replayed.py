@@ -99,6 +99,11 @@ class RunningReplay:
         """Wait for the replay and return its result; calls `seen` with each state."""
         return ReplayResult(self._client, self._client.replays.wait(self.id, seen))
 
+    @property
+    def ask_results(self) -> list[AskResult]:
+        """Wait for the replay and return its ask steps."""
+        return self.wait().ask_results
+
     def cancel(self) -> None:
         """Cancel it: no further step starts."""
         self._client.replays.cancel(self.id)
@@ -135,6 +140,19 @@ class MemoryShape(TypedDict):
     unknown_cost_calls: int
     summary: str
     results: list[MemoryResult]
+
+
+class MemoryReplay(dict[str, Any]):
+    """A replay with the field names of memory files (`MemoryShape`)."""
+
+    def __init__(self, result: ReplayResult, *, diff: bool) -> None:
+        super().__init__(memory_shape(result, diff=diff))
+        self._result = result
+
+    @property
+    def ask_results(self) -> list[AskResult]:
+        """The ask steps with both answers."""
+        return self._result.ask_results
 
 
 def memory_shape(result: ReplayResult, *, diff: bool) -> MemoryShape:

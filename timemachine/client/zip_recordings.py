@@ -6,6 +6,7 @@ an import. `session.pkl`, which some recordings have, is a Python pickle that ca
 
 import copy
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -46,8 +47,8 @@ class LoadedSession:
     def resume_from_snapshot(self, number: int, agent: Any = None) -> JsonObject:
         """Set the messages of an agent, and its system prompt if any, to those of a snapshot; `messages_restored` counts the messages.
 
-        `number` is the id of the snapshot, or its position from 0 if snapshots have no ids. Returns `messages` and the other parts of the
-        snapshot. Raises `NotFound`.
+        `number` is the number of the snapshot, from 1; `step` of the result is where the session set it, if that is known. Returns `messages`
+        and the other parts of the snapshot, too. Raises `NotFound`.
         """
         snapshot = self._snapshot(number)
         state = next((snapshot[name] for name in _STATES if isinstance(snapshot.get(name), dict)), snapshot)
@@ -62,14 +63,25 @@ class LoadedSession:
             if state.get("system_prompt") is not None and hasattr(agent, "system_prompt"):
                 agent.system_prompt = state["system_prompt"]
         parts = {name: copy.deepcopy(state.get(name, snapshot.get(name))) for name in _PARTS}
-        return {**parts, "snapshot": number, "messages": messages, "messages_restored": len(messages)}
+        return {
+            **parts,
+            "snapshot": number,
+            "step": snapshot.get("sequence"),
+            "messages": messages,
+            "messages_restored": len(messages),
+        }
+
+    def resume_and_continue(self, number: int, query: str, agent: Callable[[str], Any]) -> JsonObject:
+        """The same as `resume_from_snapshot`, then call the agent with the query; `result` is what it returns. Raises what it raises."""
+        resumed = self.resume_from_snapshot(number, agent)
+        return {**resumed, "query": query, "result": agent(query)}
 
     def _snapshot(self, number: int) -> JsonObject:
         named = [name for name in _NAMES if any(name in each for each in self.snapshots)]
         if named:
             found = [each for each in self.snapshots if each.get(named[0]) == number]
         else:
-            found = self.snapshots[number : number + 1] if number >= 0 else []
+            found = self.snapshots[number - 1 : number] if number > 0 else []
         if not found:
             raise NotFound(
                 f"The recording has no snapshot {number}. It has {len(self.snapshots)}.", code="no_snapshot"

@@ -48,7 +48,9 @@ def test_starting_a_session_explains_how_to_end_it(tm: Here) -> None:
     ran = tm.run("session", "start", "notes", "--name", "Früh am Morgen", "--agent", "coder", "--key", "s:1")
     stored = Session.objects.get()
     assert (ran.code, stored.name, stored.agent, stored.key) == (0, "Früh am Morgen", "coder", "s:1")
-    assert ran.out.startswith("Session s:1 records into notes.\n")
+    assert ran.out.startswith(
+        "Session s:1 is open. It records every put, find and ask of this command in notes.\n"
+    )
     assert ran.out.endswith("End it with: timemachine session end s:1\n")
     assert str(stored.id) in ran.out
 
@@ -64,6 +66,7 @@ def test_the_only_open_session_is_used_by_default(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("put", "notes", "-", "--session", "s1", given="text")
     assert tm.run("session", "checkpoint", "--name", "halfway").out == "Checkpoint halfway set at step 2.\n"
+    assert tm.run("session", "checkpoint").out == "Checkpoint set at step 3.\n"
     assert tm.run("session", "end").out == "Session s1 has ended: 2 actions recorded.\n"
     assert Session.objects.get().status == "ended"
 

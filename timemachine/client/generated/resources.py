@@ -526,9 +526,9 @@ class Sessions(Resource):
     def checkpoint(
         self,
         session: str,
-        name: str,
         *,
         idempotency_key: str | None = None,
+        name: str | None = None,
         state: JsonObject | None = None,
         agent: str | None = None,
     ) -> types.CheckpointOut:
@@ -538,7 +538,7 @@ class Sessions(Resource):
         """
         found: types.CheckpointOut = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/checkpoints",
-            {"name": name} | given(state=state, agent=agent),
+            given(name=name, state=state, agent=agent),
             idempotency_key=idempotency_key,
         )
         return found

@@ -527,9 +527,9 @@ class ChatMessage(TypedDict):
 
 @final
 class CheckpointIn(TypedDict):
-    """A named point from which an agent can resume, with its state."""
+    """A point from which an agent can resume, with its state, and a name if it needs one."""
 
-    name: str
+    name: NotRequired[str | None]
     state: NotRequired[JsonObject]
     agent: NotRequired[str | None]
 
@@ -548,7 +548,7 @@ class CheckpointOut(TypedDict):
     """The checkpoint that was set."""
 
     sequence: int
-    name: str
+    name: str | None
 
 
 @final

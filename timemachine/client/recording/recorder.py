@@ -156,6 +156,13 @@ class Session:
         facts = {"kind": "tool_call", "layer": "tool", "role": "agent", **more}
         return self._call(tool, "tool", facts, input)
 
+    def tool_result(
+        self, tool: str | None = None, output: Any = None, *, call_id: str | None = None, **more: Any
+    ) -> None:
+        """Record the result of a tool as a step of its own, for agents that report calls and results separately."""
+        facts = {"kind": "tool_result", "layer": "tool", "role": "tool", "tool": tool, "call_id": call_id}
+        self.add({**facts, "output": output, **more})
+
     @overload
     def llm_call[F: Callable[..., Any]](self, model: F, /) -> F: ...
     @overload
@@ -165,8 +172,8 @@ class Session:
         facts = {"kind": "llm_call", "layer": "agent", "role": "agent", **more}
         return self._call(model, "model", facts, input)
 
-    def checkpoint(self, name: str, state: JsonObject | None = None, **parts: Any) -> None:
-        """Set a checkpoint to resume from.
+    def checkpoint(self, name: str | None = None, state: JsonObject | None = None, **parts: Any) -> None:
+        """Set a checkpoint to resume from, by its name or its step.
 
         Known parts of the state are `messages`, `system_prompt`, `working_directory`, `tools`, `last_query`, `last_result`, `model` and
         `environment`; other parts are stored too. Values of `environment` whose names look like secrets do not leave this process.
@@ -186,9 +193,12 @@ class Session:
         found: types.FindOut = self._do("find", {"query": query, "collection": collection, **more})
         return found
 
-    def ask(self, question: str, *, collection: str | None = None, **more: Any) -> "types.AskOut":
-        """Find passages and ask a model over them; `more` are options of the API: `use_model`, `top_k` … The server records it."""
-        found: types.AskOut = self._do("ask", {"question": question, "collection": collection, **more})
+    def ask(
+        self, question: str, *, collection: str | None = None, model: str | None = None, **more: Any
+    ) -> "types.AskOut":
+        """Find passages and ask a model over them; `more` are options of the API: `top_k`, `use_model` (the same as `model`) … The server records it."""
+        asked = {"question": question, "collection": collection, "use_model": model, **more}
+        found: types.AskOut = self._do("ask", asked)
         return found
 
     async def aput(self, text: str | None = None, **more: Any) -> "types.PutOut":

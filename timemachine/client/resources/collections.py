@@ -56,6 +56,7 @@ class Collections(resources.Collections):
         name: str,
         *,
         session: str | None = None,
+        model: str | None = None,
         on_text: Callable[[str], None] | None = None,
         on_begun: Callable[[str], None] = ignore,
         on_wait: Callable[[str], None] = ignore,
@@ -63,8 +64,10 @@ class Collections(resources.Collections):
     ) -> types.AskOut:
         """Find passages and ask a model a `question` over them. With `on_text` the answer is streamed, see `Asks.follow`.
 
-        `options` are those of `find`, `use_model`, and `no_cache`, which ignores a cached answer.
+        `options` are those of `find`, `use_model` (the same as `model`), and `no_cache`, which ignores a cached answer.
         """
+        if model is not None:
+            options["use_model"] = model
         if on_text is not None:
             if session is None:
                 path, body = f"/api/collections/{segment(name, 'collection')}/ask", given(**options)

@@ -169,7 +169,7 @@ def append(
 
 def set_checkpoint(
     session_id: UUID,
-    name: str,
+    name: str | None,
     state: JsonObject,
     *,
     agent: str | None = None,
@@ -182,8 +182,10 @@ def set_checkpoint(
 
     Raises `InvalidInput` for an empty name, and what `append` raises.
     """
-    if not name.strip():
-        raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
+    if name is not None and not name.strip():
+        raise InvalidInput(
+            "The name is empty. Leave it out, or choose one.", code="invalid_field", field="name"
+        )
     draft = ActionDraft(kind="checkpoint", layer="agent", agent=agent, name=name, output=dict(state))
     return append(session_id, [draft], idempotency_key=idempotency_key, request_sha256=request_sha256)[0]
 

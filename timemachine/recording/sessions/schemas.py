@@ -216,9 +216,9 @@ class SessionDeleted(Schema):
 
 
 class CheckpointIn(Strict):
-    """A named point from which an agent can resume, with its state."""
+    """A point from which an agent can resume, with its state, and a name if it needs one."""
 
-    name: str
+    name: str | None = None
     state: JsonObject = Field(default_factory=dict)
     agent: str | None = None
 
@@ -233,7 +233,7 @@ class CheckpointOut(Schema):
     """The checkpoint that was set."""
 
     sequence: int
-    name: str
+    name: str | None
 
 
 class CheckpointNamed(Schema):

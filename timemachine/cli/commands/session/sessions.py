@@ -40,10 +40,10 @@ def session() -> None:
 @click.option("--key", metavar="K", help="Your own id, unique in the project.")
 @options.as_json
 def start(*, collection: str, name: str, agent: str | None, key: str | None) -> None:
-    """Start a session that records into a collection."""
+    """Start a session that records what `put`, `find` and `ask` do in a collection."""
     begun = connected().sessions.start(collection=collection, name=name, agent=agent, key=key)
     lines = [
-        f"Session {begun['key']} records into {one_line(begun['collection'] or 'no collection')}.",
+        f"Session {begun['key']} is open. It records every put, find and ask of this command in {one_line(collection)}.",
         *facts([("id", begun["id"]), ("page", begun["url"])]),
         f"End it with: timemachine session end {begun['key']}",
     ]
@@ -108,13 +108,14 @@ def view(*, session: str) -> None:
 
 @session.command()
 @options.session_argument
-@click.option("--name", required=True, metavar="N", help="Name of the checkpoint.")
+@click.option("--name", metavar="N", help="Name of the checkpoint.")
 @options.as_json
-def checkpoint(*, session: str | None, name: str) -> None:
+def checkpoint(*, session: str | None, name: str | None) -> None:
     """Set a checkpoint in a session (default: the open one)."""
     client = connected()
     made = client.sessions.checkpoint(session_or_open(client, session), name=name)
-    show(made, [f"Checkpoint {one_line(made['name'])} set at step {made['sequence']:,}."])
+    named = f" {one_line(made['name'])}" if made["name"] is not None else ""
+    show(made, [f"Checkpoint{named} set at step {made['sequence']:,}."])
 
 
 @session.command()

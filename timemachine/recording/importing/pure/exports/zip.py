@@ -1,5 +1,5 @@
-"""A ZIP of `events.jsonl`, `snapshots.json` (the checkpoints) and `metadata.json`. The same session gives the same
-bytes.
+"""A ZIP of `events.jsonl`, `snapshots.json` (the checkpoints, numbered from 1) and `metadata.json`. The same session
+gives the same bytes.
 
 An event has the names that such recordings use, and the complete action under `action`.
 """
@@ -7,6 +7,7 @@ An event has the names that such recordings use, and the complete action under `
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from tempfile import SpooledTemporaryFile
 from typing import IO, Final
 
@@ -45,7 +46,7 @@ class _Sink:
 
 def parts(session: Exported) -> Iterator[bytes]:
     """Yield the archive. Checkpoints are only in the snapshots, not among the events."""
-    sink = _Sink()
+    sink, numbers = _Sink(), count(1)
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as snapshots:
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]  # it is only written to
             snapshots.write(b"[")
@@ -53,7 +54,7 @@ def parts(session: Exported) -> Iterator[bytes]:
                 for step in session.steps:
                     if step.action["kind"] == "checkpoint":
                         snapshots.write(b",\n" if snapshots.tell() > 1 else b"\n")
-                        snapshots.write(line_of(_snapshot(step.action)))
+                        snapshots.write(line_of(_snapshot(next(numbers), step.action)))
                     else:
                         events.write(line_of(_event(step.action)) + b"\n")
                     yield sink.take()
@@ -106,9 +107,10 @@ def _copied(action: JsonObject) -> JsonObject:
     return {} if action["copied_from"] is None else {"copied_from": action["copied_from"]}
 
 
-def _snapshot(action: JsonObject) -> JsonObject:
+def _snapshot(number: int, action: JsonObject) -> JsonObject:
     return {
-        "id": action["sequence"],
+        "id": number,
+        "sequence": action["sequence"],
         "role": action["role"],
         "agent": action["agent"],
         "name": action["name"],
