@@ -77,7 +77,7 @@ def test_ask_accepts_the_thresholds_of_find(tm: Here) -> None:
 
 def test_find_reports_an_empty_collection(tm: Here) -> None:
     tm.json("session", "start", "empty", "--name", "n")
-    assert tm.run("find", "empty", "--query", "anything").out.splitlines() == [
+    assert tm.run("find", "empty", "--query", "anything", "--no-session").out.splitlines() == [
         "No results in empty by hybrid search.",
         "The collection has no frames yet. Put some into it.",
     ]
@@ -88,7 +88,7 @@ def test_find_before_the_first_frame_reports_when_it_was_added(tm: Here) -> None
     tm.json("find", "notes", "--query", "anything", "--session", "s1")
     tm.json("put", "notes", "-", given="the first note")
     added_at = written(Frame.objects.get().valid_from) or ""
-    arguments = ("find", "notes", "--query", "note", "--as-of", "s1:1")
+    arguments = ("find", "notes", "--query", "note", "--as-of", "s1:1", "--no-session")
     assert tm.run(*arguments).out.splitlines() == [
         "No results in notes by hybrid search.",
         f"The collection was empty at that time. Its first frame was added at {local(added_at)}.",

@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_put_gets_a_one_line_error(tm: Here, worker: None)
 def test_a_put_in_a_session_is_recorded_in_it(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     ran = tm.run("put", "notes", tm.file("two.jsonl", '{"text": "a"}\n{"text": "b"}'), "--session", "s1")
-    assert ran.out.endswith("Recorded as steps 1 to 2.\n")
+    assert ran.out.endswith("Recorded as steps 1 to 2 of s1.\n")
     assert list(Action.objects.values_list("kind", flat=True)) == ["put", "put"]
 
 

@@ -156,7 +156,14 @@ yes = click.option(
     "--yes", is_flag=True, expose_value=False, callback=remember, help="Do not ask for confirmation."
 )
 """`confirm` reads it from the context of the command."""
-session_to_record_in = click.option("--session", metavar="ID", help="Record in this session (id or key).")
+session_to_record_in = combined(
+    click.option(
+        "--session",
+        metavar="ID",
+        help="Record in this session (id or key; default: the one open session of the collection).",
+    ),
+    click.option("--no-session", is_flag=True, help="Do not record it in a session."),
+)
 top_k = click.option("--top-k", type=int, metavar="N", help="Maximum number of passages.")
 mode = click.option("--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="How to search.")
 embedding_model = click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -31,6 +32,7 @@ from timemachine.cli.output.grounding import (
     warning,
 )
 from timemachine.cli.output.table import aligned, facts, width
+from timemachine.cli.recorded_in import recorded_in
 from timemachine.cli.source import Line, batches, read_lines
 from timemachine.cli.terminal import Progress, is_terminal, print_error, print_lines, show, wants_json, write
 from timemachine.core.pure.finish_reasons import ended_in_words
@@ -59,10 +61,17 @@ _EMPTY = "The model returned an empty answer."
 )
 @options.session_to_record_in
 @options.as_json
-def find(*, collection: str, adaptive: bool, **asked: Any) -> None:
+def find(*, collection: str, session: str | None, no_session: bool, **asked: Any) -> None:
     """Find passages in a collection."""
-    found = connected().collections.find(collection, adaptive=adaptive, **asked)
-    show(found, hit_lines(collection, found))
+    client = connected()
+    found, recording = recorded_in(
+        lambda session: client.collections.find(collection, session=session, **asked),
+        client,
+        collection,
+        session,
+        no_session=no_session,
+    )
+    show(found, hit_lines(collection, found, recording))
 
 
 @click.command(cls=OneEach)
@@ -73,18 +82,25 @@ def find(*, collection: str, adaptive: bool, **asked: Any) -> None:
 @click.option("--no-cache", is_flag=True, help="Ask the model even if the answer is in the cache.")
 @options.session_to_record_in
 @options.as_json
-def ask(*, collection: str, adaptive: bool, no_cache: bool, **asked: Any) -> None:
+def ask(*, collection: str, session: str | None, no_session: bool, **asked: Any) -> None:
     """Find passages and ask a model over them.
 
     On a terminal the answer appears while the model writes it. Ctrl-C cancels the ask.
     """
-    asked |= {"adaptive": adaptive, "no_cache": no_cache}
     client = connected()
-    if wants_json() or not is_terminal():
-        answer = client.collections.ask(collection, **asked)
-        show(answer, _answer_lines(answer))
+    at_once = wants_json() or not is_terminal()
+    ask_model = client.collections.ask if at_once else partial(_ask_streaming, client)
+    answer, recording = recorded_in(
+        lambda session: ask_model(collection, session=session, **asked),
+        client,
+        collection,
+        session,
+        no_session=no_session,
+    )
+    if at_once:
+        show(answer, _answer_lines(answer, recording))
     else:
-        print_lines(_answer_facts(_ask_streaming(client, collection, **asked)))
+        print_lines(_answer_facts(answer, recording))
 
 
 @click.command(cls=OneEach)
@@ -122,14 +138,14 @@ def _ask_streaming(client: Client, collection: str, **question_fields: Any) -> t
     return answer
 
 
-def _answer_lines(answer: types.AskOut) -> Iterator[str]:
+def _answer_lines(answer: types.AskOut, session: str | None) -> Iterator[str]:
     text = answer["answer"] or ""
     yield text if text.strip() else _EMPTY
     yield ""
-    yield from _answer_facts(answer)
+    yield from _answer_facts(answer, session)
 
 
-def _answer_facts(answer: types.AskOut) -> Iterator[str]:
+def _answer_facts(answer: types.AskOut, session: str | None) -> Iterator[str]:
     ended = ended_in_words(answer["finish_reason"])
     if ended:
         yield ended
@@ -140,7 +156,10 @@ def _answer_facts(answer: types.AskOut) -> Iterator[str]:
             ("cost", money_or_unknown(answer["cost_usd"]) + _saving(answer)),
             ("grounding", grounding_summary(answer["grounding"])),
             ("passages", ", ".join(frame_name(hit["frame"]) for hit in answer["hits"]) or "none found"),
-            ("recorded", "" if answer["sequence"] is None else f"as step {answer['sequence']:,}"),
+            (
+                "recorded",
+                "" if answer["sequence"] is None else f"as step {answer['sequence']:,} of {session}",
+            ),
         ]
     )
     yield from unembedded_lines(answer)
@@ -171,7 +190,7 @@ def _ground_lines(
     yield f"{counted(len(groundings), 'answer')}, {number_of_warnings(groundings):,} with a warning."
 
 
-def hit_lines(collection: str, found: types.FindOut) -> Iterator[str]:
+def hit_lines(collection: str, found: types.FindOut, session: str | None) -> Iterator[str]:
     """The passages and why each matched, then how the search ran; or why nothing matched."""
     yield from unembedded_lines(found)
     if found["hits"]:
@@ -180,7 +199,7 @@ def hit_lines(collection: str, found: types.FindOut) -> Iterator[str]:
     else:
         yield from _empty(collection, found)
     if found["sequence"] is not None:
-        yield f"Recorded as step {found['sequence']:,}."
+        yield f"Recorded as step {found['sequence']:,} of {session}."
 
 
 def unembedded_lines(found: types.FindOut | types.AskOut) -> Iterator[str]:

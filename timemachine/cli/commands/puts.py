@@ -18,6 +18,7 @@ from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import bar, file_progress, one_line, steps
+from timemachine.cli.recorded_in import session_to_record_in
 from timemachine.cli.source import (
     STANDARD_INPUT,
     batches,
@@ -59,6 +60,7 @@ def put(
     uri: str | None,
     replace: bool,
     session: str | None,
+    no_session: bool,
 ) -> None:
     """Put text and files into a collection.
 
@@ -69,13 +71,14 @@ def put(
     loads = _loads(files or ("-",), title=title, uri=uri, replace=replace)
     done = _Done(most_listed=None if wants_json() else _SHOWN_FRAMES)
     client = connected()
+    session = session_to_record_in(client, collection, session, no_session=no_session)
     with Progress() as progress:
         for load in loads:
             if isinstance(load, SentFile):
                 _send_file(client, collection, load, session, done, progress)
             else:
                 _send_frames(client, collection, load, session, done, progress)
-    show(done.document(), _lines(collection, done))
+    show(done.document(), _lines(collection, done, session))
 
 
 class _File(TypedDict):
@@ -231,7 +234,7 @@ def _naming_what_was_stored(already: int, file: str = "") -> Iterator[None]:
         ) from why
 
 
-def _lines(collection: str, done: _Done) -> Iterator[str]:
+def _lines(collection: str, done: _Done, session: str | None) -> Iterator[str]:
     for frame in done.frames[:_SHOWN_FRAMES]:
         there = ", already stored" if frame["already_there"] else ""
         title = f": {one_line(frame['title'])}" if frame["title"] else ""
@@ -246,7 +249,7 @@ def _lines(collection: str, done: _Done) -> Iterator[str]:
     if done.edited:
         yield from _edited(done)
     if done.sequences:
-        yield f"Recorded as {steps(done.sequences)}."
+        yield f"Recorded as {steps(done.sequences)} of {session}."
 
 
 def _edited(done: _Done) -> Iterator[str]:
