@@ -109,3 +109,23 @@ def test_what_the_earlier_session_copied_from_this_one_is_not_repeated(api: Prog
     found = request_of(api, later, 2)
     assert [each["content"] for each in found["body"]["messages"]] == ["How many?"]
     assert found["inherited_steps"] == 0
+
+
+def test_an_agent_states_system_prompt_and_tools_for_the_calls_inside_it(api: Program) -> None:
+    tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
+    stated = {"tools": [tool], "system_instructions": [{"type": "text", "content": "Be brief."}]}
+    session = recorded(
+        api,
+        {"kind": "message", "role": "user", "output": "How many?", "parent": "step"},
+        CALL | {"parent": "step"},
+        CALL | {"parent": "step", "input": [{"role": "user", "content": "How many?"}]},
+        {"kind": "event", "id": "step", "parent": "agent"},
+        {"kind": "event", "id": "agent", "parameters": stated},
+    )
+    for sequence, steps in ((2, [1, 5]), (3, [5])):
+        found = request_of(api, session, sequence)
+        assert found["body"]["messages"] == ASKED
+        assert ([each["function"]["name"] for each in found["body"]["tools"]], found["steps"]) == (
+            ["read"],
+            steps,
+        )

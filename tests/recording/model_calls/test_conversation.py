@@ -11,7 +11,7 @@ from timemachine.recording.model_calls.pure.conversation import (
     RecordedStep,
     conversations,
 )
-from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT, SETTINGS
 
 
 def step(sequence: int, kind: str, **others: Any) -> RecordedStep:
@@ -291,3 +291,39 @@ def test_steps_that_contain_each_other_do_not_end_in_a_circle() -> None:
         step(4, "llm_call", parent=99),
     ]
     assert brief(before(steps, 4).messages) == [("user", ["Go."])]
+
+
+def test_what_was_stated_for_the_whole_session_is_part_of_every_later_conversation() -> None:
+    tool = {"type": "function", "function": {"name": "read"}}
+    steps = [
+        step(1, "event", tags=(SETTINGS,), output={"system_prompt": "Be brief.", "tools": [tool]}),
+        user(2, "Look."),
+        step(3, "llm_call", output="Done."),
+        step(4, "message", role="system", tags=(SETTINGS,), output="Be kind.", input={"tools": []}),
+        user(5, "And now?", tags=(COMPACTION,)),
+        step(6, "event", tags=(SETTINGS,), output="Nothing."),
+        step(7, "llm_call", output="Done."),
+    ]
+    first, last = before(steps, 3), before(steps, 7)
+    assert brief(first.messages) == [("system", ["Be brief."]), ("user", ["Look."])]
+    assert (first.tools, first.steps, first.compacted) == ([tool], (1, 2), False)
+    assert brief(last.messages) == [("system", ["Be kind."]), ("user", ["And now?"])]
+    assert (last.tools, last.steps, last.compacted) == ([tool], (1, 4, 5), True)
+
+
+def test_the_tools_that_codex_states_at_its_beginning_are_those_of_the_session() -> None:
+    tool = {"name": "look", "inputSchema": {"type": "object"}}
+    steps = [step(1, "event", name="session_meta", output={"dynamic_tools": [tool]}), step(2, "llm_call")]
+    assert before(steps, 2) == Conversation(messages=(), steps=(1,), tools=[tool])
+
+
+def test_outer_steps_only_show_what_is_inside_what() -> None:
+    steps = [
+        step(1, "llm_call", output="Earlier."),
+        step(2, "tool_call", tool="agent", call_id="a", parent=1),
+        user(3, "Look around.", parent=2),
+        user(4, "Go on."),
+        step(5, "llm_call", parent=2),
+    ]
+    found = dict(conversations(steps, {5}, {1, 2}))[5]
+    assert brief(found.messages) == [("user", ["Look around."])]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.llm.pure.requests.neutral import Message, Parameters, Text, Thinking
+from timemachine.llm.pure.requests.neutral import Message, Parameters, Text, Thinking, ToolCall
 from timemachine.recording.model_calls.pure.conversation import Conversation
 from timemachine.recording.model_calls.pure.requests import (
     PARAMETERS,
@@ -77,8 +77,8 @@ def test_parameters_that_no_api_takes_do_not_hide_the_messages() -> None:
 
 def test_tools_are_absent_if_the_model_called_one_that_was_not_recorded() -> None:
     said = [{"role": "user", "content": "Hello"}]
-    assert of(said, called_tools=True).absent == (TOOLS,)
-    assert of(said, called_tools=True, parameters={"tools": [TOOL]}).absent == ()
+    assert of(said, called=("read",)).absent == (TOOLS,)
+    assert of(said, called=("read",), parameters={"tools": [TOOL]}).absent == ()
     assert of(said).absent == ()
 
 
@@ -117,3 +117,38 @@ def test_what_happened_to_the_steps_happened_to_the_request(about: dict[str, Any
 
 def test_a_call_with_nothing_before_it_has_no_request() -> None:
     assert put_together().verdict == "not_recorded"
+
+
+def test_what_an_agent_states_for_its_calls_is_in_a_recorded_request_without_it() -> None:
+    stated = {"tools": [TOOL], "system_instructions": "Be kind."}
+    found = of([{"role": "user", "content": "Hello"}], called=("read",), stated=stated, stated_in=(7,))
+    assert (found.absent, found.steps, len(found.request.tools)) == ((), (7,), 1)
+    assert found.request.system == (Text("Be kind."),)
+    own = of(
+        [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}],
+        parameters={"tools": [TOOL]},
+        stated=stated,
+        stated_in=(7,),
+    )
+    assert (own.request.system, own.steps) == ((Text("Be brief."),), ())
+
+
+def test_tools_that_were_called_but_not_defined_are_named() -> None:
+    made = Message(role="assistant", parts=(ToolCall(id="a", name="write", arguments={}),))
+    conversation = Conversation(messages=(SYSTEM, USER, made), steps=(1, 2, 3), tools=[TOOL])
+    found = rebuilt(conversation, Circumstances(called=("read", "ask")))
+    assert (len(found.request.tools), found.absent) == (1, ("tool definitions of ask, write", PARAMETERS))
+    with_own = rebuilt(
+        conversation, Circumstances(parameters={"tools": [TOOL], "temperature": 1}, stated={"tools": []})
+    )
+    assert with_own.absent == ("tool definitions of write",)
+    agreed = Conversation(messages=(SYSTEM, USER), steps=(1, 2), tools=[TOOL])
+    assert rebuilt(agreed, Circumstances(called=("read",))).absent == (PARAMETERS,)
+    names = Conversation(messages=(SYSTEM, USER), steps=(1, 2), tools=["Read", "Write"])
+    assert rebuilt(names, Circumstances()).absent == (TOOLS, PARAMETERS)
+
+
+def test_what_an_agent_states_is_in_a_request_that_was_put_together() -> None:
+    stated = {"tools": [TOOL], "system_instructions": "Be kind."}
+    found = put_together(USER, stated=stated, stated_in=(9,))
+    assert (found.steps, found.inherited, found.absent) == ((9,), 1, (PARAMETERS,))

@@ -1,17 +1,26 @@
 """Read the requests of recorded model calls: as they were recorded, or rebuilt from the steps before them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.payloads.queries import current_sha256, value
-from timemachine.core.pure.content import sha256_hex, value_of
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.requests.neutral import ToolCall
-from timemachine.recording.model_calls.pure.conversation import RecordedStep, conversations
+from timemachine.recording.model_calls.pure.conversation import Conversation, RecordedStep, conversations
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, rebuilt, recorded
 from timemachine.recording.model_calls.pure.values import answer_parts
-from timemachine.recording.sessions.deletions import IS_DELETED
+from timemachine.recording.model_calls.stored_steps import (
+    Row,
+    StepsRead,
+    ancestors,
+    last_compaction,
+    levels_of,
+    rows_through,
+    stating_rows,
+    steps_of,
+)
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import HAPPENED_HERE
 
@@ -19,25 +28,11 @@ MODEL_CALL: Final = "llm_call"
 MOST_STEPS: Final = 20_000
 """The most steps from which a conversation is rebuilt."""
 MOST_PARENTS: Final = 20
-_PAYLOADS: Final = ("input", "output")
-_COLUMNS: Final = (
-    "sequence",
-    "client_id",
-    "kind",
-    "layer",
-    "role",
-    "agent",
-    "name",
-    "tool",
-    "call_id",
-    "parent_sequence",
-    "parent_id_given",
-    "tags",
-    "copied_from",
-    "error_type",
-    "error_message",
-    *(f"{side}__{column}" for side in _PAYLOADS for column in ("media_type", "data", "sha256")),
-)
+READ_WHOLE: Final = 500
+"""So many steps before a call are always read."""
+_STEPS_OF_A_MESSAGE: Final = 5
+_STATED: Final = ("tools", "system_instructions")
+"""Parameters of an agent that are those of its calls, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +51,22 @@ def request_of(action: Action) -> FrozenRequest:
     Raises:
         InvalidInput: The step is not a model call, or its conversation is too long to be rebuilt.
     """
-    if action.kind != MODEL_CALL:
-        raise InvalidInput(
-            f"Step {action.sequence} is not a model call. Choose one of kind {MODEL_CALL}.",
-            code="not_a_model_call",
-            kind=action.kind,
-        )
+    _check(action)
     return next(requests_of(action.session, [action.sequence]))[1]
+
+
+def latest_of_request(action: Action, messages: int) -> FrozenRequest:
+    """Return the request of a model call, in a long session with only this many of its latest messages and with `since`.
+
+    Reads as few steps as that takes.
+
+    Raises:
+        InvalidInput: The step is not a model call, or its conversation is too long to be rebuilt.
+    """
+    _check(action)
+    if action.sequence <= READ_WHOLE or _recorded(action, _about(action)) is not None:
+        return request_of(action)
+    return _latest(action, messages) or request_of(action)
 
 
 def requests_of(session: Session, sequences: Collection[int]) -> Iterator[tuple[int, FrozenRequest]]:
@@ -73,27 +77,70 @@ def requests_of(session: Session, sequences: Collection[int]) -> Iterator[tuple[
     Raises:
         InvalidInput: A conversation is too long to be rebuilt.
     """
-    calls = session.actions.filter(sequence__in=sequences, kind=MODEL_CALL).order_by("sequence")
-    found = {call.sequence: (call, _recorded(call)) for call in calls.select_related("input", "output")}
-    missing = {number: call for number, (call, request) in found.items() if request is None}
+    rows = session.actions.filter(sequence__in=sequences, kind=MODEL_CALL).order_by("sequence")
+    calls = {call.sequence: call for call in rows.select_related("input", "output")}
+    circumstances = _circumstances(session, calls)
+    found = {number: _recorded(call, circumstances[number]) for number, call in calls.items()}
+    missing = {number: circumstances[number] for number, request in found.items() if request is None}
     again = dict(_rebuilt(session, missing)) if missing else {}
-    for number, (_, request) in found.items():
+    for number, request in found.items():
         yield number, request or again[number]
 
 
-def _recorded(call: Action) -> FrozenRequest | None:
+def _check(action: Action) -> None:
+    if action.kind != MODEL_CALL:
+        raise InvalidInput(
+            f"Step {action.sequence} is not a model call. Choose one of kind {MODEL_CALL}.",
+            code="not_a_model_call",
+            kind=action.kind,
+        )
+
+
+def _recorded(call: Action, about: Circumstances) -> FrozenRequest | None:
     if call.input is None:
         return None
     altered = (call.sequence,) if current_sha256(call.input) != call.input.sha256 else ()
-    return recorded(value(call.input), replace(_circumstances(call), altered=altered))
+    return recorded(value(call.input), replace(about, altered=altered))
 
 
-def _circumstances(call: Action) -> Circumstances:
-    called = any(isinstance(part, ToolCall) for part in answer_parts(value(call.output)))
-    return Circumstances(model=call.model, parameters=call.parameters, called_tools=called)
+def _about(call: Action) -> Circumstances:
+    return _circumstances(call.session, {call.sequence: call})[call.sequence]
 
 
-def _rebuilt(session: Session, calls: Mapping[int, Action]) -> Iterator[tuple[int, FrozenRequest]]:
+def _circumstances(session: Session, calls: Mapping[int, Action]) -> dict[int, Circumstances]:
+    """Return what else is known of the calls. An agent that they are inside can state their tools and system prompt."""
+    places = [
+        {
+            "sequence": call.sequence,
+            "client_id": call.client_id,
+            "parent_sequence": call.parent_sequence,
+            "parent_id_given": call.parent_id_given,
+        }
+        for call in calls.values()
+    ]
+    outer = ancestors(session, places, "parameters")
+    return {number: _with_stated(call, levels_of(call, outer)) for number, call in calls.items()}
+
+
+def _with_stated(call: Action, outer: Iterator[Row]) -> Circumstances:
+    stated: JsonObject = {}
+    stated_in: list[int] = []
+    for row in outer:
+        of_agent = row["parameters"] if row["kind"] == "event" else None
+        new = {name: each for name in _STATED if name not in stated and (each := (of_agent or {}).get(name))}
+        stated |= new
+        stated_in += [row["sequence"]] if new else []
+    called = tuple(part.name for part in answer_parts(value(call.output)) if isinstance(part, ToolCall))
+    return Circumstances(
+        model=call.model,
+        parameters=call.parameters,
+        called=called,
+        stated=stated or None,
+        stated_in=tuple(stated_in),
+    )
+
+
+def _rebuilt(session: Session, calls: Mapping[int, Circumstances]) -> Iterator[tuple[int, FrozenRequest]]:
     parts = _parts(session, max(calls))
     length = sum(part.through for part in parts)
     if length > MOST_STEPS:
@@ -108,18 +155,51 @@ def _rebuilt(session: Session, calls: Mapping[int, Action]) -> Iterator[tuple[in
     deleted: list[int] = []
     keys = {part.session.key for part in parts}
     for part in parts:
-        rows = [row for row in _rows(part) if not _is_of(row, keys - {part.session.key})]
-        places = {row["client_id"]: row["sequence"] for row in rows if row["client_id"] is not None}
-        steps += [_step(row, places, part.shift) for row in rows]
-        altered += [row["sequence"] - part.shift for row in rows if not _is_intact(row)]
-        deleted += [row["sequence"] - part.shift for row in rows if row["is_deleted"]]
+        rows = rows_through(part.session, part.through)
+        read = steps_of([row for row in rows if not _is_of(row, keys - {part.session.key})], part.shift)
+        steps += read.steps
+        altered += read.altered
+        deleted += read.deleted
+    whole = StepsRead(steps=steps, altered=tuple(altered), deleted=tuple(deleted))
     for number, conversation in conversations(steps, calls):
-        about = replace(
-            _circumstances(calls[number]),
-            altered=tuple(altered),
-            deleted=tuple(each for each in deleted if each < number),
-        )
-        yield number, rebuilt(conversation, about)
+        yield number, _request(number, conversation, calls[number], whole)
+
+
+def _request(number: int, conversation: Conversation, about: Circumstances, read: StepsRead) -> FrozenRequest:
+    deleted = tuple(each for each in read.deleted if each < number)
+    return rebuilt(conversation, replace(about, altered=read.altered, deleted=deleted))
+
+
+def _latest(call: Action, messages: int) -> FrozenRequest | None:
+    """Return the request from the steps since the last compaction, or from as many as the messages need; None if these are
+    all steps of the session."""
+    number, about = call.sequence, _about(call)
+    compaction = last_compaction(call.session, number)
+    length = max(READ_WHOLE // 2, messages * _STEPS_OF_A_MESSAGE)
+    while (first := number - length) > 1:
+        is_whole = compaction is not None and compaction >= first
+        first = compaction if compaction is not None and is_whole else first
+        conversation, read = _since(call, first)
+        request = _request(number, conversation, about, read)
+        if is_whole and conversation.compacted:
+            return request
+        if is_whole:  # it is that of a sub-agent
+            compaction = None
+        elif len(request.request.messages) > messages:
+            latest = replace(request.request, messages=request.request.messages[-messages:])
+            return replace(request, request=latest, since=first)
+        else:
+            length *= 2
+    return None
+
+
+def _since(call: Action, first: int) -> tuple[Conversation, StepsRead]:
+    """Return the conversation before a call from a step on, with what earlier steps state for all of it."""
+    rows = [*stating_rows(call.session, first), *rows_through(call.session, call.sequence, first)]
+    outer = ancestors(call.session, rows)
+    read = steps_of(sorted([*outer, *rows], key=lambda row: row["sequence"]))
+    found = conversations(read.steps, [call.sequence], {row["sequence"] for row in outer})
+    return next(found)[1], read
 
 
 def _parts(session: Session, through: int) -> list[_Part]:
@@ -136,46 +216,7 @@ def _parts(session: Session, through: int) -> list[_Part]:
     return parts[::-1]
 
 
-def _rows(part: _Part) -> Sequence[Mapping[str, Any]]:
-    steps = part.session.actions.filter(sequence__lte=part.through).annotate(is_deleted=IS_DELETED)
-    return list(steps.order_by("sequence").values(*_COLUMNS, "is_deleted"))
-
-
-def _is_of(row: Mapping[str, Any], keys: Collection[str]) -> bool:
+def _is_of(row: Row, keys: Collection[str]) -> bool:
     """Return whether a step is a copy of one in these sessions, which are read themselves."""
     copied_from = row["copied_from"]
     return copied_from is not None and copied_from.get("session") in keys
-
-
-def _is_intact(row: Mapping[str, Any]) -> bool:
-    """Return whether the stored bytes of a step have the hashes that were recorded."""
-    return all(
-        row[f"{side}__data"] is None or sha256_hex(bytes(row[f"{side}__data"])) == row[f"{side}__sha256"]
-        for side in _PAYLOADS
-    )
-
-
-def _step(row: Mapping[str, Any], places: Mapping[str, int], shift: int) -> RecordedStep:
-    parent = row["parent_sequence"]
-    if row["parent_id_given"] is not None:
-        parent = places.get(row["parent_id_given"])
-    return RecordedStep(
-        sequence=row["sequence"] - shift,
-        kind=row["kind"],
-        role=row["role"],
-        agent=row["agent"],
-        name=row["name"],
-        tool=row["tool"],
-        call_id=row["call_id"],
-        parent=None if parent is None else parent - shift,
-        tags=row["tags"],
-        input=_value(row, "input"),
-        output=_value(row, "output"),
-        failed=row["error_type"] is not None or row["error_message"] is not None,
-        is_internal=row["layer"] in {"tool", "sys"} and row["role"] != "system",
-    )
-
-
-def _value(row: Mapping[str, Any], side: str) -> Any:
-    data = row[f"{side}__data"]
-    return None if data is None else value_of(row[f"{side}__media_type"], bytes(data))

@@ -154,3 +154,20 @@ def test_calls_in_the_openllmetry_and_langfuse_conventions() -> None:
 @pytest.mark.parametrize("cost", [-1, 1e300, "much", True])
 def test_an_invalid_cost_is_not_recorded(cost: Any) -> None:
     assert draft_of(span({"gen_ai.operation.name": "chat", "gen_ai.usage.cost": cost})).cost_usd is None
+
+
+def test_an_agent_has_the_tools_and_the_instructions_that_it_states_for_its_calls() -> None:
+    found = draft_of(
+        span(
+            {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.tool.definitions": '[{"name": "look"}]',
+                "gen_ai.system_instructions": '[{"type": "text", "content": "Be brief."}]',
+                "gen_ai.request.temperature": 0.5,
+            }
+        )
+    )
+    assert (found.kind, found.parameters) == (
+        "event",
+        {"tools": [{"name": "look"}], "system_instructions": [{"type": "text", "content": "Be brief."}]},
+    )

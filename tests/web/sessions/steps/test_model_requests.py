@@ -53,7 +53,7 @@ def test_a_recorded_request_is_shown_as_the_model_saw_it(operator: Client, proje
     shown = words(context(operator, 1))
     for phrase in (
         "Request as the model saw it, about",
-        "tokens of 40 counted",
+        "tokens by estimate, 40 tokens recorded",
         "verified",
         "temperature 0.5",
         "System prompt",
@@ -114,3 +114,61 @@ def test_hostile_requests_are_harmless(operator: Client, project: Project) -> No
     recorded(project, [user(HOSTILE), call(parameters={"tools": [{"type": HOSTILE}], "system": HOSTILE})])
     page = context(operator, 2)
     assert HOSTILE not in page
+
+
+def turns(number: int, first: int = 0) -> list[ActionDraft]:
+    """Turns of five steps: a call with its words, a tool call with its result, and the answer of the user."""
+    made: list[ActionDraft] = []
+    for place in range(first, first + number):
+        asked = [{"id": f"c{place}", "function": {"name": "read", "arguments": "{}"}}]
+        made += [
+            call(id=f"m{place}", output={"content": f"Look {place}.", "tool_calls": asked}),
+            ActionDraft(kind="message", role="agent", output=f"Look {place}.", parent=f"m{place}"),
+            ActionDraft(
+                kind="tool_call", id=f"t{place}", tool="read", call_id=f"c{place}", parent=f"m{place}"
+            ),
+            ActionDraft(
+                kind="tool_result",
+                tool="read",
+                call_id=f"c{place}",
+                output=f"Text {place}",
+                parent=f"t{place}",
+            ),
+            user(f"Go on {place}."),
+        ]
+    return made
+
+
+def test_of_a_long_session_only_the_latest_messages_are_read(operator: Client, project: Project) -> None:
+    prompt = ActionDraft(kind="message", role="system", output="Be brief.")
+    recorded(project, [prompt, *turns(150), call(output="Done.")])
+    html = context(operator, 752)
+    shown = words(html)
+    assert (
+        "Only the latest messages were put together, from step 502 on, and only these steps were checked"
+        in shown
+    )
+    assert "Messages the latest 50, about" in shown
+    assert "Be brief." in shown
+    assert "Go on 149." in shown
+    assert "Go on 130." not in shown.partition("Messages the latest")[2]
+    assert "1 · system" not in shown
+
+
+def test_after_a_compaction_the_whole_request_is_read(operator: Client, project: Project) -> None:
+    summary = ActionDraft(kind="message", role="user", output="So far.", tags=("compaction",))
+    recorded(project, [user("Begin."), *turns(120), summary, *turns(2, 120), call(output="Done.")])
+    shown = words(context(operator, 613))
+    assert "Only the latest messages" not in shown
+    assert "1 · user" in shown
+    assert "So far." in shown
+    assert "Put together from 11 earlier steps" in shown
+
+
+def test_the_compaction_of_a_sub_agent_is_not_that_of_the_session(operator: Client, project: Project) -> None:
+    agent = ActionDraft(kind="tool_call", id="a", tool="agent", call_id="a")
+    summary = ActionDraft(kind="message", role="user", output="So far.", tags=("compaction",), parent="a")
+    recorded(project, [user("Begin."), *turns(120), agent, summary, call(output="Done.")])
+    shown = words(context(operator, 604))
+    assert "Only the latest messages were put together" in shown
+    assert "Go on 119." in shown

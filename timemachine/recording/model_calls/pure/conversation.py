@@ -24,15 +24,17 @@ from timemachine.llm.pure.requests.neutral import (
     ToolResult,
 )
 from timemachine.recording.model_calls.pure.values import answer_parts, content_parts, messages_of
-from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT
+from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT, SETTINGS
 
 LEFT: Final = frozenset({"rewound", "branch", "other_branch"})
 """The tags of turns that were left for others."""
 SIDECHAIN: Final = "sidechain"
 """The tag of the steps of a sub-agent."""
 THINKING: Final = "thinking"
-_BEGINNINGS: Final = frozenset({"session_meta"})
-"""Events that begin a session and hold its system prompt: those of Codex."""
+BEGINNINGS: Final = frozenset({"session_meta"})
+"""Events that begin a session and state what its requests have: those of Codex."""
+_PROMPTS: Final = ("system_prompt", "base_instructions", "instructions")
+_TOOLS: Final = ("tools", "dynamic_tools")
 _ROLES: Final[Mapping[str | None, Role]] = {"agent": "assistant", "system": "system"}
 
 
@@ -60,10 +62,16 @@ class RecordedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """The messages before a call, and the sequences of the steps that they were recorded in."""
+    """The messages before a call, and the sequences of the steps that they were recorded in.
+
+    `tools` are the definitions that were stated for the whole conversation, as they were recorded. `compacted`: a
+    compaction replaced what was before.
+    """
 
     messages: tuple[Message, ...]
     steps: tuple[int, ...]
+    tools: Any = None
+    compacted: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,34 +91,44 @@ class _Turn:
 @dataclass(slots=True, kw_only=True)
 class _Thread:
     """One conversation so far: its turns, and the turn of each call by the call's id. `is_inside`: in a call, by the
-    agent that was started with it."""
+    agent that was started with it. `prompt` and `tools` were stated for all of it, in the steps `stated_in`."""
 
     is_inside: bool
     turns: list[_Turn] = field(default_factory=list)
     calls: dict[str, _Turn] = field(default_factory=dict)
+    prompt: _Turn | None = None
+    tools: Any = None
+    stated_in: set[int] = field(default_factory=set)
+    compacted: bool = False
 
 
 def conversations(
-    steps: Sequence[RecordedStep], calls: Collection[int]
+    steps: Sequence[RecordedStep], calls: Collection[int], outer: Collection[int] = ()
 ) -> Iterator[tuple[int, Conversation]]:
     """Yield the sequence of each of these model calls with the conversation before it, in order.
 
-    `steps` are those of a session from its beginning, in order.
+    `steps` are those of a session from its beginning or from a later step on, in order. What is in those in `outer` is
+    not part of it; they show which steps are inside which.
     """
     session = _Session(steps)
     for step in steps:
         thread = session.thread_of(step)
         if step.kind == "llm_call" and step.sequence in calls:
             yield step.sequence, _snapshot(thread, left=_is_left(step))
-        session.add(step, thread)
+        if step.sequence not in outer:
+            session.add(step, thread)
 
 
 def _snapshot(thread: _Thread, *, left: bool) -> Conversation:
     turns = [turn for turn in thread.turns if left or not turn.left]
+    if thread.prompt is not None:
+        turns.insert(0, thread.prompt)
     every = [each for turn in turns for each in (turn, *turn.results)]
     return Conversation(
         messages=tuple(turn.message() for turn in every),
-        steps=tuple(sorted({step for turn in every for step in turn.steps})),
+        steps=tuple(sorted(thread.stated_in.union(step for turn in every for step in turn.steps))),
+        tools=thread.tools,
+        compacted=thread.compacted,
     )
 
 
@@ -170,12 +188,15 @@ class _Session:
         if COMPACTION in step.tags:
             thread.turns = [turn for turn in thread.turns if turn.role == "system"]
             thread.calls.clear()
-        if step.kind == "llm_call":
+            thread.compacted = True
+        if SETTINGS in step.tags or (step.kind == "event" and step.name in BEGINNINGS):
+            _state(step, thread)
+        elif step.kind == "llm_call":
             self._add_answer(step, thread)
         elif step.kind == "tool_result":
             _add_result(step, self.parent_of(step), thread)
         elif step.kind == "event":
-            for message in _of_event(step):
+            for message in _of_compaction(step):
                 _say(thread, message.role, message.parts, step)
         elif not self._is_in_answer(step):
             _add_own(step, thread)
@@ -201,19 +222,29 @@ class _Session:
         turn.steps += [child.sequence for child in children]
 
 
-def _of_event(step: RecordedStep) -> tuple[Message, ...]:
-    """Return what an event adds to the conversation: what replaces it (Codex writes a list of items, or a summary), or
-    the system prompt that a session begins with."""
-    about = step.output if isinstance(step.output, Mapping) else {}
-    if COMPACTION in step.tags:
-        replacement = messages_of(about.get("replacement_history", step.output))
-        return replacement or (Message(role="user", parts=content_parts(about.get("message"))),)
-    if step.name not in _BEGINNINGS:
+def _of_compaction(event: RecordedStep) -> tuple[Message, ...]:
+    """Return what replaces the conversation if the event does: Codex writes a list of items, or a summary."""
+    if COMPACTION not in event.tags:
         return ()
-    named = about.get("base_instructions") or about.get("instructions")
+    about = event.output if isinstance(event.output, Mapping) else {}
+    replacement = messages_of(about.get("replacement_history", event.output))
+    return replacement or (Message(role="user", parts=content_parts(about.get("message"))),)
+
+
+def _state(step: RecordedStep, thread: _Thread) -> None:
+    """Take over the system prompt and the tools that a step states for every request after it."""
+    stated = step.input if step.kind == "message" else step.output
+    about = stated if isinstance(stated, Mapping) else {}
+    named = next((about[name] for name in _PROMPTS if about.get(name)), None)
     if isinstance(named, Mapping):
         named = named.get("text")
-    return (Message(role="system", parts=content_parts(named)),)
+    prompt = content_parts(step.output if step.kind == "message" else named)
+    tools = next((about[name] for name in _TOOLS if about.get(name)), None)
+    if prompt:
+        thread.prompt = _Turn(role="system", parts=prompt, steps=[step.sequence], left=False)
+    if tools is not None:
+        thread.tools = tools
+        thread.stated_in.add(step.sequence)
 
 
 def _is_left(step: RecordedStep) -> bool:

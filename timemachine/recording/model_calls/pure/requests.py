@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.pure.requests.neutral import Message, Parameters, Request, Text, Thinking
+from timemachine.llm.pure.requests.neutral import Message, Parameters, Request, Text, Thinking, Tool
 from timemachine.llm.pure.requests.recorded_requests import read_request
 from timemachine.recording.model_calls.pure.conversation import Conversation
 
@@ -18,20 +18,29 @@ PARAMETERS: Final = "parameters"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What else is known of a call: its model, its parameters, whether it called tools, and the steps whose stored
-    bytes are not those that were recorded (`altered`) or that were deleted."""
+    """What else is known of a call: its model, its parameters, the tools that it called, and the steps whose stored
+    bytes are not those that were recorded (`altered`) or that were deleted.
+
+    `stated` has system prompt and tools that were recorded for all calls of an agent, in the steps `stated_in`.
+    """
 
     model: str | None = None
     parameters: JsonObject | None = None
-    called_tools: bool = False
+    called: tuple[str, ...] = ()
+    stated: JsonObject | None = None
+    stated_in: tuple[int, ...] = ()
     altered: tuple[int, ...] = ()
     deleted: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenRequest:
-    """A request as it can be sent again to any model; `model` is the one that it was sent to. `absent` names what was not recorded; `steps` are those it was rebuilt from,
-    without those of the sessions that this one continues, which `inherited` counts."""
+    """A request as it can be sent again to any model; `model` is the one that it was sent to.
+
+    `absent` names what was not recorded. `steps` are those it was rebuilt from, without those of the sessions that this
+    one continues, which `inherited` counts. `since` is set if only the latest messages were asked for: those of steps
+    before it were not read.
+    """
 
     request: Request
     model: str | None
@@ -39,6 +48,7 @@ class FrozenRequest:
     absent: tuple[str, ...] = ()
     steps: tuple[int, ...] = ()
     inherited: int = 0
+    since: int | None = None
 
 
 def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
@@ -46,30 +56,57 @@ def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
     request = read_request(value, _parameters(about))
     if request is None or not request.messages:
         return None
-    calls = about.called_tools or any(message.calls for message in request.messages)
-    absent = (TOOLS,) if calls and not request.tools else ()
+    whole = _with_stated(request, about.stated)
+    calls = about.called or any(message.calls for message in request.messages)
+    absent = (TOOLS,) if calls and not whole.tools else ()
     verdict: RequestVerdict = "altered" if about.altered else "verified"
-    return FrozenRequest(request=request, model=about.model, verdict=verdict, absent=absent)
+    steps = () if whole == request else about.stated_in
+    return FrozenRequest(request=whole, model=about.model, verdict=verdict, absent=absent, steps=steps)
 
 
 def rebuilt(conversation: Conversation, about: Circumstances) -> FrozenRequest:
     """Return the request that a call must have sent, from the conversation before it. What was not recorded is named."""
     messages = tuple(filter(None, map(_without_unsigned, conversation.messages)))
-    request = _with_messages(read_request([], _parameters(about)) or Request(), messages)
-    there = {
-        THINKING: messages == conversation.messages,
-        SYSTEM_PROMPT: bool(request.system) or any(each.role == "system" for each in request.messages),
-        TOOLS: bool(request.tools),
-        PARAMETERS: request.parameters != Parameters(),
-    }
+    own = _with_messages(read_request([], _parameters(about)) or Request(), messages)
+    own = _with_stated(own, {"tools": conversation.tools})
+    request = _with_stated(own, about.stated)
+    absent = (
+        None if messages == conversation.messages else THINKING,
+        None if _has_system_prompt(request) else SYSTEM_PROMPT,
+        _undefined(request, about.called),
+        None if request.parameters != Parameters() else PARAMETERS,
+    )
+    steps = conversation.steps if request == own else sorted({*conversation.steps, *about.stated_in})
     return FrozenRequest(
         request=request,
         model=about.model,
         verdict=_verdict(conversation, about),
-        absent=tuple(name for name, is_there in there.items() if not is_there),
-        steps=tuple(step for step in conversation.steps if step > 0),
+        absent=tuple(filter(None, absent)),
+        steps=tuple(step for step in steps if step > 0),
         inherited=sum(1 for step in conversation.steps if step <= 0),
     )
+
+
+def _with_stated(request: Request, stated: JsonObject | None) -> Request:
+    """Return the request with the system prompt and the tools that were stated elsewhere, if it has none itself."""
+    found = read_request([], stated) or Request()
+    system = () if _has_system_prompt(request) else found.system
+    return replace(request, system=request.system or system, tools=request.tools or found.tools)
+
+
+def _has_system_prompt(request: Request) -> bool:
+    return bool(request.system) or any(each.role == "system" for each in request.messages)
+
+
+def _undefined(request: Request, called: tuple[str, ...]) -> str | None:
+    """Return what is absent of the definitions of tools: all of them, or those of tools that were called."""
+    if not request.tools:
+        return TOOLS
+    defined = {tool.name for tool in request.tools if isinstance(tool, Tool)}
+    made = {call.name for message in request.messages for call in message.calls}.union(called) - defined
+    if not made or any(not isinstance(tool, Tool) for tool in request.tools):
+        return None
+    return f"{TOOLS} of {', '.join(sorted(made))}"
 
 
 def _without_unsigned(message: Message) -> Message | None:

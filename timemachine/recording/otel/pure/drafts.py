@@ -17,6 +17,7 @@ from timemachine.recording.otel.pure.model_calls import (
     cost_of,
     model_of,
     parameters_of,
+    settings_of,
     usage_of,
 )
 from timemachine.recording.otel.pure.passages import retrieval_of
@@ -98,7 +99,9 @@ def moment(nanoseconds: int) -> datetime | None:
 
 
 def _parameters(attributes: Attributes, *, is_call: bool) -> JsonObject | None:
-    return parameters_of(attributes) if is_call else conditions_of(attributes)
+    if is_call:
+        return parameters_of(attributes)
+    return {**settings_of(attributes), **(conditions_of(attributes) or {})} or None
 
 
 def _tool(kind: Kind, span: Span, attributes: Attributes) -> str | None:

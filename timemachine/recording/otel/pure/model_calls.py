@@ -167,12 +167,9 @@ def parameters_of(attributes: Attributes) -> JsonObject | None:
         for name, value in attributes.values.items()
         if name.startswith(_SETTINGS)
     }
+    found |= settings_of(attributes)
     others = {
         OPERATION: EMBEDDINGS if is_embedding(attributes) else None,
-        "tools": attributes.value("gen_ai.tool.definitions", "mlflow.chat.tools")
-        or attributes.listed("llm.tools")
-        or _parsed(attributes.first("ai.prompt.tools")),
-        "system_instructions": attributes.value("gen_ai.system_instructions"),
         "finish_reasons": attributes.value(
             "gen_ai.response.finish_reasons", "llm.finish_reason", "ai.response.finishReason"
         ),
@@ -181,6 +178,17 @@ def parameters_of(attributes: Attributes) -> JsonObject | None:
     }
     found |= {name: value for name, value in others.items() if value not in (None, [], "")}
     return with_conditions(found, *stated_by_answer(attributes)) or None
+
+
+def settings_of(attributes: Attributes) -> JsonObject:
+    """Return the tools and the system instructions that a call states, or an agent for its calls."""
+    stated = {
+        "tools": attributes.value("gen_ai.tool.definitions", "mlflow.chat.tools")
+        or attributes.listed("llm.tools")
+        or _parsed(attributes.first("ai.prompt.tools")),
+        "system_instructions": attributes.value("gen_ai.system_instructions"),
+    }
+    return {name: value for name, value in stated.items() if value not in (None, [], "")}
 
 
 def conditions_of(attributes: Attributes) -> JsonObject | None:

@@ -54,6 +54,9 @@ IN_TEXT: Final = "in_text"
 the model as a message of the user."""
 SENT: Final = "sent_to_model"
 """The field of the input of a tool result: the text that the model was given, if it differs from the output."""
+SETTINGS: Final = "request_settings"
+"""The tag of a step that states what every request after it has. A message of the system is the system prompt, and has
+`tools` in its input; an event has `system_prompt` and `tools` in its output."""
 OPERATION: Final = "operation"
 """The call parameter that says what a call other than a chat did: `embeddings`, which write no tokens."""
 

@@ -23,7 +23,7 @@ from timemachine.llm.pure.requests.neutral import (
 )
 from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
-from timemachine.recording.model_calls.queries import request_of
+from timemachine.recording.model_calls.queries import latest_of_request
 from timemachine.recording.sessions.models import Action
 from timemachine.web.formatting import Excerpt, excerpt
 
@@ -47,9 +47,10 @@ class ShownPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownMessage:
-    """A message by its place in the request, from 1, with about how many tokens it has."""
+    """A message by its place in the request, from 1, with about how many tokens it has. The place is None if not all
+    messages before it were read."""
 
-    number: int
+    number: int | None
     role: str
     tokens: int
     parts: Sequence[ShownPart]
@@ -66,7 +67,8 @@ class ShownTool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRequest:
     """A request, the latest of its messages, and about how many tokens its parts have. `refused` says why it cannot be
-    shown; it has nothing else then."""
+    shown; it has nothing else then. In a long conversation only the latest messages are read and counted
+    (`frozen.since`)."""
 
     frozen: FrozenRequest | None = None
     refused: str | None = None
@@ -95,7 +97,7 @@ def shown_request(
 ) -> ShownRequest:
     """Return the request of a model call with `most` of its latest messages, and so many `characters` of each part."""
     try:
-        frozen = request_of(action)
+        frozen = latest_of_request(action, most)
     except InvalidInput as why:
         return ShownRequest(refused=why.message)
     request = frozen.request
@@ -110,7 +112,7 @@ def shown_request(
         tools=[ShownTool(name=name, definition=excerpt(text, characters)) for name, text in tools],
         tools_tokens=estimate_tokens(sum(len(text) for _, text in tools)),
         messages=[
-            _message(number, message, size, characters)
+            _message(number if frozen.since is None else None, message, size, characters)
             for number, (message, size) in enumerate(zip(request.messages, sizes, strict=True), start=1)
             if number > first
         ],
@@ -120,7 +122,7 @@ def shown_request(
     )
 
 
-def _message(number: int, message: Message, size: int, characters: int) -> ShownMessage:
+def _message(number: int | None, message: Message, size: int, characters: int) -> ShownMessage:
     parts = [
         ShownPart(kind=kind, name=name, body=excerpt(_text(part), characters))
         for part in message.parts

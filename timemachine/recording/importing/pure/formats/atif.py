@@ -39,7 +39,7 @@ from timemachine.recording.importing.pure.values import (
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage, copy_of
 from timemachine.recording.sessions.pure.validation import key_of
-from timemachine.recording.sessions.pure.vocabulary import ROLES
+from timemachine.recording.sessions.pure.vocabulary import ROLES, SETTINGS
 
 NAME: Final = "atif"
 TITLE: Final = "an ATIF trajectory (a JSON object with schema_version and steps)"
@@ -86,7 +86,9 @@ def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> 
     reader.use()
     return session_draft(
         key,
-        link_results([*actions, replace(_rest(found, agent, actions, ids), cost_usd=beyond)]),
+        link_results(
+            [*_tools(agent, ids), *actions, replace(_rest(found, agent, actions, ids), cost_usd=beyond)]
+        ),
         agent=short_text_at(agent, "name"),
         metadata={
             "schema_version": text_at(found, "schema_version"),
@@ -98,6 +100,14 @@ def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> 
         },
         forked_from=outer or earlier,
     )
+
+
+def _tools(agent: JsonObject, ids: Ids) -> Iterator[ActionDraft]:
+    """Yield an event with the tools that the agent could call, if they are recorded."""
+    tools = list_at(agent, "tool_definitions")
+    if tools:
+        stated = system_event("tools", ids.claim(id_with_digest("tools", tools)), None, {"tools": tools})
+        yield replace(stated, tags=(SETTINGS,))
 
 
 def _cost_beyond(found: JsonObject, steps: Sequence[JsonObject]) -> Decimal | None:

@@ -32,6 +32,7 @@ from timemachine.recording.importing.pure.values import (
     text_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import SETTINGS
 
 NAME: Final = "copilot_cli"
 TITLE: Final = "a session of GitHub Copilot CLI (events.jsonl)"
@@ -139,7 +140,7 @@ def _spoken(base: ActionDraft, role: str, data: JsonObject) -> ActionDraft:
     return replace(
         speaker(role, base),
         agent=None,
-        tags=("meta",) if inserted else (),
+        tags=("meta",) if inserted else (SETTINGS,) if role == "system" else (),
         output=data.get("transformedContent", own) if inserted else own,
     )
 

@@ -3,6 +3,7 @@
 The report counts messages, and the other fields of each line if it has any.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
@@ -12,6 +13,7 @@ from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import record_at, short_text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.vocabulary import SETTINGS
 
 NAME: Final = "openai_chat"
 TITLE: Final = "chats in OpenAI's form (.jsonl, an object with messages on each line)"
@@ -54,7 +56,8 @@ def _session(chat: JsonObject, reader: Reader) -> SessionDraft:
     rest = {name: value for name, value in chat.items() if name != "messages"}
     if rest or not chat["messages"]:
         reader.use()
-        actions.append(system_event("chat", ids.claim("chat"), source=rest, output=rest))
+        about = system_event("chat", ids.claim("chat"), source=rest, output=rest)
+        actions.append(replace(about, tags=(SETTINGS,) if "tools" in rest else ()))
     actions += conversation_actions(chat["messages"], ActionDraft(kind="event"), ids, reader)
     return session_draft(
         reader.key(None, chat), link_results(actions), metadata={"model": short_text_at(chat, "model")}

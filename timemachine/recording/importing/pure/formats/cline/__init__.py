@@ -40,6 +40,7 @@ from timemachine.recording.importing.pure.values import (
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 from timemachine.recording.sessions.pure.validation import key_of
+from timemachine.recording.sessions.pure.vocabulary import SETTINGS
 
 NAME: Final = "cline"
 TITLE: Final = (
@@ -163,7 +164,7 @@ def _session(held: Any, shown: Any, reader: Reader, task: str | None) -> Session
     actions: list[ActionDraft] = []
     if about:
         reader.use()
-        actions.append(system_event("session", ids.claim("session"), about, about))
+        actions.append(replace(system_event("session", ids.claim("session"), about, about), tags=(SETTINGS,)))
     if taken:
         requests = requests_in(on_screen)
         actions += history_actions(taken, requests, ids)

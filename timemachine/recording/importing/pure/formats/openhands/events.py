@@ -12,7 +12,7 @@ from timemachine.recording.importing.pure.drafts import (
     tool_call,
     tool_result,
 )
-from timemachine.recording.importing.pure.model_turns import speaker, thought
+from timemachine.recording.importing.pure.model_turns import speaker, thought, written
 from timemachine.recording.importing.pure.values import (
     count_at,
     dollars,
@@ -26,6 +26,7 @@ from timemachine.recording.importing.pure.values import (
     usage_of,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import SETTINGS
 
 AGENT: Final = "openhands"
 _NO_CALLS: Final = frozenset(
@@ -94,8 +95,12 @@ def _action_parts(base: ActionDraft, event: JsonObject, kind: str, source: str) 
     stem = replace(speaker(role, base), agent=AGENT if role == "agent" else None)
     if (reasoned := text_at(record_at(event, "args"), "thought") or text_at(event, "thought")) is not None:
         yield thought(stem, reasoned)
-    if kind in ("message", "system"):
-        yield replace(speaker("system", base) if kind == "system" else stem, output=args.get("content"))
+    if kind == "message":
+        yield replace(stem, output=args.get("content"))
+    elif kind == "system":
+        tools = written(tools=list_at(args, "tools"))
+        prompt = replace(speaker("system", base), tags=(SETTINGS,), input=tools)
+        yield replace(prompt, output=args.get("content"))
     elif kind in _NO_CALLS:
         yield replace(base, output=args)
     else:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
 from timemachine.recording.importing.pure.formats.openhands.events import AGENT, usage_of_run
-from timemachine.recording.importing.pure.model_turns import speaker, thought
+from timemachine.recording.importing.pure.model_turns import speaker, thought, written
 from timemachine.recording.importing.pure.values import (
     dollars,
     list_at,
@@ -31,6 +31,7 @@ from timemachine.recording.importing.pure.values import (
     text_or_parts,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import SETTINGS
 
 EVENT_FILE: Final = re.compile(r"(?:^|/)events/event-(\d{5,})-[^/]*\.json$")
 STATE_FILE: Final = "base_state.json"
@@ -154,7 +155,12 @@ def _parts(base: ActionDraft, event: JsonObject, kind: str, state: _State) -> It
         yield from _message(base, event)
     elif kind == "SystemPromptEvent":
         prompt = [event.get("system_prompt"), event.get("dynamic_context")]
-        yield replace(speaker("system", base), output=text_of_content(prompt) or prompt)
+        yield replace(
+            speaker("system", base),
+            tags=(SETTINGS,),
+            input=written(tools=list_at(event, "tools")),
+            output=text_of_content(prompt) or prompt,
+        )
     elif kind == "ActionEvent":
         stem = replace(speaker("agent", base), agent=AGENT)
         yield from _thoughts(stem, event)
