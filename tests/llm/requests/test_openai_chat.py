@@ -22,6 +22,7 @@ from timemachine.llm.pure.requests.neutral import (
     ToolCall,
     ToolChoice,
     ToolResult,
+    Written,
 )
 
 SCHEMA = {"type": "object", "properties": {}}
@@ -291,6 +292,37 @@ def test_what_one_server_knows_is_not_sent_to_another() -> None:
 def test_media_that_chat_completions_do_not_have_are_noted(part: Part, content: str, sentence: str) -> None:
     messages, dropped = written(part)
     assert (messages[0]["content"], dropped) == (content, (sentence,))
+
+
+def test_media_in_results_follow_all_results_in_a_message_of_the_user() -> None:
+    png = Media(kind="image", data="aGk=", media_type="image/png")
+    note = Media(kind="document", text="A note")
+    pdf = Media(kind="document", data="JVBERi0x", media_type="application/pdf")
+    results = [
+        ToolResult(call_id="a", name="look", parts=(Text("Seen."), png, png)),
+        ToolResult(call_id="b", parts=(note, pdf)),
+        ToolResult(call_id="c", parts=(Text("Nothing."),)),
+    ]
+    messages = [Message(role="tool", parts=(result,)) for result in results]
+    after = Message(role="assistant", parts=(Text("I see."),))
+    found = openai_chat.write(Request(messages=(*messages, after, *messages[:1])))
+    written = found.body["messages"]
+    assert [each["role"] for each in written] == ["tool", "tool", "tool", "user", "assistant", "tool", "user"]
+    assert [each["content"] for each in written[:3]] == ["Seen.", "A note", "Nothing."]
+    assert [part.get("text", part["type"]) for part in written[3]["content"]] == [
+        "From the result of look a:",
+        "image_url",
+        "image_url",
+        "From the result of the call b:",
+        "file",
+    ]
+    assert found.dropped == (
+        "An image in the result of a tool is sent in a message of the user after it (4 places).",
+        "A document in the result of a tool is sent in a message of the user after it.",
+        "A document of plain text is sent as text.",
+    )
+    again = openai_chat.read(found.body)
+    assert openai_chat.write(again) == Written(body=found.body)
 
 
 def test_parts_that_a_message_cannot_have_are_noted() -> None:

@@ -118,8 +118,8 @@ def test_a_sound_request_is_accepted(request_: Request, provider: str) -> None:
             "The request continues what OpenAI stored (`previous_response_id`), which only its Responses API can read.",
         ),
         (
-            asked(called(CALL), Message(role="tool", parts=(ToolResult(call_id="c1", parts=(PNG,)),))),
-            "Message 3 (tool): An image is accepted only in a message of the user.",
+            asked(Message(role="assistant", parts=(PNG,)), user(Text("Sure?"))),
+            "Message 2 (assistant): An image is accepted only in a message of the user.",
         ),
         (
             asked(user(image(file_id="f", uploaded_to="anthropic"))),

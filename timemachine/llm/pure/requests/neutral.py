@@ -205,7 +205,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The body of a request for one API, and a sentence for each kind of thing that the body does not have."""
+    """The body of a request for one API, and a sentence for each kind of thing that the body does not have, or has
+    elsewhere."""
 
     body: JsonObject
     dropped: tuple[str, ...] = ()

@@ -21,6 +21,7 @@ from timemachine.llm.pure.requests.json_values import (
     rest,
     text_at,
 )
+from timemachine.llm.pure.requests.moved_media import with_moved_media
 from timemachine.llm.pure.requests.neutral import (
     OPENAI,
     RESPONSES,
@@ -109,7 +110,8 @@ def write(
     seed_parameter: str | None = "seed",
 ) -> Written:
     """Write the body for `/chat/completions`. `provider` names the server; the other two are its names of parameters,
-    `seed_parameter` is None if it has none.
+    `seed_parameter` is None if it has none. Images, documents and recordings in results of tools become a message of the
+    user, which is noted.
     """
     notes = Notes(provider)
     names = {ours: field for field, ours in _NAMES.items()}
@@ -118,7 +120,8 @@ def write(
         del names["seed"]
     parameters = request.parameters
     system = [Message(role="system", parts=request.system)] if request.system else []
-    messages = [each for message in (*system, *request.messages) for each in _write_message(message, notes)]
+    placed = with_moved_media((*system, *request.messages), notes)
+    messages = [each for message in placed for each in _write_message(message, notes)]
     body: JsonObject = {
         **({} if request.model is None else {"model": request.model}),
         "messages": messages,

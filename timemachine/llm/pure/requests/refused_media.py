@@ -29,7 +29,7 @@ def _reasons(message: Message, api: str) -> Iterator[str]:
     in_results = [part for result in message.results for part in result.parts if isinstance(part, Media)]
     media = [part for part in message.parts if isinstance(part, Media)]
     for each in (*media, *in_results):
-        placed = api == ANTHROPIC or message.role == "user" or (api != OPENAI and message.role == "tool")
+        placed = api == ANTHROPIC or message.role in {"user", "tool"}
         if not placed and each.text is None:
             yield f"{_WORDS[each.kind]} is accepted only in a message of the user."
         yield from _reason(each, api)
