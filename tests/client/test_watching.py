@@ -74,6 +74,52 @@ def test_a_missing_file_and_a_program_that_does_not_start_are_recorded_as_failed
     assert found["process.start"]["outcome"] == "not known"
 
 
+OWN_FILES = """
+import pathlib
+from timemachine.client import TimeMachine, load_session
+
+def remember():
+    (folder / "state.txt").read_text()
+    return {}
+
+folder = pathlib.Path(%r)
+(folder / "state.txt").write_text("x")
+tm = TimeMachine(patience=60)
+with tm.session("W", key="watched", capture={"sys"}, checkpoint_every=2, state=remember) as s:
+    (folder / "notes.txt").write_text("x")
+
+    @s.tool_call
+    def look():
+        return (folder / "notes.txt").read_text()
+
+    look()
+    s.record("user", "x")
+    other = TimeMachine(patience=60)
+    with other.session("another", key="another") as t:
+        t.record("user", "y")
+    other.close()
+    tm.client.sessions.export("another", folder / "export.zip", format="zip")
+    load_session(folder / "export.zip")
+    list(tm.training_pairs())
+    tm.deliver_spooled()
+tm.close()
+"""
+
+
+def test_files_of_the_client_itself_are_never_recorded(served: Served, tmp_path: Path) -> None:
+    process = served.run(OWN_FILES % str(tmp_path))
+    _, said = process.communicate()
+    assert process.returncode == 0, said
+    found = [value(each.output) for each in served.actions("watched") if each.layer == "sys"]
+    paths = {Path(data["path"]) for data in found if "path" in data}
+    assert {each for each in paths if tmp_path in each.parents} == {
+        tmp_path / "notes.txt",
+        tmp_path / "state.txt",
+    }
+    own = ("server.json", "pairs.jsonl", "export.zip.part", "pairs.jsonl.part")
+    assert not [each for each in paths if each.name in own or each.suffix == ".spool"]
+
+
 async def awaited(url: str) -> None:
     async with httpx.AsyncClient() as client:
         await client.post(url)

@@ -3,7 +3,7 @@
 Files, programs, `http.client`, `urllib.request` and libraries on top of them (`requests`, `urllib3`) raise Python's audit events (PEP
 578). The hook stays for the life of the process and does nothing while no session records. Audit events come before the operation, so
 its outcome is not known, and each event contains this. httpx and aiohttp have no such events and are wrapped while a session records.
-The recorder's own requests and spools are left out, and so is code that Python itself reads.
+The client's own requests and files are left out, and so is code that Python itself reads.
 """
 
 import inspect
@@ -29,6 +29,9 @@ _CODE: Final = re.compile(r"\.(py|pyc|so|pth|pyd)(\.\d+)?$")
 _READS_CODE: Final = re.compile(
     r"<frozen (importlib|zipimport|runpy|site)|[/\\](linecache|tokenize|inspect|runpy|py_compile)\.py$|[/\\]importlib[/\\]"
 )
+_STANDARD_LIBRARY: Final = (os.path.dirname(os.__file__) + os.sep, "<frozen ")  # noqa: PTH120  # pathlib would open files
+_INSTALLED: Final = f"{os.sep}site-packages{os.sep}"
+_PACKAGE: Final = __file__.removesuffix(os.path.join("client", "recording", "system_events.py"))  # noqa: PTH118
 _REQUEST: Final = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]\r\n")
 _HTTPS: Final = 443
 
@@ -104,7 +107,7 @@ def _opened(path: Any, mode: Any, flags: Any) -> Event | None:
     if isinstance(path, int):
         return None
     name = os.fsdecode(path)
-    if name.endswith(_SPOOLS) or (_CODE.search(name) and _is_python_itself()):
+    if name.endswith(_SPOOLS) or _is_client() or (_CODE.search(name) and _is_python_itself()):
         return None
     return "file.open", {"path": name, "mode": mode or _mode(flags)}, {}
 
@@ -117,14 +120,32 @@ def _is_python_itself() -> bool:
     return frame is not None and _READS_CODE.search(frame.f_code.co_filename) is not None
 
 
+def _is_client() -> bool:
+    """Whether the client itself does something with a file, also through the standard library.
+
+    Functions of an application that the client calls are not its own: only the innermost frame counts.
+    """
+    frame = inspect.currentframe()
+    while frame is not None and (
+        frame.f_code.co_filename == __file__ or _is_standard(frame.f_code.co_filename)
+    ):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def _is_standard(filename: str) -> bool:
+    return filename.startswith(_STANDARD_LIBRARY) and _INSTALLED not in filename
+
+
 def _removed(path: Any, *_: Any) -> Event | None:
     name = os.fsdecode(path)
-    return None if name.endswith(_SPOOLS) or _is_python_itself() else ("file.remove", {"path": name}, {})
+    is_own = name.endswith(_SPOOLS) or _is_client() or _is_python_itself()
+    return None if is_own else ("file.remove", {"path": name}, {})
 
 
 def _renamed(path: Any, target: Any, *_: Any) -> Event | None:
     names = os.fsdecode(path), os.fsdecode(target)
-    if names[1].endswith(_SPOOLS) or _is_python_itself():
+    if names[1].endswith(_SPOOLS) or _is_client() or _is_python_itself():
         return None
     return "file.rename", {"path": names[0], "target": names[1]}, {}
 
