@@ -179,3 +179,15 @@ def test_the_number_of_queries_does_not_grow_with_sessions(
         two_sessions(project)
         with django_assert_max_num_queries(13):
             assert browser.get(f"/costs/?{DAYS}").status_code == 200
+
+
+def test_the_sessions_with_unknown_costs_are_those_of_the_figures(browser: Client, project: Project) -> None:
+    two_sessions(project)  # the call of unknown cost was made on the day after its session started
+    unknown = "cost=unknown&steps_since={0}&steps_until={0}"
+    assert "No session matches" in words(browser, "/?" + unknown.format("2026-11-20"))
+    assert "Code" in words(browser, "/?" + unknown.format("2026-11-21"))
+    page = browser.get("/costs/?since=2026-11-21&until=2026-11-21&agent=coder").text
+    address = re.search(r'href="(/\?[^"]*steps_since=[^"]+)"', page)
+    assert address is not None
+    assert "Code" in words(browser, unescape(address[1]))
+    assert "Invalid filter" in words(browser, "/?steps_since=soon")

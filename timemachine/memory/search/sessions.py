@@ -3,7 +3,8 @@
 import base64
 import binascii
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC
 from typing import Final
 from uuid import UUID
 
@@ -33,7 +34,8 @@ class SessionQuery:
 
     `named` is searched in names and keys, and among the tags as a complete one; `q` there and in steps, in the query language of the search. `tool`,
     `kind` and `model` match sessions with such a step. `since` and `until` are about the start: RFC 3339, or a
-    date for the whole day; sessions without times do not match. `min_cost` is in USD; `cost` is `unknown` for
+    date for the whole day; sessions without times do not match. `steps_since` and `steps_until` match sessions with a step on these
+    days (UTC) to which `agent`, `tool`, `model` and `cost` apply, as reports of costs count them. `min_cost` is in USD; `cost` is `unknown` for
     sessions with calls of unknown cost. `held` is `yes` for sessions under legal hold, `no` for others.
     """
 
@@ -48,6 +50,8 @@ class SessionQuery:
     model: str = ""
     since: str = ""
     until: str = ""
+    steps_since: str = ""
+    steps_until: str = ""
     min_cost: float | None = None
     cost: str = ""
     held: str = ""
@@ -114,6 +118,9 @@ def _with_words(project: Project, text: str) -> Q:
 
 
 def _narrowed(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Session]:
+    if query.steps_since or query.steps_until:
+        sessions = sessions.filter(Exists(_usage_on_days(query)))
+        query = replace(query, agent="")
     for name in ("agent", "user", "status"):
         if value := getattr(query, name):
             sessions = sessions.filter(**{name: value})
@@ -125,6 +132,20 @@ def _narrowed(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Sess
     if query.held:
         sessions = sessions.filter(IS_HELD if query.held == "yes" else ~IS_HELD)
     return _started(_costing(sessions, query), query)
+
+
+def _usage_on_days(query: SessionQuery) -> QuerySet[Usage]:
+    found = Usage.objects.filter(session=OuterRef("id"))
+    if query.steps_since:
+        since = parse_field("steps_since", query.steps_since, parse_typed_start)
+        found = found.filter(day__gte=since.astimezone(UTC).date())
+    if query.steps_until:
+        until = parse_field("steps_until", query.steps_until, parse_typed_time)
+        found = found.filter(day__lte=until.astimezone(UTC).date())
+    for name in ("agent", "tool", "model"):
+        if value := getattr(query, name):
+            found = found.filter(**{name: value})
+    return found.filter(unknown_cost_calls__gt=0) if query.cost else found
 
 
 def _costing(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Session]:

@@ -93,7 +93,7 @@ def _rows(page: str) -> list[dict[str, str]]:
 def test_the_costs_page_says_why_costs_are_unknown_and_leads_to_the_sessions(operator: Client) -> None:
     page = get(operator, "/costs/?since=2026-11-20&until=2026-11-20")
     assert f"$0.25 + 3 calls of unknown price {REASONS} · Show sessions" in words(page)
-    assert 'href="/?since=2026-11-20&amp;until=2026-11-20&amp;cost=unknown"' in page
+    assert 'href="/?steps_since=2026-11-20&amp;steps_until=2026-11-20&amp;cost=unknown"' in page
     filtered = words(
         get(operator, "/costs/?since=2026-11-20&until=2026-11-20&model=openai:nobody-sells-that")
     )

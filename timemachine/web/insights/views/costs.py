@@ -70,7 +70,7 @@ def _figures(
     return {
         "sums": sums,
         "unknown_reasons": queries.unknown_reasons(project, cost_query) if sums.unknown_cost_calls else {},
-        "unknown_sessions": reverse("sessions") + query_of(cost_query, cost="unknown"),
+        "unknown_sessions": reverse("sessions") + _unknown_sessions(cost_query),
         "sessions": queries.sessions_in(project, cost_query),
         "latency": None if histograms is None else latency_of_calls(cells, histograms),
         "plot": cost_plot(days, cost_query.span),
@@ -82,6 +82,12 @@ def _figures(
         if replays and replays.unknown_calls
         else {},
     }
+
+
+def _unknown_sessions(cost_query: CostQuery) -> str:
+    """Return the query of the session list for the sessions with steps of unknown cost among those that the page adds up."""
+    days = {"steps_since": str(cost_query.span.since), "steps_until": str(cost_query.span.until)}
+    return query_of(cost_query, since="", until="", **days, cost="unknown")
 
 
 def _span(here: Mapping[str, str]) -> tuple[Span, dict[str, str]]:

@@ -38,6 +38,8 @@ TYPED = {
     "min_cost": ("Cost from (USD)", "0.25"),
     "since": ("Started since", "2026-11-01"),
     "until": ("Started until", "2026-11-30"),
+    "steps_since": ("With a step since", "2026-11-01"),
+    "steps_until": ("With a step until", "2026-11-30"),
 }
 """Text filters, each with its label and an example."""
 
