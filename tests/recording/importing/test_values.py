@@ -85,3 +85,23 @@ def test_texts_and_counts_are_found_under_several_names() -> None:
 def test_a_usage_without_recorded_values_is_none() -> None:
     assert values.usage_of({"in": 3}, read=["in"], written=["out"]) == Usage(input_tokens=3)
     assert values.usage_of({"in": -3}, read=["in"], written=["out"]) is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "usage", "model", "expected"),
+    [
+        (0, Usage(input_tokens=1), "acme:m", None),
+        (0, Usage(input_tokens=1), None, None),
+        (0, Usage(input_tokens=0, output_tokens=0), "acme:m", Decimal(0)),
+        (0, None, "acme:m", Decimal(0)),
+        (0, Usage(input_tokens=1), "Ollama:qwen3:8b", Decimal(0)),
+        (0, Usage(input_tokens=1), "ollama:gpt-oss:120b-cloud", None),
+        (0, Usage(input_tokens=1), "openrouter:qwen/qwen3:free", Decimal(0)),
+        (0.5, Usage(input_tokens=1), "acme:m", Decimal("0.5")),
+        (None, Usage(input_tokens=1), "acme:m", None),
+    ],
+)
+def test_a_cost_of_0_is_kept_only_without_tokens_or_for_what_is_free(
+    stated: Any, usage: Usage | None, model: str | None, expected: Decimal | None
+) -> None:
+    assert values.cost_at_their_price(stated, usage, model) == expected

@@ -43,6 +43,13 @@ _PROVIDERS: Final = frozenset(
         "xai",
     ]
 )
+_LOCAL: Final = frozenset(
+    ["local", "ollama", "lmstudio", "lm-studio", "llama.cpp", "llamacpp", "llama-cpp", "vllm"]
+)
+"""Providers that run on the user's machines."""
+_FREE: Final = (":free", "-free")
+"""What OpenRouter's and OpenCode Zen's free models end in."""
+_OF_OLLAMAS_CLOUD: Final = "cloud"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -127,6 +134,19 @@ def dollars(value: Any) -> Decimal | None:
         return round(found, COST_DIGITS) if usable else None
     except (InvalidOperation, ValueError):  # ValueError: a whole number of thousands of digits
         return None
+
+
+def cost_at_their_price(value: Any, usage: Usage | None, model: str | None) -> Decimal | None:
+    """Return US dollars that a tool computed with its own price list: models without a price cost 0 in it. With tokens,
+    that 0 is no statement, unless the model's name says that it is free or runs on the user's machines."""
+    found = dollars(value)
+    tokens = usage and any(getattr(usage, name) for name in usage.__slots__)
+    return None if found == 0 and tokens and not _costs_nothing(model) else found
+
+
+def _costs_nothing(model: str | None) -> bool:
+    name = (model or "").lower()
+    return name.endswith(_FREE) or (name.partition(":")[0] in _LOCAL and not name.endswith(_OF_OLLAMAS_CLOUD))
 
 
 def moment(value: Any, *, offset_missing: bool = False) -> datetime | None:

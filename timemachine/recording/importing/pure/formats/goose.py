@@ -26,8 +26,9 @@ from timemachine.recording.importing.pure.model_turns import model_turn, speaker
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import (
-    dollars,
+    cost_at_their_price,
     list_at,
+    model_name,
     moment,
     moment_after_1970,
     record_at,
@@ -121,6 +122,10 @@ def _session(head: JsonObject, messages: list[Any], reader: Reader) -> SessionDr
 
 def _end(head: JsonObject, ids: Ids) -> ActionDraft:
     rest = {name: value for name, value in head.items() if name != "conversation"}
+    usage = _usage(head)
+    model = model_name(
+        text_at(record_at(head, "model_config"), "model_name"), short_text_at(head, "provider_name")
+    )
     return replace(
         system_event(
             "session",
@@ -128,8 +133,8 @@ def _end(head: JsonObject, ids: Ids) -> ActionDraft:
             source=rest,
             output={"name": text_at(head, "name", "description")},
         ),
-        usage=_usage(head),
-        cost_usd=dollars(head.get("accumulated_cost")),
+        usage=usage,
+        cost_usd=cost_at_their_price(head.get("accumulated_cost"), usage, model),
     )
 
 

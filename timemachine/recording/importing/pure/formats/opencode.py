@@ -22,8 +22,8 @@ from timemachine.recording.importing.pure.model_turns import speaker, thought, t
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
+    cost_at_their_price,
     count_at,
-    dollars,
     list_at,
     milliseconds_between,
     model_name,
@@ -99,12 +99,14 @@ def _message_actions(message: JsonObject, ids: Ids) -> list[ActionDraft]:
     stem = replace(speaker("agent", base), agent=short_text_at(about, "agent", "mode") or _AGENT)
     tools = [each for each in parts if each.get("type") == "tool"]
     failure = record_at(about, "error")
+    model = model_name(short_text_at(about, "modelID"), short_text_at(about, "providerID"))
+    usage = _usage(about, parts)
     call = replace(
         stem,
         kind="llm_call",
-        model=model_name(short_text_at(about, "modelID"), short_text_at(about, "providerID")),
-        usage=_usage(about, parts),
-        cost_usd=dollars(about.get("cost")),
+        model=model,
+        usage=usage,
+        cost_usd=cost_at_their_price(about.get("cost"), usage, model),
         # while tools run, the message is not complete
         duration_ms=None if tools else milliseconds_between(stem.started_at, _at(times, "completed")),
         output=written(

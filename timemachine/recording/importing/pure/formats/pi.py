@@ -24,7 +24,7 @@ from timemachine.recording.importing.pure.model_turns import speaker, thought, t
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
-    dollars,
+    cost_at_their_price,
     list_at,
     model_name,
     moment,
@@ -165,14 +165,16 @@ def _answer(base: ActionDraft, message: JsonObject, ids: Ids) -> list[ActionDraf
     stem = replace(speaker("agent", base), agent=_AGENT)
     reason = text_at(message, "stopReason")
     failed = reason in _FAILED
-    usage = record_at(message, "usage")
+    stated = record_at(message, "usage")
+    model = model_name(short_text_at(message, "model"), short_text_at(message, "provider"))
+    usage = _usage(stated)
     call = replace(
         stem,
         kind="llm_call",
         started_at=_at(message) or stem.started_at,
-        model=model_name(short_text_at(message, "model"), short_text_at(message, "provider")),
-        usage=_usage(usage),
-        cost_usd=dollars(record_at(usage, "cost").get("total")),
+        model=model,
+        usage=usage,
+        cost_usd=cost_at_their_price(record_at(stated, "cost").get("total"), usage, model),
         output=written(content=message.get("content"), stop_reason=reason),
         error_type=reason if failed else None,
         error_message=text_at(message, "errorMessage") if failed else None,

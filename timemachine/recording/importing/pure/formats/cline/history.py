@@ -16,6 +16,7 @@ from timemachine.recording.importing.pure.formats.cline.tags import (
 from timemachine.recording.importing.pure.joining import paired
 from timemachine.recording.importing.pure.model_turns import speaker, thought, turn_or_parts, written
 from timemachine.recording.importing.pure.values import (
+    cost_at_their_price,
     dollars,
     list_at,
     moment_after_1970,
@@ -114,14 +115,16 @@ def _paired(messages: Sequence[JsonObject], requests: Sequence[Request]) -> dict
 def _answer(base: ActionDraft, message: JsonObject, request: Request | None, ids: Ids) -> list[ActionDraft]:
     stem = speaker("agent", base)
     usage = _usage(record_at(message, "metrics"))
-    cost = dollars(record_at(message, "metrics").get("cost"))
-    call = replace(stem, kind="llm_call", model=model_of(message), usage=usage, cost_usd=cost)
+    stated = record_at(message, "metrics").get("cost")
+    model = model_of(message)
+    if request is not None:
+        model, usage = model or request.model, usage or request.usage
+        stated = request.stated.get("cost") if dollars(stated) is None else stated
+    cost = cost_at_their_price(stated, usage, model)
+    call = replace(stem, kind="llm_call", model=model, usage=usage, cost_usd=cost)
     if request is not None:
         call = replace(
             call,
-            model=call.model or request.model,
-            usage=usage or request.usage,
-            cost_usd=request.cost if cost is None else cost,
             error_type=request.failure,
             source=[message, *request.records],
         )

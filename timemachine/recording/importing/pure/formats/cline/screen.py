@@ -14,8 +14,8 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.drafts import Ids, tool_call, tool_result
 from timemachine.recording.importing.pure.model_turns import speaker, thought
 from timemachine.recording.importing.pure.values import (
+    cost_at_their_price,
     count_at,
-    dollars,
     model_name,
     moment_after_1970,
     parsed_json,
@@ -66,7 +66,7 @@ class Request:
     @property
     def cost(self) -> Decimal | None:
         """US dollars, None if not stated."""
-        return dollars(self.stated.get("cost"))
+        return cost_at_their_price(self.stated.get("cost"), self.usage, self.model)
 
     @property
     def model(self) -> str | None:
@@ -176,9 +176,9 @@ def _tool_or_event(base: ActionDraft, kind: str, text: Any) -> ActionDraft:
         return tool_result(base, call_id=None, output=text)
     if kind in PAID:
         stated = record_at(parsed_json(text))
-        return replace(
-            base, output=stated or text, usage=usage_stated(stated), cost_usd=dollars(stated.get("cost"))
-        )
+        usage = usage_stated(stated)
+        cost = cost_at_their_price(stated.get("cost"), usage, None)
+        return replace(base, output=stated or text, usage=usage, cost_usd=cost)
     failed = bool(_ERROR.search(kind))
     message = text if failed and isinstance(text, str) and text else None
     return replace(base, output=text, error_type=kind[:80] if failed else None, error_message=message)
