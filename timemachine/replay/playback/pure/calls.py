@@ -69,7 +69,7 @@ class PlayedCall:
         about = Circumstances(
             model=self.answered_by,
             parameters=self.parameters,
-            called_tools=self.answer is not None and bool(self.answer.calls),
+            called=tuple(call.name for call in self.answer.calls) if self.answer is not None else (),
         )
         nothing = FrozenRequest(request=Request(), model=self.answered_by, verdict="not_recorded")
         return self.rebuilt or recorded(self.input, about) or nothing
