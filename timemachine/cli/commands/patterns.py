@@ -13,7 +13,7 @@ from timemachine.cli.connection import connected
 from timemachine.cli.formatting import local, one_line, shortened
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import show
-from timemachine.core.pure.numbers import counted
+from timemachine.core.pure.numbers import NOT_RECORDED, counted
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
@@ -145,9 +145,8 @@ def _listed(found: types.PatternPage) -> Iterator[str]:
 
 
 def _pattern(each: types.PatternOut) -> Iterator[str]:
-    often = f"{counted(each['steps'], 'time')} in {counted(each['sessions'], 'session')}"
     yield f"{each['kind']}  {shortened(each['text'], _TEXT)}"
-    yield f"  {often}, last {local(each['last_seen'])}, solved in {each['solved_sessions']:,}  {each['id']}"
+    yield f"  {_often(each)}, last {_at(each['last_seen'])}, solved in {each['solved_sessions']:,}  {each['id']}"
 
 
 def _details(found: types.PatternDetails) -> Iterator[str]:
@@ -155,9 +154,9 @@ def _details(found: types.PatternDetails) -> Iterator[str]:
     yield from facts(
         [
             ("kind", found["kind"]),
-            ("seen", f"{counted(found['steps'], 'time')} in {counted(found['sessions'], 'session')}"),
-            ("first", local(found["first_seen"])),
-            ("last", local(found["last_seen"])),
+            ("seen", _often(found)),
+            ("first", _at(found["first_seen"])),
+            ("last", _at(found["last_seen"])),
             ("solved in", counted(found["solved_sessions"], "session")),
             ("id", found["id"]),
         ]
@@ -168,9 +167,22 @@ def _details(found: types.PatternDetails) -> Iterator[str]:
     for row in found["items"]:
         session = row["session"]
         yield f"{session['key']}  {one_line(session['name'])}"
-        yield f"  {_steps(row)}, last {local(row['last_seen'])}"
+        yield f"  {_steps(row)}{_undated(row['undated_steps'])}, last {_at(row['last_seen'])}"
         yield f"  {_resolution(row['resolution'])}"
     suggest_next_page(found)
+
+
+def _often(found: types.PatternOut | types.PatternDetails) -> str:
+    often = f"{counted(found['steps'], 'time')} in {counted(found['sessions'], 'session')}"
+    return f"{often}{_undated(found['undated_steps'])}"
+
+
+def _undated(steps: int) -> str:
+    return f" ({steps:,} without a time)" if steps else ""
+
+
+def _at(time: str | None) -> str:
+    return local(time) or NOT_RECORDED
 
 
 def _steps(row: types.PatternInSession) -> str:

@@ -2617,6 +2617,7 @@ class PatternDetails(TypedDict):
     text: str
     sessions: int
     steps: int
+    undated_steps: int
     solved_sessions: int
     first_seen: str | None
     last_seen: str | None
@@ -2630,10 +2631,11 @@ class PatternDetails(TypedDict):
 
 @final
 class PatternInSession(TypedDict):
-    """A session with a pattern: in how many steps, the first of them (`sequences`), and what solved it there."""
+    """A session with a pattern: in how many steps, the first of them (`sequences`), and what solved it there. `undated_steps` have no time."""
 
     session: SessionNamed
     steps: int
+    undated_steps: int
     sequences: list[int]
     first_seen: str | None
     last_seen: str | None
@@ -2651,13 +2653,17 @@ class PatternNamed(TypedDict):
 
 @final
 class PatternOut(TypedDict):
-    """An error or a question of several sessions. `resolution` is what solved it last, null if no step shows that."""
+    """An error or a question of several sessions. `resolution` is what solved it last, null if no step shows that.
+
+    `undated_steps` were imported without a time: they are in no trend and no alert, and `first_seen` and `last_seen` are null if all steps were.
+    """
 
     id: str
     kind: Literal["error", "question"]
     text: str
     sessions: int
     steps: int
+    undated_steps: int
     solved_sessions: int
     first_seen: str | None
     last_seen: str | None
@@ -4104,6 +4110,7 @@ class SimilarPattern(TypedDict):
     text: str
     sessions: int
     steps: int
+    undated_steps: int
     solved_sessions: int
     first_seen: str | None
     last_seen: str | None

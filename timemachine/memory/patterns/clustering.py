@@ -20,11 +20,12 @@ from timemachine.memory.patterns.reader import lock_project, read_new_steps
 
 _COUNT: Final = """
 UPDATE tm_wording AS counted
-SET sessions = found.sessions, steps = found.steps, solved = found.solved, first_at = found.first_at, last_at = found.last_at
+SET sessions = found.sessions, steps = found.steps, solved = found.solved, undated = found.undated,
+    first_at = found.first_at, last_at = found.last_at
 FROM (
     SELECT w.id, count(DISTINCT s.session_id) AS sessions, count(s.action_id) AS steps,
            count(DISTINCT s.session_id) FILTER (WHERE s.solved_by IS NOT NULL) AS solved,
-           min(s.at) AS first_at, max(s.at) AS last_at
+           count(s.action_id) FILTER (WHERE s.at IS NULL) AS undated, min(s.at) AS first_at, max(s.at) AS last_at
     FROM tm_wording w LEFT JOIN tm_wording m ON m.pattern_id = w.id LEFT JOIN tm_pattern_step s ON s.wording_id = m.id
     WHERE w.id = ANY(%(wordings)s) GROUP BY w.id
 ) AS found

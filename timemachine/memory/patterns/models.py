@@ -33,7 +33,8 @@ class Wording(models.Model):
     pattern.
 
     A wording that is a pattern counts the steps of all its wordings: `steps` in `sessions`, of which `solved`
-    were solved. `stale`: the counts are out of date.
+    were solved. `first_at` and `last_at` are None if no time of its steps is known; `undated` is of how many none
+    is. `stale`: the counts are out of date.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -46,6 +47,7 @@ class Wording(models.Model):
     sessions = models.IntegerField(default=0)
     steps = models.IntegerField(default=0)
     solved = models.IntegerField(default=0)
+    undated = models.IntegerField(default=0)
     first_at = models.DateTimeField(null=True)
     last_at = models.DateTimeField(null=True)
     stale = models.BooleanField(default=True)
@@ -58,7 +60,11 @@ class Wording(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["project", "-last_at", "-id"], condition=Q(pattern=F("id")), name="pattern_newest"
+                "project",
+                F("last_at").desc(nulls_last=True),
+                F("id").desc(),
+                condition=Q(pattern=F("id")),
+                name="pattern_newest",
             ),
             models.Index(
                 fields=["project"], condition=Q(stale=True) | Q(pattern=None), name="wording_unsettled"
@@ -70,7 +76,7 @@ class PatternStep(models.Model):
     """A step with a wording. The session has no foreign key constraint, whose check would wait for a concurrent
     append.
 
-    `call` is the step with the arguments of the failed call. `solved_by` is the step of the same session that
+    `at` is when it happened, None for an imported step without a time. `call` is the step with the arguments of the failed call. `solved_by` is the step of the same session that
     solved it, by the rule `solved_how`; `changed` names the arguments that differ in it.
     """
 
@@ -81,7 +87,7 @@ class PatternStep(models.Model):
     )
     sequence = models.BigIntegerField()
     wording = models.ForeignKey(Wording, on_delete=models.DO_NOTHING, related_name="said_by")
-    at = models.DateTimeField()
+    at = models.DateTimeField(null=True)
     call = models.BigIntegerField(null=True)
     solved_by = models.BigIntegerField(null=True)
     solved_how = models.CharField(max_length=12, null=True)

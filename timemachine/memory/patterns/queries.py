@@ -32,6 +32,9 @@ from timemachine.recording.sessions.models import Action, Session
 SHOWN_STEPS: Final = 100
 """How many steps of each session are listed; the total is always given."""
 SHOWN_WORDINGS: Final = 50
+_NO_TIME: Final = "none"
+"""In a place, what has no time; it comes after everything with a time."""
+_UNDATED: Final = Count("action", filter=Q(at=None))
 _UNSEEN: Final = """
 SELECT count(*) FROM tm_pattern_alert alert JOIN tm_pattern_rule rule ON rule.id = alert.rule_id
 WHERE alert.project_id = %(project)s AND seen_at IS NULL AND alert.sessions >= rule.sessions
@@ -67,18 +70,22 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InSession:
-    """A pattern in one session: how often and when it occurred, its first steps, and what solved it there."""
+    """A pattern in one session: how often and when it occurred, its first steps, and what solved it there.
+
+    `first_at` and `last_at` are None if no time is known; `undated` is of how many steps none is.
+    """
 
     session: Session
     steps: int
+    undated: int
     sequences: tuple[int, ...]
-    first_at: datetime
-    last_at: datetime
+    first_at: datetime | None
+    last_at: datetime | None
     resolution: Resolution | None
 
 
 def patterns_of(project: Project, pattern_filter: PatternFilter) -> QuerySet[Wording]:
-    """Return the project's patterns that match, last seen first. Raises `InvalidInput`."""
+    """Return the project's patterns that match, last seen first and those without times at the end. Raises `InvalidInput`."""
     found = Wording.objects.filter(project=project, pattern=F("id"), sessions__gte=_fewest(pattern_filter))
     if pattern_filter.kind:
         if pattern_filter.kind not in KINDS:
@@ -93,7 +100,7 @@ def patterns_of(project: Project, pattern_filter: PatternFilter) -> QuerySet[Wor
         if pattern_filter.solved not in {"yes", "no"}:
             raise _invalid_choice("solved", ("yes", "no"))
         found = found.filter(solved__gte=1) if pattern_filter.solved == "yes" else found.filter(solved=0)
-    return found.order_by("-last_at", "-id")
+    return found.order_by(F("last_at").desc(nulls_last=True), "-id")
 
 
 def patterns_after(found: QuerySet[Wording], place: str) -> QuerySet[Wording]:
@@ -103,7 +110,7 @@ def patterns_after(found: QuerySet[Wording], place: str) -> QuerySet[Wording]:
 
 def place_of(pattern: Wording) -> str:
     """Return the place of a pattern in the list."""
-    return f"{pattern.last_at.isoformat() if pattern.last_at else ''} {pattern.id}"
+    return _place(pattern.last_at, pattern.id)
 
 
 def pattern_of(project: Project, pattern_id: str | UUID) -> Wording:
@@ -136,14 +143,15 @@ def with_current_counts(patterns: Sequence[Wording]) -> list[Wording]:
             number=Count("action"),
             sessions=Count("session", distinct=True),
             solved=solved,
+            undated=_UNDATED,
             first=Min("at"),
             last=Max("at"),
         )
     }
     for each in patterns:
         row = found.get(each.id)
-        each.steps, each.sessions, each.solved = (
-            (row["number"], row["sessions"], row["solved"]) if row else (0, 0, 0)
+        each.steps, each.sessions, each.solved, each.undated = (
+            (row["number"], row["sessions"], row["solved"], row["undated"]) if row else (0, 0, 0, 0)
         )
         if row:
             each.first_at, each.last_at = row["first"], row["last"]
@@ -174,7 +182,8 @@ def steps_of(patterns: Collection[UUID]) -> QuerySet[PatternStep]:
 
 
 def sessions_of(pattern: Wording, *, limit: int, after: str | None = None) -> list[InSession]:
-    """Return at most `limit` sessions with the pattern, most recent first, after the place `after`. Four queries.
+    """Return at most `limit` sessions with the pattern, most recent first, after the place `after`; those without times at
+    the end. Four queries.
 
     Raises `InvalidInput` for an unknown place.
     """
@@ -183,11 +192,12 @@ def sessions_of(pattern: Wording, *, limit: int, after: str | None = None) -> li
         .values("session")
         .annotate(
             number=Count("action"),
+            undated=_UNDATED,
             first=Min("at"),
             last=Max("at"),
             sequences=ArrayAgg("sequence", order_by="sequence"),
         )
-        .order_by("-last", "-session")
+        .order_by(F("last").desc(nulls_last=True), "-session")
     )
     if after is not None:
         found = found.filter(_before(after, at="last", row_id="session"))
@@ -198,6 +208,7 @@ def sessions_of(pattern: Wording, *, limit: int, after: str | None = None) -> li
         InSession(
             session=sessions[row["session"]],
             steps=row["number"],
+            undated=row["undated"],
             sequences=tuple(row["sequences"][:SHOWN_STEPS]),
             first_at=row["first"],
             last_at=row["last"],
@@ -210,7 +221,7 @@ def sessions_of(pattern: Wording, *, limit: int, after: str | None = None) -> li
 
 def session_place(row: InSession) -> str:
     """Return the place of a session in the list of a pattern's sessions."""
-    return f"{row.last_at.isoformat()} {row.session.id}"
+    return _place(row.last_at, row.session.id)
 
 
 def wordings_of(pattern: Wording) -> list[tuple[str, int]]:
@@ -222,8 +233,9 @@ def wordings_of(pattern: Wording) -> list[tuple[str, int]]:
 
 
 def trends_of(patterns: Sequence[Wording]) -> dict[UUID, Trend]:
-    """Return how often each pattern occurred over time. One query."""
-    rows = steps_of([each.id for each in patterns]).annotate(day=TruncDate("at"))
+    """Return how often each pattern occurred over time. Steps without a time are in no trend. One query."""
+    dated = steps_of([each.id for each in patterns]).filter(at__isnull=False)
+    rows = dated.annotate(day=TruncDate("at"))
     days: dict[UUID, dict[date, int]] = {}
     for pattern, day, number in rows.values_list("wording__pattern", "day").annotate(number=Count("action")):
         days.setdefault(pattern, {})[day] = number
@@ -233,7 +245,8 @@ def trends_of(patterns: Sequence[Wording]) -> dict[UUID, Trend]:
 def resolutions_of(patterns: Collection[UUID], *, apart_from: UUID | None = None) -> dict[UUID, Resolution]:
     """Return what solved each pattern most recently, in any session except `apart_from`. Two queries."""
     rows = steps_of(patterns).filter(solved_by__isnull=False).exclude(session=apart_from)
-    latest = rows.order_by("wording__pattern", "-at", "-action").distinct("wording__pattern")
+    newest = (F("at").desc(nulls_last=True), "-action")
+    latest = rows.order_by("wording__pattern", *newest).distinct("wording__pattern")
     found = list(latest.select_related("wording", "session"))
     return {
         each.wording.pattern_id: resolution
@@ -309,17 +322,24 @@ def _invalid_choice(name: str, known: Collection[str]) -> InvalidInput:
     return InvalidInput(f"`{name}` is one of {', '.join(known)}.", code="invalid_field", field=name)
 
 
+def _place(at: datetime | None, row: UUID) -> str:
+    return f"{at.isoformat() if at else _NO_TIME} {row}"
+
+
 def _before(place: str, *, at: str, row_id: str) -> Q:
     """Return the condition for what comes after a place in a list with the newest first."""
     written, _, row = place.partition(" ")
     id_ = uuid_of(row)
+    if id_ is not None and written == _NO_TIME:
+        return Q(**{f"{at}__isnull": True, f"{row_id}__lt": id_})
     try:
         moment = datetime.fromisoformat(written)
     except ValueError:
         moment = None
     if id_ is None or moment is None or moment.tzinfo is None:
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
-    return Q(**{f"{at}__lt": moment}) | Q(**{at: moment, f"{row_id}__lt": id_})
+    earlier = Q(**{f"{at}__lt": moment}) | Q(**{f"{at}__isnull": True})
+    return earlier | Q(**{at: moment, f"{row_id}__lt": id_})
 
 
 def _first_solved(pattern: Wording, sessions: Collection[UUID]) -> dict[UUID, Resolution]:

@@ -12,7 +12,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import Case, DateTimeField, F, When
+from django.db.models.functions import Coalesce
 
 from timemachine.core.payloads.queries import Head, heads
 from timemachine.core.pure.clock import now
@@ -45,8 +46,12 @@ LONGEST: Final = 32 * 1024
 """How many bytes of an input or an output are read."""
 _READ: Final = (
     "project_id", "sequence", "copied_from", "kind", "layer", "role", "name", "tool", "call_id", "significance", "error_type",
-    "error_message", "input_id", "output_id", "started_at", "recorded_at",
+    "error_message", "input_id", "output_id",
 )  # fmt: skip
+_HAPPENED_AT: Final = Coalesce(
+    "started_at", Case(When(session__imported_as=None, then="recorded_at"), output_field=DateTimeField())
+)
+"""`time_of` a step."""
 _MORE_PROJECTS: Final = """
 UNION SELECT w.project_id FROM tm_wording w WHERE w.stale OR w.pattern_id IS NULL
 UNION SELECT r.project_id FROM tm_pattern_reading r WHERE r.regroup
@@ -69,7 +74,7 @@ class _Statement:
 
     action: int
     sequence: int
-    at: datetime
+    at: datetime | None
     kind: Kind
     wording: Wording
     call: int | None
@@ -150,9 +155,9 @@ def payloads_of(action: Action) -> set[int]:
 
 
 def next_steps(session_id: UUID, after: int) -> list[Action]:
-    """Return the next batch of steps of a session. One query."""
+    """Return the next batch of steps of a session, with `happened_at`. One query."""
     following = with_significance(Action.objects.filter(session_id=session_id, sequence__gt=after))
-    return list(following.order_by("sequence").only(*_READ)[:BATCH])
+    return list(following.annotate(happened_at=_HAPPENED_AT).order_by("sequence").only(*_READ)[:BATCH])
 
 
 def _read_some(project_id: UUID, session: SessionBehind, after: int) -> int:
@@ -201,7 +206,7 @@ def _statement(action: Action, step: Step, call: Call | None) -> _Statement | No
     return _Statement(
         action=action.id,
         sequence=action.sequence,
-        at=action.started_at or action.recorded_at,
+        at=action.happened_at,  # type: ignore[attr-defined]  # annotated
         kind=found[0],
         wording=wording,
         call=call.call if call and found[0] == ERROR else None,

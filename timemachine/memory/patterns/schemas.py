@@ -90,13 +90,17 @@ class ResolutionOut(Schema):
 
 
 class PatternOut(Schema):
-    """An error or a question of several sessions. `resolution` is what solved it last, null if no step shows that."""
+    """An error or a question of several sessions. `resolution` is what solved it last, null if no step shows that.
+
+    `undated_steps` were imported without a time: they are in no trend and no alert, and `first_seen` and `last_seen` are null if all steps were.
+    """
 
     id: str
     kind: Kind
     text: str
     sessions: int
     steps: int
+    undated_steps: int
     solved_sessions: int
     first_seen: str | None
     last_seen: str | None
@@ -111,6 +115,7 @@ class PatternOut(Schema):
         """The pattern, with the fields that a subclass has besides."""
         return cls.from_attributes(
             pattern,
+            undated_steps=pattern.undated,
             solved_sessions=pattern.solved,
             first_seen=pattern.first_at,
             last_seen=pattern.last_at,
@@ -153,10 +158,11 @@ class WordingOut(Schema):
 
 
 class PatternInSession(Schema):
-    """A session with a pattern: in how many steps, the first of them (`sequences`), and what solved it there."""
+    """A session with a pattern: in how many steps, the first of them (`sequences`), and what solved it there. `undated_steps` have no time."""
 
     session: SessionNamed
     steps: int
+    undated_steps: int
     sequences: list[int]
     first_seen: str | None
     last_seen: str | None
@@ -168,6 +174,7 @@ class PatternInSession(Schema):
         return cls.from_attributes(
             row,
             session=SessionNamed.of(row.session),
+            undated_steps=row.undated,
             first_seen=row.first_at,
             last_seen=row.last_at,
             resolution=ResolutionOut.of(row.resolution),
