@@ -86,7 +86,7 @@ def test_a_stated_0_of_a_model_that_is_not_listed_is_an_unknown_cost(project: Pr
 )  # fmt: skip
 def test_a_free_or_local_model_costs_nothing(project: Project, file: File, provider: str, model: str) -> None:
     session = imported(project, file(provider, model, 0))
-    assert (session.cost_usd, session.unknown_cost_calls) == (0, 0)
+    assert (session.cost_usd, session.unknown_cost_calls) == (Decimal(0), 0)
 
 
 @CALLS
