@@ -93,6 +93,27 @@ def test_an_answer_that_was_recorded_as_the_events_of_a_stream_is_put_together()
     assert second.answer.text == "Hi"
 
 
+def test_an_answer_has_the_calls_that_only_the_steps_inside_it_have() -> None:
+    inside = step(2, "tool_call", parent=1, tool="search", call_id="c", input={"q": "a"})
+    said = step(3, "message", parent=1, role="agent", output="Let me look.")
+    called = ToolCall(id="c", name="search", arguments={"q": "a"})
+    (with_text,) = played(step(1, input=chat("a"), output="A"), inside)
+    assert with_text.answer is not None
+    assert with_text.answer.parts == (Text("A"), called)
+    (without,) = played(step(1, input=chat("a")), inside, said)
+    assert without.answer is not None
+    assert without.answer.parts == (called, Text("Let me look."))
+
+
+def test_a_whole_response_is_the_answer_whatever_happened_inside_the_call() -> None:
+    whole = {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]}
+    (call,) = played(
+        step(1, input=chat("a"), output=whole), step(2, "tool_call", parent=1, tool="search", input={})
+    )
+    assert call.answer is not None
+    assert call.answer.parts == (Text("A"),)
+
+
 def test_what_failed_or_has_no_readable_answer_is_kept_as_such() -> None:
     failed = step(1, input=chat("a"), output=None, error={"type": "RateLimit", "message": "slow down"})
     unnamed = step(2, input=chat("a"), error={"type": None, "message": None})

@@ -230,6 +230,16 @@ def test_a_parameter_that_only_one_api_knows_is_compared_if_it_changes_the_answe
     assert made.answer(CHAT, chat("Hi", logit_bias={"1": 2}, user="b")).status == 200
 
 
+def test_turns_that_an_api_joins_are_compared_as_one() -> None:
+    made = playback(
+        step(1, "message", role="user", output="Weather?"),
+        step(2, "message", role="user", output="In Rome."),
+        step(3, output="Sunny."),
+    )
+    texts = [{"role": "user", "content": text} for text in ("Weather?", "In Rome.")]
+    assert made.answer(MESSAGES, {"messages": texts}).status == 200
+
+
 def test_settings_that_the_record_does_not_have_are_not_compared() -> None:
     made = playback(
         step(1, "message", role="user", output="Weather?"),

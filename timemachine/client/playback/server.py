@@ -88,6 +88,16 @@ class _Server(ThreadingHTTPServer):
         TCPServer.server_bind(self)
         self.server_name, self.server_port = HOST, self.server_address[1]
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Begin a connection."""
+        self.connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """End a connection."""
+        self.connections.discard(request)
+        super().shutdown_request(request)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that are gone; report anything else."""
         if not isinstance(sys.exception(), ConnectionError):
@@ -107,16 +117,6 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: _Server
-
-    def setup(self) -> None:
-        """Begin a connection."""
-        super().setup()
-        self.server.connections.add(self.connection)
-
-    def finish(self) -> None:
-        """End a connection."""
-        self.server.connections.discard(self.connection)
-        super().finish()
 
     def do_GET(self) -> None:
         """Answer with the state, or the models."""

@@ -119,6 +119,14 @@ def conversations(
             session.add(step, thread)
 
 
+def answers(steps: Sequence[RecordedStep], calls: Collection[int]) -> Mapping[int, tuple[Part, ...]]:
+    """Return the parts of the answer of each of these model calls: those of its output, and those of the messages and
+    tool calls inside it that its output does not have.
+    """
+    session = _Session(steps)
+    return {step.sequence: session.answer_of(step) for step in steps if step.sequence in calls}
+
+
 def _snapshot(thread: _Thread, *, left: bool) -> Conversation:
     turns = [turn for turn in thread.turns if left or not turn.left]
     if thread.prompt is not None:
@@ -202,24 +210,25 @@ class _Session:
             _add_own(step, thread)
 
     def _add_answer(self, step: RecordedStep, thread: _Thread) -> None:
-        if step.failed:
-            return
-        parts = answer_parts(step.output)
-        children = self._calls_in.get(step.sequence, ())
-        if not parts:
-            parts = tuple(part for child in children for part in _spoken(child))
-        else:
-            known = {part.id for part in parts if isinstance(part, ToolCall)}
-            made = [child for child in children if child.kind == "tool_call"]
-            missing = made if not known else [child for child in made if (child.call_id or "") not in known]
-            parts += tuple(_call(child) for child in missing)
+        parts = () if step.failed else self.answer_of(step)
         if not parts:
             return
         turn = _append(thread, "assistant", parts, step)
         for part in parts:
             if isinstance(part, ToolCall):
                 thread.calls[part.id] = turn
-        turn.steps += [child.sequence for child in children]
+        turn.steps += [child.sequence for child in self._calls_in.get(step.sequence, ())]
+
+    def answer_of(self, step: RecordedStep) -> tuple[Part, ...]:
+        """Return the parts of the answer of a model call."""
+        parts = answer_parts(step.output)
+        children = self._calls_in.get(step.sequence, ())
+        if not parts:
+            return tuple(part for child in children for part in _spoken(child))
+        known = {part.id for part in parts if isinstance(part, ToolCall)}
+        made = [child for child in children if child.kind == "tool_call"]
+        missing = made if not known else [child for child in made if (child.call_id or "") not in known]
+        return parts + tuple(_call(child) for child in missing)
 
 
 def _of_compaction(event: RecordedStep) -> tuple[Message, ...]:

@@ -25,8 +25,7 @@ from timemachine.llm.pure.requests.recorded_forms import RECORDING
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
     """One API. `read` reads the body of a request, `write` writes a response, `stream` writes it as server-sent events.
-    `wrote` is whether a recorded output is a whole response of this API, and `sent` whether a recorded input is a whole
-    request.
+    `wrote` is whether a recorded output is a whole response of this API. `joins`: neighbouring messages with the same role are one there.
     """
 
     owner: str
@@ -36,6 +35,7 @@ class Api:
     stream: Callable[[JsonObject, JsonObject], bytes]
     wrote: Callable[[JsonObject], bool]
     error: Callable[[int, str, JsonObject], JsonObject]
+    joins: bool = False
 
     def body_of(self, answer: Answer, output: Any) -> JsonObject:
         """Return the response with a recorded answer: the recorded response itself if it is one of this API."""
@@ -113,8 +113,14 @@ MESSAGES: Final = Api(
     stream=lambda body, _: anthropic_stream(body),
     wrote=_is_message,
     error=_anthropic_error,
+    joins=True,
 )
 APIS: Final[Mapping[str, Api]] = {api.path: api for api in (CHAT, RESPONSES_API, MESSAGES)}
+
+
+def is_whole(output: Any) -> bool:
+    """Return whether a recorded output is a whole response of one of the APIs."""
+    return isinstance(output, dict) and any(api.wrote(output) for api in APIS.values())
 
 
 def api_of_request(value: Any, model: str | None) -> Api | None:

@@ -1,5 +1,6 @@
 """The model calls of an exported session: the request of each, and its answer."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -8,12 +9,12 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.answer_stream import AnswerStream, AnthropicStream, OpenAIStream
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.json_values import as_text, object_at, text_at
-from timemachine.llm.pure.requests.neutral import Request, ToolCall
+from timemachine.llm.pure.requests.neutral import Part, Request, ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.pure.usage import TokenUsage, count
-from timemachine.recording.model_calls.pure.conversation import RecordedStep, conversations
+from timemachine.recording.model_calls.pure.conversation import RecordedStep, answers, conversations
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, rebuilt, recorded
-from timemachine.replay.playback.pure.apis import Api, api_of_request
+from timemachine.replay.playback.pure.apis import Api, api_of_request, is_whole
 
 MODEL_CALL: Final = "llm_call"
 _STREAMS: Final[Mapping[str, type[OpenAIStream] | type[AnthropicStream]]] = {
@@ -28,6 +29,10 @@ _USAGE: Final = (
     "cache_write_tokens",
     "reasoning_tokens",
 )
+
+
+_MADE_UP: Final = re.compile(r"call_\d+")
+"""The id that a call gets within its answer if it was recorded without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +85,11 @@ def calls_of(parts: Sequence[SessionSteps]) -> tuple[PlayedCall, ...]:
 
     Copied steps are left out, because their calls were made in another session.
     """
-    steps = parts[-1].steps
-    found = [each for each in steps if each["kind"] == MODEL_CALL and each.get("copied_from") is None]
-    calls = {call["sequence"]: _played(call) for call in found}
+    session = parts[-1]
+    happened = [each for each in session.steps if each.get("copied_from") is None]
+    found = {each["sequence"]: each for each in happened if each["kind"] == MODEL_CALL}
+    inside = answers(_recorded_steps(session, 0), found)
+    calls = {number: _played(call, inside[number]) for number, call in found.items()}
     missing = {
         number: call
         for number, call in calls.items()
@@ -99,11 +106,8 @@ def _rebuilt(
     shift = sum(part.through or 0 for part in parts[:-1])
     steps: list[RecordedStep] = []
     for part in parts:
-        last = part.through
-        places = {each["id"]: each["sequence"] for each in part.steps if each.get("id") is not None}
-        some = [each for each in part.steps if last is None or each["sequence"] <= last]
-        steps += [_step(each, places, shift) for each in some]
-        shift -= last or 0
+        steps += _recorded_steps(part, shift)
+        shift -= part.through or 0
     for number, conversation in conversations(steps, calls):
         yield (
             number,
@@ -112,6 +116,12 @@ def _rebuilt(
                 Circumstances(model=calls[number].answered_by, parameters=calls[number].parameters),
             ),
         )
+
+
+def _recorded_steps(part: SessionSteps, shift: int) -> list[RecordedStep]:
+    places = {each["id"]: each["sequence"] for each in part.steps if each.get("id") is not None}
+    last = part.through
+    return [_step(each, places, shift) for each in part.steps if last is None or each["sequence"] <= last]
 
 
 def _step(step: JsonObject, places: Mapping[str, int], shift: int) -> RecordedStep:
@@ -135,9 +145,12 @@ def _step(step: JsonObject, places: Mapping[str, int], shift: int) -> RecordedSt
     )
 
 
-def _played(call: JsonObject) -> PlayedCall:
+def _played(call: JsonObject, inside: tuple[Part, ...]) -> PlayedCall:
+    """Return a call. `inside` are the parts of its answer with those that only the steps inside the call have."""
     output = _whole(call.get("output"))
     answer = read_answer(output)
+    if inside and output is call.get("output") and not is_whole(output):
+        answer = replace(answer or Answer(), parts=inside)
     return PlayedCall(
         sequence=call["sequence"],
         input=call.get("input"),
@@ -170,7 +183,7 @@ def _completed(answer: Answer, call: JsonObject, output: Any) -> Answer:
     text = as_text(output)
     parts = tuple(
         replace(part, id=f"call_{name}_{number}")
-        if isinstance(part, ToolCall) and f'"{part.id}"' not in text
+        if isinstance(part, ToolCall) and _MADE_UP.fullmatch(part.id) and f'"{part.id}"' not in text
         else part
         for number, part in enumerate(answer.parts)
     )

@@ -141,6 +141,17 @@ def without_instructions(request: Request) -> Request:
     return replace(request, system=(), messages=messages)
 
 
+def with_joined_messages(request: Request) -> Request:
+    """Return the request with neighbouring messages of the same role as one, except the results of tools."""
+    messages: list[Message] = []
+    for each in request.messages:
+        if messages and messages[-1].role == each.role != "tool":
+            messages[-1] = replace(messages[-1], parts=messages[-1].parts + each.parts)
+        else:
+            messages.append(each)
+    return replace(request, messages=tuple(messages))
+
+
 def as_far_as_recorded(asked: Request, recorded: Request) -> Request:
     """Return a request without the settings that the recorded one does not have."""
     known = {

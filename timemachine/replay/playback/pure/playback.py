@@ -17,6 +17,7 @@ from timemachine.replay.playback.pure.equality import (
     as_far_as_recorded,
     comparable,
     equal_first,
+    with_joined_messages,
     without_instructions,
 )
 
@@ -198,6 +199,7 @@ def _entry(api: Api, call: PlayedCall, hasher: Hasher) -> _Entry:
     frozen = call.frozen
     bare = SYSTEM_PROMPT in frozen.absent
     found = comparable(replace(frozen.request, model=call.model or call.answered_by))
+    found = with_joined_messages(found) if api.joins else found
     return _made(call, without_instructions(found) if bare else found, hasher, whole=False, bare=bare)
 
 
