@@ -240,6 +240,15 @@ def test_turns_that_an_api_joins_are_compared_as_one() -> None:
     assert made.answer(MESSAGES, {"messages": texts}).status == 200
 
 
+def test_definitions_of_tools_of_which_only_some_were_recorded_are_not_compared() -> None:
+    called = {"tool_calls": [{"id": "c", "function": {"name": "weather", "arguments": "{}"}}]}
+    made = playback(
+        step(1, "message", role="user", output="Weather?"),
+        step(2, output=called, parameters={"tools": [{"name": "other"}]}),
+    )
+    assert made.answer(CHAT, chat("Weather?", tools=[WEATHER])).status == 200
+
+
 def test_settings_that_the_record_does_not_have_are_not_compared() -> None:
     made = playback(
         step(1, "message", role="user", output="Weather?"),

@@ -1,4 +1,6 @@
-"""Real recordings are played back: the request of each call, in the form of each API, gets an answer."""
+"""Real recordings are played back: the request of each call, in the form of each API, gets an answer, unless that API
+cannot express it.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,8 +21,6 @@ from timemachine.replay.playback.pure.playback import Playback
 
 pytestmark = pytest.mark.recordings
 LARGEST, CALLS_OF_EACH = 6_000_000, 40
-UNREADABLE = {"03-cline"}
-"""Their source cut an image, so no API can send that request."""
 
 
 def runs(recordings: Path) -> Iterator[tuple[str, tuple[PlayedCall, ...]]]:
@@ -67,9 +67,9 @@ def test_the_request_of_each_recorded_call_is_answered(
         made = Playback(calls, start_over=True)
         for call in calls:
             model = call.model or (call.answered_by or "").partition(":")[2] or call.answered_by
-            body = write(replace(call.frozen.request, model=model)).body
-            reply = made.answer(api, {**body, "stream": True})
-            if name not in UNREADABLE:
+            written = write(replace(call.frozen.request, model=model))
+            reply = made.answer(api, {**written.body, "stream": True})
+            if not written.dropped:
                 assert reply.status in {200, 500}, (name, call.sequence, reply.body)
             counts[f"{reply.status}"] += 1
-    assert counts["200"] >= 300, counts
+    assert counts["200"] >= 250, counts

@@ -69,15 +69,16 @@ class PlayedCall:
     failed: str | None
 
     @property
+    def about(self) -> Circumstances:
+        """What else is known of the call."""
+        called = () if self.answer is None else tuple(call.name for call in self.answer.calls)
+        return Circumstances(model=self.answered_by, parameters=self.parameters, called=called)
+
+    @property
     def frozen(self) -> FrozenRequest:
         """The request in a form of no API: as it was recorded, or rebuilt."""
-        about = Circumstances(
-            model=self.answered_by,
-            parameters=self.parameters,
-            called=tuple(call.name for call in self.answer.calls) if self.answer is not None else (),
-        )
         nothing = FrozenRequest(request=Request(), model=self.answered_by, verdict="not_recorded")
-        return self.rebuilt or recorded(self.input, about) or nothing
+        return self.rebuilt or recorded(self.input, self.about) or nothing
 
 
 def calls_of(parts: Sequence[SessionSteps]) -> tuple[PlayedCall, ...]:
@@ -109,13 +110,7 @@ def _rebuilt(
         steps += _recorded_steps(part, shift)
         shift -= part.through or 0
     for number, conversation in conversations(steps, calls):
-        yield (
-            number,
-            rebuilt(
-                conversation,
-                Circumstances(model=calls[number].answered_by, parameters=calls[number].parameters),
-            ),
-        )
+        yield number, rebuilt(conversation, calls[number].about)
 
 
 def _recorded_steps(part: SessionSteps, shift: int) -> list[RecordedStep]:

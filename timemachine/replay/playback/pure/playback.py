@@ -9,7 +9,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.requests.differences import first_difference
 from timemachine.llm.pure.requests.json_values import RequestError
 from timemachine.llm.pure.requests.neutral import Request
-from timemachine.recording.model_calls.pure.requests import SYSTEM_PROMPT
+from timemachine.recording.model_calls.pure.requests import SYSTEM_PROMPT, TOOLS
 from timemachine.replay.playback.pure.apis import Api
 from timemachine.replay.playback.pure.calls import PlayedCall
 from timemachine.replay.playback.pure.equality import (
@@ -198,7 +198,8 @@ def _entry(api: Api, call: PlayedCall, hasher: Hasher) -> _Entry:
         return _made(call, comparable(stated), hasher, whole=True, bare=False)
     frozen = call.frozen
     bare = SYSTEM_PROMPT in frozen.absent
-    found = comparable(replace(frozen.request, model=call.model or call.answered_by))
+    tools = () if any(each.startswith(TOOLS) for each in frozen.absent) else frozen.request.tools
+    found = comparable(replace(frozen.request, model=call.model or call.answered_by, tools=tools))
     found = with_joined_messages(found) if api.joins else found
     return _made(call, without_instructions(found) if bare else found, hasher, whole=False, bare=bare)
 
