@@ -29,7 +29,7 @@ def print_estimate(found: types.Estimates | types.VariantEstimates) -> None:
         if each["cost_usd"] or each["unknown_cost_calls"]:
             cost = total_cost(each["cost_usd"], each["unknown_cost_calls"])
             name = each.get("name") or each["model"] or "the recorded models"
-            print_error(f"{counted(each['asks'], 'ask')} with {name}: estimated cost {cost}.")
+            print_error(f"{counted(each['calls'], 'call')} with {name}: estimated cost {cost}.")
 
 
 def replay_progress(found: types.ReplayOut | types.SuiteRunDetail) -> str:

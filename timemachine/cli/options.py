@@ -203,6 +203,13 @@ as_of = click.option(
 )
 skip_asks = click.option("--skip-asks", is_flag=True, help="Skip ask steps.")
 skip_finds = click.option("--skip-finds", is_flag=True, help="Skip find steps.")
+skip_calls = click.option("--skip-calls", is_flag=True, help="Skip model calls.")
+only = click.option(
+    "--only",
+    metavar="FILTER",
+    help='Only steps that fit, as in the timeline: "tool:Bash status:error". For a tool call, the model call that led to it.',
+)
+sample = click.option("--sample", type=int, metavar="N", help="At most N of the steps, always the same ones.")
 spend_limit = click.option(
     "--spend-limit",
     "spend_limit_usd",
@@ -216,7 +223,8 @@ diff = click.option(
 call_options = combined(system_prompt, prompt_template, temperature, seed, max_tokens)
 search_options = combined(top_k, mode, embedding_model, adaptive, relative, cliff, min_score)
 retrieval_options = combined(pool, relative, cliff, min_score, embedding_model, as_of)
-replay_options = combined(adaptive, top_k, mode, call_options, retrieval_options, skip_asks, skip_finds)
+chosen_steps = combined(skip_asks, skip_finds, skip_calls, only, sample)
+replay_options = combined(adaptive, top_k, mode, call_options, retrieval_options, chosen_steps)
 
 _FILTERS: Final = (
     "q", "named", "agent", "user", "status", "tag", "tool", "kind", "model", "since", "until", "min_cost", "older_than_days",

@@ -142,6 +142,19 @@ class SessionFields(RetrievalFields, CallFields):
     kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
     skip_asks = forms.BooleanField(label="Skip asks", required=False)
     skip_finds = forms.BooleanField(label="Skip finds", required=False)
+    skip_calls = forms.BooleanField(label="Skip model calls", required=False)
+    only = forms.CharField(
+        label="Only steps that fit",
+        required=False,
+        help_text="A filter as above the timeline, for example tool:Bash, agent:reviewer or status:error. For a tool call "
+        "the model call that led to it is replayed.",
+    )
+    sample = WholeNumber(
+        label="Sample",
+        required=False,
+        min_value=1,
+        help_text="At most this many of the steps, always the same ones of a session.",
+    )
 
     def session_options(self) -> SessionOptions:
         """The options that were chosen; those of retrieval belong to a debug replay."""
@@ -153,6 +166,9 @@ class SessionFields(RetrievalFields, CallFields):
             **self.call_options(),
             skip_asks=data["skip_asks"],
             skip_finds=data["skip_finds"],
+            skip_calls=data["skip_calls"],
+            only=data["only"] or None,
+            sample=data["sample"],
             spend_limit_usd=data["spend_limit_usd"],
             **self.retrieval_options(),
             as_of=None if audit else data["as_of"] or None,

@@ -74,7 +74,7 @@ def test_the_estimate_of_a_replay_is_what_its_spend_limit_reserves(
 ) -> None:
     session = recorded_session(project, questions=QUESTIONS, model=recorded_with)
     about = estimate(api, session, **chosen)
-    assert about["asks"] == len(QUESTIONS)
+    assert about["calls"] == len(QUESTIONS)
     assert about["cost_usd"] == pytest.approx(reserved(session, **chosen), rel=0.03)
 
 
@@ -90,9 +90,9 @@ def test_the_page_and_the_api_estimate_a_changed_prompt_alike(project: Project, 
 
 def test_an_estimate_counts_the_asks_with_a_changed_prompt(project: Project, api: Program) -> None:
     session = recorded_session(project, questions=QUESTIONS, model=MODEL)
-    assert estimate(api, session)["guessed_asks"] == 0
-    assert estimate(api, session, system_prompt="Be brief.")["guessed_asks"] == 2
-    assert estimate(api, session, max_tokens=10)["guessed_asks"] == 0
+    assert estimate(api, session)["guessed_calls"] == 0
+    assert estimate(api, session, system_prompt="Be brief.")["guessed_calls"] == 2
+    assert estimate(api, session, max_tokens=10)["guessed_calls"] == 0
 
 
 def test_an_estimate_takes_the_same_queries_for_any_number_of_asks(

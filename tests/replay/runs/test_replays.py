@@ -25,12 +25,12 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 from timemachine.replay.runs import leases
 from timemachine.replay.runs.commands import cancel, launch, retry
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.outcomes import Outcome
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import replay_of, step_of, steps_of
 from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.step_results import Result, write
 from timemachine.replay.runs.step_schemas import ReplayStepOut
-from timemachine.replay.runs.steps import Outcome
 from timemachine.replay.runs.worker import work
 from timemachine.replay.tasks import run_replay
 

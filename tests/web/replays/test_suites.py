@@ -167,7 +167,7 @@ def test_the_form_estimates_a_run_without_saving_anything(
     assert not Suite.objects.exists()
     suite = made(program(project), "s1", use_models=["openai:gpt-4o-mini"])
     (estimate,) = program(project).post("/suites/nightly/runs/estimate").json()["estimates"]
-    assert (estimate["asks"], estimate["unknown_cost_calls"], estimate["cost_usd"] > 0) == (3, 0, True)
+    assert (estimate["calls"], estimate["unknown_cost_calls"], estimate["cost_usd"] > 0) == (3, 0, True)
     checked = suite_form(session, estimate="1", model="")
     sent = browser.post(f"/suites/{suite['id']}/edit/", checked)
     assert "no model is called" in sent.text

@@ -769,6 +769,7 @@ class ContextCounts(TypedDict):
     """How many steps have which verdict on their frozen context."""
 
     verified: int
+    reconstructed: int
     altered: int
     missing: int
     not_recorded: int
@@ -1249,14 +1250,15 @@ class ErrorIn(TypedDict):
 class EstimateOut(TypedDict):
     """About what a replay would cost with one model, null: with the recorded ones.
 
-    `cost_usd` leaves out the `unknown_cost_calls`. `guessed_asks` are those whose tokens were not recorded, or that would send something else.
+    `calls` counts the asks and model calls that would be sent. `cost_usd` leaves out the `unknown_cost_calls`. `guessed_calls` are those whose
+    tokens were not recorded, or that would send something else.
     """
 
     model: str | None
-    asks: int
+    calls: int
     cost_usd: float
     unknown_cost_calls: int
-    guessed_asks: int
+    guessed_calls: int
 
 
 @final
@@ -1648,7 +1650,7 @@ class FrozenFrameOut(TypedDict):
     rank: int
     frame: int | str | None
     version: int | None
-    verdict: Literal["verified", "altered", "missing", "not_recorded"]
+    verdict: Literal["verified", "reconstructed", "altered", "missing", "not_recorded"]
     since: str | None
     sha256: str | None
     sha256_now: str | None
@@ -3104,6 +3106,9 @@ class ReplayIn(TypedDict):
     audit: NotRequired[bool]
     skip_asks: NotRequired[bool]
     skip_finds: NotRequired[bool]
+    skip_calls: NotRequired[bool]
+    only: NotRequired[str | None]
+    sample: NotRequired[int | None]
     spend_limit_usd: NotRequired[float | None]
     use_models: NotRequired[Sequence[str]]
     from_checkpoint: NotRequired[int | str | None]
@@ -3190,7 +3195,7 @@ class ReplayStepOut(TypedDict):
         "checkpoint",
     ]
     status: Literal["waiting", "running", "done", "failed", "skipped", "cancelled", "uncertain"]
-    context: Literal["verified", "altered", "missing", "not_recorded"] | None
+    context: Literal["verified", "reconstructed", "altered", "missing", "not_recorded"] | None
     frames: list[FrozenFrameOut]
     retrieval: RetrievalCompared | None
     original: RecordedStep
@@ -3680,7 +3685,9 @@ class SessionNames(TypedDict):
 class SessionOptions(TypedDict):
     """The options of a replay that fit any session: what a suite stores.
 
-    `audit` uses the frozen context; without it retrieval runs again. `spend_limit_usd` stops before the next call.
+    `audit` uses the frozen context; without it retrieval runs again. `only` is a filter as the timeline takes it: steps
+    that fit are replayed, and for any other step that fits the model call that led to it. `sample` is how many of the
+    steps at most are replayed, always the same ones of a session. `spend_limit_usd` stops before the next call.
     """
 
     system_prompt: NotRequired[str | None]
@@ -3701,6 +3708,9 @@ class SessionOptions(TypedDict):
     audit: NotRequired[bool]
     skip_asks: NotRequired[bool]
     skip_finds: NotRequired[bool]
+    skip_calls: NotRequired[bool]
+    only: NotRequired[str | None]
+    sample: NotRequired[int | None]
     spend_limit_usd: NotRequired[float | None]
 
 
@@ -4420,6 +4430,9 @@ class StoredOptions(TypedDict):
     audit: NotRequired[bool]
     skip_asks: NotRequired[bool]
     skip_finds: NotRequired[bool]
+    skip_calls: NotRequired[bool]
+    only: NotRequired[str | None]
+    sample: NotRequired[int | None]
     spend_limit_usd: NotRequired[float | None]
     after_sequence: NotRequired[int | None]
     through_sequence: NotRequired[int | None]
@@ -5186,10 +5199,10 @@ class VariantEstimateOut(TypedDict):
     arm: int
     name: str
     model: str | None
-    asks: int
+    calls: int
     cost_usd: float
     unknown_cost_calls: int
-    guessed_asks: int
+    guessed_calls: int
 
 
 @final

@@ -27,6 +27,7 @@ from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.governance.sharing.recorded_steps import RecordedSteps
 from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.comparison.pure.cells import Ask, Cell
@@ -105,7 +106,7 @@ class ComparisonScope:
 
     def ask_count(self) -> int:
         """Return how many recorded asks were answered."""
-        asks = counted_steps(self.link).filter(kind="ask")
+        asks = counted_steps(self.link).filter(kind__in=MODEL_CALLS)
         return asks.values("action_id").distinct().count()
 
     def _counted(self, asks: Sequence[Ask], *, paired: bool) -> Findings:

@@ -1,7 +1,7 @@
 """Ask a model about given passages: the prompt, the call, its cost, and how well the answer is supported."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from uuid import UUID
 
@@ -37,6 +37,9 @@ class CallParameters:
 class Answered:
     """An answer and the details of its call; `calls_made` counts the requests sent, including retries.
 
+    `message` is what the model wrote as its API has it, if that is more than a text: with calls of tools or thinking. `grounding` is
+    None for an answer that was not asked about passages.
+
     `whole`: it is complete and may be cached. `cached`: it came from the cache, cost nothing and used no tokens;
     `saved_usd` is the cost of the original call (None: unknown) and `cached_from` names that ask: `session` and
     `sequence` (None outside a session), `at`, `call_ms` and `usage`.
@@ -49,12 +52,18 @@ class Answered:
     cost_usd: Decimal | None
     prices: JsonObject | None
     duration_ms: float
-    grounding: JsonObject
+    grounding: JsonObject | None
     calls_made: int
+    message: JsonObject | None = None
     whole: bool = False
     cached: bool = False
     saved_usd: Decimal | None = None
     cached_from: JsonObject | None = None
+
+    @property
+    def output(self) -> JsonObject | str:
+        """What is stored as the step's output."""
+        return self.text if self.message is None else self.message
 
 
 def answer(
@@ -83,16 +92,26 @@ def answer(
         max_tokens=parameters.max_tokens,
     )
     completion = complete(request, listening)
+    answered = answered_by(model, completion)
+    return replace(
+        answered,
+        parameters=answered.parameters | _of_prompt(rendered, completion),
+        grounding=grounding_of(completion.text, passages).model_dump(),
+    )
+
+
+def answered_by(model: ModelName, completion: Completion) -> Answered:
+    """Return a model's answer with its price, not grounded."""
     priced = price(model, completion.usage, now(), used=completion.model)
     return Answered(
         text=completion.text,
         model=str(model),
-        parameters=_parameters(rendered, completion),
+        parameters=_parameters(completion),
         usage=_usage(completion),
         cost_usd=None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS),
         prices=priced.prices,
         duration_ms=completion.duration_ms,
-        grounding=grounding_of(completion.text, passages).model_dump(),
+        grounding=None,
         calls_made=completion.attempts,
         whole=completion.whole,
     )
@@ -110,14 +129,21 @@ def prompt_of(question: str, passages: Sequence[Passage], parameters: CallParame
     return render(question, passages, system_prompt=parameters.system_prompt, template=template)
 
 
-def _parameters(rendered: Prompt, completion: Completion) -> JsonObject:
+def _of_prompt(rendered: Prompt, completion: Completion) -> JsonObject:
+    """Return what is recorded of a prompt that a language model read."""
+    facts = {
+        "prompt_template": rendered.template,
+        "system_prompt": rendered.system_prompt,
+        "prompt_sha256": rendered.sha256,
+    }
+    return {name: value for name, value in facts.items() if value is not None and completion.language_model}
+
+
+def _parameters(completion: Completion) -> JsonObject:
     facts: JsonObject = {**completion.parameters, "call_ms": round(completion.duration_ms, 3)}
     if not completion.language_model:
         return facts
     facts |= {
-        "prompt_template": rendered.template,
-        "system_prompt": rendered.system_prompt,
-        "prompt_sha256": rendered.sha256,
         "finish_reason": completion.finish_reason,
         "response_id": completion.response_id,
         "response_model": completion.model,

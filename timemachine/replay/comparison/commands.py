@@ -12,6 +12,7 @@ from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.ids import uuid7
 from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.sessions.queries import HAPPENED_HERE
 from timemachine.replay.comparison import results
 from timemachine.replay.comparison.judge_queue import cancel_judges
@@ -92,7 +93,7 @@ def checked(project: Project, plan: Plan) -> Plan:
     comparison_arms.check_distinct(resolved)
     sessions = list({session.id: session for session in plan.sessions}.values())
     runs = len(resolved) * len(plan.runs)
-    asks = Action.objects.filter(HAPPENED_HERE, session__in=sessions, kind="ask").count()
+    asks = Action.objects.filter(HAPPENED_HERE, session__in=sessions, kind__in=MODEL_CALLS).count()
     _check_number(len(sessions) * runs, MOST_REPLAYS, "replays", code="too_many_replays")
     _check_number(asks * runs, MOST_ANSWERS, "answers", code="too_many_answers")
     return replace(plan, sessions=sessions, arms=resolved)

@@ -15,6 +15,7 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.sessions.queries import UNKNOWN_COST
 from timemachine.recording.usage.queries import reasons_in
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
@@ -102,7 +103,9 @@ def unknown_reasons(comparison: Comparison) -> dict[str, int]:
 
 def recorded_reasons(comparison: Comparison) -> dict[str, int]:
     """Return the same for the recorded calls of the asks. One query."""
-    asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").values("action_id")
+    asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS).values(
+        "action_id"
+    )
     unpriced = Action.objects.filter(Q(output__isnull=False) | UNKNOWN_COST, id__in=asks, cost_usd=None)
     return reasons_in(unpriced.filter(Q(cached=None) | Q(cached=False)))
 
@@ -144,7 +147,9 @@ def step_at(
 def asks_of(comparison: Comparison) -> list[Ask]:
     """Return every ask with its answers, by session in recorded order. Four queries for any number of cells."""
     steps = list(
-        ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by().values(*_STEP)
+        ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS)
+        .order_by()
+        .values(*_STEP)
     )
     runs: dict[int, dict[tuple[int, int], Cell]] = {}
     actions = _actions({step["action_id"] for step in steps})
@@ -157,7 +162,7 @@ def asks_of(comparison: Comparison) -> list[Ask]:
 
 def ask_count(comparison: Comparison) -> int:
     """Return how many asks it has, answered or not."""
-    asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by()
+    asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS).order_by()
     return asks.values("action_id").distinct().count()
 
 

@@ -11,11 +11,11 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.llm.pure.cancellation import Listening, RetryWait, ignore
 from timemachine.llm.queries import ModelLookup
-from timemachine.replay.runs import commands, frozen, spend_limit, steps
+from timemachine.replay.runs import commands, frozen, model_calls, spend_limit, steps
 from timemachine.replay.runs.cancellation import cancellable
 from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import Replay, ReplayStep
-from timemachine.replay.runs.steps import Outcome
+from timemachine.replay.runs.outcomes import Outcome
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +35,8 @@ _OF_ACTION: Final = (
     "sequence",
     "kind",
     "client_id",
+    "copied_from",
+    "agent",
     "model",
     "input",
     "output",
@@ -68,6 +70,7 @@ def load(replay: Replay, steps_taken: Collection[int]) -> dict[int, ReplayStep]:
     actions = [step.action for step in rows]
     if len(actions) > 1 and frozen.size_of_hits(actions) <= MAX_CHARACTERS_HELD:
         frozen.read_hits(actions)
+    model_calls.read_requests(rows)
     return {step.id: step for step in rows}
 
 

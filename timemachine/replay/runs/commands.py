@@ -15,10 +15,11 @@ from timemachine.core.pure.ids import uuid7
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
-from timemachine.replay.runs.plan import PlannedReplay, Planner, recorded, replayable
+from timemachine.replay.runs.plan import PlannedReplay, Planner, replayable
 from timemachine.replay.runs.pure.engine import provider_called
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
+from timemachine.replay.runs.selection import recorded
 
 BATCH = 1_000
 _WAITING = """

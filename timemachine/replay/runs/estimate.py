@@ -1,6 +1,6 @@
 """The estimated cost of a replay and of a single call, at current prices. An estimate lists what it leaves out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -13,12 +13,12 @@ from timemachine.llm.queries import usable_model
 from timemachine.recording.answering.pure.prompt import TEMPLATE, Prompt, check_template
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
-from timemachine.replay.runs import frozen
-from timemachine.replay.runs.plan import recorded, replayable_in
-from timemachine.replay.runs.prompt_size import PromptSize, prompt_sizes
-from timemachine.replay.runs.pure.engine import is_replayed
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+from timemachine.replay.runs.plan import replayable_in
+from timemachine.replay.runs.prompt_size import PromptSize, RequestSize, prompt_sizes, request_sizes
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.schemas import EstimateOut
+from timemachine.replay.runs.selection import chosen, recorded
 
 TOKENS_OF_AN_ANSWER: Final = 500
 """The assumed length of an answer that was not recorded or whose call failed."""
@@ -26,12 +26,26 @@ _COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ask:
-    """A recorded ask, the size of its prompt, and its recorded tokens (None if they were not recorded)."""
+class _Call:
+    """A recorded ask or model call, the size of what was sent, and its recorded tokens (None if they were not recorded)."""
 
     action: Action
-    sent: PromptSize
+    sent: PromptSize | RequestSize
     counted: TokenUsage | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """The steps of a session that can be replayed, and the calls among those of all sessions, by the step's id."""
+
+    session: Session
+    actions: Sequence[Action]
+    calls: Mapping[int, _Call]
+
+    def chosen(self, options: ReplayOptions) -> list[_Call]:
+        """Return the calls that a replay with these options makes."""
+        steps = chosen(self.session, self.actions, options)
+        return [self.calls[step.id] for step in steps if step.id in self.calls]
 
 
 def estimate_replays(
@@ -40,8 +54,8 @@ def estimate_replays(
     """Return the estimated cost of replaying the sessions this many times, for each of the options.
 
     This is what a spend limit reserves, call by call. Passages that would be retrieved again are assumed to
-    be as large as the frozen ones. The asks are read once for all options. Without a model, each ask goes to
-    its recorded model, and an audit calls no model; an ask without a recorded model is then not repeated and
+    be as large as the frozen ones. The calls are read once for all options. Without a model, each goes to
+    its recorded model, and an audit calls no model; a call without a recorded model is then not repeated and
     not counted.
 
     Raises: `InvalidInput` and `Unavailable` for a model or a template that cannot be used.
@@ -51,7 +65,7 @@ def estimate_replays(
     models = _models(sessions, options_list)
     if all(options.audit and model is None for options, model in zip(options_list, models, strict=True)):
         return [_estimate([], options, None, runs) for options in options_list]
-    found = _asks_in(sessions)
+    found = _calls_in(sessions)
     return [
         _estimate(found, options, model, runs) for options, model in zip(options_list, models, strict=True)
     ]
@@ -64,15 +78,14 @@ def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) 
 
 
 def _estimate(
-    found: Sequence[_Ask], options: ReplayOptions, model: ModelName | None, runs: int
+    found: Sequence[_Found], options: ReplayOptions, model: ModelName | None, runs: int
 ) -> EstimateOut:
     nobody = options.audit and model is None
-    asks = [
+    calls = [
         each
-        for each in found
-        if not nobody
-        and (model or each.action.model is not None)
-        and is_replayed(recorded(each.action), options)
+        for of_session in found
+        for each in ([] if nobody else of_session.chosen(options))
+        if model or each.action.model is not None
     ]
     moment = now()
     costs = [
@@ -81,57 +94,65 @@ def _estimate(
             if model
             else recorded_price(each.action.model or "", _used(each, options), moment)
         ).cost_usd
-        for each in asks
+        for each in calls
     ]
     known = [cost for cost in costs if cost is not None]
     return EstimateOut.model_construct(
         model=None if model is None else str(model),
-        asks=len(costs) * runs,
+        calls=len(costs) * runs,
         cost_usd=float(sum(known, Decimal(0)) * runs),
         unknown_cost_calls=(len(costs) - len(known)) * runs,
-        guessed_asks=sum(
-            each.counted is None or not each.sent.sends_recorded_prompt(options) for each in asks
+        guessed_calls=sum(
+            each.counted is None or not each.sent.sends_recorded_prompt(options) for each in calls
         ),
     )
 
 
-def _asks_in(sessions: Sequence[Session]) -> list[_Ask]:
-    """Return the asks of the sessions with the sizes of their prompts."""
-    actions = [action for _, found in replayable_in(sessions, also=_COUNTED) for action in found]
+def _calls_in(sessions: Sequence[Session]) -> list[_Found]:
+    """Return what can be replayed of each session, with the sizes of what is sent to models."""
+    found = [(session, actions) for session, actions in replayable_in(sessions, also=_COUNTED)]
+    actions = [action for _, of_session in found for action in of_session]
     asks = [action for action in actions if action.kind == "ask"]
     finds = [action for action in actions if action.kind == "find" and recorded(action).within_ask]
-    sent = prompt_sizes(asks, finds)
-    return [
-        _Ask(action=ask, sent=sent[ask.id], counted=_counted(ask))
-        for ask in asks
-        if ask.id in sent  # or it was erased in the meantime
-    ]
+    requests = [action for action in actions if action.kind == MODEL_CALL]
+    sent: dict[int, PromptSize | RequestSize] = {**prompt_sizes(asks, finds), **request_sizes(requests)}
+    calls = {
+        each.id: _Call(action=each, sent=sent[each.id], counted=_counted(each))
+        for each in (*asks, *requests)
+        if each.id in sent  # or it was erased in the meantime
+    }
+    return [_Found(session=session, actions=each, calls=calls) for session, each in found]
 
 
-def _used(ask: _Ask, options: ReplayOptions) -> TokenUsage:
-    same = ask.sent.sends_recorded_prompt(options)
-    most = ask.sent.max_tokens if options.max_tokens is None else options.max_tokens
+def _used(call: _Call, options: ReplayOptions) -> TokenUsage:
+    same = call.sent.sends_recorded_prompt(options)
+    most = call.sent.max_tokens if options.max_tokens is None else options.max_tokens
     return TokenUsage(
-        input_tokens=ask.counted.input_tokens if ask.counted and same else ask.sent.input_tokens(options),
-        output_tokens=_answer_tokens(ask.counted, ask.sent.answer) if most is None else most,
+        input_tokens=call.counted.input_tokens if call.counted and same else call.sent.input_tokens(options),
+        output_tokens=_answer_tokens(call.counted, call.sent.answer) if most is None else most,
     )
 
 
-def expected_cost(model: ModelName, ask: Action, prompt: Prompt, *, max_tokens: int | None) -> Decimal | None:
-    """Return the expected cost of sending this prompt, in US dollars; None if the price is unknown.
+def expected_cost(
+    model: ModelName,
+    action: Action,
+    *,
+    characters: int,
+    same: bool,
+    answer: int | None,
+    max_tokens: int | None,
+) -> Decimal | None:
+    """Return the expected cost of sending this many characters, in US dollars; None if the price is unknown.
 
-    The answer is assumed to have `max_tokens`, or else as many tokens as the recorded one.
+    `same`: exactly what was recorded is sent, so the recorded tokens count. The answer is assumed to have
+    `max_tokens`, or else as many tokens as the recorded one, which has `answer` characters (None: not recorded).
 
     Raises: `Unavailable` if the operator's prices cannot be read.
     """
-    counted = _counted(ask)
-    same = counted is not None and (ask.parameters or {}).get("prompt_sha256") == prompt.sha256
-    if max_tokens is None:
-        answer = frozen.answer_of(ask)
-        max_tokens = _answer_tokens(counted, None if answer is None else len(answer))
+    counted = _counted(action)
     usage = TokenUsage(
-        input_tokens=counted.input_tokens if counted and same else tokens_of(prompt),
-        output_tokens=max_tokens,
+        input_tokens=counted.input_tokens if counted and same else estimate_tokens(characters),
+        output_tokens=_answer_tokens(counted, answer) if max_tokens is None else max_tokens,
     )
     cost = price(model, usage, now()).cost_usd
     return None if cost is None else round(cost, COST_DIGITS)

@@ -49,7 +49,7 @@ def rank_page(
     collection = session.collection
     if collection is None:
         raise InvalidInput("The session has no collection to search in.", code="collection_needed")
-    sequences = steps_in(session, ReplayOptions())
+    sequences = steps_in(session, ReplayOptions(skip_calls=True))
     holders_to_rank = _frames_to_rank(collection, session, sequences, frame, (text or "").strip())
     per_page = max(1, min(limit, MOST_STEPS, FRAMES_AT_ONCE // max(1, collection.frame_count)))
     remaining = [sequence for sequence in sequences if sequence > after]

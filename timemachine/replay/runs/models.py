@@ -80,7 +80,7 @@ class ReplayStep(Leased):
     asked_again_at = models.DateTimeField(null=True)
     waits_because = FaithfulTextField(null=True)
 
-    context = models.CharField(max_length=12, null=True)
+    context = models.CharField(max_length=13, null=True)
     frames = FaithfulJSONField(null=True)
     retrieval = FaithfulJSONField(null=True)
     verdict = models.CharField(max_length=20, null=True)

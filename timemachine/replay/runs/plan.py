@@ -11,11 +11,12 @@ from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.pure import options as replay_options
-from timemachine.replay.runs.pure.engine import Recorded, is_replayed
+from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.selection import chosen
 
 READ_TOGETHER: Final = 50
-"""How many sessions' finds and asks one query reads."""
+"""How many sessions' steps one query reads."""
 _DECIDING: Final = (
     "id",
     "sequence",
@@ -23,6 +24,7 @@ _DECIDING: Final = (
     "client_id",
     "parent_id_given",
     "parent_sequence",
+    "agent",
     "model",
     "retrieval",
     "copied_from",
@@ -32,7 +34,7 @@ _DECIDING: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedReplay:
-    """A replay that can be launched: its options with resolved names, and the finds and asks that it repeats."""
+    """A replay that can be launched: its options with resolved names, and the steps that it repeats."""
 
     session: Session
     options: ReplayOptions
@@ -56,7 +58,8 @@ class Planner:
         if options not in self._resolved:
             self._resolved[options] = _resolved(self._project_id, options)
         resolved = self._over_collection(session, self._resolved[options])
-        repeated = [action for action in actions if is_replayed(recorded(action), options)]
+        replay_options.check(options)
+        repeated = chosen(session, actions, options)
         if not repeated:
             raise _no_steps_to_repeat(options)
         return PlannedReplay(session=session, options=resolved, actions=repeated)
@@ -72,18 +75,24 @@ class Planner:
 
 
 def _no_steps_to_repeat(options: ReplayOptions) -> InvalidInput:
-    first, last = options.after_sequence, options.through_sequence
+    code, first, last = "nothing_to_replay", options.after_sequence, options.through_sequence
     if first is not None and last is not None and first >= last:
         message = f"There is no step after {first:,} and up to {last:,}: the range ends before it begins."
+    elif options.only is not None:
+        code = "nothing_fits"
+        message = f"No find, ask or model call fits “{options.only}” or led to a step that does, so there is nothing to replay."
     elif (first, last) != (None, None):
-        message = "There is no find or ask in this range, so there is nothing to replay. Choose other steps."
+        message = "There is no find, ask or model call in this range, so there is nothing to replay. Choose other steps."
     else:
-        message = "This session has no find or ask of its own, so there is nothing to replay. Tools are never run again."
-    return InvalidInput(message, code="nothing_to_replay")
+        message = (
+            "This session has no find, ask or model call of its own, so there is nothing to replay. "
+            "Tools are never run again."
+        )
+    return InvalidInput(message, code=code)
 
 
 def replayable(session: Session) -> list[Action]:
-    """Return the session's finds and asks in order, without deleted ones. Finds inside an ask are marked."""
+    """Return the session's finds, asks and model calls in order, without deleted ones. Those inside an ask are marked."""
     return next(actions for _, actions in replayable_in([session]))
 
 
@@ -94,7 +103,7 @@ def replayable_in(
     for at in range(0, len(sessions), READ_TOGETHER):
         batch = sessions[at : at + READ_TOGETHER]
         found: dict[UUID, list[Action]] = {session.id: [] for session in batch}
-        rows = Action.objects.filter(session__in=found, kind__in=("find", "ask")).only(*_DECIDING, *also)
+        rows = Action.objects.filter(session__in=found, kind__in=REPLAYED_KINDS).only(*_DECIDING, *also)
         rows = rows.annotate(is_deleted=IS_DELETED)
         for action in rows.order_by("session_id", "sequence"):
             found[action.session_id].append(action)
@@ -104,25 +113,11 @@ def replayable_in(
 
 
 def steps_in(session: Session, options: ReplayOptions) -> list[int]:
-    """Return the sequences of the finds and asks that a replay with these options would repeat."""
-    return [action.sequence for action in replayable(session) if is_replayed(recorded(action), options)]
-
-
-def recorded(action: Action) -> Recorded:
-    """Return the facts of an action that decide how it is replayed."""
-    return Recorded(
-        sequence=action.sequence,
-        kind=action.kind,
-        within_ask=bool(getattr(action, "within_ask", False)),
-        has_collection=action.session.collection_id is not None,
-        has_retrieval=action.retrieval is not None,
-        model=action.model,
-        is_copied=action.is_copied,
-    )
+    """Return the sequences of the steps that a replay with these options would repeat."""
+    return [action.sequence for action in chosen(session, replayable(session), options)]
 
 
 def _resolved(project_id: UUID, options: ReplayOptions) -> ReplayOptions:
-    replay_options.check(options)
     if not options.use_model:
         return options
     return options.with_model(str(usable_model(project_id, options.use_model)))

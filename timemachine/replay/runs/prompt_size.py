@@ -1,14 +1,15 @@
-"""The sizes of the prompts that asks would send. Only stored sizes are read, no text; one byte counts as one character."""
+"""The sizes of what asks and model calls would send. Only stored sizes are read, no text; one byte counts as one character."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import batched
 from typing import Final
+from uuid import UUID
 
 from django.db.models import Count, F, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Left, Length
+from django.db.models.functions import Coalesce, Left, Length
 
 from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.recording.answering.pure.prompt import TEMPLATE, length
@@ -24,6 +25,14 @@ _OF_AN_ASK: Final = (
     "system_prompt",
     "template",
     "parameters__prompt_sha256",
+    "parameters__max_tokens",
+)
+_OF_A_CALL: Final = (
+    "id",
+    "session_id",
+    "input__size",
+    "output__size",
+    "input_tokens",
     "parameters__max_tokens",
 )
 
@@ -68,6 +77,63 @@ class PromptSize:
                 template=options.prompt_template or TEMPLATE,
             )
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestSize:
+    """The sizes of a recorded model call in bytes: its request, or the steps before it if only turns were recorded, and
+    its answer (None if that was not recorded). `max_tokens` is the recorded option."""
+
+    request: int
+    answer: int | None
+    max_tokens: int | None
+
+    def sends_recorded_prompt(self, options: ReplayOptions) -> bool:
+        """Return whether these options send the recorded request."""
+        return sends_recorded_request(options)
+
+    def input_tokens(self, options: ReplayOptions) -> int:
+        """Return the estimated number of tokens of the request with these options."""
+        added = sum(len(each) for each in (options.system_prompt, options.question) if each is not None)
+        return estimate_tokens(self.request + added)
+
+
+def sends_recorded_request(options: ReplayOptions) -> bool:
+    """Return whether a model call sends its recorded request with these options, except for its parameters."""
+    return options.system_prompt is None and options.question is None
+
+
+def request_sizes(calls: Sequence[Action]) -> dict[int, RequestSize]:
+    """Return the size of each model call, by its id, without erased ones.
+
+    One query for up to 5,000 calls, and one for each session with calls that recorded neither request nor tokens.
+    """
+    found = {}
+    turns: dict[UUID, set[int]] = defaultdict(set)
+    for batch in batched(calls, _READ_TOGETHER):
+        rows = Action.objects.filter(id__in=[call.id for call in batch])
+        for row in rows.values(*_OF_A_CALL):
+            most = row["parameters__max_tokens"]
+            if row["input__size"] is None and row["input_tokens"] is None:
+                turns[row["session_id"]].add(row["id"])
+            found[row["id"]] = RequestSize(
+                request=row["input__size"] or 0,
+                answer=row["output__size"],
+                max_tokens=most if isinstance(most, int) else None,
+            )
+    before = {call: size for session, ids in turns.items() for call, size in _sizes_before(session, ids)}
+    return {each: replace(size, request=before.get(each, size.request)) for each, size in found.items()}
+
+
+def _sizes_before(session: UUID, calls: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Yield for each of these calls the size of all steps before it."""
+    size = Coalesce(F("input__size"), 0) + Coalesce(F("output__size"), 0)
+    rows = Action.objects.filter(session=session).order_by("sequence").values_list("id", size)
+    before = 0
+    for step, own in rows.iterator():
+        if step in calls:
+            yield step, before
+        before += own
 
 
 def prompt_sizes(asks: Sequence[Action], finds: Sequence[Action]) -> dict[int, PromptSize]:

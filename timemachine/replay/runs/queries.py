@@ -30,6 +30,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
 from timemachine.recording.usage.queries import reasons_in
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
@@ -76,6 +77,7 @@ class _Steps:
     verdicts: Counter[str] = field(default_factory=Counter)
     retrievals: Counter[str] = field(default_factory=Counter)
     asked: int = 0
+    sent: int = 0
     cut_off: int = 0
     waiting: int = 0
     waits_until: datetime | None = None
@@ -83,9 +85,9 @@ class _Steps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recorded:
-    """The recorded cost of a number of asks."""
+    """The recorded cost of a number of calls."""
 
-    asks: int = 0
+    calls: int = 0
     cost_usd: Decimal = Decimal(0)
     unknown_calls: int = 0
 
@@ -93,7 +95,7 @@ class _Recorded:
 MESSAGE_SHOWN: Final = 300
 _CALLED: Final = Q(Exists(ReplayAttempt.objects.filter(step=OuterRef("pk"), calls_made__gt=0)))
 _WAS_ASKED = ExpressionWrapper(
-    Q(kind="ask") & (Q(model__isnull=False) | Q(verdict="error")), output_field=BooleanField()
+    Q(kind__in=MODEL_CALLS) & (Q(model__isnull=False) | Q(verdict="error")), output_field=BooleanField()
 )
 
 
@@ -178,6 +180,7 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             model=replay.model,
             statuses=dict(steps.statuses),
             asked=steps.asked,
+            sent=steps.sent,
             contexts=dict(steps.contexts),
             verdicts=dict(steps.verdicts),
             retrievals=dict(steps.retrievals),
@@ -186,7 +189,7 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             recorded_cost_usd=before.cost_usd,
             recorded_unknown_cost_calls=before.unknown_calls,
             uncertain_calls=spending.uncertain_calls,
-            called=before.asks,
+            called=before.calls,
             failure=failures.get(replay.id),
             cut_off=steps.cut_off,
             spend_limit_usd=Decimal(str(limit)) if has_own_limit else None,
@@ -263,7 +266,7 @@ def states_of(replay: Replay, sequences: Collection[int]) -> list[StepState]:
 
 
 def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
-    fields = ("replay_id", "status", "context", "verdict", "retrieval__verdict", "was_asked")
+    fields = ("replay_id", "kind", "status", "context", "verdict", "retrieval__verdict", "was_asked")
     steps = ReplayStep.objects.filter(replay__in=ids).annotate(was_asked=_WAS_ASKED)
     waits = Q(status="running", asked_again_at__gt=now())
     rows = (
@@ -287,7 +290,9 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
         ):
             if row[name] is not None:
                 counts[row[name]] += row["steps"]
-        of_replay.asked += row["steps"] if row["was_asked"] else 0
+        if row["was_asked"]:
+            of_replay.asked += row["steps"]
+            of_replay.sent += row["steps"] if row["kind"] == MODEL_CALL else 0
         of_replay.cut_off += row["cut_off"]
         of_replay.waiting += row["waiting"]
         of_replay.waits_until = max(filter(None, (of_replay.waits_until, row["waits_until"])), default=None)
@@ -302,33 +307,33 @@ def unknown_reasons(replay: Replay, counts: Tally) -> dict[str, int]:
 
 
 def recorded_reasons(replay: Replay, counts: Tally) -> dict[str, int]:
-    """Return the same for the recorded calls of the asks that were asked again. At most one query."""
+    """Return the same for the recorded calls that were made again. At most one query."""
     if not counts.recorded_unknown_cost_calls:
         return {}
     return reasons_in(
-        Action.objects.filter(id__in=_repeated_asks([replay.id]).values("action_id"), cost_usd=None)
+        Action.objects.filter(id__in=_repeated_calls([replay.id]).values("action_id"), cost_usd=None)
     )
 
 
-def _repeated_asks(ids: Sequence[UUID]) -> QuerySet[ReplayStep]:
-    """Return the asks that were asked again or whose call was cancelled."""
-    steps = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(replay__in=ids, kind="ask")
+def _repeated_calls(ids: Sequence[UUID]) -> QuerySet[ReplayStep]:
+    """Return the asks and model calls that were made again or whose call was cancelled."""
+    steps = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(replay__in=ids, kind__in=MODEL_CALLS)
     return steps.filter(Q(was_asked=True) | _CALLED)
 
 
 def _recorded(ids: Sequence[UUID]) -> dict[UUID, _Recorded]:
-    """Return the recorded cost of `_repeated_asks`."""
+    """Return the recorded cost of `_repeated_calls`."""
     rows = (
-        _repeated_asks(ids)
+        _repeated_calls(ids)
         .order_by()
         .values("replay_id")
         .annotate(
             cost=Sum("action__cost_usd", default=Decimal(0)),
             unknown=Count("id", filter=Q(action__cost_usd=None)),
-            asks=Count("id"),
+            calls=Count("id"),
         )
     )
     return {
-        row["replay_id"]: _Recorded(asks=row["asks"], cost_usd=row["cost"], unknown_calls=row["unknown"])
+        row["replay_id"]: _Recorded(calls=row["calls"], cost_usd=row["cost"], unknown_calls=row["unknown"])
         for row in rows
     }

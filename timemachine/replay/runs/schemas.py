@@ -62,6 +62,7 @@ class ContextCounts(Schema):
     """How many steps have which verdict on their frozen context."""
 
     verified: int
+    reconstructed: int
     altered: int
     missing: int
     not_recorded: int
@@ -150,14 +151,15 @@ class ReplayLaunched(Schema):
 class EstimateOut(Schema):
     """About what a replay would cost with one model, null: with the recorded ones.
 
-    `cost_usd` leaves out the `unknown_cost_calls`. `guessed_asks` are those whose tokens were not recorded, or that would send something else.
+    `calls` counts the asks and model calls that would be sent. `cost_usd` leaves out the `unknown_cost_calls`. `guessed_calls` are those whose
+    tokens were not recorded, or that would send something else.
     """
 
     model: str | None
-    asks: int
+    calls: int
     cost_usd: float
     unknown_cost_calls: int
-    guessed_asks: int
+    guessed_calls: int
 
 
 class Estimates(Schema):

@@ -19,7 +19,7 @@ from timemachine.recording.sessions.locks import lock_against_erasure
 from timemachine.replay.runs import commands
 from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
-from timemachine.replay.runs.steps import Outcome
+from timemachine.replay.runs.outcomes import Outcome
 from timemachine.replay.runs.trials import NamedPassage
 
 USAGE: Final = (
@@ -111,7 +111,7 @@ def _columns(outcome: Outcome, payload_ids: Mapping[Content, int]) -> dict[str, 
         "evidence": outcome.evidence,
         "error_type": outcome.error_type,
         "error_message": outcome.error_message,
-        "output": payload_ids[content_of(answered.text)] if answered else None,
+        "output": payload_ids[content_of(answered.output)] if answered else None,
         "lease_token": None,
         "lease_until": None,
         "finished_at": now(),
@@ -136,7 +136,7 @@ def _answered(answered: Answered) -> dict[str, object]:
 
 def _store_payloads(results: Sequence[Result]) -> dict[Content, int]:
     """Store the texts of all answers and found passages."""
-    contents = [content_of(result.outcome.answered.text) for result in results if result.outcome.answered]
+    contents = [content_of(result.outcome.answered.output) for result in results if result.outcome.answered]
     contents += [content_of(hit.text) for result in results for hit in result.outcome.found]
     return store(results[0].step.replay.project_id, contents) if contents else {}
 

@@ -4,15 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import Cancelled, ModelFailed, TimeMachineError
-from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.knowledge.find import FrameHit
-from timemachine.llm.prices import failed_price
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
-from timemachine.llm.pure.completion import cut_off_by, ended_by, is_refused
+from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering.model_asks import (
     Answered,
@@ -23,41 +20,19 @@ from timemachine.recording.answering.model_asks import (
 )
 from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action, Hit
-from timemachine.replay.runs import frozen
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+from timemachine.replay.runs import frozen, model_calls
 from timemachine.replay.runs.estimate import expected_cost
 from timemachine.replay.runs.models import ReplayStep
-from timemachine.replay.runs.plan import recorded
+from timemachine.replay.runs.outcomes import Outcome, cut_off, with_failure, without_answer
 from timemachine.replay.runs.pure.context import VERIFIED, FrozenFrameOut, context_verdict
 from timemachine.replay.runs.pure.engine import Intent, intent
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.retrieval import repeat_search
+from timemachine.replay.runs.selection import recorded
 from timemachine.replay.runs.spend_limit import LimitReached
-from timemachine.replay.runs.step_schemas import RetrievalCompared
 from timemachine.replay.runs.trials import NamedPassage, named_passages
 from timemachine.text.pure.difference.verdict import answer_verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The result of one step before it is written: the context's verdict, the passages found, the new answer and its verdict.
-
-    `status` is `done`, `failed`, `cancelled` or `skipped`. None means that this part was not done.
-    `failed_cost_usd` is the cost of a failed call, None if that is unknown.
-    """
-
-    status: str = "done"
-    context: str | None = None
-    frames: Sequence[FrozenFrameOut] | None = None
-    found: Sequence[FrameHit | NamedPassage] = ()
-    retrieval: RetrievalCompared | None = None
-    answered: Answered | None = None
-    verdict: str | None = None
-    evidence: JsonObject | None = None
-    error_type: str | None = None
-    error_message: str | None = None
-    calls_made: int = 0
-    failed_cost_usd: Decimal | None = None
-
 
 SAME_PARAMETERS = ("system_prompt", "temperature", "seed", "max_tokens")
 
@@ -94,13 +69,15 @@ def run_step(
     `before_call` runs right before a model is called and may prevent the call by raising. Its argument is the
     expected cost, if there is a spend limit and the cost can be estimated. `listening` can end the call.
     """
+    if step.kind == MODEL_CALL:
+        return model_calls.run_call(step, reach, before_call, listening)
     work = _work(step, reach)
     outcome = Outcome(context=work.context, frames=work.frames)
     if work.intent.find_again or work.intent.choose:
         try:
             outcome = _with_passages(work, outcome)
         except TimeMachineError as failed:
-            return _failed(outcome, failed)
+            return with_failure(outcome, failed)
     if work.intent.call is None:
         return _without_call(work, outcome)
     return _call_model(work, outcome, before_call, listening)
@@ -143,7 +120,7 @@ def _call_model(
     try:
         model, connection = work.reach.model(work.intent.call or "")
     except TimeMachineError as failed:
-        return _failed(outcome, failed)
+        return with_failure(outcome, failed)
     try:
         if model.provider != LOCAL:
             before_call(_expected_cost(work, model, question, passages))
@@ -156,17 +133,11 @@ def _call_model(
             listening,
             connection,
         )
-    except LimitReached as why:
-        return replace(outcome, status="skipped", evidence={"not_asked": str(why)})
-    except TimeMachineError as failed:
-        cost = failed_price(model, failed, now()).cost_usd
-        ended = replace(_failed(outcome, failed), failed_cost_usd=cost)
-        if isinstance(failed, Cancelled):  # its message says whether the call may have been billed
-            return replace(ended, status="cancelled", verdict=None, evidence=None)
-        return ended
+    except (LimitReached, TimeMachineError) as why:
+        return without_answer(outcome, why, model)
     stated = _refused(work.action.parameters), _refused(answered.parameters)
     compared = run_in_pool(answer_verdict, frozen.answer_of(work.action), answered.text, None, stated)
-    evidence = {**compared.evidence, **_same_prompt(work, answered), **_cut_off(work, answered)}
+    evidence = {**compared.evidence, **_same_prompt(work, answered), **cut_off(work.action, answered)}
     return replace(
         outcome, answered=answered, verdict=compared.name, evidence=evidence, calls_made=answered.calls_made
     )
@@ -174,7 +145,7 @@ def _call_model(
 
 def _without_call(work: _Work, outcome: Outcome) -> Outcome:
     """Finish a step without calling a model. In an audit, the recorded answer is checked against its own context."""
-    evidence = _cut_off(work, None)
+    evidence = cut_off(work.action, None)
     if work.intent.why_not:
         evidence["not_asked"] = work.intent.why_not
     answer_text = frozen.answer_of(work.action) if work.action.kind == "ask" else None
@@ -183,20 +154,6 @@ def _without_call(work: _Work, outcome: Outcome) -> Outcome:
             answer_text, frozen.passages_of(work.hits)
         ).model_dump()
     return replace(outcome, evidence=evidence or None)
-
-
-def _failed(outcome: Outcome, failed: TimeMachineError) -> Outcome:
-    sent = isinstance(failed, ModelFailed) and not failed.facts.get("unsent")
-    calls = int(failed.facts.get("attempts", 0)) if sent else 0
-    return replace(
-        outcome,
-        status="failed",
-        verdict="error",
-        error_type=failed.code,
-        error_message=failed.message,
-        evidence={"error": failed.message},
-        calls_made=calls,
-    )
 
 
 def _passages(work: _Work, found: Sequence[FrameHit | NamedPassage]) -> list[Passage]:
@@ -226,13 +183,6 @@ def _refused(parameters: object) -> bool:
     return bool(is_refused(ended_by(parameters)))
 
 
-def _cut_off(work: _Work, answered: Answered | None) -> JsonObject:
-    """Return which of the two answers is cut off: the verdict then does not compare complete answers."""
-    sides = {"recorded": work.action.parameters, "new": answered.parameters if answered else None}
-    found = [side for side, parameters in sides.items() if cut_off_by(parameters)]
-    return {"cut_off": found} if found else {}
-
-
 def _expected_cost(
     work: _Work, model: ModelName, question: str, passages: Sequence[Passage]
 ) -> Decimal | None:
@@ -241,4 +191,12 @@ def _expected_cost(
         return None
     parameters = _parameters(work)
     prompt = prompt_of(question, passages, parameters)
-    return expected_cost(model, work.action, prompt, max_tokens=parameters.max_tokens)
+    answer_text = frozen.answer_of(work.action)
+    return expected_cost(
+        model,
+        work.action,
+        characters=sum(len(message.content) for message in prompt.messages),
+        same=(work.action.parameters or {}).get("prompt_sha256") == prompt.sha256,
+        answer=None if answer_text is None else len(answer_text),
+        max_tokens=parameters.max_tokens,
+    )

@@ -1,4 +1,4 @@
-"""Trials: a find or ask is repeated with a change, and stored as a replay of that step alone.
+"""Trials: a find, an ask or a model call is repeated with a change, and stored as a replay of that step alone.
 
 A trial may name its passages: frozen passages of the step in any order, and other frames of the collection.
 """
@@ -15,6 +15,7 @@ from timemachine.knowledge.hit_rows import MatchedTerms
 from timemachine.knowledge.models import Frame
 from timemachine.knowledge.queries import frames_at
 from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import action_of
 from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.frozen import frame_of
@@ -22,12 +23,13 @@ from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure import options as replay_options
 from timemachine.replay.runs.pure.context import VERIFIED
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
-from timemachine.replay.runs.pure.options import CALL_OPTIONS, ReplayOptions
+from timemachine.replay.runs.pure.options import CALL_OPTIONS, RETRIEVAL_OPTIONS, ReplayOptions
 from timemachine.replay.runs.retrieval import moment_of, recorded_key
 from timemachine.replay.runs.step_schemas import RetrievalCompared
 from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
 _OF_AN_ASK = ("use_model", *CALL_OPTIONS, "frames")
+_NOT_OF_A_CALL = ("frames", "prompt_template", *RETRIEVAL_OPTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +63,19 @@ def try_step(session: Session, options: ReplayOptions, *, by: str, replay_id: UU
     complete = options.model_copy(update={"as_of": options.as_of or "recorded"})
     if action.kind == "find":
         _check_find(options)
+    elif action.kind == MODEL_CALL:
+        _check_call(action, options)
     else:
         _check_ask(action, complete)
     return commands.launch(session, complete, by=by, replay_id=replay_id)
 
 
 def step_to_try(session: Session, sequence: int) -> Action:
-    """Return the find or ask with that sequence. Raises `NotFound`, or `InvalidInput` for a step of another kind."""
+    """Return the find, ask or model call with that sequence. Raises `NotFound`, or `InvalidInput` for a step of another kind."""
     action = action_of(session, sequence)
     if action.kind not in REPLAYED_KINDS:
         raise InvalidInput(
-            f"Step {sequence} is a {action.kind.replace('_', ' ')}; only a find or an ask can be tried again.",
+            f"Step {sequence} is a {action.kind.replace('_', ' ')}; only a find, an ask or a model call can be tried again.",
             code="not_replayable",
         )
     return action
@@ -199,12 +203,28 @@ def _check_find(options: ReplayOptions) -> None:
         )
 
 
+def _check_call(action: Action, options: ReplayOptions) -> None:
+    _check_model(action, options)
+    given = [name for name in _NOT_OF_A_CALL if getattr(options, name) is not None]
+    if given:
+        raise InvalidInput(
+            f"A model call sends its recorded messages, so `{given[0]}` would have no effect. Change the model, the "
+            "system prompt, the question (its last message of the user) or the parameters.",
+            code="not_for_a_model_call",
+            field=given[0],
+        )
+
+
 def _check_ask(action: Action, options: ReplayOptions) -> None:
+    _check_model(action, options)
+    if options.frames is not None:
+        named_passages(action, frozen.hits_of(action), options)
+
+
+def _check_model(action: Action, options: ReplayOptions) -> None:
     if options.use_model is None and action.model is None:
         raise InvalidInput(
             "The model of this step was not recorded. Choose one.",
             code="model_needed",
             field="use_model",
         )
-    if options.frames is not None:
-        named_passages(action, frozen.hits_of(action), options)

@@ -21,6 +21,7 @@ from timemachine.recording.sessions.queries import HAPPENED_HERE
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.summary import StepTotals
 from timemachine.replay.runs.queries import counts_by, most_frequent_failures
@@ -44,7 +45,7 @@ SELECT count(*) FROM tm_suite suite WHERE project_id = %(project)s AND (problem 
 ))
 """
 _HAS_STEPS: Final = Exists(
-    Action.objects.filter(HAPPENED_HERE, session=OuterRef("id"), kind__in=("find", "ask"))
+    Action.objects.filter(HAPPENED_HERE, session=OuterRef("id"), kind__in=REPLAYED_KINDS)
 )
 
 

@@ -35,7 +35,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
     whole = grid.model_copy(
         update={"embedding_models": [stored_model_name(collection, name) for name in models]}
     )
-    chosen, steps = settings_of(whole), steps_in(session, ReplayOptions())
+    chosen, steps = settings_of(whole), steps_in(session, ReplayOptions(skip_calls=True))
     check_size(len(chosen), len(steps))
     facts = {
         "project_id": session.project_id,

@@ -20,7 +20,8 @@ Significance = Literal["normal", "hypothesis", "error", "decision", "solution", 
 Status = Literal["recording", "ended"]
 
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
-MODEL_CALLS: Final = ("ask", "llm_call")
+MODEL_CALL: Final = "llm_call"
+MODEL_CALLS: Final = ("ask", MODEL_CALL)
 """Kinds that call a model. A step of another kind is a model call if it names a model."""
 SPENDING: Final = (*MODEL_CALLS, "event")
 """Kinds whose tokens cost something: the event of an agent can have the sums of calls that were not recorded."""

@@ -10,7 +10,7 @@ from timemachine.replay.comparison.pure.variants import RECORDING
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 
 NOISE: Final = 0
-AGREEING: Final = ("identical", "formatting", "reworded")
+AGREEING: Final = ("identical", "formatting", "reworded", "same_action")
 ERROR, REFUSED, NOT_ASKED, NOT_RECORDED = "error", "refused", "not asked", "not recorded"
 SPEND_LIMIT, CANCELLED, FAILED = "spend limit", "cancelled", "failed"
 LACKING: Final = (FAILED, SPEND_LIMIT, NOT_ASKED, CANCELLED)

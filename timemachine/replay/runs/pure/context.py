@@ -5,8 +5,10 @@ from typing import Final, Literal
 
 from timemachine.core.pure.schemas import Schema
 
-ContextVerdict = Literal["verified", "altered", "missing", "not_recorded"]
+ContextVerdict = Literal["verified", "reconstructed", "altered", "missing", "not_recorded"]
+"""`reconstructed`: the request of a model call that was not recorded, put together from the steps before it."""
 VERIFIED: Final = "verified"
+RECONSTRUCTED: Final = "reconstructed"
 ALTERED: Final = "altered"
 MISSING: Final = "missing"
 NOT_RECORDED: Final = "not_recorded"

@@ -12,6 +12,7 @@ from pydantic import ConfigDict
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.schemas import Strict
 from timemachine.recording.answering.pure.prompt import check_template
+from timemachine.recording.timeline.pure.filter import parse
 
 Mode = Literal["hybrid", "semantic", "lexical"]
 MODES: Final[tuple[Mode, ...]] = ("hybrid", "semantic", "lexical")
@@ -20,6 +21,7 @@ LIMITS: Final[Mapping[str, tuple[int, int]]] = {
     "max_tokens": (1, 1_000_000),
     "seed": (0, 2**63 - 1),
     "spend_limit_usd": (0, 1_000_000),
+    "sample": (1, 1_000_000),
     "top_k": (1, 1_000),
     "pool": (1, 1_000),
     "relative": (0, 1),
@@ -83,12 +85,17 @@ class StepOptions(RetrievalOptions, CallOptions):
 class SessionOptions(StepOptions):
     """The options of a replay that fit any session: what a suite stores.
 
-    `audit` uses the frozen context; without it retrieval runs again. `spend_limit_usd` stops before the next call.
+    `audit` uses the frozen context; without it retrieval runs again. `only` is a filter as the timeline takes it: steps
+    that fit are replayed, and for any other step that fits the model call that led to it. `sample` is how many of the
+    steps at most are replayed, always the same ones of a session. `spend_limit_usd` stops before the next call.
     """
 
     audit: bool = False
     skip_asks: bool = False
     skip_finds: bool = False
+    skip_calls: bool = False
+    only: str | None = None
+    sample: int | None = None
     spend_limit_usd: float | None = None
 
     @property
@@ -143,9 +150,9 @@ def check(options: ReplayOptions) -> None:
     if options.audit:
         _check_audit(options)
     _check_values(options)
-    if options.skip_asks and options.skip_finds:
+    if options.skip_asks and options.skip_finds and options.skip_calls:
         raise InvalidInput(
-            "With both asks and finds left out, there is nothing to replay. Leave out only one of them.",
+            "With asks, finds and model calls left out, there is nothing to replay. Leave out fewer of them.",
             code="nothing_to_replay",
             field="skip_finds",
         )
@@ -212,6 +219,8 @@ def _check_values(options: ReplayOptions) -> None:
         value = getattr(options, name)
         if value is not None and not least <= value <= most:
             raise _invalid(name, f"must be between {least} and {most:,}")
+    if options.only is not None:
+        parse(options.only)
     if options.search_mode is not None and options.search_mode not in MODES:
         raise _invalid("search_mode", f"must be one of {', '.join(MODES)}")
     if options.embedding_model is not None and options.search_mode == "lexical":

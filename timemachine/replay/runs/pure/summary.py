@@ -11,6 +11,7 @@ from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 
 VERDICT_ORDER = (
     "identical",
+    "same_action",
     "formatting",
     "reworded",
     "equivalent",
@@ -21,6 +22,10 @@ VERDICT_ORDER = (
     "polarity_differs",
     "changed",
     "contradicts",
+    "other_arguments",
+    "other_tool",
+    "answers_instead",
+    "calls_instead",
     "refused",
     "newly_answered",
     "not_recorded",
@@ -66,8 +71,8 @@ class Tally(StepTotals):
     """The results of a replay's steps, counted.
 
     `cut_off` counts the steps whose recorded or new answer is cut off. `spend_limit_usd` is the replay's own
-    limit, None if it has none or shares one. The recorded cost is that of the `called` asks: those that were
-    asked again and those whose call was cancelled. `waiting` counts the calls whose model is busy; the last of
+    limit, None if it has none or shares one. `asked` counts the asks and model calls that were made again, `sent` the
+    model calls among them. The recorded cost is that of the `called`: these, and those whose call was cancelled. `waiting` counts the calls whose model is busy; the last of
     them is tried again at `waits_until`.
     """
 
@@ -77,6 +82,7 @@ class Tally(StepTotals):
     asked: int
     recorded_cost_usd: Decimal
     recorded_unknown_cost_calls: int
+    sent: int = 0
     called: int = 0
     cut_off: int = 0
     spend_limit_usd: Decimal | None = None
@@ -136,7 +142,9 @@ def _what(tally: Tally) -> str:
         done = f"{counted(looked_at, 'step')} of {tally.total:,} {'checked' if tally.kind == 'audit' else 'replayed'}"
         return done if _was_billed(tally) or tally.uncertain_calls else f"{done}, no model called"
     model = f" with {tally.model}" if tally.model else ""
-    return f"{counted(tally.asked, 'ask')} replayed{model}: {tally.verdicts_in_words}"
+    kinds = {"ask": tally.asked - tally.sent, "model call": tally.sent}
+    what = " and ".join(counted(number, kind) for kind, number in kinds.items() if number)
+    return f"{what} replayed{model}: {tally.verdicts_in_words}"
 
 
 def _was_billed(tally: Tally) -> bool:

@@ -16,6 +16,7 @@ from timemachine.governance.deletion.erasure.queries import erased_parts
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.sessions.queries import HAPPENED_HERE, NEWEST_FIRST
 from timemachine.replay.comparison import commands, queries
 from timemachine.replay.comparison.estimate import estimates, judge_estimate
@@ -251,7 +252,7 @@ def _form(request: HttpRequest, form: forms.ComparisonForm, *, estimated: object
 
 def _offered(project: Project, chosen: list[str]) -> list[Session]:
     """Return the newest sessions with an ask, and those already chosen."""
-    asks = Action.objects.filter(HAPPENED_HERE, session=OuterRef("id"), kind="ask")
+    asks = Action.objects.filter(HAPPENED_HERE, session=OuterRef("id"), kind__in=MODEL_CALLS)
     of_project = Session.objects.filter(Exists(asks), project=project).order_by(*NEWEST_FIRST)
     wanted_ids = [found for each in chosen if (found := uuid_of(each))]
     newest = list(of_project[:OFFERED])

@@ -35,6 +35,8 @@ PLACES: Final = {
     "model_needed": "model",
     "reason_needed": "reason",
     "nothing_to_replay": "through_sequence",
+    "nothing_fits": "only",
+    "unknown_filter": "only",
 }
 
 _NOT_IN_AN_AUDIT: Final = "An audit uses the frozen context. Leave this as recorded, or choose Debug."
@@ -42,6 +44,7 @@ _SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step"}
 _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("skip_asks", True): ("Asks", "left out"),
     ("skip_finds", True): ("Finds", "left out"),
+    ("skip_calls", True): ("Model calls", "left out"),
     ("adaptive", True): ("Cut-off", "adaptive"),
     ("adaptive", False): ("Cut-off", "exactly top-k"),
     ("as_of", "now"): ("Collection", "as it is now"),
@@ -49,6 +52,8 @@ _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
 }
 _NAMES: Final = {
     "spend_limit_usd": "Spend limit (USD)",
+    "only": "Only steps that fit",
+    "sample": "Sample of at most",
     "after_sequence": "After step",
     "through_sequence": "Through step",
     "relative": "Cut below this share of the best score",
@@ -113,7 +118,7 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
 
     @property
     def has_range(self) -> bool:
-        """Return whether a first or last step is chosen."""
+        """Return whether some steps are chosen."""
         return any(self[name].value() for name in ("from_sequence", "through_sequence"))
 
     def options(self) -> ReplayOptions:

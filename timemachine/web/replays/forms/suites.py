@@ -25,7 +25,15 @@ REPEATS: Final = [
     ("weekly", "Weekly at a time"),
 ]
 MATCHED: Final = ("q", "agent", "user", "tag")
-SAME_NAME: Final = ("reason", "skip_asks", "skip_finds", "spend_limit_usd")
+SAME_NAME: Final = (
+    "reason",
+    "skip_asks",
+    "skip_finds",
+    "skip_calls",
+    "only",
+    "sample",
+    "spend_limit_usd",
+)
 _HOURS: Final = f"Enter a whole number of hours from 1 to {MOST_HOURS}, for example 6."
 _UNKNOWN_ZONE: Final = (
     "This server does not know this time zone, so scheduled runs cannot start. Choose another one."

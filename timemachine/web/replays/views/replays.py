@@ -16,12 +16,14 @@ from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.recording.answering.pure.prompt import SYSTEM_PROMPT
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.runs.queries import (
@@ -147,7 +149,7 @@ def retry(_request: HttpRequest, access: Access, id: str) -> HttpResponse:
 def _form(
     request: HttpRequest, session: Session, form: ReplayForm, *, estimated: EstimateOut | None = None
 ) -> HttpResponse:
-    counted = Action.objects.filter(HAPPENED_HERE, session=session, kind__in=("find", "ask"))
+    counted = Action.objects.filter(HAPPENED_HERE, session=session, kind__in=REPLAYED_KINDS)
     return page(
         request,
         "replays/launch.html",
@@ -157,6 +159,7 @@ def _form(
         estimated=estimated,
         asks=counted.filter(kind="ask").count(),
         finds=counted.filter(kind="find").count(),
+        calls=counted.filter(kind=MODEL_CALL).count(),
         replays=_earlier(session),
         default_model=settings.DEFAULT_MODEL,
     )

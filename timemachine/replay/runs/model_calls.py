@@ -1,0 +1,236 @@
+"""Sending the request of a recorded model call again, and comparing what the model did with what was recorded."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from timemachine.core.payloads.queries import value
+from timemachine.core.pure.errors import InvalidInput, TimeMachineError
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.process_pool import run_in_pool
+from timemachine.llm.calling import complete
+from timemachine.llm.pure.cancellation import Listening
+from timemachine.llm.pure.catalogue import LOCAL, Connection, ModelName
+from timemachine.llm.pure.completion import Completion, ended_by, is_refused, recorded_request
+from timemachine.llm.pure.requests import anthropic_messages, openai_chat
+from timemachine.llm.pure.requests.answers import Answer
+from timemachine.llm.pure.requests.canonical import canonical_json, request_sha256
+from timemachine.llm.pure.requests.neutral import ANTHROPIC, Message, Part, Request, Text
+from timemachine.llm.pure.requests.recorded_answers import read_answer
+from timemachine.llm.pure.requests.refusals import refusal
+from timemachine.llm.queries import ModelLookup
+from timemachine.recording.answering.model_asks import Answered, answered_by
+from timemachine.recording.model_calls.pure.requests import FrozenRequest
+from timemachine.recording.model_calls.queries import request_of, requests_of
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+from timemachine.replay.runs.estimate import expected_cost
+from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.outcomes import Outcome, cut_off, with_failure, without_answer
+from timemachine.replay.runs.prompt_size import sends_recorded_request
+from timemachine.replay.runs.pure.actions import action_verdict
+from timemachine.replay.runs.pure.engine import intent
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.selection import recorded
+from timemachine.replay.runs.spend_limit import LimitReached
+from timemachine.text.pure.difference.verdict import AnswerVerdict, answer_verdict
+
+_READ: Final = "frozen_request"
+
+
+def read_requests(steps: Sequence[ReplayStep]) -> None:
+    """Read the requests of several steps of one session together. One that cannot be read is tried again by its step."""
+    calls = {step.sequence: step for step in steps if step.action.kind == MODEL_CALL}
+    if len(calls) > 1:
+        with suppress(InvalidInput):
+            for sequence, request in requests_of(steps[0].action.session, calls):
+                setattr(calls[sequence], _READ, request)
+
+
+def frozen_request(step: ReplayStep) -> FrozenRequest:
+    """Return the recorded or rebuilt request of the step's model call. Raises `InvalidInput` if it is too long."""
+    found: FrozenRequest | None = getattr(step, _READ, None)
+    return request_of(step.action) if found is None else found
+
+
+def run_call(
+    step: ReplayStep,
+    reach: ModelLookup,
+    before_call: Callable[[Decimal | None], None],
+    listening: Listening | None = None,
+) -> Outcome:
+    """Verify the request of a model call, send it again if the options say so, and compare what the model did.
+
+    `before_call` and `listening` are those of `steps.run_step`.
+    """
+    options = ReplayOptions(**step.replay.options)
+    try:
+        frozen = frozen_request(step)
+    except InvalidInput as failed:
+        return with_failure(Outcome(), failed)
+    decided = intent(recorded(step.action), options, frozen.verdict, 0)
+    request = changed(frozen.request, options)
+    outcome = Outcome(
+        context=frozen.verdict,
+        frames=[],
+        evidence={**_evidence(frozen, request), **cut_off(step.action, None)},
+    )
+    if decided.call is None:
+        return _not_sent(outcome, decided.why_not)
+    try:
+        model, connection = reach.model(decided.call)
+    except TimeMachineError as failed:
+        return with_failure(outcome, failed)
+    why_not = why_refused(request, model)
+    if why_not is not None:
+        return _not_sent(outcome, why_not)
+    try:
+        if model.provider != LOCAL:
+            before_call(_expected_cost(step.action, options, model, request))
+        answered, new = send(request, model, connection, options, listening)
+    except (LimitReached, TimeMachineError) as why:
+        return without_answer(outcome, why, model)
+    compared = compare(step.action, answered, new)
+    return replace(
+        outcome,
+        answered=answered,
+        verdict=compared.name,
+        evidence={**(outcome.evidence or {}), **compared.evidence, **cut_off(step.action, answered)},
+        calls_made=answered.calls_made,
+    )
+
+
+def _not_sent(outcome: Outcome, why: str | None) -> Outcome:
+    return (
+        outcome if why is None else replace(outcome, evidence={**(outcome.evidence or {}), "not_asked": why})
+    )
+
+
+def _expected_cost(
+    action: Action, options: ReplayOptions, model: ModelName, request: Request
+) -> Decimal | None:
+    """Return the expected cost of sending the request; None without a spend limit, which needs no estimate."""
+    if options.spend_limit_usd is None:
+        return None
+    most = request.parameters.max_tokens if options.max_tokens is None else options.max_tokens
+    written = None if action.output is None else action.output.size
+    return expected_cost(
+        model,
+        action,
+        characters=len(canonical_json(request)),
+        same=sends_recorded_request(options),
+        answer=written,
+        max_tokens=most,
+    )
+
+
+def changed(request: Request, options: ReplayOptions) -> Request:
+    """Return the request as these options send it: with another system prompt, or another last message of the user."""
+    if options.system_prompt is not None:
+        request = replace(request, system=(Text(options.system_prompt),), messages=_without_system(request))
+    return request if options.question is None else _with_question(request, options.question)
+
+
+def _without_system(request: Request) -> tuple[Message, ...]:
+    first = next((place for place, each in enumerate(request.messages) if not _is_system(each)), 0)
+    return request.messages[first:]
+
+
+def _is_system(message: Message) -> bool:
+    return message.role in {"system", "developer"}
+
+
+def _with_question(request: Request, question: str) -> Request:
+    messages = list(request.messages)
+    places = [place for place, each in enumerate(messages) if each.role == "user"]
+    asked = Message(role="user", parts=(Text(question),))
+    if places:
+        messages[places[-1]] = asked
+    else:
+        messages.append(asked)
+    return replace(request, messages=tuple(messages))
+
+
+def why_refused(request: Request, model: ModelName) -> str | None:
+    """Return why the model's provider does not accept this request, or None if nothing is known."""
+    if model.provider == LOCAL:
+        return None
+    found = refusal(request, model.provider)
+    return None if found is None else f"{model.provider} does not accept this request: {found}"
+
+
+def send(
+    request: Request,
+    model: ModelName,
+    connection: Connection,
+    options: ReplayOptions,
+    listening: Listening | None,
+) -> tuple[Answered, Answer]:
+    """Send the request. Return the answer as it is stored, and in the neutral form. Raises `ModelFailed` or `Cancelled`."""
+    sent = recorded_request(
+        model,
+        connection,
+        request,
+        temperature=options.temperature,
+        seed=options.seed,
+        max_tokens=options.max_tokens,
+    )
+    completion = complete(sent, listening)
+    answered = replace(
+        answered_by(model, completion), message=_message(completion, connection, model.provider)
+    )
+    if completion.dropped:
+        answered = replace(answered, parameters={**answered.parameters, "not_sent": list(completion.dropped)})
+    return answered, Answer(parts=_parts(completion), finish_reason=completion.finish_reason)
+
+
+def compare(action: Action, answered: Answered, new: Answer) -> AnswerVerdict:
+    """Compare what the model did with what was recorded, which is nothing if the recorded call failed."""
+    stated = _says_refused(action.parameters), _says_refused(answered.parameters)
+    recorded = recorded_answer(action)
+    if recorded is None:
+        return answer_verdict(None, new.text, None, stated)
+    return run_in_pool(action_verdict, recorded, new, stated)
+
+
+def recorded_answer(action: Action) -> Answer | None:
+    """Return what the model did; None if that was not recorded or the call failed."""
+    if action.output is None or action.error_type is not None or action.error_message is not None:
+        return None
+    return read_answer(value(action.output))
+
+
+def _evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
+    """Return what identifies the request: its hash, its size, and what of it was not recorded."""
+    facts: Mapping[str, object] = {
+        "sha256": request_sha256(sent),
+        "messages": len(sent.messages),
+        "tools": len(sent.tools),
+        "absent": list(frozen.absent),
+    }
+    return {"request": dict(facts)}
+
+
+def _parts(completion: Completion) -> tuple[Part, ...]:
+    if completion.parts:
+        return completion.parts
+    return (Text(completion.text),) if completion.text else ()
+
+
+def _message(completion: Completion, connection: Connection, provider: str) -> JsonObject | None:
+    """Return the answer as a message of the API that it came from; None if it is nothing but text."""
+    if all(isinstance(part, Text) for part in completion.parts):
+        return None
+    answer = Request(messages=(Message(role="assistant", parts=completion.parts),))
+    if connection.protocol == ANTHROPIC:
+        body = anthropic_messages.write(answer).body
+    else:
+        body = openai_chat.write(answer, provider=provider).body
+    message: JsonObject = body["messages"][0]
+    return message
+
+
+def _says_refused(parameters: object) -> bool:
+    return bool(is_refused(ended_by(parameters)))
