@@ -72,7 +72,7 @@ def test_a_session_of_copies_has_nothing_to_replay(only_copies: Session) -> None
 
 def test_an_estimate_counts_the_session_s_own_asks(fork: Session) -> None:
     (found,) = estimate_replays([fork], [ReplayOptions(use_model=MODEL)])
-    assert found.asks == 1
+    assert found.calls == 1
 
 
 def test_a_comparison_s_size_is_that_of_its_own_asks(

@@ -16,7 +16,7 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.replay.runs.estimate import estimate_replays
-from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.plan import steps_in
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import steps_of
@@ -93,7 +93,7 @@ def session(db: None, project: Project) -> Session:
     return session
 
 
-def all_steps(replay: Replay) -> list[ReplayStep]:
+def all_steps(replay: Replay) -> list[Any]:
     return list(steps_of(replay))
 
 

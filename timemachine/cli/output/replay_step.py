@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from timemachine.cli.formatting import (
-    cut_off_rule,
-    duration,
     frame_name,
     json_or_text,
-    listed_scores,
     local,
-    score,
-    shortened,
-    tokens,
     visible,
 )
-from timemachine.cli.output.grounding import grounding_summary
-from timemachine.cli.output.table import facts, table
+from timemachine.cli.output.table import facts
 from timemachine.cli.output.word_diff import difference
-from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, money_or_unknown, spaced
+from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, spaced
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
 
 _INDENT = "  "
+_MODEL_CALL = "llm_call"
+_MODEL_CALLS = ("ask", _MODEL_CALL)
 
 
 def step_lines(
@@ -36,7 +31,7 @@ def step_lines(
     yield from _indented(facts(_facts(step, replay)))
     if recorded is not None:
         yield from _indented(_verbose(step, recorded))
-    if step["kind"] == "ask":
+    if step["kind"] in _MODEL_CALLS:
         yield from _indented(_answers(step, with_diff=with_diff))
 
 
@@ -51,21 +46,32 @@ def _outcome(step: types.ReplayStepOut) -> str:
 def _facts(step: types.ReplayStepOut, replay: types.ReplayOut) -> list[tuple[str, str]]:
     original, new = step["original"], step["new"]
     evidence = step["evidence"] or {}
-    is_ask = step["kind"] == "ask"
+    names_model, is_call = step["kind"] in _MODEL_CALLS, step["kind"] == _MODEL_CALL
+    asked = "question" if step["kind"] == "ask" else "query"
     return [
         ("mode", _mode(step, replay)),
-        ("original model", (original["model"] or NOT_RECORDED) if is_ask else ""),
+        ("original model", (original["model"] or NOT_RECORDED) if names_model else ""),
         ("model now", (new["model"] if new else None) or ""),
-        ("frozen frames", _frames(step["frames"])),
+        ("frozen frames", "" if is_call else _frames(step["frames"])),
+        ("request", _request(evidence.get("request"))),
         ("context", spaced(step["context"] or UNKNOWN)),
         ("retrieval", _retrieval(step)),
         ("next", _next(step["retrieval"])),
-        ("question" if is_ask else "query", _text(original["input"])),
+        (asked, "" if is_call else _text(original["input"])),
         ("question now", replay["options"].get("question") or ""),
         ("cut off", " and ".join(f"the {side} answer" for side in evidence.get("cut_off", []))),
         ("not asked", evidence.get("not_asked", "")),
         ("error", (new["error"]["message"] if new and new["error"] else None) or ""),
     ]
+
+
+def _request(found: Mapping[str, Any] | None) -> str:
+    """The request of a model call: `4 messages, 2 tools; not recorded: system prompt`."""
+    if found is None:
+        return ""
+    sizes = [counted(found[name], name[:-1]) for name in ("messages", "tools") if found[name]]
+    absent = f"; not recorded: {', '.join(found['absent'])}" if found["absent"] else ""
+    return f"{', '.join(sizes)}{absent}"
 
 
 def _mode(step: types.ReplayStepOut, replay: types.ReplayOut) -> str:
@@ -131,17 +137,25 @@ def _overlaps(found: types.RetrievalCompared) -> str:
 
 
 def _answers(step: types.ReplayStepOut, *, with_diff: bool) -> Iterator[str]:
-    before, new = step["original"]["output"], step["new"]
-    after = new["output"] if new else None
+    original, new = step["original"], step["new"]
     yield "original answer:"
-    yield from _block(_text(before))
-    if after is None:
+    yield from _block(_answer(original))
+    if new is None or new["output"] is None:
         return
     yield "new answer:"
-    yield from _block(_text(after))
-    if with_diff and before is not None:
+    yield from _block(_answer(new))
+    if with_diff and original["output"] is not None:
         yield "diff:"
-        yield from _block("\n".join(difference(_text(before), _text(after))) or "no difference")
+        yield from _block("\n".join(difference(_answer(original), _answer(new))) or "no difference")
+
+
+def _answer(side: types.RecordedStep | types.NewStep) -> str:
+    """The answer of one side as text; that of a model call with the tools that it calls."""
+    found = side["answer"]
+    if found is None:
+        return _text(side["output"])
+    calls = [f"calls {call['name']} {json_or_text(call['arguments'])}" for call in found["calls"]]
+    return "\n".join([*filter(None, [found["text"]]), *calls])
 
 
 def _verbose(step: types.ReplayStepOut, recorded: types.ActionOut) -> Iterator[str]:

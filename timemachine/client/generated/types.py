@@ -269,6 +269,14 @@ class AnswerIn(TypedDict):
 
 
 @final
+class AnswerOut(TypedDict):
+    """What a model call answered, whatever the form of its output: its text and the tools that it called."""
+
+    text: str | None
+    calls: list[CalledTool]
+
+
+@final
 class AppendedOut(TypedDict):
     """The sequences of the actions that were sent, in their order."""
 
@@ -475,6 +483,14 @@ class CallUsageOut(TypedDict):
     cache_write_tokens: int | None
     reasoning_tokens: int | None
     cache_write_1h_tokens: NotRequired[int | None]
+
+
+@final
+class CalledTool(TypedDict):
+    """A tool that a model called, with its arguments: JSON, or the text that the model wrote if that is not JSON."""
+
+    name: str
+    arguments: Any
 
 
 @final
@@ -2375,9 +2391,10 @@ class ModelTestOut(TypedDict):
 
 @final
 class NewStep(TypedDict):
-    """What a replay made of a step."""
+    """What a replay made of a step. `answer` is null if it is not a model call."""
 
     output: Any
+    answer: AnswerOut | None
     model: str | None
     parameters: JsonObject | None
     usage: UsageOut | None
@@ -2943,10 +2960,11 @@ class RecallOut(TypedDict):
 
 @final
 class RecordedStep(TypedDict):
-    """What was recorded of a step."""
+    """What was recorded of a step. `answer` is null if it is not a model call."""
 
     input: Any
     output: Any
+    answer: AnswerOut | None
     model: str | None
     parameters: JsonObject | None
     usage: UsageOut | None

@@ -17,7 +17,7 @@ from timemachine.llm.pure.completion import Completion, ended_by, is_refused, re
 from timemachine.llm.pure.requests import anthropic_messages, openai_chat
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.canonical import canonical_json, request_sha256
-from timemachine.llm.pure.requests.neutral import ANTHROPIC, Message, Part, Request, Text
+from timemachine.llm.pure.requests.neutral import ANTHROPIC, Message, Part, Request, Text, ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.pure.requests.refusals import refusal
 from timemachine.llm.queries import ModelLookup
@@ -200,6 +200,18 @@ def recorded_answer(action: Action) -> Answer | None:
     if action.output is None or action.error_type is not None or action.error_message is not None:
         return None
     return read_answer(value(action.output))
+
+
+def text_in(output: object) -> str | None:
+    """Return the text in the output of a model call; None if it has none or is in no known form."""
+    answer = None if output is None else read_answer(output)
+    return answer.text or None if answer is not None else None
+
+
+def calls_in(kind: str, output: object) -> Sequence[ToolCall]:
+    """Return the calls in the output of a step; none if it is not a model call."""
+    answer = read_answer(output) if kind == MODEL_CALL and output is not None else None
+    return () if answer is None else answer.calls
 
 
 def _evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:

@@ -7,9 +7,10 @@ from pydantic import Field
 from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema
+from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.schemas import FailureOut, UsageOut
 from timemachine.recording.sessions.models import Action
-from timemachine.recording.sessions.pure.vocabulary import Kind
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, Kind
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.context import ContextVerdict, FrozenFrameOut
 from timemachine.text.pure.difference.ranking import RankingDiff
@@ -74,11 +75,38 @@ class RetrievalCompared(RankingCompared):
     not_embedded: int | None = 0
 
 
+class CalledTool(Schema):
+    """A tool that a model called, with its arguments: JSON, or the text that the model wrote if that is not JSON."""
+
+    name: str
+    arguments: Any
+
+
+class AnswerOut(Schema):
+    """What a model call answered, whatever the form of its output: its text and the tools that it called."""
+
+    text: str | None
+    calls: list[CalledTool]
+
+    @classmethod
+    def of(cls, kind: str, output: Any) -> "AnswerOut | None":
+        """Return the answer in the output of a model call; None for any other step and an output in no known form."""
+        found = read_answer(output) if kind == MODEL_CALL and output is not None else None
+        if found is None:
+            return None
+        calls = [
+            CalledTool(name=call.name, arguments=call.arguments if call.raw is None else call.raw)
+            for call in found.calls
+        ]
+        return cls(text=found.text or None, calls=calls)
+
+
 class RecordedStep(Schema):
-    """What was recorded of a step."""
+    """What was recorded of a step. `answer` is null if it is not a model call."""
 
     input: Any
     output: Any
+    answer: AnswerOut | None
     model: str | None
     parameters: JsonObject | None
     usage: UsageOut | None
@@ -90,7 +118,8 @@ class RecordedStep(Schema):
     @classmethod
     def of(cls, action: Action) -> "RecordedStep":
         given, came = value(action.input), value(action.output)
-        return cls.from_attributes(action, input=given, output=came, usage=UsageOut.of(action))
+        answer = AnswerOut.of(action.kind, came)
+        return cls.from_attributes(action, input=given, output=came, answer=answer, usage=UsageOut.of(action))
 
 
 class ReplayHitOut(Schema):
@@ -114,9 +143,10 @@ class ReplayHitOut(Schema):
 
 
 class NewStep(Schema):
-    """What a replay made of a step."""
+    """What a replay made of a step. `answer` is null if it is not a model call."""
 
     output: Any
+    answer: AnswerOut | None
     model: str | None
     parameters: JsonObject | None
     usage: UsageOut | None
@@ -132,9 +162,11 @@ class NewStep(Schema):
         """The new step; None if nothing was called, found or tried."""
         if step.model is None and step.retrieval is None and step.error_message is None:
             return None
+        made = value(step.output)
         return cls.from_attributes(
             step,
-            output=value(step.output),
+            output=made,
+            answer=AnswerOut.of(step.kind, made),
             usage=UsageOut.of(step),
             hits=[ReplayHitOut.of(hit) for hit in step.hits.all()],
             error=FailureOut.of(step) if step.error_message else None,

@@ -13,9 +13,12 @@ from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.steps import RETRIEVAL, hits_in, shown_of_retrieval
 from timemachine.governance.sharing.redactor import Redactor, naming_fields, payload_text
+from timemachine.llm.pure.requests.neutral import ToolCall
 from timemachine.recording.sessions.models import Action, FrozenPassage
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.timeline.schemas.actions import HitOut
 from timemachine.replay.runs import frozen
+from timemachine.replay.runs.model_calls import calls_in, text_in
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.summary import Tally
 from timemachine.replay.runs.queries import passages_of
@@ -114,7 +117,7 @@ class SharedReplayStep:
 
     `asked` is the question that a trial asked instead of the recorded one. `recorded_frames` are the frozen
     passages, `found_frames` those that the replay found, `answer_frames` those that the new answer is based
-    on. `erased_ranks` are the ranks of frozen passages that were partly or completely erased.
+    on. `recorded_calls` and `new_calls` are the tools that a model call calls. `erased_ranks` are the ranks of frozen passages that were partly or completely erased.
     """
 
     id: int
@@ -140,6 +143,8 @@ class SharedReplayStep:
     asked: str | None
     recorded_answer: str | None
     new_answer: str | None
+    recorded_calls: Sequence[ToolCall]
+    new_calls: Sequence[ToolCall]
     recorded_frames: Sequence[SharedFrame]
     found_frames: Sequence[SharedFrame]
     answer_frames: Sequence[SharedFrame]
@@ -233,8 +238,10 @@ def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts
         ),
         question=frozen.question_in(shown_recorded["input"]),
         asked=redactor.value(step.replay.options).get("question"),
-        recorded_answer=None if failed or step.kind != "ask" else frozen.answer_in(shown_recorded["output"]),
-        new_answer=payload_text(step.output, new["output"], shown_new["output"]),
+        recorded_answer=None if failed else _answer_text(step.kind, shown_recorded["output"]),
+        new_answer=_new_answer(step, new["output"], shown_new["output"]),
+        recorded_calls=() if failed else calls_in(step.kind, shown_recorded["output"]),
+        new_calls=calls_in(step.kind, shown_new["output"]),
         recorded_frames=recorded_frames,
         found_frames=found_frames,
         answer_frames=_answer_frames(step, recorded_frames, found_frames),
@@ -242,6 +249,16 @@ def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts
         attempts=[shown_of(SharedAttempt, each) for each in step.attempts.all()],
         erased=erased,
     )
+
+
+def _answer_text(kind: str, output: Any) -> str | None:
+    if kind == MODEL_CALL:
+        return text_in(output)
+    return frozen.answer_in(output) if kind == "ask" else None
+
+
+def _new_answer(step: ReplayStep, output: Any, shown: Any) -> str | None:
+    return text_in(shown) if step.kind == MODEL_CALL else payload_text(step.output, output, shown)
 
 
 def _label(action: Action, redactor: Redactor) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.utils.safestring import SafeString
 
-from timemachine.core.payloads.queries import text
+from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.numbers import spaced
 from timemachine.governance.deletion.erasure.queries import erased_passages
 from timemachine.governance.sharing.read_models.replays import (
@@ -17,10 +17,15 @@ from timemachine.governance.sharing.read_models.replays import (
     SharedReplayStep,
 )
 from timemachine.llm.pure.completion import ended_by
+from timemachine.llm.pure.requests.answers import Answer
+from timemachine.llm.pure.requests.neutral import ToolCall
 from timemachine.recording.sessions.models import Action, Hit
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.alignment.long_diffs import LONG, Row, is_long
 from timemachine.replay.runs import frozen
+from timemachine.replay.runs.model_calls import calls_in, recorded_answer, text_in
 from timemachine.replay.runs.models import ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.runs.pure.written_calls import CallPair, paired_calls, written_arguments
 from timemachine.replay.runs.queries import passages_of
 from timemachine.text.pure.difference.changes import Distinctions, find_distinctions
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
@@ -30,8 +35,14 @@ from timemachine.web.sessions.presenters.sentences import Sentence, counted, sen
 from timemachine.web.sessions.presenters.supporting_passages import Evidence, evidence
 
 SHOWN_EVIDENCE = 400
-_COMPARED: Final = {"numbers_differ": "Numbers", "names_differ": "Names", "changed": "Sentences"}
+_COMPARED: Final = {
+    "numbers_differ": "Numbers",
+    "names_differ": "Names",
+    "changed": "Sentences",
+    **dict.fromkeys(("other_tool", "answers_instead", "calls_instead"), "Tools"),
+}
 _PLACES: Final = frozenset({"recorded_at", "new_at", "recorded_at_count", "new_at_count"})
+_SHOWN_ELSEWHERE: Final = frozenset({"request", "differing", "differing_count"})
 _EVIDENCE: Final = {
     "only_recorded": "{what} only in the recorded answer",
     "only_new": "{what} only in the new answer",
@@ -49,6 +60,9 @@ _EVIDENCE: Final = {
     "same_prompt": "Identical prompt",
     "both_refuse": "Both decline to answer",
     "withheld": "Based on",
+    "calls": "Equal calls",
+    "text": "Texts beside the calls",
+    "not_asked": "Not sent",
     "new_refuses": "The new answer declines to answer",
 }
 BEGINNING = LONG // 2
@@ -95,6 +109,16 @@ class Grounded:
     evidence: Sequence[Evidence]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCall:
+    """A call of a tool: its name, what became of it, and its arguments, recorded next to new in `rows`, or `alone`."""
+
+    name: str
+    fate: str
+    rows: Sequence[Row] = ()
+    alone: str | None = None
+
+
 type AnyStep = ReplayStep | SharedReplayStep
 
 
@@ -107,6 +131,8 @@ class Answers:
     asked: str | None
     recorded_answer: str | None
     new_answer: str | None
+    recorded_calls: Sequence[ToolCall]
+    new_calls: Sequence[ToolCall]
     recorded_frames: Sequence[SharedFrame]
     found_frames: Sequence[SharedFrame]
     answer_frames: Sequence[SharedFrame]
@@ -128,6 +154,7 @@ class Sides:
     beginnings: int | None
     telling: list[Distinctions]
     same: bool
+    calls: Sequence[ShownCall]
     evidence: list[tuple[str, str]]
     frames: list[RecordedFrame]
     recorded_count: int
@@ -142,18 +169,30 @@ class Sides:
 
 def _answers_of(step: ReplayStep) -> Answers:
     hits = frozen.hits_of(step.action)
+    recorded = recorded_answer(step.action) if step.kind == MODEL_CALL else None
+    texts = _texts(step, recorded)
     return Answers(
         action=step.action,
         question=frozen.question_of(step.action),
         asked=step.replay.options.get("question"),
-        recorded_answer=frozen.answer_of(step.action) if step.kind == "ask" else None,
-        new_answer=None if step.output is None else text(step.output),
+        recorded_answer=texts[0],
+        new_answer=texts[1],
+        recorded_calls=() if recorded is None else recorded.calls,
+        new_calls=calls_in(step.kind, value(step.output)),
         recorded_frames=_passages(hits),
         found_frames=_passages(step.hits.all()),
         answer_frames=_passages(passages_of(step) or ()),
         erased_ranks=erased_passages(hits),
         attempts=list(step.attempts.all()),
     )
+
+
+def _texts(step: ReplayStep, recorded: Answer | None) -> tuple[str | None, str | None]:
+    """Return the recorded and the new text, None where there is none."""
+    if step.kind == MODEL_CALL:
+        return None if recorded is None else recorded.text or None, text_in(value(step.output))
+    answer = frozen.answer_of(step.action) if step.kind == "ask" else None
+    return answer, None if step.output is None else text(step.output)
 
 
 def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = False) -> Sides:
@@ -165,6 +204,8 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
     answers = _answers_of(step) if isinstance(step, ReplayStep) else step
     recorded, new = answers.recorded_answer, answers.new_answer
     both = (recorded, new) if recorded is not None and new is not None else None
+    if step.kind == MODEL_CALL and step.model is not None:
+        both = (recorded or "", new or "")  # one of them may have calls of tools instead of a text
     long = both is not None and is_long(*both)
     return Sides(
         answers=answers,
@@ -173,6 +214,7 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
         beginnings=BEGINNING if long and beginnings else None,
         telling=_one_sided(step, *both) if both and not long else [],
         same=recorded is not None and recorded == new and OPENING_ERASED not in recorded,
+        calls=_calls(step, answers, everything=everything),
         evidence=list(_evidence(step.evidence or {}, step.verdict)),
         frames=_recorded_frames(step, answers),
         recorded_count=len(answers.recorded_frames),
@@ -186,6 +228,20 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
         replayed_ended=ended_by(step.parameters),
         grounded=list(_grounded_sides(step, answers)),
     )
+
+
+def _calls(step: AnyStep, answers: Answers | SharedReplayStep, *, everything: bool) -> list[ShownCall]:
+    """Return the calls of both answers in pairs; without a new answer, the recorded ones alone."""
+    if step.model is None:
+        recorded = [(call.name, written_arguments(call)) for call in answers.recorded_calls]
+        return [ShownCall(name=name, fate="recorded", alone=arguments) for name, arguments in recorded]
+    pairs = paired_calls(answers.recorded_calls, answers.new_calls)
+    return [_compared_call(pair, everything=everything) for pair in pairs]
+
+
+def _compared_call(pair: CallPair, *, everything: bool) -> ShownCall:
+    both = (pair.recorded or "")[:BEGINNING], (pair.new or "")[:BEGINNING]
+    return ShownCall(name=pair.name, fate=pair.fate, rows=text_rows(*both, everything=everything))
 
 
 def _passages(hits: Iterable[Hit | ReplayHit]) -> list[SharedFrame]:
@@ -249,7 +305,7 @@ def _evidence(evidence: Mapping[str, Any], verdict: str | None) -> Iterator[tupl
                 "Recorded answer",
                 f"{found['label']}, {counted(found)} by the frozen context, computed now",
             )
-        elif name not in _PLACES and found not in (None, [], {}, ""):
+        elif name not in _PLACES | _SHOWN_ELSEWHERE and found not in (None, [], {}, ""):
             words = _EVIDENCE.get(name, spaced(name).capitalize())
             yield words.format(what=what), _words(found)
 
