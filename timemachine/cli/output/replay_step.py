@@ -6,14 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from timemachine.cli.formatting import (
+    cut_off_rule,
+    duration,
     frame_name,
     json_or_text,
+    listed_scores,
     local,
+    score,
+    shortened,
+    tokens,
     visible,
 )
-from timemachine.cli.output.table import facts
+from timemachine.cli.output.grounding import grounding_summary
+from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.word_diff import difference
-from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, spaced
+from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, money_or_unknown, spaced
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types

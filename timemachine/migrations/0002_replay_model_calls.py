@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("timemachine", "0004_lookups")]
+    dependencies = [("timemachine", "0001_initial")]
     operations = [
         migrations.AlterField(
             model_name="replaystep",
