@@ -473,6 +473,15 @@ class CachedFromIn(TypedDict):
 
 
 @final
+class CallGroup(TypedDict):
+    """The model calls of one agent, or those that called one tool, for each variant. A call of several tools is in several groups."""
+
+    by: Literal["agent", "tool"]
+    name: str | None
+    arms: list[GroupArm]
+
+
+@final
 class CallUsageOut(TypedDict):
     """Tokens of one call, as stored with it."""
 
@@ -609,6 +618,10 @@ class ColumnOut(TypedDict):
     grounding_interval: IntervalOut | None
     agreement: float | None
     agreement_interval: IntervalOut | None
+    same_tools: float | None
+    same_tools_interval: IntervalOut | None
+    same_arguments: float | None
+    same_arguments_interval: IntervalOut | None
 
 
 @final
@@ -638,6 +651,7 @@ class ComparisonFile(TypedDict):
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
+    groups: list[CallGroup]
     method: Method
     cells: list[AskCells]
 
@@ -720,6 +734,7 @@ class ComparisonResults(TypedDict):
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
+    groups: list[CallGroup]
     method: Method
 
 
@@ -1737,6 +1752,17 @@ class GroundingPage(TypedDict):
 
     items: list[GroundingOut]
     next: str | None
+
+
+@final
+class GroupArm(TypedDict):
+    """How far one variant agrees with the recorded calls of a group. None: there is no call to say it of."""
+
+    arm: int
+    calls: int
+    same_action: float | None
+    same_tools: float | None
+    same_arguments: float | None
 
 
 @final

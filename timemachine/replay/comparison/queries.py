@@ -10,12 +10,14 @@ from django.db.models import Q, QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
-from timemachine.core.payloads.queries import text
+from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.completion import ended_by, is_refused
+from timemachine.llm.pure.requests.answers import Answer
+from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
 from timemachine.recording.sessions.queries import UNKNOWN_COST
 from timemachine.recording.usage.queries import reasons_in
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
@@ -26,6 +28,7 @@ from timemachine.replay.runs.costs import spending_by
 from timemachine.replay.runs.costs import unknown_reasons as reasons_of_attempts
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
+from timemachine.replay.runs.pure.written_calls import written_answer
 from timemachine.text.pure.language.refusal import is_refusal
 
 _STEP: Final = (
@@ -185,7 +188,15 @@ def answers_of(asks: Sequence[Ask]) -> tuple[dict[int, str], dict[int, str]]:
     recorded = {each.id: answer for each in actions if (answer := frozen.answer_of(each)) is not None}
     cells = [cell.step for ask in asks for cell in ask.runs.values() if cell.step and not cell.missing]
     steps = ReplayStep.objects.filter(id__in=cells, output__isnull=False).select_related("output")
-    return recorded, {each.id: text(each.output) for each in steps if each.output}
+    return recorded, {each.id: _written(each) for each in steps if each.output}
+
+
+def _written(step: ReplayStep) -> str:
+    """Return the answer of a step as text, that of a model call with the tools that it calls."""
+    if step.output is None:
+        return ""
+    found = read_answer(value(step.output)) if step.kind == MODEL_CALL else None
+    return text(step.output) if found is None else written_answer(found)
 
 
 def marks_of(steps: Sequence[int]) -> dict[int, list[CellMark]]:
@@ -267,6 +278,7 @@ def _ask(action: Action, recorded: Cell, runs: Mapping[tuple[int, int], Cell]) -
 
 def _recorded(action: Action) -> Cell:
     answer = frozen.answer_of(action)
+    called = (frozen.model_answer_of(action) or Answer()) if action.kind == MODEL_CALL else None
     grounding = action.grounding if isinstance(action.grounding, dict) else {}
     failed = action.error_type is not None or action.error_message is not None
     # an answer without a price, or evidence of a call without an answer
@@ -275,10 +287,12 @@ def _recorded(action: Action) -> Cell:
         arm=0,
         missing=ERROR if failed else NOT_RECORDED if answer is None else None,
         refused=answer is not None and (bool(is_refused(ended_by(action.parameters))) or is_refusal(answer)),
+        called=None if called is None else bool(called.calls),
         grounding=_number(grounding.get("score")),
         label=grounding.get("label") if isinstance(grounding.get("label"), str) else None,
         cost_usd=_number(action.cost_usd),
-        latency_ms=_number((action.parameters or {}).get("call_ms")),
+        latency_ms=_number((action.parameters or {}).get("call_ms"))
+        or (action.duration_ms if called is not None else None),
         tokens=_tokens(action.total_tokens, action.input_tokens, action.output_tokens),
         cached=bool(action.cached),
         spent_usd=0.0 if action.cached else _number(action.cost_usd),
@@ -303,6 +317,7 @@ def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_
         latency_ms=_number(step["duration_ms"]),
         tokens=_tokens(step["total_tokens"], step["input_tokens"], step["output_tokens"]),
         cut_off="new" in (step["evidence__cut_off"] or []),
+        called=recorded.called,
         spent_usd=spent,
         unknown_calls=unknown_calls,
         error=step["error_message"],

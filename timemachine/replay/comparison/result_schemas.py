@@ -25,6 +25,8 @@ class ColumnOut(VariantTotals):
 
     grounding_interval: IntervalOut | None
     agreement_interval: IntervalOut | None
+    same_tools_interval: IntervalOut | None
+    same_arguments_interval: IntervalOut | None
 
     @classmethod
     def of(cls, totals: VariantTotals) -> "ColumnOut":
@@ -32,6 +34,8 @@ class ColumnOut(VariantTotals):
             totals,
             grounding_interval=IntervalOut.of(totals.grounding_interval),
             agreement_interval=IntervalOut.of(totals.agreement_interval),
+            same_tools_interval=IntervalOut.of(totals.same_tools_interval),
+            same_arguments_interval=IntervalOut.of(totals.same_arguments_interval),
         )
 
 

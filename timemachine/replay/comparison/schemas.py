@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import Field
 
 from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.replay.comparison.groups import CallGroup, groups_of
 from timemachine.replay.comparison.judge_schemas import OpinionOut
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.progress import Progress, over_limit
@@ -183,6 +184,7 @@ class ComparisonResults(ComparisonOut):
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
+    groups: list[CallGroup]
     method: Method
 
     @classmethod
@@ -202,6 +204,7 @@ class ComparisonResults(ComparisonOut):
             columns=None if shown is None else [ColumnOut.of(each) for each in shown.columns],
             pairs=None if shown is None else [VariantPairOut.of(each) for each in shown.pairs],
             noise=None if shown is None else [VariantPairOut.of(each) for each in shown.noise],
+            groups=groups_of(comparison),
             method=METHOD,
             **more,
         )

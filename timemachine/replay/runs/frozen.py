@@ -9,9 +9,13 @@ from django.db.models import Prefetch, Q, Sum, prefetch_related_objects
 from timemachine.core.payloads.queries import current_sha256, text, value
 from timemachine.knowledge.models import Frame
 from timemachine.knowledge.queries import later_state
+from timemachine.llm.pure.requests.answers import Answer
+from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action, Hit
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.runs.pure.context import FrozenFrameOut, frame_verdict
+from timemachine.replay.runs.pure.written_calls import written_answer
 
 QUESTION_KEYS = ("question", "query", "text")
 ANSWER_KEYS = ("answer", "text", "content")
@@ -81,10 +85,23 @@ def question_of(action: Action) -> str | None:
 
 
 def answer_of(action: Action) -> str | None:
-    """Return the answer; None if it was not recorded or the call failed, because a partial text is not an answer."""
-    if action.error_type is not None or action.error_message is not None:
-        return None
-    return answer_in(value(action.output))
+    """Return the answer; None if it was not recorded or the call failed, because a partial text is not an answer.
+
+    That of a model call has the tools that it calls below its text.
+    """
+    if action.kind == MODEL_CALL:
+        found = model_answer_of(action)
+        return None if found is None else written_answer(found)
+    return None if _has_failed(action) else answer_in(value(action.output))
+
+
+def model_answer_of(action: Action) -> Answer | None:
+    """Return what the model of a call did; None if that was not recorded or the call failed."""
+    return None if action.output is None or _has_failed(action) else read_answer(value(action.output))
+
+
+def _has_failed(action: Action) -> bool:
+    return action.error_type is not None or action.error_message is not None
 
 
 def question_in(recorded: Any) -> str | None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from timemachine.core.payloads.queries import value
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.process_pool import run_in_pool
@@ -27,6 +26,7 @@ from timemachine.recording.model_calls.queries import request_of, requests_of
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.runs.estimate import expected_cost
+from timemachine.replay.runs.frozen import model_answer_of
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.outcomes import Outcome, cut_off, with_failure, without_answer
 from timemachine.replay.runs.prompt_size import sends_recorded_request
@@ -75,7 +75,11 @@ def run_call(
     outcome = Outcome(
         context=frozen.verdict,
         frames=[],
-        evidence={**_evidence(frozen, request), **cut_off(step.action, None)},
+        evidence={
+            **_evidence(frozen, request),
+            **_recorded_tools(step.action),
+            **cut_off(step.action, None),
+        },
     )
     if decided.call is None:
         return _not_sent(outcome, decided.why_not)
@@ -189,17 +193,10 @@ def send(
 def compare(action: Action, answered: Answered, new: Answer) -> AnswerVerdict:
     """Compare what the model did with what was recorded, which is nothing if the recorded call failed."""
     stated = _says_refused(action.parameters), _says_refused(answered.parameters)
-    recorded = recorded_answer(action)
+    recorded = model_answer_of(action)
     if recorded is None:
         return answer_verdict(None, new.text, None, stated)
     return run_in_pool(action_verdict, recorded, new, stated)
-
-
-def recorded_answer(action: Action) -> Answer | None:
-    """Return what the model did; None if that was not recorded or the call failed."""
-    if action.output is None or action.error_type is not None or action.error_message is not None:
-        return None
-    return read_answer(value(action.output))
 
 
 def text_in(output: object) -> str | None:
@@ -223,6 +220,13 @@ def _evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
         "absent": list(frozen.absent),
     }
     return {"request": dict(facts)}
+
+
+def _recorded_tools(action: Action) -> JsonObject:
+    """Return the names of the tools that the recorded answer calls, none if it calls no tool."""
+    answer = model_answer_of(action)
+    names = sorted({call.name for call in answer.calls}) if answer is not None else []
+    return {"tools": names} if names else {}
 
 
 def _parts(completion: Completion) -> tuple[Part, ...]:

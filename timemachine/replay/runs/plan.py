@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
+
+from django.db.models.fields.json import KeyTextTransform
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.knowledge.vectors import stored_model_name
 from timemachine.llm.queries import usable_model
+from timemachine.recording.otel.pure.kinds import EMBEDDINGS
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import OPERATION
 from timemachine.replay.runs.pure import options as replay_options
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -104,12 +108,17 @@ def replayable_in(
         batch = sessions[at : at + READ_TOGETHER]
         found: dict[UUID, list[Action]] = {session.id: [] for session in batch}
         rows = Action.objects.filter(session__in=found, kind__in=REPLAYED_KINDS).only(*_DECIDING, *also)
-        rows = rows.annotate(is_deleted=IS_DELETED)
+        rows = rows.annotate(is_deleted=IS_DELETED, operation=KeyTextTransform(OPERATION, "parameters"))
         for action in rows.order_by("session_id", "sequence"):
             found[action.session_id].append(action)
         for session in batch:
             marked = _marked(session, found[session.id])
-            yield session, [action for action in marked if not action.is_deleted]  # type: ignore[attr-defined]
+            yield session, [action for action in marked if _can_be_repeated(action)]
+
+
+def _can_be_repeated(action: Any) -> bool:
+    """Return whether the step is neither deleted nor a call that embeds texts, which answers nothing."""
+    return not action.is_deleted and action.operation != EMBEDDINGS
 
 
 def steps_in(session: Session, options: ReplayOptions) -> list[int]:

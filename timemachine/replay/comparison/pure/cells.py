@@ -22,7 +22,8 @@ class Cell:
 
     None means not recorded or unknown. `verdict` compares with the recorded answer. Money is US dollars:
     `cost_usd` is the cost of the answer, `spent_usd` that of all calls made for it, including failed ones;
-    `unknown_cost_calls` counts those of unknown price.
+    `unknown_cost_calls` counts those of unknown price. `called` is whether the recorded answer of a model call calls
+    tools, None for an ask.
     """
 
     arm: int
@@ -40,6 +41,7 @@ class Cell:
     tokens: int | None = None
     cached: bool = False
     cut_off: bool = False
+    called: bool | None = None
     spent_usd: float | None = None
     unknown_calls: int = 0
     error: str | None = None

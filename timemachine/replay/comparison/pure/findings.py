@@ -28,9 +28,10 @@ from timemachine.replay.comparison.pure.statistics.summaries import SpreadOut
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 # Increase this when the same cells lead to other numbers or another format: stored findings are then computed again.
-FORM: Final = 5
+FORM: Final = 6
 # Errors are read from their steps, because their text is deleted with the session.
 _CELL: Final = tuple(each.name for each in fields(Cell) if each.name != "error")
+_INTERVALS: Final = tuple(name for name in VariantTotals.model_fields if name.endswith("_interval"))
 _REPLAY: Final = _CELL.index("replay")
 
 
@@ -129,7 +130,7 @@ def _cell(stored: list[Any], replays: Sequence[UUID]) -> Cell:
 
 def _totals(stored: JsonObject) -> VariantTotals:
     spreads = {name: SpreadOut.model_construct(**stored[name]) for name in ("cost", "latency", "tokens")}
-    intervals = {name: _interval(stored[name]) for name in ("grounding_interval", "agreement_interval")}
+    intervals = {name: _interval(stored[name]) for name in _INTERVALS}
     return VariantTotals.model_construct(**stored | spreads | intervals)
 
 

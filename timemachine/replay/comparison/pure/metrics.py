@@ -35,6 +35,13 @@ from timemachine.replay.comparison.pure.variants import RECORDING
 CACHED: Final = "from the cache"
 UNKNOWN: Final = "unknown"
 RECORDED_REFUSED: Final = "recorded answer refused"
+NO_PASSAGES: Final = "a model call has no passages"
+NO_MODEL_CALL: Final = "not a model call"
+NO_TOOL: Final = "no tool called"
+OTHER_TOOL: Final = "another tool"
+NOT_OF_THE_KIND: Final = frozenset({NO_PASSAGES, NO_MODEL_CALL, NO_TOOL})
+"""Why a metric has no value at an ask where it can have none. One that has only these is left out."""
+_OTHER_TOOLS: Final = frozenset({"other_tool", "answers_instead", "calls_instead"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +62,24 @@ def _answered(cell: Cell) -> Reading:
 
 def _agreement(cell: Cell) -> Reading:
     return _figure(float(cell.verdict in AGREEING), _no_answer(cell) or _no_other(cell))
+
+
+def _grounding(cell: Cell) -> Reading:
+    return _figure(cell.grounding, NO_PASSAGES if cell.called is not None else _no_answer(cell))
+
+
+def _same_tools(cell: Cell) -> Reading:
+    if cell.called is None:
+        return Reading(value=None, missing=NO_MODEL_CALL)
+    return _figure(float(cell.verdict not in _OTHER_TOOLS), _no_answer(cell) or _no_other(cell))
+
+
+def _same_arguments(cell: Cell) -> Reading:
+    why_not = NO_MODEL_CALL if cell.called is None else None if cell.called else NO_TOOL
+    if why_not is None and cell.verdict in _OTHER_TOOLS:
+        why_not = OTHER_TOOL
+    reason = why_not or _no_answer(cell) or _no_other(cell)
+    return _figure(float(cell.verdict != "other_arguments"), reason)
 
 
 def _no_answer(cell: Cell) -> str | None:
@@ -85,7 +110,7 @@ AGREEMENT: Final = Measure(
     unit="share",
     title="Agreement with the recording",
     about="the share of answers without a factual difference from the recorded answer: identical, formatting or "
-    "reworded; better is closer to the recording",
+    "reworded, and of a model call that calls tools, the same action; better is closer to the recording",
     read=_agreement,
 )
 GROUNDING: Final = Measure(
@@ -95,7 +120,27 @@ GROUNDING: Final = Measure(
     unit="score",
     title="Grounding",
     about="how well the frozen passages support the answer, 0 to 1; higher is better",
-    read=lambda cell: _figure(cell.grounding, _no_answer(cell)),
+    read=_grounding,
+)
+SAME_TOOLS: Final = Measure(
+    name="same_tools",
+    higher_is_better=True,
+    bounded=True,
+    unit="share",
+    title="Same tools",
+    about="the share of model calls that call the same tools as the recorded one, or no tool where it called none; "
+    "better is closer to the recording",
+    read=_same_tools,
+)
+SAME_ARGUMENTS: Final = Measure(
+    name="same_arguments",
+    higher_is_better=True,
+    bounded=True,
+    unit="share",
+    title="Same arguments",
+    about="of the model calls that call the same tools as the recorded one, the share with equal arguments; better is "
+    "closer to the recording",
+    read=_same_arguments,
 )
 COST: Final = Measure(
     name="cost",
@@ -126,6 +171,8 @@ MEASURES: Final = (
         read=_answered,
     ),
     AGREEMENT,
+    SAME_TOOLS,
+    SAME_ARGUMENTS,
     GROUNDING,
     COST,
     LATENCY,
@@ -139,6 +186,10 @@ MEASURES: Final = (
         read=lambda cell: _figure(cell.tokens, _no_call(cell)),
     ),
 )
+
+
+_OF_THE_RECORDING: Final = (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS)
+"""The metrics that compare with the recording, which has none of its own."""
 
 
 class VariantTotals(Schema):
@@ -160,6 +211,10 @@ class VariantTotals(Schema):
     grounding_interval: Interval | None
     agreement: float | None
     agreement_interval: Interval | None
+    same_tools: float | None
+    same_tools_interval: Interval | None
+    same_arguments: float | None
+    same_arguments_interval: Interval | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +260,12 @@ def column(asks: Sequence[Ask], arm: int) -> Column:
 
 def compare_columns(a: Column, b: Column) -> VariantPair:
     """Compare column A with column B over the same asks."""
-    measures = [each for each in MEASURES if each is not AGREEMENT or RECORDING not in {a.arm, b.arm}]
+    with_recording = RECORDING in {a.arm, b.arm}
+    measures = [
+        each
+        for each in MEASURES
+        if not (each in _OF_THE_RECORDING and with_recording) and (_applies(each, a) or _applies(each, b))
+    ]
     by_metric = {
         each.name: [
             Pair(cluster=cluster, a=left, b=right)
@@ -219,6 +279,10 @@ def compare_columns(a: Column, b: Column) -> VariantPair:
         results=corrected([compare(each, by_metric[each.name]) for each in measures]),
         ratios={each.name: _ratio(by_metric[each.name]) for each in measures if not each.bounded},
     )
+
+
+def _applies(measure: Measure, read: Column) -> bool:
+    return any(each.missing not in NOT_OF_THE_KIND for each in read.read[measure.name])
 
 
 def noise_of(asks: Sequence[Ask], arm: int) -> VariantPair:
@@ -248,7 +312,9 @@ def column_totals(asks: Sequence[Ask], read: Column) -> VariantTotals:
     arm = read.arm
     cells = [cell for ask in asks for cell in ask.cells(arm)]
     spent = [cell.spent_usd for cell in cells if cell.spent_usd is not None]
-    grounding, agreement = _mean(read, GROUNDING), _mean(read, AGREEMENT)
+    means: JsonObject = {}
+    for each in (GROUNDING, *_OF_THE_RECORDING):
+        means[each.name], means[f"{each.name}_interval"] = _mean(read, each)
     return VariantTotals.model_construct(
         arm=arm,
         answers=sum(cell.missing is None for cell in cells),
@@ -258,10 +324,7 @@ def column_totals(asks: Sequence[Ask], read: Column) -> VariantTotals:
         unknown_cost=sum(cell.unknown_calls for cell in cells),
         latency=_spread(cells, LATENCY),
         tokens=_spread(cells, MEASURES[-1]),
-        grounding=grounding[0],
-        grounding_interval=grounding[1],
-        agreement=agreement[0],
-        agreement_interval=agreement[1],
+        **means,
     )
 
 
@@ -284,7 +347,7 @@ def _ratio(pairs: Sequence[Pair]) -> float | None:
 
 def _mean(column: Column, measure: Measure) -> tuple[float | None, Interval | None]:
     """Return the mean over the asks, and its interval cut to 0–1; None for the recording's agreement with itself."""
-    if measure is AGREEMENT and column.arm == RECORDING:
+    if measure in _OF_THE_RECORDING and column.arm == RECORDING:
         return None, None
     read = zip(column.read[measure.name], column.clusters, strict=True)
     values = [(each.value, session) for each, session in read if each.value is not None]

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Any, Literal
 
+from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.neutral import ToolCall
 from timemachine.replay.runs.pure.actions import pairing
 
@@ -40,6 +42,12 @@ def _pair(fate: Fate, recorded: ToolCall | None, new: ToolCall | None) -> CallPa
         recorded=None if recorded is None else written_arguments(recorded),
         new=None if new is None else written_arguments(new),
     )
+
+
+def written_answer(answer: Answer) -> str:
+    """Return the text of an answer, followed by the tools that it calls with their arguments."""
+    calls = [f"calls {call.name}\n{indent(written_arguments(call), '  ')}" for call in answer.calls]
+    return "\n\n".join(filter(None, [answer.text, *calls]))
 
 
 def written_arguments(call: ToolCall) -> str:

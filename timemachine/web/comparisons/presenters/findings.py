@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from timemachine.governance.sharing.read_models.comparisons import SharedRemarks
+from timemachine.replay.comparison.groups import CallGroup
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES, Measure, VariantPair
@@ -87,6 +88,28 @@ def _effect(result: PairedResult) -> str:
     if result.rank_biserial is not None:
         sentences.append(f"r {result.rank_biserial:.2f}")
     return ", ".join(sentences) or "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownGroup:
+    """The model calls of an agent, or of a tool, with a row for each variant by its name."""
+
+    by: str
+    name: str | None
+    arms: Sequence[dict[str, object]]
+
+
+def shown_groups(groups: Sequence[CallGroup], arms: Sequence[Variant]) -> list[ShownGroup]:
+    """Return the groups for display."""
+    names = column_names(arms)
+    return [
+        ShownGroup(
+            by=group.by,
+            name=group.name,
+            arms=[{**each.model_dump(), "name": names[each.arm]} for each in group.arms],
+        )
+        for group in groups
+    ]
 
 
 def figures(

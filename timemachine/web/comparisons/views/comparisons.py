@@ -21,6 +21,7 @@ from timemachine.recording.sessions.queries import HAPPENED_HERE, NEWEST_FIRST
 from timemachine.replay.comparison import commands, queries
 from timemachine.replay.comparison.estimate import estimates, judge_estimate
 from timemachine.replay.comparison.export import FORMS, file_of
+from timemachine.replay.comparison.groups import groups_of
 from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges, judged_cells
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import Progress, over_limit, progress_of
@@ -28,7 +29,7 @@ from timemachine.replay.comparison.results import Results, results_of, revision_
 from timemachine.replay.tasks import compute_results, judge_cells, run_replay
 from timemachine.web.access import Access, form_view, get_view, post_view
 from timemachine.web.comparisons import forms
-from timemachine.web.comparisons.presenters.findings import figures
+from timemachine.web.comparisons.presenters.findings import figures, shown_groups
 from timemachine.web.comparisons.presenters.matrix import AskFilter, ask_filter, column_names
 from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, is_unchanged, page, see_other
@@ -221,6 +222,7 @@ def _comparison(
     if results.findings is None:
         return context | {"ask_count": queries.ask_count(found)}
     context["recorded_reasons"] = queries.recorded_reasons(found)
+    context["groups"] = shown_groups(groups_of(found), arms)
     return context | figures(results.findings, arms, ask_filter)
 
 

@@ -23,7 +23,7 @@ from timemachine.recording.sessions.models import Action, Hit
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.alignment.long_diffs import LONG, Row, is_long
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.model_calls import calls_in, recorded_answer, text_in
+from timemachine.replay.runs.model_calls import calls_in, text_in
 from timemachine.replay.runs.models import ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.written_calls import CallPair, paired_calls, written_arguments
 from timemachine.replay.runs.queries import passages_of
@@ -42,7 +42,7 @@ _COMPARED: Final = {
     **dict.fromkeys(("other_tool", "answers_instead", "calls_instead"), "Tools"),
 }
 _PLACES: Final = frozenset({"recorded_at", "new_at", "recorded_at_count", "new_at_count"})
-_SHOWN_ELSEWHERE: Final = frozenset({"request", "differing", "differing_count"})
+_SHOWN_ELSEWHERE: Final = frozenset({"request", "tools", "differing", "differing_count"})
 _EVIDENCE: Final = {
     "only_recorded": "{what} only in the recorded answer",
     "only_new": "{what} only in the new answer",
@@ -169,7 +169,7 @@ class Sides:
 
 def _answers_of(step: ReplayStep) -> Answers:
     hits = frozen.hits_of(step.action)
-    recorded = recorded_answer(step.action) if step.kind == MODEL_CALL else None
+    recorded = frozen.model_answer_of(step.action) if step.kind == MODEL_CALL else None
     texts = _texts(step, recorded)
     return Answers(
         action=step.action,
