@@ -152,7 +152,7 @@ def test_the_cost_is_estimated_first_and_a_cost_condition_applies_per_variant(
         )
     assert done.code == 3, done
     estimate, held = done.err.splitlines()
-    assert estimate.startswith("3 asks with openai:gpt-4o-mini: estimated cost $0.")
+    assert estimate.startswith("3 calls with openai:gpt-4o-mini: estimated cost $0.")
     assert held == "--fail-on: openai:gpt-4o-mini: the arm cost $0.45, more than $0.20."
 
 

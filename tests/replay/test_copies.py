@@ -66,7 +66,7 @@ def test_a_replay_repeats_what_happened_in_the_session_or_the_named_step(fork: S
 
 
 def test_a_session_of_copies_has_nothing_to_replay(only_copies: Session) -> None:
-    with pytest.raises(InvalidInput, match="no find or ask of its own"):
+    with pytest.raises(InvalidInput, match="no find, ask or model call of its own"):
         replayed(only_copies, AUDIT)
 
 

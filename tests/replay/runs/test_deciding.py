@@ -31,6 +31,8 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
         (ReplayOptions(audit=True, reason="  "), "reason_needed"),
         (ReplayOptions(audit=True, reason="r", temperature=0.0), "model_needed"),
         (ReplayOptions(temperature=2.1), "invalid_field"),
+        (ReplayOptions(sample=0), "invalid_field"),
+        (ReplayOptions(only="tol:Bash"), "unknown_filter"),
         (ReplayOptions(seed=-1), "invalid_field"),
         (ReplayOptions(max_tokens=0), "invalid_field"),
         (ReplayOptions(top_k=0), "invalid_field"),
@@ -51,7 +53,7 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
         (ReplayOptions(step=2, frames=(1, 1)), "invalid_field"),
         (ReplayOptions(step=2, frames=(-1,)), "invalid_field"),
         (ReplayOptions(step=2, question=" "), "invalid_field"),
-        (ReplayOptions(skip_asks=True, skip_finds=True), "nothing_to_replay"),
+        (ReplayOptions(skip_asks=True, skip_finds=True, skip_calls=True), "nothing_to_replay"),
     ],
 )
 def test_invalid_options_are_refused_by_name(options: ReplayOptions, code: str) -> None:
@@ -147,6 +149,9 @@ def recorded(**more: Any) -> Recorded:
         (recorded(), ReplayOptions(skip_asks=True), False),
         (recorded(kind="find"), ReplayOptions(skip_asks=True), True),
         (recorded(kind="find"), ReplayOptions(skip_finds=True), False),
+        (recorded(kind="llm_call"), ReplayOptions(skip_asks=True), True),
+        (recorded(kind="llm_call"), ReplayOptions(skip_calls=True), False),
+        (recorded(kind="llm_call", within_ask=True), ReplayOptions(), False),
         (recorded(), ReplayOptions(through_sequence=5), True),
         (recorded(), ReplayOptions(through_sequence=4), False),
         (recorded(), ReplayOptions(after_sequence=4), True),
@@ -184,6 +189,14 @@ def test_finds_and_asks_in_range_become_steps(
         (recorded(), ReplayOptions(step=5, frames=(1,)), "altered", 1, False, "openai:gpt-4o-mini"),
         (recorded(), ReplayOptions(step=5, top_k=3, use_model="a:b"), "verified", 1, True, "a:b"),
         (recorded(kind="find"), ReplayOptions(step=5), "verified", 1, True, None),
+        (recorded(kind="llm_call"), AUDIT, "verified", 0, False, "openai:gpt-4o"),
+        (recorded(kind="llm_call"), AUDIT, "reconstructed", 0, False, "openai:gpt-4o"),
+        (recorded(kind="llm_call"), AUDIT, "altered", 0, False, None),
+        (recorded(kind="llm_call"), AUDIT, "missing", 0, False, None),
+        (recorded(kind="llm_call"), AUDIT, "not_recorded", 0, False, None),
+        (recorded(kind="llm_call"), ReplayOptions(audit=True, reason="r"), "verified", 0, False, None),
+        (recorded(kind="llm_call"), ReplayOptions(), "verified", 0, False, "openai:gpt-4o-mini"),
+        (recorded(kind="llm_call"), ReplayOptions(step=5), "verified", 0, False, "openai:gpt-4o-mini"),
     ],
 )
 def test_a_step_does_what_its_recording_and_the_options_allow(
@@ -201,6 +214,10 @@ def test_a_step_without_a_call_gives_the_reason() -> None:
     no_model = intent(recorded(model=None), ReplayOptions(step=5), "verified", 1)
     assert (no_model.call, "not recorded" in str(no_model.why_not)) == (None, True)
     assert intent(recorded(), ReplayOptions(audit=True, reason="r"), "verified", 1) == Intent()
+    call = recorded(kind="llm_call", model=None)
+    assert "not recorded" in str(intent(call, ReplayOptions(), "verified", 0).why_not)
+    assert intent(call, ReplayOptions(audit=True, reason="r"), "verified", 0) == Intent()
+    assert "deleted" in str(intent(call, AUDIT, "missing", 0).why_not)
 
 
 @pytest.mark.parametrize(
@@ -214,12 +231,25 @@ def test_a_step_without_a_call_gives_the_reason() -> None:
         ("ask", ReplayOptions(step=5, frames=(1,)), True),
         ("ask", ReplayOptions(step=5, top_k=3), True),
         ("find", ReplayOptions(step=5), True),
+        ("llm_call", ReplayOptions(), False),
     ],
 )
 def test_an_audit_and_a_trial_with_frozen_passages_do_not_search(
     kind: str, options: ReplayOptions, its_own: bool
 ) -> None:
     assert uses_own_passages(kind, options) is its_own
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent", "beginning"),
+    [
+        (12, 0, "12 asks replayed"),
+        (12, 12, "12 model calls replayed"),
+        (12, 11, "1 ask and 11 model calls replayed"),
+    ],
+)
+def test_the_summary_says_asks_and_model_calls_apart(asked: int, sent: int, beginning: str) -> None:
+    assert sentence(tally(asked=asked, sent=sent)).startswith(beginning)
 
 
 def tally(**more: Any) -> Tally:

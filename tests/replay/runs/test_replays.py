@@ -65,7 +65,13 @@ def test_an_audit_with_the_recorded_model_is_identical_and_verified(session: Ses
     document = ReplayOut.of(replay).model_dump()
     assert document["status"] == "done"
     assert document["verdicts"] == {"identical": 3}
-    assert document["context"] == {"verified": 4, "altered": 0, "missing": 0, "not_recorded": 0}
+    assert document["context"] == {
+        "verified": 4,
+        "reconstructed": 0,
+        "altered": 0,
+        "missing": 0,
+        "not_recorded": 0,
+    }
     assert document["summary"] == (
         "3 asks replayed with local:extractive-1: 3 identical; context verified 4 of 4; $0 (recorded $0)"
     )
@@ -197,7 +203,7 @@ def test_an_invalid_replay_is_refused_and_creates_nothing(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (ReplayOptions(after_sequence=1000), "There is no find or ask in this range"),
+        (ReplayOptions(after_sequence=1000), "There is no find, ask or model call in this range"),
         (ReplayOptions(after_sequence=3, through_sequence=3), "after 3 and up to 3: the range ends before"),
         (ReplayOptions(after_sequence=1000, through_sequence=2), "after 1,000 and up to 2"),
     ],

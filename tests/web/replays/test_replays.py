@@ -173,21 +173,21 @@ def test_chosen_options_are_described_on_the_page(session: Session, browser: Cli
 
 def test_the_form_estimates_before_anything_is_launched(browser: Client, session: Session) -> None:
     answer = browser.post(f"/sessions/{session.id}/replay/", FORM | {"estimate": "1"})
-    assert "3 asks with" in answer.content.decode()
+    assert "3 calls with" in answer.content.decode()
     assert not Replay.objects.exists()
 
 
 ESTIMATES = [
     ({"kind": "audit", "reason": "r"}, "No model is called, so this costs nothing."),
-    ({"kind": "debug"}, "3 asks with the recorded models: estimated cost $0, from recorded tokens"),
-    ({"kind": "debug", "other_model": "ollama:llama3.2"}, "3 asks with ollama:llama3.2: estimated cost $0,"),
+    ({"kind": "debug"}, "3 calls with the recorded models: estimated cost $0, from recorded tokens"),
+    ({"kind": "debug", "other_model": "ollama:llama3.2"}, "3 calls with ollama:llama3.2: estimated cost $0,"),
     (
         {"kind": "debug", "other_model": "gpt-4o"},
-        "3 asks with openai:gpt-4o: estimated cost $0.00",
+        "3 calls with openai:gpt-4o: estimated cost $0.00",
     ),
     (
         {"kind": "debug", "other_model": "openai:nobody-knows"},
-        "3 asks with openai:nobody-knows: estimated cost $0 + 3 calls of unknown price, from recorded tokens",
+        "3 calls with openai:nobody-knows: estimated cost $0 + 3 calls of unknown price, from recorded tokens",
     ),
 ]
 

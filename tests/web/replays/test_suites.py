@@ -162,8 +162,8 @@ def test_the_form_estimates_a_run_without_saving_anything(
     options = {"estimate": "1", "other_models": "openai:gpt-4o-mini", "match_q": "s"}
     sent = browser.post("/suites/new/", suite_form(session, **options))
     shown = " ".join(re.sub(r"<[^>]+>", "", sent.text).split())
-    assert f"{ONE}: 6 asks, $0" in shown
-    assert "openai:gpt-4o-mini: 6 asks, $0.00" in shown
+    assert f"{ONE}: 6 calls, $0" in shown
+    assert "openai:gpt-4o-mini: 6 calls, $0.00" in shown
     assert not Suite.objects.exists()
     suite = made(program(project), "s1", use_models=["openai:gpt-4o-mini"])
     (estimate,) = program(project).post("/suites/nightly/runs/estimate").json()["estimates"]

@@ -1,0 +1,110 @@
+"""Comparisons over model calls: agreement on the action, the tools and the arguments, in total and by agent and tool."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from tests.builders import compared
+from tests.replay.runs.test_model_calls import QUESTION, READ, SYSTEM, a_call, asked
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.groups import groups_of
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.comparison.pure.findings import Findings, findings
+from timemachine.replay.comparison.queries import asks_of
+
+MODELS = ["openai:gpt-4o", "openai:gpt-4o-mini"]
+"""The first does what was recorded; the second calls another tool, other arguments, and none."""
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
+    settings.MODEL_CALLS_AT_ONCE = 1
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        yield server
+
+
+@pytest.fixture
+def session(db: None, project: Project) -> Session:
+    session = start_session(project, name="Agents at work", by="test")
+    first, second, third = (
+        {"role": "user", "content": f"{word} task"} for word in ("First", "Second", "Third")
+    )
+    append(
+        session.id,
+        [
+            asked([SYSTEM, first], READ),
+            asked([SYSTEM, second], READ),
+            asked([SYSTEM, third], a_call("delete_file", path="notes.txt"), agent="cleaner"),
+            asked([SYSTEM, QUESTION], "It says: buy milk."),
+        ],
+    )
+    return session
+
+
+@pytest.fixture
+def comparison(session: Session, stub: StubModelServer) -> Comparison:
+    notes = {"path": "notes.txt"}
+    for question, tools in (
+        ("First task", (("read_file", notes),)),
+        ("Second task", (("read_file", notes),)),
+        ("Third task", (("delete_file", notes),)),
+    ):
+        stub.script(Script(question=question, model="gpt-4o", answer="", tools=tools))
+    for question, tools in (
+        ("First task", (("read_file", {"path": "other.txt"}),)),
+        ("Second task", (("read_file", notes),)),
+        ("Third task", (("read_file", notes),)),
+    ):
+        stub.script(Script(question=question, model="gpt-4o-mini", answer="", tools=tools))
+    stub.script(Script(question="What does notes.txt say?", answer="It says: buy milk."))
+    return compared(session.project, [session], *MODELS)
+
+
+def found_in(comparison: Comparison) -> Findings:
+    return findings(asks_of(comparison), len(MODELS), noise_floor=False)
+
+
+def test_each_variant_says_how_often_it_did_the_same(comparison: Comparison) -> None:
+    recording, same, other = found_in(comparison).columns
+    assert (same.agreement, same.same_tools, same.same_arguments) == (1.0, 1.0, 1.0)
+    assert (other.agreement, other.same_tools) == (0.5, 0.75)
+    assert other.same_arguments == 0.5
+    assert (recording.agreement, recording.same_tools) == (None, None)
+    assert other.verdicts == {"identical": 2, "other_arguments": 1, "other_tool": 1}
+
+
+def test_two_variants_are_compared_on_tools_and_arguments_and_not_on_passages(comparison: Comparison) -> None:
+    (pair,) = [each for each in found_in(comparison).pairs if each.a == 1]
+    by_metric = {each.metric: each for each in pair.results}
+    assert "grounding" not in by_metric
+    assert (by_metric["same_tools"].n, by_metric["same_tools"].difference) == (4, -0.25)
+    assert by_metric["same_arguments"].n == 2
+
+
+def test_asks_alone_have_no_metrics_of_tools(db: None, recorded_once: Session, settings: Settings) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 1
+    made = compared(recorded_once.project, [recorded_once], "local:extractive-1", "local:extractive-3")
+    (pair,) = [each for each in found_in(made).pairs if each.a == 1]
+    assert not {"same_tools", "same_arguments"} & {each.metric for each in pair.results}
+    assert groups_of(made) == []
+
+
+def test_calls_are_grouped_by_agent_and_by_recorded_tool(comparison: Comparison) -> None:
+    groups = groups_of(comparison)
+    assert [(each.by, each.name) for each in groups] == [
+        ("agent", "reader"),
+        ("agent", "cleaner"),
+        ("tool", "read_file"),
+        ("tool", "delete_file"),
+        ("tool", "no tool"),
+    ]
+    _, other = groups[2].arms
+    assert (other.calls, other.same_action, other.same_tools, other.same_arguments) == (2, 0.5, 1.0, 0.5)
+    _, other = groups[3].arms
+    assert (other.same_action, other.same_tools, other.same_arguments) == (0.0, 0.0, None)
