@@ -478,7 +478,7 @@ class CallGroup(TypedDict):
 
     by: Literal["agent", "tool"]
     name: str | None
-    arms: list[GroupArm]
+    arms: list[GroupVariant]
 
 
 @final
@@ -1755,7 +1755,7 @@ class GroundingPage(TypedDict):
 
 
 @final
-class GroupArm(TypedDict):
+class GroupVariant(TypedDict):
     """How far one variant agrees with the recorded calls of a group. None: there is no call to say it of."""
 
     arm: int

@@ -18,7 +18,7 @@ NO_TOOL: Final = "no tool"
 _STEP: Final = ("verdict", "replay__run__arm", "replay__run__repeat", "evidence__tools", "action__agent")
 
 
-class GroupArm(Schema):
+class GroupVariant(Schema):
     """How far one variant agrees with the recorded calls of a group. None: there is no call to say it of."""
 
     arm: int
@@ -33,7 +33,7 @@ class CallGroup(Schema):
 
     by: By
     name: str | None
-    arms: list[GroupArm]
+    arms: list[GroupVariant]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,15 @@ def _groups(found: Mapping[_Key, Mapping[int, Sequence[Cell]]], by: str) -> list
         return []
     of_kind.sort(key=lambda each: (-sum(map(len, each[1].values())), each[0].name or ""))
     return [
-        CallGroup(by=key.by, name=key.name, arms=[_arm(arm, cells) for arm, cells in sorted(arms.items())])
+        CallGroup(
+            by=key.by, name=key.name, arms=[_variant(arm, cells) for arm, cells in sorted(arms.items())]
+        )
         for key, arms in of_kind
     ]
 
 
-def _arm(arm: int, cells: Sequence[Cell]) -> GroupArm:
-    return GroupArm(
+def _variant(arm: int, cells: Sequence[Cell]) -> GroupVariant:
+    return GroupVariant(
         arm=arm,
         calls=len(cells),
         same_action=_share(AGREEMENT, cells),

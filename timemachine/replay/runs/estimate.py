@@ -35,7 +35,7 @@ class _Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _SessionCalls:
     """The steps of a session that can be replayed, and the calls among those of all sessions, by the step's id."""
 
     session: Session
@@ -78,7 +78,7 @@ def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) 
 
 
 def _estimate(
-    found: Sequence[_Found], options: ReplayOptions, model: ModelName | None, runs: int
+    found: Sequence[_SessionCalls], options: ReplayOptions, model: ModelName | None, runs: int
 ) -> EstimateOut:
     nobody = options.audit and model is None
     calls = [
@@ -108,7 +108,7 @@ def _estimate(
     )
 
 
-def _calls_in(sessions: Sequence[Session]) -> list[_Found]:
+def _calls_in(sessions: Sequence[Session]) -> list[_SessionCalls]:
     """Return what can be replayed of each session, with the sizes of what is sent to models."""
     found = [(session, actions) for session, actions in replayable_in(sessions, also=_COUNTED)]
     actions = [action for _, of_session in found for action in of_session]
@@ -121,7 +121,7 @@ def _calls_in(sessions: Sequence[Session]) -> list[_Found]:
         for each in (*asks, *requests)
         if each.id in sent  # or it was erased in the meantime
     }
-    return [_Found(session=session, actions=each, calls=calls) for session, each in found]
+    return [_SessionCalls(session=session, actions=each, calls=calls) for session, each in found]
 
 
 def _used(call: _Call, options: ReplayOptions) -> TokenUsage:

@@ -41,7 +41,7 @@ _READ: Final = "frozen_request"
 
 
 def read_requests(steps: Sequence[ReplayStep]) -> None:
-    """Read the requests of several steps of one session together. One that cannot be read is tried again by its step."""
+    """Read the requests of the steps, all of one session, together. One that cannot be read is tried again by its step."""
     calls = {step.sequence: step for step in steps if step.action.kind == MODEL_CALL}
     if len(calls) > 1:
         with suppress(InvalidInput):
@@ -61,7 +61,7 @@ def run_call(
     before_call: Callable[[Decimal | None], None],
     listening: Listening | None = None,
 ) -> Outcome:
-    """Verify the request of a model call, send it again if the options say so, and compare what the model did.
+    """Verify the request of a model call, send it again if the options ask for that, and compare what the model did.
 
     `before_call` and `listening` are those of `steps.run_step`.
     """

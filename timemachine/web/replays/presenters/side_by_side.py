@@ -61,7 +61,7 @@ _EVIDENCE: Final = {
     "both_refuse": "Both decline to answer",
     "withheld": "Based on",
     "calls": "Equal calls",
-    "text": "Texts beside the calls",
+    "text": "Texts next to the calls",
     "not_asked": "Not sent",
     "new_refuses": "The new answer declines to answer",
 }
@@ -111,7 +111,7 @@ class Grounded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCall:
-    """A call of a tool: its name, what became of it, and its arguments, recorded next to new in `rows`, or `alone`."""
+    """A call of a tool: its name, what happened to it, and its arguments, recorded next to new in `rows`, or `alone`."""
 
     name: str
     fate: str
