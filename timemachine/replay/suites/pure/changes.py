@@ -35,12 +35,15 @@ UNCHANGED: Final = ("same", "under_way")
 _ANSWERS: Final[tuple[frozenset[str], ...]] = (
     frozenset({"identical"}),
     frozenset({"formatting", "equivalent"}),
-    frozenset({"reworded"}),
-    frozenset({"adds", "omits"}),
-    frozenset({"numbers_differ", "names_differ", "polarity_differs", "changed", "contradicts", "refused"}),
+    frozenset({"reworded", "same_action"}),
+    frozenset({"adds", "omits", "other_arguments"}),
+    frozenset(
+        {"numbers_differ", "names_differ", "polarity_differs", "changed", "contradicts", "refused"}
+        | {"other_tool", "answers_instead", "calls_instead"}
+    ),
 )
 _CONTEXTS: Final[tuple[frozenset[str], ...]] = (
-    frozenset({"verified"}),
+    frozenset({"verified", "reconstructed"}),
     frozenset({"altered", "missing"}),
 )
 _RETRIEVALS: Final[tuple[frozenset[str], ...]] = (
