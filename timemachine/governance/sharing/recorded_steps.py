@@ -23,6 +23,8 @@ from timemachine.governance.sharing.read_models.steps import (
     unredacted_passages,
 )
 from timemachine.governance.sharing.redactor import Redactor
+from timemachine.recording.model_calls.pure.requests import FrozenRequest
+from timemachine.recording.model_calls.queries import Visible, visible_request
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.provenance import origin_of
@@ -37,11 +39,12 @@ PAYLOADS: Final = ("input", "output", "source")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSteps:
-    """Some actions of a session. Any other raises the same `NotFound`."""
+    """Some actions of a session. Any other raises the same `NotFound`. `last` is the last one if these are all up to it."""
 
     session: Session
     actions: QuerySet[Action]
     redactor: Redactor
+    last: int = 0
 
     def rows(self, around: int, last: int) -> SharedRows:
         """Return the page of `PAGE` steps that contains a step, of those up to `last`. Nothing is collapsed."""
@@ -78,6 +81,15 @@ class RecordedSteps:
         found = self.step(sequence)
         inside = [row.sequence for row in found.children if row.kind == "find"]
         return [found] if found.passages or not inside else [self.step(each) for each in inside]
+
+    def request(self, sequence: int, messages: int) -> FrozenRequest:
+        """Return the request of a model call with this many of its latest messages, of what the link shows.
+
+        Raises:
+            InvalidInput: The step is not a model call, or its conversation is too long.
+        """
+        visible = Visible(through=self.last, redacted=self.redactor.document)
+        return visible_request(self._whole(sequence), messages, visible)
 
     def document(self, sequence: int) -> JsonObject:
         """Return one complete step in the form of the API."""

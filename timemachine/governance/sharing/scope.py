@@ -6,7 +6,7 @@ reveals nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from django.db.models import QuerySet
@@ -50,6 +50,7 @@ from timemachine.governance.sharing.read_models.seals import (
 from timemachine.governance.sharing.read_models.steps import SharedPayload, SharedStep, shared_payload
 from timemachine.governance.sharing.recorded_steps import PAGE, RecordedSteps
 from timemachine.governance.sharing.redactor import Redactor
+from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.step import FIRST_BYTES
 from timemachine.recording.usage.pure.totals import Totals
@@ -105,6 +106,15 @@ class Scope:
     def context_steps(self, sequence: int) -> list[SharedStep]:
         """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
         return self._recorded().context_steps(sequence)
+
+    def request(self, sequence: int, messages: int) -> FrozenRequest:
+        """Return the request of a model call of a session, with this many of its latest messages.
+
+        Raises:
+            InvalidInput: The step is not a model call, or its conversation is too long.
+        """
+        last = self._last(SESSION)
+        return replace(self._recorded(), last=last).request(sequence, messages)
 
     def document(self, sequence: int) -> dict[str, object]:
         """Return one complete recorded step in the form of the API."""

@@ -1,6 +1,6 @@
 """Read the requests of recorded model calls: as they were recorded, or rebuilt from the steps before them."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -31,8 +31,19 @@ MOST_PARENTS: Final = 20
 READ_WHOLE: Final = 500
 """So many steps before a call are always read."""
 _STEPS_OF_A_MESSAGE: Final = 5
+EARLIER: Final = "session that this one continues"
+_OF_STEPS: Final = ("input", "output", "name", "tool", "call_id")
 _STATED: Final = ("tools", "system_instructions")
 """Parameters of an agent that are those of its calls, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visible:
+    """What a reader of a session may see: the steps up to one, of this session only, and of fields of steps what
+    `redacted` returns."""
+
+    through: int
+    redacted: Callable[[JsonObject], JsonObject]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +80,28 @@ def latest_of_request(action: Action, messages: int) -> FrozenRequest:
     return _latest(action, messages) or request_of(action)
 
 
+def visible_request(action: Action, messages: int, visible: Visible) -> FrozenRequest:
+    """Return the same as `latest_of_request`, made only of what a reader may see.
+
+    Raises:
+        InvalidInput: The step is not a model call, or its conversation is too long to be rebuilt.
+    """
+    _check(action)
+    about = _about(action, visible)
+    found = _recorded(action, about, visible)
+    if found is not None:
+        return found
+    if action.sequence > READ_WHOLE:
+        latest = _latest(action, messages, visible)
+        if latest is not None:
+            return latest
+    if action.sequence > MOST_STEPS:
+        raise _too_long(action.sequence)
+    conversation, read = _since(action, 1, visible)
+    whole = _request(action.sequence, conversation, about, read)
+    return whole if action.session.parent_id is None else replace(whole, absent=(*whole.absent, EARLIER))
+
+
 def requests_of(session: Session, sequences: Collection[int]) -> Iterator[tuple[int, FrozenRequest]]:
     """Yield the number of each of these model calls with its request, in order of the steps.
 
@@ -96,18 +129,34 @@ def _check(action: Action) -> None:
         )
 
 
-def _recorded(call: Action, about: Circumstances) -> FrozenRequest | None:
+def _too_long(length: int) -> InvalidInput:
+    return InvalidInput(
+        f"The conversation before this call has {length:,} steps; at most {MOST_STEPS:,} are put together.",
+        code="conversation_too_long",
+        steps=length,
+        most=MOST_STEPS,
+    )
+
+
+def _recorded(call: Action, about: Circumstances, visible: Visible | None = None) -> FrozenRequest | None:
     if call.input is None:
         return None
     altered = (call.sequence,) if current_sha256(call.input) != call.input.sha256 else ()
-    return recorded(value(call.input), replace(about, altered=altered))
+    given = _seen({"input": value(call.input)}, visible)["input"]
+    return recorded(given, replace(about, altered=altered))
 
 
-def _about(call: Action) -> Circumstances:
-    return _circumstances(call.session, {call.sequence: call})[call.sequence]
+def _seen(fields: JsonObject, visible: Visible | None) -> JsonObject:
+    return fields if visible is None else visible.redacted(fields)
 
 
-def _circumstances(session: Session, calls: Mapping[int, Action]) -> dict[int, Circumstances]:
+def _about(call: Action, visible: Visible | None = None) -> Circumstances:
+    return _circumstances(call.session, {call.sequence: call}, visible)[call.sequence]
+
+
+def _circumstances(
+    session: Session, calls: Mapping[int, Action], visible: Visible | None = None
+) -> dict[int, Circumstances]:
     """Return what else is known of the calls. An agent that they are inside can state their tools and system prompt."""
     places = [
         {
@@ -118,11 +167,11 @@ def _circumstances(session: Session, calls: Mapping[int, Action]) -> dict[int, C
         }
         for call in calls.values()
     ]
-    outer = ancestors(session, places, "parameters")
-    return {number: _with_stated(call, levels_of(call, outer)) for number, call in calls.items()}
+    outer = ancestors(session, places, "parameters", through=visible.through if visible is not None else None)
+    return {number: _with_stated(call, levels_of(call, outer), visible) for number, call in calls.items()}
 
 
-def _with_stated(call: Action, outer: Iterator[Row]) -> Circumstances:
+def _with_stated(call: Action, outer: Iterator[Row], visible: Visible | None) -> Circumstances:
     stated: JsonObject = {}
     stated_in: list[int] = []
     for row in outer:
@@ -130,12 +179,13 @@ def _with_stated(call: Action, outer: Iterator[Row]) -> Circumstances:
         new = {name: each for name in _STATED if name not in stated and (each := (of_agent or {}).get(name))}
         stated |= new
         stated_in += [row["sequence"]] if new else []
-    called = tuple(part.name for part in answer_parts(value(call.output)) if isinstance(part, ToolCall))
+    own = _seen({"output": value(call.output), "parameters": call.parameters, "model": call.model}, visible)
+    called = tuple(part.name for part in answer_parts(own["output"]) if isinstance(part, ToolCall))
     return Circumstances(
-        model=call.model,
-        parameters=call.parameters,
+        model=own["model"],
+        parameters=own["parameters"],
         called=called,
-        stated=stated or None,
+        stated=_seen({"parameters": stated}, visible)["parameters"] or None,
         stated_in=tuple(stated_in),
     )
 
@@ -144,12 +194,7 @@ def _rebuilt(session: Session, calls: Mapping[int, Circumstances]) -> Iterator[t
     parts = _parts(session, max(calls))
     length = sum(part.through for part in parts)
     if length > MOST_STEPS:
-        raise InvalidInput(
-            f"The conversation before this call has {length:,} steps; at most {MOST_STEPS:,} are put together.",
-            code="conversation_too_long",
-            steps=length,
-            most=MOST_STEPS,
-        )
+        raise _too_long(length)
     steps: list[RecordedStep] = []
     altered: list[int] = []
     deleted: list[int] = []
@@ -170,16 +215,16 @@ def _request(number: int, conversation: Conversation, about: Circumstances, read
     return rebuilt(conversation, replace(about, altered=read.altered, deleted=deleted))
 
 
-def _latest(call: Action, messages: int) -> FrozenRequest | None:
+def _latest(call: Action, messages: int, visible: Visible | None = None) -> FrozenRequest | None:
     """Return the request from the steps since the last compaction, or from as many as the messages need; None if these are
     all steps of the session."""
-    number, about = call.sequence, _about(call)
+    number, about = call.sequence, _about(call, visible)
     compaction = last_compaction(call.session, number)
     length = max(READ_WHOLE // 2, messages * _STEPS_OF_A_MESSAGE)
     while (first := number - length) > 1:
         is_whole = compaction is not None and compaction >= first
         first = compaction if compaction is not None and is_whole else first
-        conversation, read = _since(call, first)
+        conversation, read = _since(call, first, visible)
         request = _request(number, conversation, about, read)
         if is_whole and conversation.compacted:
             return request
@@ -193,13 +238,23 @@ def _latest(call: Action, messages: int) -> FrozenRequest | None:
     return None
 
 
-def _since(call: Action, first: int) -> tuple[Conversation, StepsRead]:
+def _since(call: Action, first: int, visible: Visible | None) -> tuple[Conversation, StepsRead]:
     """Return the conversation before a call from a step on, with what earlier steps state for all of it."""
     rows = [*stating_rows(call.session, first), *rows_through(call.session, call.sequence, first)]
-    outer = ancestors(call.session, rows)
+    outer = ancestors(call.session, rows, through=visible.through if visible is not None else None)
     read = steps_of(sorted([*outer, *rows], key=lambda row: row["sequence"]))
-    found = conversations(read.steps, [call.sequence], {row["sequence"] for row in outer})
+    steps = [_as_seen(step, visible) for step in read.steps]
+    found = conversations(steps, [call.sequence], {row["sequence"] for row in outer})
     return next(found)[1], read
+
+
+def _as_seen(step: RecordedStep, visible: Visible | None) -> RecordedStep:
+    fields = {name: getattr(step, name) for name in _OF_STEPS}
+    return step if visible is None else replace(step, **_chosen(visible.redacted(fields)))
+
+
+def _chosen(fields: JsonObject) -> JsonObject:
+    return {name: fields.get(name) for name in _OF_STEPS}
 
 
 def _parts(session: Session, through: int) -> list[_Part]:

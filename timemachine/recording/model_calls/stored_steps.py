@@ -69,9 +69,10 @@ def last_compaction(session: Session, before: int) -> int | None:
     return found.order_by("-sequence").values_list("sequence", flat=True).first()
 
 
-def ancestors(session: Session, rows: Sequence[Row], *columns: str) -> list[Row]:
-    """Return the steps that these ones are inside and that are not among them, without their payloads, but with these
-    other columns. One query for each level."""
+def ancestors(session: Session, rows: Sequence[Row], *columns: str, through: int | None = None) -> list[Row]:
+    """Return the steps up to `through` that these ones are inside and that are not among them, without their payloads,
+    but with these other columns. One query for each level."""
+    shown = session.actions.all() if through is None else session.actions.filter(sequence__lte=through)
     known = {row["sequence"] for row in rows}
     named = {row["client_id"] for row in rows}
     found: list[Row] = []
@@ -82,7 +83,7 @@ def ancestors(session: Session, rows: Sequence[Row], *columns: str) -> list[Row]
         if not ids and not numbers:
             break
         inside = Q(sequence__in=numbers) | Q(client_id__in=ids)
-        level = list(session.actions.filter(inside).values(*_PLACE, *columns))
+        level = list(shown.filter(inside).values(*_PLACE, *columns))
         found += level
         known |= numbers | {row["sequence"] for row in level}
         named |= ids

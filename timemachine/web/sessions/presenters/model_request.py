@@ -100,6 +100,13 @@ def shown_request(
         frozen = latest_of_request(action, most)
     except InvalidInput as why:
         return ShownRequest(refused=why.message)
+    return shown(frozen, first_bytes, most, characters)
+
+
+def shown(
+    frozen: FrozenRequest, first_bytes: int, most: int = SHOWN, characters: int = FIRST_CHARACTERS
+) -> ShownRequest:
+    """Return a request in the same way."""
     request = frozen.request
     system = "\n\n".join(_text(part) for part in request.system)
     sizes = [sum(len(_text(part)) for part in message.parts) for message in request.messages]

@@ -14,6 +14,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import whole_number
 from timemachine.evidence.bundles import downloads
 from timemachine.governance.sharing.commands.opening import PassphraseNeeded, WrongPassphrase, open_link
@@ -25,6 +26,7 @@ from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.governance.sharing.scope import Scope
 from timemachine.jobs.queue import enqueue
+from timemachine.recording.model_calls.queries import MODEL_CALL
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.tasks import compute_results
@@ -37,6 +39,13 @@ from timemachine.web.http import download as download_of
 from timemachine.web.http import page, requested_part, see_other
 from timemachine.web.replays.forms.replays import chosen_options
 from timemachine.web.replays.presenters.side_by_side import side_by_side
+from timemachine.web.sessions.presenters.model_request import (
+    FIRST_CHARACTERS,
+    MOST,
+    SHOWN,
+    ShownRequest,
+    shown,
+)
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
 from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
@@ -186,11 +195,21 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
         "erased_fields": scope.erased_fields([found]),
         "deletion": scope.deletion(found),
     }
+    if state.tab == "context" and found.action.kind == MODEL_CALL:
+        context["model_request"] = _model_request(scope, sequence, state)
     if state.tab == "raw":
         context["raw"] = json_excerpt(scope.document(sequence), state.first_bytes)
     if requested_part(request, PARTS) != "step":
         context |= _outcome(scope) | {"window": scope.rows(sequence)}
     return page(request, "shares/session.html", context, parts=PARTS)
+
+
+def _model_request(scope: Scope, sequence: int, state: UrlState) -> ShownRequest:
+    most, characters = (MOST, state.first_bytes) if state.more else (SHOWN, FIRST_CHARACTERS)
+    try:
+        return shown(scope.request(sequence, most), state.first_bytes, most, characters)
+    except InvalidInput as why:
+        return ShownRequest(refused=why.message)
 
 
 def _both_sides(
