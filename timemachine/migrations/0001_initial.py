@@ -1284,7 +1284,7 @@ class Migration(migrations.Migration):
                 ("lease_until", models.DateTimeField(null=True)),
                 ("started_at", models.DateTimeField(null=True)),
                 ("finished_at", models.DateTimeField(null=True)),
-                ("context", models.CharField(max_length=12, null=True)),
+                ("context", models.CharField(max_length=13, null=True)),
                 ("frames", FaithfulJSONField(null=True)),
                 ("retrieval", FaithfulJSONField(null=True)),
                 ("verdict", models.CharField(max_length=20, null=True)),
