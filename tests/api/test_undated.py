@@ -83,8 +83,9 @@ def test_states_and_checkpoints_have_no_time(api: Program) -> None:
 def test_pages_say_that_the_start_is_not_recorded(project: Project) -> None:
     browser = browser_of(project, "operator")
     assert "just now" not in words(get(browser, "/"))
-    assert "Started not recorded Ended not recorded Imported from tau_bench on" in words(
-        get(browser, "/sessions/undated/")
+    assert (
+        "Started not recorded Ended not recorded Duration not recorded Imported from tau_bench on"
+        in words(get(browser, "/sessions/undated/"))
     )
     assert "start not recorded" in words(get(browser, "/search/?q=umbrellas&mode=text"))
     assert "time not recorded" in words(get(browser, "/recall/?q=umbrellas&mode=text"))

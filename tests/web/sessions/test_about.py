@@ -60,7 +60,9 @@ def test_an_import_shows_its_format_and_no_times_missing_from_its_file(
 ) -> None:
     made: Any = program(project).raw("/import", CHAT).json()["sessions"][0]
     shown = words(about(viewer, made["id"]))
-    assert "Started not recorded Ended not recorded Imported from openai_chat on" in shown
+    assert (
+        "Started not recorded Ended not recorded Duration not recorded Imported from openai_chat on" in shown
+    )
 
 
 def test_a_branch_names_the_session_and_step_it_branched_from(viewer: Client, project: Project) -> None:
