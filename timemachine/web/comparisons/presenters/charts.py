@@ -54,8 +54,11 @@ class _Value:
 
 
 def charts(columns: Sequence[Column]) -> list[Chart]:
-    """Return the charts of agreement, grounding, cost and latency."""
-    return [_chart(columns, *each) for each in CHARTS]
+    """Return the charts of agreement, grounding, cost and latency, without grounding if the comparison has only model calls."""
+    of_calls = all(column.totals.grounding is None for column in columns) and any(
+        column.totals.same_tools is not None for column in columns
+    )
+    return [_chart(columns, *each) for each in CHARTS if not (of_calls and each[0] == GROUNDING.title)]
 
 
 def _agreement(totals: VariantTotals) -> _Value:

@@ -240,7 +240,10 @@ def _calls(step: AnyStep, answers: Answers | SharedReplayStep, *, everything: bo
 
 
 def _compared_call(pair: CallPair, *, everything: bool) -> ShownCall:
-    both = (pair.recorded or "")[:BEGINNING], (pair.new or "")[:BEGINNING]
+    if pair.recorded is None or pair.new is None or pair.recorded == pair.new:
+        alone = pair.recorded if pair.new is None else pair.new
+        return ShownCall(name=pair.name, fate=pair.fate, alone=alone)
+    both = pair.recorded[:BEGINNING], pair.new[:BEGINNING]
     return ShownCall(name=pair.name, fate=pair.fate, rows=text_rows(*both, everything=everything))
 
 
@@ -307,7 +310,7 @@ def _evidence(evidence: Mapping[str, Any], verdict: str | None) -> Iterator[tupl
             )
         elif name not in _PLACES | _SHOWN_ELSEWHERE and found not in (None, [], {}, ""):
             words = _EVIDENCE.get(name, spaced(name).capitalize())
-            yield words.format(what=what), _words(found)
+            yield words.format(what=what), spaced(found) if name == "text" else _words(found)
 
 
 def _words(found: Any) -> str:

@@ -1,0 +1,109 @@
+"""The pages of a replayed model call: the launch form, the two answers with their tool calls, and what a link shows of them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from tests.builders import replayed
+from tests.replay.runs.test_model_calls import AUDIT, QUESTION, SYSTEM, a_call, asked
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from tests.web.timelines import words
+from tests.web.visitors import opened, shared
+from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
+from timemachine.text.redaction.commands import make_profile
+from timemachine.text.redaction.pure.rules import read_rules
+from timemachine.text.redaction.queries import as_profile
+
+WITHHELD = "Kanari-4711"
+RULES: dict[str, Any] = {"patterns": [{"name": "bird", "pattern": "kanari-[0-9]+", "ignore_case": True}]}
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
+    settings.MODEL_CALLS_AT_ONCE = 1
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        yield server
+
+
+@pytest.fixture
+def session(db: None, project: Project) -> Session:
+    session = start_session(project, name="Birds", by="test")
+    recorded = a_call("write_file", path="birds.txt", text=f"{WITHHELD}\nBerta")
+    append(session.id, [asked([SYSTEM, QUESTION], recorded), asked([SYSTEM, QUESTION], "Done.")])
+    session.refresh_from_db()
+    return session
+
+
+@pytest.fixture
+def replay(session: Session, stub: StubModelServer) -> Replay:
+    changed = {"path": "birds.txt", "text": f"{WITHHELD}\nClara"}
+    tools: Any = (("write_file", changed), ("list_files", {}))
+    stub.script(Script(answer=f"I write {WITHHELD}.", tools=tools))
+    return replayed(session, AUDIT)
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def test_the_two_answers_stand_side_by_side_with_their_calls(browser: Client, replay: Replay) -> None:
+    page = browser.get(f"/replays/{replay.id}/steps/1/").content.decode()
+    shown = words(page)
+    assert "other tool context verified Model call 1 message, 2 tools" in shown
+    assert "write_file other arguments" in shown
+    assert "list_files only new no arguments" in shown
+    assert '<del class="removed">Berta</del>' in page
+    assert f"I write {WITHHELD}." in shown
+    assert "Frames" not in shown
+    assert "Grounding" not in shown
+    assert f"/sessions/{replay.session_id}/?step=1&amp;tab=context" in page
+
+
+def test_a_call_that_was_only_verified_shows_what_it_called(
+    browser: Client, session: Session, stub: StubModelServer
+) -> None:
+    checked = replayed(session, AUDIT.with_model(None))
+    shown = words(browser.get(f"/replays/{checked.id}/steps/1/").content.decode())
+    assert "Tool calls recorded write_file" in shown
+    assert "only recorded" not in shown
+    assert stub.calls() == []
+
+
+def test_the_replay_says_what_the_other_model_did(browser: Client, replay: Replay) -> None:
+    shown = words(browser.get(f"/replays/{replay.id}/").content.decode())
+    assert "2 model calls replayed with openai:gpt-4o: 1 other tool, 1 calls instead" in shown
+
+
+def test_a_link_shows_a_replayed_call_without_what_its_profile_withholds(
+    project: Project, replay: Replay
+) -> None:
+    profile = as_profile(make_profile(project, "No birds", read_rules(RULES), by="test"))
+    visitor, path = opened(shared(project, replay, Terms(redaction=profile))[1])
+    page = visitor.get(f"{path}steps/1/").text
+    assert "write_file" in page
+    assert "birds.txt" in page
+    assert not re.search("kanari|4711", page, re.IGNORECASE)
+
+
+def test_the_form_chooses_calls_by_a_filter(browser: Client, session: Session, stub: StubModelServer) -> None:
+    form = browser.get(f"/sessions/{session.key}/replay/").content.decode()
+    assert "2 model calls" in words(form)
+    sent = {"kind": "audit", "model": "openai:gpt-4o", "reason": "Why?", "sample": "1"}
+    launched = browser.post(f"/sessions/{session.key}/replay/", {**sent, "only": "agent:reader"})
+    assert launched.status_code == 302
+    assert Replay.objects.get().steps.count() == 1
+    refused = browser.post(f"/sessions/{session.key}/replay/", {**sent, "only": "tol:x"})
+    assert refused.status_code == 422
+    assert "tol" in words(refused.content.decode())
