@@ -16,10 +16,9 @@ from timemachine.recording.importing.worker import work as import_file
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.worker import work as put_file
 from timemachine.replay.runs.models import Replay
-from timemachine.replay.runs.worker import work
-from timemachine.replay.suites.running import settle_run_of
 from timemachine.replay.sweeps.models import Sweep
 from timemachine.replay.sweeps.worker import work as measure
+from timemachine.replay.tasks import run_replay
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,8 +59,7 @@ def worker(tm: Here) -> Generator[None]:  # it works on the rows of that databas
 
     def process_queue() -> None:
         for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
-            work(replay_id, "test")
-            settle_run_of(replay_id)
+            run_replay(replay_id)
         for sweep_id in Sweep.objects.filter(status="queued").values_list("id", flat=True):
             measure(sweep_id)
         for intake_id in Intake.objects.filter(status="waiting").values_list("id", flat=True):

@@ -206,6 +206,7 @@ PROOFS: Final[Mapping[type[Model], Proof]] = {
             "project": "the log is the project's",
             "session": "its steps would repeat other records",
             "spend_group": "it only says whose spending counts together",
+            "branch": "the evidence of its step names it; this is only a link, and empty once it is deleted",
             "revision": INTERNAL,
             "enqueued_at": INTERNAL,
         },

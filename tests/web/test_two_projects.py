@@ -231,6 +231,7 @@ QUESTION, FIND, MODEL = {"question": "?"}, {"query": "?"}, {"model": ONE}
 SENT: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/api/sessions/{session_id}/find"): FIND,
     ("POST", "/api/sessions/{session_id}/ask"): QUESTION,
+    ("POST", "/api/sessions/{session_id}/continue"): {"from": 1, "model": ONE},
     ("POST", "/api/sessions/{session_id}/checkpoints"): {"name": "x"},
     ("POST", "/api/sessions/{session_id}/actions/{sequence}/judgements"): MODEL,
     ("GET", "/api/sessions/{session_id}/actions/{sequence}/judgements/estimate"): MODEL,

@@ -7,6 +7,7 @@ from uuid import UUID
 from timemachine.core.jobs import Next, job
 from timemachine.replay.alignment import long_diffs
 from timemachine.replay.comparison import judge_queue, results
+from timemachine.replay.continuation import worker as continuations
 from timemachine.replay.runs import commands as replays
 from timemachine.replay.runs import worker as replay_worker
 from timemachine.replay.suites import running as suites
@@ -17,7 +18,9 @@ from timemachine.replay.sweeps import worker as sweep_worker
 @job(overdue=replays.overdue, at_start=True)
 def run_replay(replay_id: UUID) -> Next:
     """Work on a replay until no step is left. The last one closes its suite run and enqueues its comparison's results."""
-    replay_worker.work(replay_id, f"{socket.gethostname()}:{os.getpid()}")
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    work = continuations.work if continuations.is_continuation(replay_id) else replay_worker.work
+    work(replay_id, worker)
     suites.settle_run_of(replay_id)
     return [(compute_results, each) for each in results.finished_with(replay_id)]
 

@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 from timemachine.web.comparisons.views import compare, comparisons
 from timemachine.web.insights.views import costs, patterns, recall, search, training
 from timemachine.web.knowledge.views import collections, files, frames
-from timemachine.web.replays.views import replays, suites, sweeps
+from timemachine.web.replays.views import continuations, replays, suites, sweeps
 from timemachine.web.sessions.views import (
     annotations,
     erasures,
@@ -171,12 +171,14 @@ urlpatterns = [
     path("patterns/<str:id>/", patterns.pattern, name="pattern"),
     # --- replays
     path("sessions/<str:id>/replay/", replays.launch, name="replay_form"),
+    path("sessions/<str:id>/continue/", continuations.launch, name="continue_form"),
     path("sessions/<str:id>/steps/<int:sequence>/trial/", replays.trial, name="trial"),
     path("sessions/<str:id>/where/", replays.where_is_it, name="where"),
     path("sessions/<str:id>/sweep/", sweeps.launch, name="sweep_form"),
     path("sweeps/<str:id>/", sweeps.sweep, name="sweep"),
     path("sweeps/<str:id>/cancel/", sweeps.cancel, name="cancel_sweep"),
     path("replays/<str:id>/", replays.replay, name="replay"),
+    path("replays/<str:id>/continue/", continuations.go_on, name="go_on"),
     path("replays/<str:id>/cancel/", replays.cancel, name="cancel_replay"),
     path("replays/<str:id>/retry/", replays.retry, name="retry_replay"),
     path("replays/<str:id>/steps/<int:sequence>/", replays.step, name="replay_step"),

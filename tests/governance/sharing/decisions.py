@@ -167,7 +167,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "erased_fields": (SharedErasure, "field"),
         },
         not_shown=_names(
-            "project requested_by started_at cancel_requested_by enqueued_at spend_group revision "
+            "project requested_by started_at cancel_requested_by enqueued_at spend_group revision branch "
             "share_links suite_replay"
         ),
     ),

@@ -20,7 +20,9 @@ import openai  # noqa: E402, F401  # once, not again in every child
 from django.conf import settings  # noqa: E402
 
 from timemachine.llm import openai_chat  # noqa: E402, F401
-from timemachine.replay.runs import leases, step_results, steps, worker  # noqa: E402
+from timemachine.replay.continuation import worker as continuation  # noqa: E402
+from timemachine.replay.runs import leases, step_results, steps  # noqa: E402
+from timemachine.replay.tasks import run_replay  # noqa: E402
 
 POINTS: dict[str, tuple[Any, str]] = {
     "after_claim": (leases, "claim"),
@@ -30,9 +32,18 @@ POINTS: dict[str, tuple[Any, str]] = {
 }
 
 
+OF_A_CONTINUATION: dict[str, tuple[Any, str]] = {
+    "after_claim": (leases, "claim"),
+    "before_call": (leases, "intend_call"),
+    "after_send": (continuation, "send"),
+    "inside_write": (continuation, "append"),
+    "after_turn": (continuation, "_write"),
+}
+
+
 def install_trap(point: str, nth: int, number: signal.Signals) -> None:
     """Make this process send itself a signal right after passing the point for the nth time."""
-    module, name = POINTS[point]
+    module, name = {**OF_A_CONTINUATION, **POINTS}[point]
     passed: Callable[..., Any] = getattr(module, name)
     times = count(1)
 
@@ -50,7 +61,7 @@ def child(replay_id: str, at_once: str, point: str, nth: str, name: str) -> None
     settings.MODEL_CALLS_AT_ONCE = int(at_once)
     if point != "-":
         install_trap(point, int(nth), signal.Signals[name])
-    worker.work(UUID(replay_id), f"crash worker {os.getpid()}")
+    run_replay(UUID(replay_id))
     os._exit(0)
 
 

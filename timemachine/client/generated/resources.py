@@ -1568,6 +1568,55 @@ class Replays(Resource):
         )
         return found
 
+    def continue_from(
+        self,
+        session: str,
+        from_: int,
+        model: str,
+        *,
+        system_prompt: str | None = None,
+        messages: Sequence[JsonObject] | None = None,
+        max_calls: int | None = None,
+        spend_limit_usd: float | None = None,
+        repeatable_tools: Sequence[str] | None = None,
+        reason: str | None = None,
+    ) -> types.ReplayLaunched:
+        """Go on from a model call.
+
+        Run the session on from this model call, in the background; follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The end names the branch session.
+        """
+        found: types.ReplayLaunched = self._connection.post(
+            f"/api/sessions/{segment(session, 'session')}/continue",
+            {"from": from_, "model": model}
+            | given(
+                system_prompt=system_prompt,
+                messages=messages,
+                max_calls=max_calls,
+                spend_limit_usd=spend_limit_usd,
+                repeatable_tools=repeatable_tools,
+                reason=reason,
+            ),
+        )
+        return found
+
+    def go_on(
+        self,
+        replay: str,
+        *,
+        results: Sequence[types.ResultIn] | None = None,
+        max_calls: int | None = None,
+        spend_limit_usd: float | None = None,
+    ) -> types.ReplayLaunched:
+        """Let a continuation go on.
+
+        Give the results that the record does not hold, or a higher limit, and let the continuation go on in the same branch.
+        """
+        found: types.ReplayLaunched = self._connection.post(
+            f"/api/replays/{segment(replay, 'replay')}/continue",
+            given(results=results, max_calls=max_calls, spend_limit_usd=spend_limit_usd),
+        )
+        return found
+
     def page(
         self, *, session: str | None = None, limit: int | None = None, after: str | None = None
     ) -> types.ReplayPage:

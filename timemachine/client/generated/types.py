@@ -807,6 +807,33 @@ class ContextCounts(TypedDict):
 
 
 @final
+class ContinuationOut(TypedDict):
+    """The model call that was continued, the session that it records into (null if that was deleted), and how it
+    ended (null while it goes on).
+    """
+
+    sequence: int
+    branch: str | None
+    ending: Ending | None
+    finding: str | None
+
+
+ContinueIn = TypedDict(
+    "ContinueIn",
+    {
+        "from": "int",
+        "model": "str",
+        "system_prompt": "NotRequired[str | None]",
+        "messages": "NotRequired[Sequence[JsonObject] | None]",
+        "max_calls": "NotRequired[int | None]",
+        "spend_limit_usd": "NotRequired[float | None]",
+        "repeatable_tools": "NotRequired[Sequence[str] | None]",
+        "reason": "NotRequired[str | None]",
+    },
+)
+
+
+@final
 class CopiedFromIn(TypedDict):
     """The session by its key, and the step in it by its id or sequence, that a step was copied from; null if unknown."""
 
@@ -1176,6 +1203,25 @@ class EmptyOut(TypedDict):
     why: Literal["no_frames_yet", "no_frames_then", "no_frames_left"]
     message: str
     first_frame_at: str | None
+
+
+@final
+class Ending(TypedDict):
+    """How a continuation ended: why, after how many model calls, and how many tool results came from the record or from a person.
+
+    `recorded_calls` is the number of model calls in the recording from the same one on. `unused_results` are the recorded
+    ones that were not asked for. `step` is the last model call in the branch, `detail` an error message.
+    """
+
+    why: Literal["finished", "diverged", "call_limit", "spend_limit", "cut_off", "failed", "not_sent"]
+    calls: int
+    recorded_calls: int
+    recorded_results: int
+    supplied_results: int
+    unused_results: int
+    step: int | None
+    detail: str | None
+    unanswered: list[UnansweredCall]
 
 
 @final
@@ -1707,6 +1753,15 @@ class FrozenRequestOut(TypedDict):
     form: Literal["openai_chat", "openai_responses", "anthropic_messages"]
     body: JsonObject
     dropped: list[str]
+
+
+@final
+class GoOnIn(TypedDict):
+    """What a continuation that stopped needs to go on: the missing results, or higher limits."""
+
+    results: NotRequired[Sequence[ResultIn]]
+    max_calls: NotRequired[int | None]
+    spend_limit_usd: NotRequired[float | None]
 
 
 @final
@@ -2413,6 +2468,16 @@ class ModelTestOut(TypedDict):
     output_tokens: int | None
     cost_usd: float | None
     prices: JsonObject | None
+
+
+@final
+class NearestCall(TypedDict):
+    """The recorded call that is most like an unanswered one, and where its arguments differ, as JSON pointers."""
+
+    step: int
+    tool: str
+    arguments: str | None
+    paths: list[str]
 
 
 @final
@@ -3186,7 +3251,7 @@ class ReplayOut(TypedDict):
 
     id: str
     session: str
-    kind: Literal["audit", "debug", "trial"]
+    kind: Literal["audit", "debug", "trial", "continue"]
     model: str | None
     status: Literal["queued", "running", "done", "failed", "cancelled"]
     cancel_requested: bool
@@ -3210,6 +3275,7 @@ class ReplayOut(TypedDict):
     over_limit_usd: float | None
     uncertain_calls: int
     most_frequent_error: FrequentError | None
+    continuation: ContinuationOut | None
     summary: str
 
 
@@ -3272,6 +3338,17 @@ class ResolutionOut(TypedDict):
     label: str
     says: str
     address: str
+
+
+@final
+class ResultIn(TypedDict):
+    """The result of a call that the record did not answer: named by the call's id, or by its tool. The model reads a value
+    that is no text as JSON.
+    """
+
+    call_id: NotRequired[str | None]
+    tool: NotRequired[str | None]
+    result: Any
 
 
 @final
@@ -4038,16 +4115,20 @@ class SharedSessionOut(TypedDict):
 
 @final
 class SideOut(TypedDict):
-    """A session or replay that is compared, and its totals. Money is US dollars."""
+    """A session or replay that is compared, and its totals. Money is US dollars.
+
+    The steps up to `after` are left out: the other run is a continuation that goes on after them. 0: all are compared.
+    """
 
     kind: Literal["session", "replay"]
     id: str
     session: str
     key: str
     name: str
-    replay_kind: Literal["audit", "debug", "trial"] | None
+    replay_kind: Literal["audit", "debug", "trial", "continue"] | None
     model: str | None
     started_at: str | None
+    after: int
     steps: int
     errors: int
     input_tokens: int | None
@@ -4453,6 +4534,10 @@ class StepRanksOut(TypedDict):
 class StoredOptions(TypedDict):
     """The options as they were stored, perhaps by another version. An option that is absent is as it was recorded."""
 
+    continue_from: NotRequired[int | None]
+    messages: NotRequired[list[JsonObject] | None]
+    max_calls: NotRequired[int | None]
+    repeatable_tools: NotRequired[list[str] | None]
     system_prompt: NotRequired[str | None]
     prompt_template: NotRequired[str | None]
     temperature: NotRequired[float | None]
@@ -5193,6 +5278,16 @@ class TurnRecalled(TypedDict):
     tags: list[str]
     at: str | None
     around: NotRequired[AroundOut]
+
+
+@final
+class UnansweredCall(TypedDict):
+    """A tool call that the record holds no result for."""
+
+    call_id: str
+    tool: str
+    arguments: str | None
+    nearest: NearestCall | None
 
 
 @final

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from timemachine.core.accounts.models import Project
 from timemachine.memory.search.indexing import count_rewrites
-from timemachine.replay.alignment.runs import Run, RunStep, RunTotals, run_of, totals
+from timemachine.replay.alignment.runs import Run, RunStep, RunTotals, run_of, steps_before, totals
 from timemachine.replay.alignment.steps import steps_of
 from timemachine.text.pure.difference.sessions import STATUSES, StepPair, align_by_sequence, align_steps
 
@@ -32,11 +32,13 @@ _CHANGED: Final = frozenset(STATUSES) - {"same", "not_asked"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of two runs: its steps by sequence, and its totals."""
+    """One of two runs: its steps by sequence, and its totals. The steps up to `after` are left out, as the other run is a
+    continuation that goes on after them."""
 
     run: Run
     steps: Mapping[int, RunStep]
     totals: RunTotals
+    after: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +124,8 @@ def _aligned(one: Run, other: Run, key: Hashable) -> Aligned:
     if only_replayed:
         left, right = _without_copies(left, right), _without_copies(right, left)
     sides = [
-        Side(
-            run=run,
-            steps={step.sequence: step for step in steps},
-            totals=totals(run, steps, only_replayed=only_replayed),
-        )
-        for run, steps in ((one, left), (other, right))
+        _side(run, steps, steps_before(run, another), only_replayed=only_replayed)
+        for run, another, steps in ((one, other, left), (other, one, right))
     ]
     align = align_by_sequence if only_replayed and one.session.id == other.session.id else align_steps
     pairs = align(*([step.facts for step in side.steps.values()] for side in sides))
@@ -138,6 +136,15 @@ def _aligned(one: Run, other: Run, key: Hashable) -> Aligned:
         right=aligned_sides[1],
         pairs=[_refined(pair, *aligned_sides) for pair in pairs],
         only_replayed=only_replayed,
+    )
+
+
+def _side(run: Run, steps: Sequence[RunStep], after: int, *, only_replayed: bool) -> Side:
+    return Side(
+        run=run,
+        steps={step.sequence: step for step in steps if step.sequence > after},
+        totals=totals(run, steps, only_replayed=only_replayed, after=after),
+        after=after,
     )
 
 

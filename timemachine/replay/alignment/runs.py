@@ -77,7 +77,8 @@ class RunStep:
 
 
 def run_of(project: Project, name: str) -> Run:
-    """Return the project's session with that UUID or key, or its replay with that UUID. Raises `NotFound`."""
+    """Return the project's session with that UUID or key, or its replay with that UUID; for a continuation, its branch.
+    Raises `NotFound`."""
     try:
         return Run(session=session_of(project, name))
     except NotFound:
@@ -89,14 +90,25 @@ def run_of(project: Project, name: str) -> Run:
             f"There is no session or replay {name[:80]!r} in this project; see the list of sessions.",
             code="run_not_found",
         ) from why
-    return Run(session=replay.session, replay=replay)
+    return Run(session=replay.session, replay=replay) if replay.branch is None else Run(session=replay.branch)
 
 
-def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTotals:
-    """Return the totals of the steps of a run. One query, four for a replay, and one more if costs are unknown."""
+def steps_before(run: Run, other: Run) -> int:
+    """Return how many steps of this run the other one does not repeat, because it continues the step after them; 0 for
+    other runs. At most one query."""
+    branch = other.session
+    if run.replay is not None or other.replay is not None or branch.parent_id != run.session.id:
+        return 0
+    is_continuation = Replay.objects.filter(branch=branch).exists()
+    return (branch.parent_sequence or 0) if is_continuation else 0
+
+
+def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool, after: int = 0) -> RunTotals:
+    """Return the totals of the steps of a run, or of those after a step. One query, four for a replay, and one more if costs
+    are unknown."""
     if run.replay is not None:
         return _replay_totals(run.replay, steps)
-    actions = Action.objects.filter(session=run.session)
+    actions = Action.objects.filter(session=run.session, sequence__gt=after)
     if only_replayed:
         compared = actions.filter(kind__in=REPLAYED_KINDS)
         found = _sums(steps, totals_of(compared).elapsed_ms)
@@ -109,8 +121,8 @@ def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTot
         output_tokens=whole.output_tokens,
         cost_usd=whole.cost_usd,
         unknown_cost_calls=whole.unknown_cost_calls,
-        unknown_reasons=reasons_of_session(run.session),
-        duration_ms=run.session.duration_ms,
+        unknown_reasons=reasons_of(actions) if after else reasons_of_session(run.session),
+        duration_ms=whole.elapsed_ms if after else run.session.duration_ms,
     )
 
 

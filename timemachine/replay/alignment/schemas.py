@@ -7,19 +7,24 @@ from timemachine.recording.sessions.pure.vocabulary import Kind, Role
 from timemachine.replay.alignment.divergence import Divergence
 from timemachine.replay.alignment.queries import Aligned, Side
 from timemachine.replay.alignment.runs import RunStep
+from timemachine.replay.runs.pure.options import ReplayKind
 
 
 class SideOut(Schema):
-    """A session or replay that is compared, and its totals. Money is US dollars."""
+    """A session or replay that is compared, and its totals. Money is US dollars.
+
+    The steps up to `after` are left out: the other run is a continuation that goes on after them. 0: all are compared.
+    """
 
     kind: Literal["session", "replay"]
     id: str
     session: str
     key: str
     name: str
-    replay_kind: Literal["audit", "debug", "trial"] | None
+    replay_kind: ReplayKind | None
     model: str | None
     started_at: str | None
+    after: int
     steps: int
     errors: int
     input_tokens: int | None
@@ -41,6 +46,7 @@ class SideOut(Schema):
             replay_kind=replay.kind if replay else None,
             model=replay.model if replay else None,
             started_at=replay.started_at if replay else session.began_at,
+            after=side.after,
         )
 
 

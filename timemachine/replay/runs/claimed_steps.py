@@ -81,9 +81,13 @@ def next_to_call(replay: Replay, most: int) -> list[int]:
 
 
 def outcome_of(
-    step: ReplayStep, lease: StepLease, reach: ModelLookup, after_call: Callable[[], None] = ignore
+    step: ReplayStep,
+    lease: StepLease,
+    reach: ModelLookup,
+    after_call: Callable[[], None] = ignore,
+    run: Callable[..., Outcome] | None = None,
 ) -> Outcome:
-    """Run a step and return its outcome; a failure is an outcome too.
+    """Run a step, with `run` if it is given, and return its outcome; a failure is an outcome too.
 
     `after_call` runs after the model was called and before its answer is processed. An internal error is a
     failure like any other: running the step again would fail again, and each time the call would be billed.
@@ -100,7 +104,7 @@ def outcome_of(
     listening = Listening(on_wait=lambda waiting: _note_waiting(lease, waiting), on_finished=call_ended)
     try:
         with cancellable(lease.replay_id, listening):
-            return steps.run_step(
+            return (run or steps.run_step)(
                 step,
                 reach,
                 before_call=lambda cost: spend_limit.intend_call(lease, step.replay, cost),

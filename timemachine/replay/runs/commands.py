@@ -14,6 +14,7 @@ from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.ids import uuid7
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs.branch_ends import end_branch
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.plan import PlannedReplay, Planner, replayable
 from timemachine.replay.runs.pure.engine import provider_called
@@ -159,6 +160,7 @@ def finish_if_done(replay_id: UUID) -> Replay:
         replay.finished_at = now()
         replay.save(update_fields=["status", "finished_at"])
         bump(replay_id)
+        end_branch(replay)
         replay.refresh_from_db()
     return replay
 

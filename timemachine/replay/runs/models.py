@@ -1,5 +1,7 @@
 """What is stored of a replay: its options, its steps with their leases, and every attempt at a step."""
 
+from typing import get_args
+
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -10,6 +12,7 @@ from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextFiel
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Action, FrozenPassage, Session
+from timemachine.replay.runs.pure.options import ReplayKind
 from timemachine.replay.runs.pure.statuses import (
     OPEN_REPLAY_STATUSES,
     OPEN_STEP_STATUSES,
@@ -19,7 +22,8 @@ from timemachine.replay.runs.pure.statuses import (
 
 
 class Replay(Enqueued):
-    """A replay of a session with given options. It never changes the recorded session."""
+    """A replay of a session with given options. It never changes the recorded session. A continuation has one step, the
+    model call that it continues, and an attempt at it for each call that it makes."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -37,14 +41,14 @@ class Replay(Enqueued):
     cancel_requested_by = models.CharField(max_length=254, null=True)
     # replays of one group share one spend limit
     spend_group = models.UUIDField(null=True)
+    # the session that a continuation records into; None for other replays, and after it was deleted
+    branch = models.ForeignKey(Session, null=True, on_delete=models.DB_SET_NULL, related_name="+")
     revision = models.BigIntegerField(default=0)
 
     class Meta:
         db_table = "tm_replay"
         constraints = [
-            models.CheckConstraint(
-                condition=Q(kind__in=("audit", "debug", "trial")), name="replay_kind_known"
-            ),
+            models.CheckConstraint(condition=Q(kind__in=get_args(ReplayKind)), name="replay_kind_known"),
             models.CheckConstraint(condition=Q(status__in=REPLAY_STATUSES), name="replay_status_known"),
         ]
         indexes = [

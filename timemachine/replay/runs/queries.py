@@ -36,8 +36,9 @@ from timemachine.replay.runs import frozen
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.costs import unknown_reasons as reasons_of_attempts
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import uses_own_passages
-from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.options import CONTINUE, ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import FrequentError, Tally
 
@@ -160,11 +161,13 @@ def tally(replay: Replay) -> Tally:
 
 
 def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
-    """Return the counts of each replay. Three queries, four if steps failed; the database does the adding."""
+    """Return the counts of each replay. Three queries, four if steps failed, and one for continuations; the database does
+    the adding."""
     ids = [replay.id for replay in replays]
     counted = _counted_steps(ids)
     spent = spending_by("step__replay_id", ReplayAttempt.objects.filter(step__replay__in=ids))
     recorded = _recorded(ids)
+    endings = _endings([replay.id for replay in replays if replay.kind == CONTINUE])
     failed = [each for each, steps in counted.items() if steps.statuses["failed"]]
     failures = (
         most_frequent_failures(ReplayStep.objects.filter(replay__in=failed), "replay_id") if failed else {}
@@ -195,8 +198,17 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             spend_limit_usd=Decimal(str(limit)) if has_own_limit else None,
             waiting=steps.waiting,
             waits_until=steps.waits_until,
+            ending=endings.get(replay.id),
         )
     return found
+
+
+def _endings(continuations: Sequence[UUID]) -> dict[UUID, Ending | None]:
+    """Return how these continuations ended. One query, none without any."""
+    if not continuations:
+        return {}
+    rows = ReplayStep.objects.filter(replay__in=continuations).values_list("replay_id", "evidence")
+    return {replay: Ending.stored(evidence) for replay, evidence in rows}
 
 
 def counts_by(owner: str, name: str, rows: QuerySet[Any]) -> dict[UUID, dict[str, int]]:

@@ -6,7 +6,15 @@ from pydantic import ConfigDict, Field, StrictInt, StrictStr
 
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.replay.runs.models import Replay
-from timemachine.replay.runs.pure.options import MOST_FRAMES, ReplayOptions, SessionOptions, StepOptions
+from timemachine.replay.runs.pure.endings import Ending
+from timemachine.replay.runs.pure.options import (
+    CONTINUE,
+    MOST_FRAMES,
+    ReplayKind,
+    ReplayOptions,
+    SessionOptions,
+    StepOptions,
+)
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import FrequentError, StepTotals, Tally, sentence
 from timemachine.replay.runs.queries import tally
@@ -80,6 +88,28 @@ class WaitingOut(Schema):
     until: str | None
 
 
+class ContinuationOut(Schema):
+    """The model call that was continued, the session that it records into (null if that was deleted), and how it
+    ended (null while it goes on)."""
+
+    sequence: int
+    branch: str | None
+    ending: Ending | None
+    finding: str | None
+
+    @classmethod
+    def of(cls, replay: Replay, counts: Tally) -> "ContinuationOut | None":
+        """Return what is special about a continuation, None for other replays."""
+        if counts.kind != CONTINUE:
+            return None
+        return cls.model_construct(
+            sequence=replay.options["continue_from"],
+            branch=None if replay.branch_id is None else str(replay.branch_id),
+            ending=counts.ending,
+            finding=None if counts.ending is None else counts.ending.finding,
+        )
+
+
 class ReplayOut(Schema):
     """A replay: its options, how far it is, and its results so far. Money is US dollars.
 
@@ -88,7 +118,7 @@ class ReplayOut(Schema):
 
     id: str
     session: str
-    kind: Literal["audit", "debug", "trial"]
+    kind: ReplayKind
     model: str | None
     status: ReplayStatus
     cancel_requested: bool
@@ -112,6 +142,7 @@ class ReplayOut(Schema):
     over_limit_usd: float | None
     uncertain_calls: int
     most_frequent_error: FrequentError | None
+    continuation: ContinuationOut | None
     summary: str
 
     @classmethod
@@ -134,6 +165,7 @@ class ReplayOut(Schema):
             over_limit_usd=counts.over_limit_usd,
             uncertain_calls=counts.uncertain_calls,
             most_frequent_error=counts.failure,
+            continuation=ContinuationOut.of(replay, counts),
             summary=sentence(counts),
         )
 

@@ -102,7 +102,7 @@ def replay(
         _compared(client, launched, fail_on, output)
         return
     address = f"{client.url}/replays/{launched['replay_id']}/"
-    done = _waited(client, launched["replay_id"], address)
+    done = wait_for_replay(client, launched["replay_id"], address)
     lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
     with checked_when_shown(lambda: _check(done, fail_on)):
         show(done, lines)
@@ -133,7 +133,8 @@ def _compared_lines(
     yield from comparison_lines(done, comparisons.page_url(client, done["id"]))
 
 
-def _waited(client: Client, replay_id: str, address: str) -> types.ReplayOut:
+def wait_for_replay(client: Client, replay_id: str, address: str) -> types.ReplayOut:
+    """Wait for the replay with its progress, and return it."""
     with waiting(f"The replay is still running. Follow or cancel it at {address}") as progress:
         return client.replays.wait(replay_id, _updater(progress))
 
@@ -213,7 +214,7 @@ def trial(
     named = None if frames is None else [_name(each.strip()) for each in frames.split(",") if each.strip()]
     client = connected()
     launched = client.replays.try_step(session, sequence, frames=named, search_mode=mode, **chosen)
-    done = _waited(client, launched["replay_id"], f"{client.url}/replays/{launched['replay_id']}/")
+    done = wait_for_replay(client, launched["replay_id"], f"{client.url}/replays/{launched['replay_id']}/")
     with checked_when_shown(lambda: _check(done, ())):
         show(done, _lines(client, done, None, with_diff=with_diff, verbose=False))
 

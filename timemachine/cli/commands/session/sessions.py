@@ -11,6 +11,7 @@ from timemachine.cli import options
 from timemachine.cli.command import InOrder, OneEach, suggest_next_page
 from timemachine.cli.commands.session.annotations import compress, note, notes, proposals, summarise, weigh
 from timemachine.cli.commands.session.compare import compare, totals
+from timemachine.cli.commands.session.continuing import continue_
 from timemachine.cli.commands.session.deletion import delete, erase
 from timemachine.cli.commands.session.files import export, import_, transcript
 from timemachine.cli.commands.session.holds import hold, holds, release
@@ -199,6 +200,7 @@ for command in (
     judge,
     replay,
     trial,
+    continue_,
     where,
     sweep,
     note,

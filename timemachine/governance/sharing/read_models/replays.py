@@ -20,6 +20,7 @@ from timemachine.recording.timeline.schemas.actions import HitOut
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.model_calls import calls_in, text_in
 from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.summary import Tally
 from timemachine.replay.runs.queries import passages_of
 from timemachine.text.redaction.pure.marks import HASH, REPEATS, mark
@@ -185,7 +186,15 @@ def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
         spend_limit_usd=counted.spend_limit_usd,
         waiting=counted.waiting,
         waits_until=counted.waits_until,
+        ending=_ending(counted.ending, redactor),
     )
+
+
+def _ending(ending: Ending | None, redactor: Redactor) -> Ending | None:
+    """Return how a continuation ended, without the arguments of calls if a profile withholds something."""
+    if ending is None or not redactor.rules:
+        return ending
+    return ending.model_copy(update={"unanswered": [], "detail": None})
 
 
 def shared_replay_row(step: ReplayStep, redactor: Redactor, erased: ErasedParts) -> SharedReplayRow:

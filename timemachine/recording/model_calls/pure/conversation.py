@@ -10,7 +10,7 @@ only the calls that were left too.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from timemachine.llm.pure.requests.neutral import (
@@ -23,6 +23,7 @@ from timemachine.llm.pure.requests.neutral import (
     ToolCall,
     ToolResult,
 )
+from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall, Followed
 from timemachine.recording.model_calls.pure.values import answer_parts, content_parts, messages_of
 from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT, SETTINGS
 
@@ -100,6 +101,7 @@ class _Thread:
     tools: Any = None
     stated_in: set[int] = field(default_factory=set)
     compacted: bool = False
+    answered: list[AnsweredCall] = field(default_factory=list)
 
 
 def conversations(
@@ -127,6 +129,30 @@ def answers(steps: Sequence[RecordedStep], calls: Collection[int]) -> Mapping[in
     return {step.sequence: session.answer_of(step) for step in steps if step.sequence in calls}
 
 
+def what_followed(steps: Sequence[RecordedStep], call: int) -> Followed:
+    """Return what the tools answered in a session, and which model calls followed one of its calls, whatever compaction
+    dropped later.
+
+    `steps` are those of a session from its beginning, in order.
+    """
+    session = _Session(steps)
+    threads = {step.sequence: session.thread_of(step) for step in steps}
+    own = threads.get(call)
+    for step in steps:
+        session.add(step, threads[step.sequence])
+    found = (
+        replace(each, is_aside=thread is not own) for thread in session.threads for each in thread.answered
+    )
+    return Followed(
+        answered=tuple(sorted(found, key=lambda each: each.sequence)),
+        calls=tuple(
+            step.sequence
+            for step in steps
+            if step.kind == "llm_call" and step.sequence >= call and threads[step.sequence] is own
+        ),
+    )
+
+
 def _snapshot(thread: _Thread, *, left: bool) -> Conversation:
     turns = [turn for turn in thread.turns if left or not turn.left]
     if thread.prompt is not None:
@@ -148,6 +174,11 @@ class _Session:
         self._calls_in = self._calls_inside_answers(steps)
         self._threads: dict[int | str | None, _Thread] = {}
         self._owners: dict[int, int | None] = {}
+
+    @property
+    def threads(self) -> Iterator[_Thread]:
+        """Yield the conversations so far."""
+        return iter(self._threads.values())
 
     def _calls_inside_answers(
         self, steps: Sequence[RecordedStep]
@@ -336,6 +367,8 @@ def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
     if any(part.call_id == call_id for part in given):
         return
     turn.results.append(_Turn(role="tool", parts=(result,), steps=[step.sequence], left=_is_left(step)))
+    call = next(part for part in turn.parts if isinstance(part, ToolCall) and part.id == call_id)
+    thread.answered.append(AnsweredCall(call=call, result=result, sequence=step.sequence))
 
 
 def _say(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> None:

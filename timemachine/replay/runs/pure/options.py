@@ -10,10 +10,13 @@ from typing import Final, Literal
 from pydantic import ConfigDict
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Strict
 from timemachine.recording.answering.pure.prompt import check_template
 from timemachine.recording.timeline.pure.filter import parse
 
+ReplayKind = Literal["audit", "debug", "trial", "continue"]
+CONTINUE: Final = "continue"
 Mode = Literal["hybrid", "semantic", "lexical"]
 MODES: Final[tuple[Mode, ...]] = ("hybrid", "semantic", "lexical")
 LIMITS: Final[Mapping[str, tuple[int, int]]] = {
@@ -22,6 +25,7 @@ LIMITS: Final[Mapping[str, tuple[int, int]]] = {
     "seed": (0, 2**63 - 1),
     "spend_limit_usd": (0, 1_000_000),
     "sample": (1, 1_000_000),
+    "max_calls": (1, 1_000),
     "top_k": (1, 1_000),
     "pool": (1, 1_000),
     "relative": (0, 1),
@@ -116,12 +120,25 @@ class TrialOptions(StepOptions):
     frames: tuple[int | str, ...] | None = None
 
 
-class ReplayOptions(SessionOptions, TrialOptions):
+class ContinuationOptions(Options):
+    """The options of a continuation only: the model call that it continues, and when it stops.
+
+    `messages` are sent instead of the recorded ones, in any form that recordings have. A result of one of the
+    `repeatable_tools` can be used more than once.
+    """
+
+    continue_from: int | None = None
+    messages: list[JsonObject] | None = None
+    max_calls: int | None = None
+    repeatable_tools: tuple[str, ...] | None = None
+
+
+class ReplayOptions(SessionOptions, TrialOptions, ContinuationOptions):
     """The options of one replay; `use_model` is a resolved name.
 
     Steps after `through_sequence` and up to `after_sequence` (a checkpoint's) are left out. With `step`, the
     replay is a trial of that step alone, with its frozen context; only a trial can change `question` and
-    `frames`.
+    `frames`. With `continue_from`, it continues that model call.
     """
 
     after_sequence: int | None = None
@@ -130,7 +147,9 @@ class ReplayOptions(SessionOptions, TrialOptions):
 
     @property
     def kind(self) -> str:
-        """Return `audit`, `debug` or `trial`."""
+        """Return `audit`, `debug`, `trial` or `continue`."""
+        if self.continue_from is not None:
+            return CONTINUE
         return super().kind if self.step is None else "trial"
 
 

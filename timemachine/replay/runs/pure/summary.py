@@ -7,6 +7,8 @@ from decimal import Decimal
 
 from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
 from timemachine.core.pure.schemas import Schema
+from timemachine.replay.runs.pure.endings import Ending
+from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 
 VERDICT_ORDER = (
@@ -73,7 +75,7 @@ class Tally(StepTotals):
     `cut_off` counts the steps whose recorded or new answer is cut off. `spend_limit_usd` is the replay's own
     limit, None if it has none or shares one. `asked` counts the asks and model calls that were made again, `sent` the
     model calls among them. The recorded cost is that of the `called`: these, and those whose call was cancelled. `waiting` counts the calls whose model is busy; the last of
-    them is tried again at `waits_until`.
+    them is tried again at `waits_until`. `ending` is how a continuation ended.
     """
 
     kind: str
@@ -88,6 +90,7 @@ class Tally(StepTotals):
     spend_limit_usd: Decimal | None = None
     waiting: int = 0
     waits_until: datetime | None = None
+    ending: Ending | None = None
 
     @property
     def over_limit_usd(self) -> Decimal | None:
@@ -107,6 +110,10 @@ class Tally(StepTotals):
 
 def sentence(tally: Tally) -> str:
     """Return the replay in one sentence: what was done, the results, and the cost next to the recorded cost."""
+    return _of_continuation(tally) if tally.kind == CONTINUE else _of_steps(tally)
+
+
+def _of_steps(tally: Tally) -> str:
     parts = [_what(tally), _context(tally)]
     if tally.kind != "audit":
         parts.append(_counts("retrieval", tally.retrievals))
@@ -126,6 +133,18 @@ def sentence(tally: Tally) -> str:
         parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
     parts.append(most_failed(tally.failure, tally.statuses.get("failed", 0)))
     return "; ".join(part for part in parts if part)
+
+
+def _of_continuation(tally: Tally) -> str:
+    model = f" with {tally.model}" if tally.model else ""
+    parts = [f"Continued{model}" if tally.ending is None else tally.ending.finding, _context(tally)]
+    if tally.statuses.get("cancelled"):
+        parts.append("cancelled")
+    if tally.asked or _was_billed(tally):
+        parts.append(total_cost(tally.cost_usd, tally.unknown_cost_calls))
+    if tally.uncertain_calls:
+        parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
+    return "; ".join(filter(None, parts))
 
 
 def most_failed(failure: FrequentError | None, failed: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, cast
 from django import forms
 from django.core.exceptions import ValidationError
 
+from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.numbers import spaced, whole_number
 from timemachine.knowledge.find import LONGEST_QUERY
@@ -40,7 +41,7 @@ PLACES: Final = {
 }
 
 _NOT_IN_AN_AUDIT: Final = "An audit uses the frozen context. Leave this as recorded, or choose Debug."
-_SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step"}
+_SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step", "continue_from"}
 _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("skip_asks", True): ("Asks", "left out"),
     ("skip_finds", True): ("Finds", "left out"),
@@ -52,6 +53,7 @@ _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
 }
 _NAMES: Final = {
     "spend_limit_usd": "Spend limit (USD)",
+    "max_calls": "Most model calls",
     "only": "Only steps that fit",
     "sample": "Sample of at most",
     "after_sequence": "After step",
@@ -80,6 +82,8 @@ def changes(kept: Mapping[str, Any]) -> str:
 
 
 def _in_words(name: str, value: Any) -> tuple[str, str]:
+    if name == "messages":
+        return "Messages", canonical_json(value).decode()
     if isinstance(value, list | tuple):
         return spaced(name).capitalize(), written_frames(value) or "none"
     return _IN_WORDS.get((name, value), (_NAMES.get(name, spaced(name).capitalize()), str(value)))

@@ -46,6 +46,7 @@ from timemachine.web.form_parts import sent
 from timemachine.web.http import first_rows, is_unchanged, page
 from timemachine.web.replays.forms.replays import ReplayForm, TrialForm, WhereForm, chosen_options
 from timemachine.web.replays.presenters.side_by_side import side_by_side
+from timemachine.web.replays.views.continuations import form_to_go_on
 
 SHOWN_STEPS = 200
 SHOWN_REPLAYS = 20
@@ -104,6 +105,8 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "options": chosen_options(found.options),
         "suite_run": run_of_replay(found) if found.spend_group else None,
         "comparison": _comparison_of(found) if found.spend_group else None,
+        "ending": counts.ending,
+        "go_on": form_to_go_on(found, counts.ending),
     }
     return page(request, "replays/replay.html", context, parts=("progress",))
 

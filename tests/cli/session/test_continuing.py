@@ -1,0 +1,105 @@
+"""`session continue`, against a real server with a worker and a stub of the models."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.terminal import Here
+from tests.replay.continuation.conftest import drafts, repeat
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+
+MODEL = ("--use-model", "openai:gpt-4o")
+
+
+@pytest.fixture
+def session(tm: Here, worker: None) -> Session:
+    session = start_session(tm.project, name="Adding", by="test", key="adding")
+    append(session.id, drafts())
+    return session
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
+        yield server
+
+
+def test_it_shows_each_step_of_the_branch_and_the_end_in_one_line(
+    tm: Here, session: Session, stub: StubModelServer
+) -> None:
+    repeat(stub)
+    ran = tm.run("session", "continue", "adding", "--from", "1", *MODEL)
+    assert (ran.code, ran.err) == (0, "")
+    *steps, blank, end, address = ran.out.splitlines()
+    assert len(steps) == 8
+    assert blank == ""
+    assert "is done: Followed the recording to its end: 4 calls, 3 tool results from the record" in end
+    assert address.startswith(f"{tm.url}/compare/?a={session.id}&b=")
+
+
+def test_a_result_is_supplied_and_it_goes_on(tm: Here, session: Session, stub: StubModelServer) -> None:
+    stub.script(Script(answer="", tools=(("ask_user", {"about": "c.txt"}),), times=1))
+    stub.script(Script(answer="Thanks."))
+    ran = tm.run("session", "continue", "adding", "--from", "1", *MODEL, "--json")
+    found = json.loads(ran.out)
+    (missing,) = found["continuation"]["ending"]["unanswered"]
+    assert (missing["tool"], missing["nearest"]) == ("ask_user", None)
+    ran = tm.run("session", "continue", found["id"], "--result", "ask_user=Go ahead.")
+    assert ran.code == 0
+    assert "1 result supplied by a person" in ran.out
+    assert stub.calls()[-1].body["messages"][-1]["content"] == "Go ahead."
+
+
+def test_messages_and_results_can_be_in_files(tm: Here, session: Session, stub: StubModelServer) -> None:
+    stub.script(Script(answer="", tools=(("ask_user", {}),), times=1))
+    stub.script(Script(answer="Thanks."))
+    (tm.folder / "messages.json").write_text('[{"role": "user", "content": "Ask me."}]')
+    (tm.folder / "answer.txt").write_text("Yes.")
+    ran = tm.run(
+        "session",
+        "continue",
+        "adding",
+        "--from",
+        "1",
+        *MODEL,
+        "--messages",
+        str(tm.folder / "messages.json"),
+        "--json",
+    )
+    assert stub.calls()[0].body["messages"][-1]["content"] == "Ask me."
+    file = f"ask_user={tm.folder / 'answer.txt'}"
+    assert tm.run("session", "continue", json.loads(ran.out)["id"], "--result-file", file).code == 0
+    assert stub.calls()[-1].body["messages"][-1]["content"] == "Yes."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("adding", "--from", "2", *MODEL), 1, "Step 2 is a tool call"),
+        (("adding", "--from", "1"), 2, "--use-model"),
+        (("adding", "--from", "1", *MODEL, "--result", "a=b"), 2, "--result"),
+        (("adding", *MODEL), 2, "--from"),
+        (("adding",), 1, "no replay"),
+        (("adding", "--result", "nothing"), 2, "TOOL=TEXT"),
+        (("adding", "--result-file", "a=nowhere.txt"), 1, "nowhere.txt"),
+        (("adding", "--from", "1", *MODEL, "--messages", "nowhere.json"), 1, "nowhere.json"),
+    ],
+)
+def test_wrong_use_says_what_to_do(
+    tm: Here, session: Session, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    ran = tm.run("session", "continue", *arguments)
+    assert (ran.code, message in ran.err) == (code, True), ran.err
+
+
+def test_messages_must_be_a_list(tm: Here, session: Session) -> None:
+    for text in ("{}", "no json"):
+        file = tm.folder / "messages.json"
+        file.write_text(text)
+        ran = tm.run("session", "continue", "adding", "--from", "1", *MODEL, "--messages", str(file))
+        assert (ran.code, "JSON" in ran.err) == (1, True)

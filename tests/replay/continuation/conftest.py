@@ -1,0 +1,105 @@
+"""A recorded run of an agent that reads and writes files, and a stub of the models that continue it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+SYSTEM = {"role": "system", "content": "You are careful."}
+QUESTION = {"role": "user", "content": "Put the sum of a.txt and b.txt into c.txt."}
+ACTIONS: list[tuple[str, dict[str, Any], str]] = [
+    ("read_file", {"path": "a.txt"}, "1"),
+    ("read_file", {"path": "b.txt"}, "2"),
+    ("write_file", {"path": "c.txt", "text": "3"}, "ok"),
+]
+END = "c.txt has the sum."
+
+
+def message(number: int, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    called = [{"id": f"call_{number}", "type": "function", "function": function}]
+    return {"role": "assistant", "content": f"Step {number}.", "tool_calls": called}
+
+
+def drafts() -> list[ActionDraft]:
+    """The steps of the run: a model call, its tool call, and so on, and a last answer."""
+    messages: list[dict[str, Any]] = [SYSTEM, QUESTION]
+    found: list[ActionDraft] = []
+    for number, (tool, arguments, result) in enumerate(ACTIONS, start=1):
+        answer = message(number, tool, arguments)
+        found += [
+            called(messages, answer),
+            ActionDraft(
+                kind="tool_call",
+                layer="tool",
+                role="tool",
+                tool=tool,
+                call_id=f"call_{number}",
+                input=arguments,
+                output=result,
+            ),
+        ]
+        messages = [*messages, answer, {"role": "tool", "tool_call_id": f"call_{number}", "content": result}]
+    return [*found, called(messages, END)]
+
+
+def called(messages: list[dict[str, Any]], output: object) -> ActionDraft:
+    request = {"model": "gpt-4o-mini", "messages": messages}
+    return ActionDraft(
+        kind="llm_call",
+        layer="agent",
+        role="agent",
+        agent="coder",
+        input=request,
+        output=output,
+        model="openai:gpt-4o-mini",
+    )
+
+
+@pytest.fixture
+def session(db: None, project: Project) -> Session:
+    """Seven steps: model calls 1, 3, 5 and 7, tool calls 2, 4 and 6."""
+    session = start_session(project, name="Adding", by="test", agent="coder", user="ada")
+    append(session.id, drafts())
+    return session
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
+    with stubbed(monkeypatch, settings) as server:
+        yield server
+
+
+@contextmanager
+def stubbed(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
+    """A stub in place of OpenAI and Anthropic, for workers in the transaction of a test."""
+    settings.MODEL_CALLS_AT_ONCE = 1  # threads would not see the rows of a test
+    settings.LEASE_SECONDS = 600  # the database ends transactions in which a worker is idle for longer
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-nobody")
+        yield server
+
+
+def repeat(
+    stub: StubModelServer, *, from_action: int = 1, always: bool = False, **changed: dict[str, Any]
+) -> None:
+    """Have the stub repeat the recorded actions, each once or `always` after the one before; `changed` names the arguments of a
+    tool that it changes."""
+    for number, (tool, arguments, _) in enumerate(ACTIONS[from_action - 1 :], start=from_action):
+        new = changed.get(tool, arguments)
+        after = f"Step {number - 1}." if always and number > 1 else ""
+        times = None if always else 1
+        stub.script(Script(question=after, answer=f"Step {number}.", tools=((tool, new),), times=times))
+    stub.script(Script(answer=END) if not always else Script(question=f"Step {len(ACTIONS)}.", answer=END))

@@ -1,0 +1,78 @@
+"""How a continuation ended, in words."""
+
+from typing import Any
+
+import pytest
+
+from timemachine.replay.runs.pure.endings import Ending
+
+COUNTS: dict[str, Any] = {
+    "calls": 3,
+    "recorded_calls": 3,
+    "recorded_results": 2,
+    "supplied_results": 0,
+    "unused_results": 0,
+    "step": 5,
+    "detail": None,
+    "unanswered": [],
+}
+
+
+def finding(why: str, **others: Any) -> str:
+    ending = Ending.stored({"ending": {**COUNTS, "why": why, **others}})
+    assert ending is not None
+    return ending.finding
+
+
+@pytest.mark.parametrize(
+    ("why", "others", "said"),
+    [
+        ("finished", {}, "Followed the recording to its end: 3 calls, 2 tool results from the record"),
+        (
+            "finished",
+            {"recorded_calls": 4, "unused_results": 1},
+            "The model stopped: 3 calls (4 in the recording), 2 tool results from the record, "
+            "1 recorded result not asked for",
+        ),
+        ("call_limit", {}, "Stopped at the limit of 3 calls: 3 calls, 2 tool results from the record"),
+        (
+            "spend_limit",
+            {"detail": "The limit was reached."},
+            "Stopped at the spend limit: The limit was reached; 3 calls, 2 tool results from the record",
+        ),
+        (
+            "cut_off",
+            {"supplied_results": 1},
+            "Stopped at step 5, whose answer is cut off: 3 calls, 2 tool results from the record, "
+            "1 result supplied by a person",
+        ),
+    ],
+)
+def test_the_finding_says_why_it_ended_and_what_was_used(why: str, others: Any, said: str) -> None:
+    assert finding(why, **others) == said
+
+
+def missing(nearest: dict[str, Any] | None, arguments: str | None = "{}") -> str:
+    call = {"call_id": "c", "tool": "read", "arguments": arguments, "nearest": nearest}
+    return finding("diverged", unanswered=[call]).partition(": ")[2].partition("; 3 calls")[0]
+
+
+def test_a_missing_result_names_the_nearest_call() -> None:
+    nearest = {"step": 1_234, "tool": "read", "arguments": '{"a":1}', "paths": ["/a", ""]}
+    assert missing(nearest) == (
+        'the record holds no result for `read` {}; nearest recorded call: step 1,234 `read` {"a":1} '
+        "(differs at /a, the whole value)"
+    )
+    assert missing({**nearest, "paths": []}) == (
+        "the record holds no result for `read` {} any more; the one at step 1,234 was already used"
+    )
+    assert missing(None, None) == (
+        "the record holds no result for `read` with arguments that are not JSON; that tool was not called in the "
+        "rest of the recording"
+    )
+    assert missing(None, "x" * 300).count("x") == 200
+
+
+def test_a_run_that_goes_on_has_no_ending() -> None:
+    assert Ending.stored(None) is None
+    assert Ending.stored({"request": {}}) is None

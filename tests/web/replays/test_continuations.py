@@ -1,0 +1,152 @@
+"""The pages of continuations: the form, the result with its branch, and the form for a missing result."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from tests.replay.continuation.conftest import drafts, repeat, stubbed
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.continuation.worker import work
+from timemachine.replay.runs.models import Replay
+
+FORM = {"model": "openai:gpt-4o"}
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
+    with stubbed(monkeypatch, settings) as server:
+        yield server
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    session = start_session(project, name="Adding", by="test", key="adding")
+    append(session.id, drafts())
+    return session
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def page(browser: Client, address: str, status: int = 200) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+def test_a_model_call_leads_to_the_form_and_that_to_the_branch(
+    browser: Client, session: Session, stub: StubModelServer
+) -> None:
+    repeat(stub)
+    assert '/continue/?from=1"' in page(browser, "/sessions/adding/?step=1")
+    assert "/continue/" not in page(browser, "/sessions/adding/?step=2")
+    assert "Continue from step 1" in page(browser, "/sessions/adding/continue/?from=1")
+    launched = browser.post("/sessions/adding/continue/?from=1", FORM)
+    replay = Replay.objects.get()
+    assert (launched.status_code, launched["Location"]) == (302, f"/replays/{replay.id}/")
+    assert "It records into" in page(browser, f"/replays/{replay.id}/")
+    work(replay.id, "test")
+    shown = page(browser, f"/replays/{replay.id}/")
+    assert "Followed the recording to its end: 4 calls, 3 tool results from the record" in shown
+    assert f"/compare/?a={session.id}&amp;b={replay.branch_id}" in shown
+    assert "Go on" not in shown
+    branch = page(browser, f"/sessions/{replay.branch_id}/")
+    assert "Adding, continued from step 1" in branch
+
+
+def test_the_missing_result_is_named_and_given_on_the_page(
+    browser: Client, session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="", tools=(("read_file", {"path": "<d>.txt"}),), times=1))
+    stub.script(Script(answer="Thanks."))
+    browser.post("/sessions/adding/continue/?from=1", FORM)
+    replay = Replay.objects.get()
+    work(replay.id, "test")
+    shown = page(browser, f"/replays/{replay.id}/")
+    assert "Diverged at step 1" in shown
+    assert "&lt;d&gt;.txt" in shown
+    assert "<d>.txt" not in shown
+    assert f'/sessions/{session.id}/?step=2">step 2</a>, differs at' in shown
+    assert "Result of read_file" in page(browser, f"/replays/{replay.id}/continue/")
+    given = browser.post(f"/replays/{replay.id}/continue/", {"result_0": "4"})
+    assert given.status_code == 302
+    work(replay.id, "test")
+    assert "1 result supplied by a person" in page(browser, f"/replays/{replay.id}/")
+    assert stub.calls()[-1].body["messages"][-1]["content"] == "4"
+    assert browser.get(f"/replays/{replay.id}/continue/").status_code == 302
+
+
+def test_a_limit_is_raised_on_the_page(browser: Client, session: Session, stub: StubModelServer) -> None:
+    repeat(stub)
+    browser.post("/sessions/adding/continue/?from=1", {**FORM, "max_calls": "1"})
+    replay = Replay.objects.get()
+    work(replay.id, "test")
+    assert "Stopped at the limit of 1 call" in page(browser, f"/replays/{replay.id}/")
+    refused = browser.post(f"/replays/{replay.id}/continue/", {"max_calls": ""})
+    assert (refused.status_code, b"higher" in refused.content) == (422, True)
+    browser.post(f"/replays/{replay.id}/continue/", {"max_calls": "9"})
+    work(replay.id, "test")
+    assert "Followed the recording to its end" in page(browser, f"/replays/{replay.id}/")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"messages": "not json"}, "The messages must be a JSON list."),
+        ({"messages": '{"role": "user"}'}, "It is not a list of messages."),
+        ({"messages": '[{"no": "message"}]'}, "no known form"),
+        ({"max_calls": "0"}, "Most model calls"),
+        ({"model": "nobody:x"}, "nobody"),
+    ],
+)
+def test_wrong_values_are_shown_at_the_form(
+    browser: Client, session: Session, stub: StubModelServer, given: dict[str, str], message: str
+) -> None:
+    refused = browser.post("/sessions/adding/continue/?from=1", {**FORM, **given})
+    assert refused.status_code == 422
+    assert message in refused.content.decode()
+    assert Replay.objects.count() == 0
+
+
+def test_messages_and_tools_are_sent_as_they_are_written(
+    browser: Client, session: Session, stub: StubModelServer
+) -> None:
+    given = {"messages": '[{"role": "user", "content": "Hi."}]', "repeatable_tools": "read_file, list_files"}
+    browser.post("/sessions/adding/continue/?from=3", {**FORM, **given})
+    replay = Replay.objects.get()
+    assert replay.options["repeatable_tools"] == ["read_file", "list_files"]
+    work(replay.id, "test")
+    assert stub.calls()[0].body["messages"][-1]["content"] == "Hi."
+    shown = page(browser, f"/replays/{replay.id}/")
+    assert "read_file, list_files" in shown
+    assert "Continuation from step 3" in shown
+
+
+def test_a_step_that_is_no_model_call_and_a_viewer_get_no_form(
+    browser: Client, viewer: Client, session: Session
+) -> None:
+    page(browser, "/sessions/adding/continue/?from=2", 422)
+    page(browser, "/sessions/adding/continue/?from=99", 404)
+    page(browser, "/sessions/adding/continue/", 302)
+    page(viewer, "/sessions/adding/continue/?from=1", 403)
+
+
+def test_the_recording_and_the_branch_part_where_the_model_did_something_else(
+    browser: Client, session: Session, stub: StubModelServer
+) -> None:
+    repeat(stub, from_action=2, write_file={"path": "c.txt", "text": "4"})
+    browser.post("/sessions/adding/continue/?from=3", FORM)
+    replay = Replay.objects.get()
+    work(replay.id, "test")
+    for right in (replay.branch_id, replay.id):
+        shown = page(browser, f"/compare/?a={session.id}&b={right}")
+        assert "They part at step 5 left, step 3 right" in shown
+        assert "after step 2, where the other goes on" in shown

@@ -1,0 +1,26 @@
+"""The calls of tools in a recording with their results."""
+
+from dataclasses import dataclass
+
+from timemachine.llm.pure.requests.neutral import ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredCall:
+    """A recorded call of a tool with its result. `sequence` is the step that has the result.
+
+    `is_aside`: it was made in another conversation than the one that was named, for example by a sub-agent.
+    """
+
+    call: ToolCall
+    result: ToolResult
+    sequence: int
+    is_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """The answered calls of a session in order of their results, and the model calls from one on in the same conversation."""
+
+    answered: tuple[AnsweredCall, ...]
+    calls: tuple[int, ...]

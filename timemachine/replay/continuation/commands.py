@@ -1,0 +1,225 @@
+"""Launch a continuation, and let one that stopped go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import canonical_json
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.ids import uuid7
+from timemachine.core.pure.postgres_text import storable
+from timemachine.llm.pure.catalogue import ModelName
+from timemachine.llm.pure.requests.neutral import ToolCall
+from timemachine.llm.queries import ModelLookup, usable_model
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.continuation.branches import Turn, result_draft, turns_of
+from timemachine.replay.continuation.plan import call_to_continue, first_request, why_not_sent
+from timemachine.replay.runs.commands import bump, form_used
+from timemachine.replay.runs.model_calls import why_refused
+from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.pure import options as replay_options
+from timemachine.replay.runs.pure.endings import Ending
+from timemachine.replay.runs.pure.engine import provider_called
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.selection import recorded
+
+REPLAY_TAG = "replay"
+_LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuppliedResult:
+    """A result that a person gives, for a call by its id, or for the open call of a tool by the tool's name. The model reads
+    a value that is no text as JSON."""
+
+    result: Any
+    call_id: str | None = None
+    tool: str | None = None
+
+
+def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
+    """Store a continuation from `options.continue_from` with its branch. The caller enqueues it.
+
+    Calling it again with the same `replay_id` (a form that was sent twice) returns the same replay.
+
+    Raises: `NotFound`; `InvalidInput` for a step that is no model call, and for a request that cannot be sent to the
+    model; `Unavailable` for a model that cannot be used here; `Conflict` if that id belongs to a different replay.
+    """
+    replay_options.check(options)
+    action = call_to_continue(session, options.continue_from or 0)
+    model = usable_model(session.project_id, options.use_model or action.model or "")
+    resolved = options.model_copy(update={"use_model": str(model)})
+    _check_request(action, resolved, model)
+    with transaction.atomic():
+        id_ = replay_id or uuid7()
+        earlier = Replay.objects.filter(id=id_).first()
+        if earlier is None:
+            return _stored(id_, session, action, resolved, by=by)
+    if earlier.session_id != session.id or ReplayOptions(**earlier.options) != resolved:
+        raise form_used("replay")
+    return earlier
+
+
+def _check_request(action: Action, options: ReplayOptions, model: ModelName) -> None:
+    frozen, request = first_request(action, options)
+    why_not = why_not_sent(action, options, frozen) or why_refused(request, model)
+    if why_not is not None:
+        raise InvalidInput(why_not, code="not_sendable", field="from")
+
+
+def _stored(id_: UUID, session: Session, action: Action, options: ReplayOptions, *, by: str) -> Replay:
+    came_from = {"session": session.key, "step": action.sequence, "replay": str(id_)}
+    branch = start_session(
+        session.project,
+        name=f"{session.name[:_LONGEST_NAME]}, continued from step {action.sequence:,}",
+        by=by,
+        agent=session.agent,
+        user=session.user,
+        parent=(session, action.sequence - 1),
+        metadata={"continues": came_from},
+        tags=[REPLAY_TAG],
+    )
+    replay = Replay.objects.create(
+        id=id_,
+        project_id=session.project_id,
+        session=session,
+        branch=branch,
+        kind=options.kind,
+        model=options.use_model,
+        options=options.as_json(),
+        reason=options.reason,
+        requested_by=by,
+        enqueued_at=now(),
+    )
+    called = provider_called(recorded(action), options)
+    ReplayStep.objects.create(
+        replay=replay,
+        action=action,
+        sequence=action.sequence,
+        kind=action.kind,
+        provider=None if called is None else storable(called),
+    )
+    return replay
+
+
+@transaction.atomic
+def go_on(
+    replay: Replay,
+    results: Sequence[SuppliedResult],
+    *,
+    by: str,
+    max_calls: int | None = None,
+    spend_limit_usd: float | None = None,
+) -> Replay:
+    """Let a continuation that stopped go on, with results for the calls that the record did not answer, or with higher
+    limits. The caller enqueues it.
+
+    Raises: `Conflict` if it is no continuation that stopped; `InvalidInput` for a result of another call, or if one is
+    missing.
+    """
+    locked = (
+        Replay.objects.select_for_update(of=("self",)).select_related("branch", "session").get(id=replay.id)
+    )
+    step, ending = _ended_step(locked)
+    if ending.why == "diverged":
+        _supply(locked, results, by=by)
+    elif results:
+        raise Conflict(f"This continuation waits for no result. {ending.finding}.", code="no_result_needed")
+    changes = {"max_calls": max_calls, "spend_limit_usd": spend_limit_usd}
+    given = {name: value for name, value in changes.items() if value is not None}
+    options = ReplayOptions(**locked.options).model_copy(update=given)
+    replay_options.check(options)
+    needed = {"call_limit": "max_calls", "spend_limit": "spend_limit_usd"}.get(ending.why)
+    if needed is not None and needed not in given:
+        raise InvalidInput(
+            f"It stopped at its limit. Give a higher `{needed}`.", code="limit_reached", field=needed
+        )
+    ReplayStep.objects.filter(id=step.id).update(
+        status="waiting", attempts_made=0, verdict=None, evidence=None, finished_at=None
+    )
+    reset = {
+        "status": "queued",
+        "finished_at": None,
+        "enqueued_at": now(),
+        "options": options.as_json(),
+    }
+    for name, value in reset.items():
+        setattr(locked, name, value)
+    locked.save(update_fields=list(reset))
+    bump(locked.id)
+    return locked
+
+
+def _ended_step(replay: Replay) -> tuple[ReplayStep, Ending]:
+    if replay.kind != replay_options.CONTINUE:
+        raise Conflict(
+            "This replay is no continuation. Start one from a model call of its session.",
+            code="not_a_continuation",
+        )
+    if replay.finished_at is None:
+        raise Conflict("This continuation is still running. Wait until it stops.", code="replay_running")
+    if replay.branch is None:
+        raise Conflict("The branch of this continuation was deleted. Start a new one.", code="branch_deleted")
+    step = replay.steps.get()
+    ending = Ending.stored(step.evidence)
+    if ending is None or ending.why not in {"diverged", "call_limit", "spend_limit"}:
+        what = "It was cancelled" if ending is None else ending.finding
+        raise Conflict(f"There is nothing to go on with. {what}.", code="nothing_to_go_on_with")
+    return step, ending
+
+
+def _supply(replay: Replay, results: Sequence[SuppliedResult], *, by: str) -> None:
+    branch, turn = replay.branch, last_turn(replay)
+    if branch is None or turn is None:
+        raise Conflict("The branch of this continuation was deleted.", code="branch_deleted")
+    given = _paired(turn, results)
+    append(branch.id, [_draft(turn, call, result, by) for call, result in given], was_open=True)
+
+
+def last_turn(replay: Replay) -> Turn | None:
+    """Return the last turn of a continuation, None without one."""
+    if replay.branch is None:
+        return None
+    model, connection = ModelLookup(replay.project_id).model(replay.model or "")
+    return next(reversed(turns_of(replay.branch, model, connection)), None)
+
+
+def _draft(turn: Turn, call: ToolCall, result: Any, by: str) -> ActionDraft:
+    place = [each.id for each in turn.calls].index(call.id) + 1
+    text = result if isinstance(result, str) else canonical_json(result).decode()
+    return replace(
+        result_draft(turn.number, place, call, text),
+        metadata={"supplied_by": by},
+    )
+
+
+def _paired(turn: Turn, results: Sequence[SuppliedResult]) -> list[tuple[ToolCall, Any]]:
+    """Return each open call with its result."""
+    missing = list(turn.open_calls)
+    found: list[tuple[ToolCall, Any]] = []
+    for each in results:
+        call = next((call for call in missing if each.call_id == call.id), None)
+        if each.call_id is None:
+            call = next((call for call in missing if each.tool == call.name), None)
+        if call is None:
+            raise InvalidInput(
+                f"No call of {(each.call_id or each.tool or 'a tool')[:80]!r} waits for a result. {_waiting(turn)}.",
+                code="no_such_call",
+                field="results",
+            )
+        missing.remove(call)
+        found.append((call, each.result))
+    if missing:
+        raise InvalidInput(f"A result is missing. {_waiting(turn)}.", code="result_missing", field="results")
+    return found
+
+
+def _waiting(turn: Turn) -> str:
+    names = ", ".join(f"{call.name[:80]} ({call.id[:80]})" for call in turn.open_calls)
+    return f"These calls wait for one: {names}"

@@ -1,0 +1,61 @@
+"""What a continuation sends first, checked before anything is stored or sent."""
+
+from dataclasses import replace
+
+from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.llm.pure.requests.neutral import Request
+from timemachine.llm.pure.requests.recorded_requests import read_request
+from timemachine.recording.model_calls.pure.requests import FrozenRequest
+from timemachine.recording.model_calls.queries import request_of
+from timemachine.recording.sessions.models import Action, ErasedTurn, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+from timemachine.recording.sessions.queries import action_of
+from timemachine.replay.runs.model_calls import changed
+from timemachine.replay.runs.pure.engine import intent
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.selection import recorded
+
+MAX_CALLS = 50
+"""How many model calls a continuation makes at most, unless it is given another limit."""
+
+
+def call_to_continue(session: Session, sequence: int) -> Action:
+    """Return the model call with that sequence. Raises `NotFound`, or `InvalidInput` for a step of another kind."""
+    action = action_of(session, sequence)
+    if action.kind != MODEL_CALL:
+        raise InvalidInput(
+            f"Step {sequence} is a {action.kind.replace('_', ' ')}; a run can go on only from a model call ({MODEL_CALL}).",
+            code="not_a_model_call",
+            field="from",
+        )
+    if ErasedTurn.objects.filter(session=session, sequence=sequence).exists():
+        raise NotFound(f"Step {sequence} was deleted. Choose another model call.", code="step_deleted")
+    return action
+
+
+def first_request(action: Action, options: ReplayOptions) -> tuple[FrozenRequest, Request]:
+    """Return the recorded request, and the one that the continuation sends first. Raises `InvalidInput` if it is too long
+    to be rebuilt, or its messages cannot be read."""
+    frozen = request_of(action)
+    request = frozen.request
+    if options.messages is not None:
+        request = _with_messages(request, options.messages)
+    return frozen, changed(request, options)
+
+
+def why_not_sent(action: Action, options: ReplayOptions, frozen: FrozenRequest) -> str | None:
+    """Return why the request must not be sent, as its record is missing or altered. Given messages need no recorded ones."""
+    if options.messages is not None and frozen.verdict == "not_recorded":
+        return None
+    return intent(recorded(action), options, frozen.verdict, 0).why_not
+
+
+def _with_messages(request: Request, messages: list[dict[str, object]]) -> Request:
+    given = read_request(messages) if messages else None
+    if given is None or not given.messages:
+        raise InvalidInput(
+            '`messages` are in no known form. Give a list like [{"role": "user", "content": "…"}].',
+            code="invalid_field",
+            field="messages",
+        )
+    return replace(request, messages=given.messages, system=given.system or request.system)

@@ -1,0 +1,1 @@
+"""Continuations without a framework."""

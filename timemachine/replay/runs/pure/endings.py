@@ -1,0 +1,115 @@
+"""How a continuation ended, in words."""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from timemachine.core.pure.numbers import counted
+from timemachine.core.pure.schemas import Schema
+
+Why = Literal["finished", "diverged", "call_limit", "spend_limit", "cut_off", "failed", "not_sent"]
+_LONGEST: Final = 200
+
+
+class NearestCall(Schema):
+    """The recorded call that is most like an unanswered one, and where its arguments differ, as JSON pointers."""
+
+    step: int
+    tool: str
+    arguments: str | None
+    paths: list[str]
+
+
+class UnansweredCall(Schema):
+    """A tool call that the record holds no result for."""
+
+    call_id: str
+    tool: str
+    arguments: str | None
+    nearest: NearestCall | None
+
+    @classmethod
+    def stored(cls, found: Mapping[str, Any]) -> "UnansweredCall":
+        """Return the call as it was stored."""
+        nearest = found["nearest"]
+        described = None if nearest is None else NearestCall.model_construct(**nearest)
+        return cls.model_construct(**{**found, "nearest": described})
+
+
+class Ending(Schema):
+    """How a continuation ended: why, after how many model calls, and how many tool results came from the record or from a person.
+
+    `recorded_calls` is the number of model calls in the recording from the same one on. `unused_results` are the recorded
+    ones that were not asked for. `step` is the last model call in the branch, `detail` an error message.
+    """
+
+    why: Why
+    calls: int
+    recorded_calls: int
+    recorded_results: int
+    supplied_results: int
+    unused_results: int
+    step: int | None
+    detail: str | None
+    unanswered: list[UnansweredCall]
+
+    @classmethod
+    def stored(cls, evidence: Mapping[str, Any] | None) -> "Ending | None":
+        """Return the ending in the evidence of a step; None while the run goes on."""
+        found = (evidence or {}).get("ending")
+        if found is None:
+            return None
+        missing = [UnansweredCall.stored(each) for each in found["unanswered"]]
+        return cls.model_construct(**{**found, "unanswered": missing})
+
+    @property
+    def finding(self) -> str:
+        """What happened, in one sentence without a full stop."""
+        why = [] if self.detail is None else [self.detail.rstrip(".")]
+        return f"{self._happened}: " + "; ".join([*why, *map(describe, self.unanswered), self._counts])
+
+    @property
+    def _happened(self) -> str:
+        if self.why == "finished":
+            whole = self.calls == self.recorded_calls and not self.unused_results
+            return "Followed the recording to its end" if whole else "The model stopped"
+        return _HAPPENED[self.why].format(step=self.step, calls=counted(self.calls, "call"))
+
+    @property
+    def _counts(self) -> str:
+        calls = counted(self.calls, "call")
+        if self.calls != self.recorded_calls:
+            calls += f" ({self.recorded_calls:,} in the recording)"
+        parts = [calls, f"{counted(self.recorded_results, 'tool result')} from the record"]
+        if self.supplied_results:
+            parts.append(f"{counted(self.supplied_results, 'result')} supplied by a person")
+        if self.unused_results:
+            parts.append(f"{counted(self.unused_results, 'recorded result')} not asked for")
+        return ", ".join(parts)
+
+
+def describe(call: UnansweredCall) -> str:
+    """Say which result is missing, and which recorded call is nearest."""
+    missing = f"the record holds no result for `{call.tool}` {_short(call.arguments)}"
+    nearest = call.nearest
+    if nearest is None:
+        return f"{missing}; that tool was not called in the rest of the recording"
+    if not nearest.paths:
+        return f"{missing} any more; the one at step {nearest.step:,} was already used"
+    where = ", ".join(path or "the whole value" for path in nearest.paths)
+    return f"{missing}; nearest recorded call: step {nearest.step:,} `{nearest.tool}` {_short(nearest.arguments)} (differs at {where})"
+
+
+_HAPPENED: Final[Mapping[str, str]] = {
+    "diverged": "Diverged at step {step}",
+    "call_limit": "Stopped at the limit of {calls}",
+    "spend_limit": "Stopped at the spend limit",
+    "cut_off": "Stopped at step {step}, whose answer is cut off",
+    "failed": "Stopped by an error",
+    "not_sent": "Not sent",
+}
+
+
+def _short(arguments: str | None) -> str:
+    if arguments is None:
+        return "with arguments that are not JSON"
+    return arguments if len(arguments) <= _LONGEST else f"{arguments[:_LONGEST]}…"

@@ -1,0 +1,90 @@
+"""Continuations: the form that starts one at a model call, and the form that lets one go on."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.pure.numbers import whole_number
+from timemachine.jobs.queue import enqueue
+from timemachine.llm.queries import model_choices
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+from timemachine.recording.sessions.queries import session_of
+from timemachine.replay.continuation import commands
+from timemachine.replay.continuation.plan import call_to_continue
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.endings import Ending
+from timemachine.replay.runs.pure.options import CONTINUE
+from timemachine.replay.runs.queries import replay_of, tally
+from timemachine.replay.tasks import run_replay
+from timemachine.web.access import Access, form_view
+from timemachine.web.form_parts import sent
+from timemachine.web.http import page
+from timemachine.web.replays.forms.continuations import ContinueForm, GoOnForm
+
+CAN_GO_ON = ("diverged", "call_limit", "spend_limit")
+
+
+@form_view(OPERATOR)
+def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
+    """`/sessions/{id}/continue/?from=`: the form; POST starts the continuation of that model call. Without a step, the
+    model calls of the session to choose from."""
+    session = session_of(access.project, id)
+    if not request.GET.get("from"):
+        return redirect(f"{reverse('timeline', args=[session.id])}?filter=kind:{MODEL_CALL}")
+    action = call_to_continue(session, whole_number(request.GET["from"]) or 0)
+    form = ContinueForm(model_choices(access.project.id), action, sent(request))
+    replay = form.run(
+        lambda: commands.launch(
+            session, form.options(), by=access.user.email, replay_id=form.cleaned_data["form_id"]
+        )
+    )
+    if replay is not None:
+        enqueue(run_replay, replay.id)
+        return redirect("replay", replay.id)
+    return page(
+        request,
+        "replays/continue.html",
+        status=form.http_status,
+        session=session,
+        action=action,
+        form=form,
+    )
+
+
+@form_view(OPERATOR)
+def go_on(request: HttpRequest, access: Access, id: str) -> HttpResponse:
+    """`/replays/{id}/continue/`: the form for the missing results or a higher limit; POST goes on."""
+    replay = replay_of(access.project, id)
+    ending = tally(replay).ending
+    form = None if ending is None else form_to_go_on(replay, ending, sent(request))
+    if ending is None or form is None:
+        return redirect("replay", replay.id)
+    given = form.run(
+        lambda: commands.go_on(
+            replay,
+            form.results(),
+            by=access.user.email,
+            max_calls=form.cleaned_data.get("max_calls"),
+            spend_limit_usd=form.cleaned_data.get("spend_limit_usd"),
+        )
+    )
+    if given is not None:
+        enqueue(run_replay, replay.id)
+        return redirect("replay", replay.id)
+    return page(
+        request,
+        "replays/go_on.html",
+        status=form.http_status,
+        replay=replay,
+        session=replay.session,
+        ending=ending,
+        go_on=form,
+    )
+
+
+def form_to_go_on(replay: Replay, ending: Ending | None, data: object = None) -> GoOnForm | None:
+    """Return the form that lets a continuation go on, None if it cannot."""
+    if replay.kind != CONTINUE or replay.finished_at is None or replay.branch_id is None:
+        return None
+    return GoOnForm(ending, data) if ending is not None and ending.why in CAN_GO_ON else None
