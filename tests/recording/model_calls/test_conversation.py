@@ -10,6 +10,7 @@ from timemachine.recording.model_calls.pure.conversation import (
     Conversation,
     RecordedStep,
     conversations,
+    what_followed,
 )
 from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT, SETTINGS
 
@@ -327,3 +328,30 @@ def test_outer_steps_only_show_what_is_inside_what() -> None:
     ]
     found = dict(conversations(steps, {5}, {1, 2}))[5]
     assert brief(found.messages) == [("user", ["Look around."])]
+
+
+def calling(call_id: str, tool: str) -> dict[str, Any]:
+    return {"content": [{"type": "tool_use", "id": call_id, "name": tool, "input": {}}]}
+
+
+def test_what_followed_has_each_call_with_its_result_and_the_calls_of_the_same_conversation() -> None:
+    steps = [
+        user(1, "Go."),
+        step(2, "llm_call", output=calling("a", "read")),
+        step(3, "tool_call", tool="read", call_id="a", input={}, output="one"),
+        user(4, "Summary so far.", tags=(COMPACTION,)),
+        step(5, "llm_call", output=calling("b", "task")),
+        step(6, "tool_call", tool="task", call_id="b", input={}),
+        step(7, "llm_call", parent=6, output=calling("c", "read")),
+        step(8, "tool_result", call_id="c", parent=7, output="inside"),
+        step(9, "tool_result", call_id="b", parent=6, output="done"),
+        step(10, "llm_call", output="The end."),
+    ]
+    found = what_followed(steps, 2)
+    assert [(each.call.name, each.sequence, each.is_aside) for each in found.answered] == [
+        ("read", 3, False),
+        ("read", 8, True),
+        ("task", 9, False),
+    ]
+    assert found.calls == (2, 5, 10)
+    assert what_followed(steps, 5).calls == (5, 10)

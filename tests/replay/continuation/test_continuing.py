@@ -4,17 +4,19 @@ from typing import Any
 
 import pytest
 
+from tests.evidence.sessions import checked
 from tests.replay.continuation.conftest import ACTIONS, END, QUESTION, SYSTEM, called, drafts, repeat
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
+from timemachine.evidence.sealing import due, seals
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation.commands import SuppliedResult, go_on, launch
 from timemachine.replay.continuation.worker import work
-from timemachine.replay.runs.commands import cancel
+from timemachine.replay.runs.commands import cancel, retry
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -253,8 +255,6 @@ def test_wrong_input_is_refused_with_the_reason(session: Session, stub: StubMode
 
 
 def test_a_failed_call_can_be_retried(session: Session, stub: StubModelServer) -> None:
-    from timemachine.replay.runs.commands import retry
-
     repeat(stub)
     stub.script(Script(mode="error", status=400, body='{"error": {"message": "no"}}', times=1, question="2"))
     replay = continued(session)
@@ -284,3 +284,22 @@ def test_a_form_that_is_sent_twice_launches_once(session: Session, stub: StubMod
     assert launch(session, options, by="ada", replay_id=replay.id) == replay
     with pytest.raises(Conflict, match="already launched"):
         launch(session, options.model_copy(update={"continue_from": 3}), by="ada", replay_id=replay.id)
+
+
+def test_the_branch_and_the_continuation_are_sealed_and_sealed_again_when_it_goes_on(
+    session: Session, stub: StubModelServer
+) -> None:
+    repeat(stub)
+    replay = continued(session, max_calls=2)
+    assert replay.branch is not None
+    assert replay.branch.id in due.sessions()
+    assert replay.id in due.replays()
+    first = seals.seal_session(replay.branch.id), seals.seal_replay(replay.id)
+    replay = worked(go_on(replay, [], by="ada", max_calls=9))
+    assert replay.branch is not None
+    second = seals.seal_session(replay.branch.id), seals.seal_replay(replay.id)
+    assert [seal and seal.state for seal in (first[0], second[0])] == ["closed", "closed"]
+    assert first[0] is not None
+    assert second[0] is not None
+    assert second[0].size > first[0].size
+    assert checked(replay.branch) == []

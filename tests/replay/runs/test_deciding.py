@@ -81,7 +81,13 @@ def test_valid_options_are_stored_and_read_back_unchanged(options: ReplayOptions
 
 
 @pytest.mark.parametrize(
-    ("options", "kind"), [(ReplayOptions(step=2), "trial"), (AUDIT, "audit"), (ReplayOptions(), "debug")]
+    ("options", "kind"),
+    [
+        (ReplayOptions(step=2), "trial"),
+        (ReplayOptions(continue_from=2), "continue"),
+        (AUDIT, "audit"),
+        (ReplayOptions(), "debug"),
+    ],
 )
 def test_the_options_determine_the_kind_of_replay(options: ReplayOptions, kind: str) -> None:
     assert options.kind == kind

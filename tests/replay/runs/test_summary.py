@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.summary import FrequentError, Tally, sentence
 
 NOTHING: dict[str, Any] = {
@@ -67,3 +68,34 @@ def test_only_finished_steps_count_as_finished() -> None:
     tally = Tally(**NOTHING, statuses={"done": 3, "failed": 1, "queued": 2})
     assert (tally.total, tally.finished) == (6, 4)
     assert tally.over_limit_usd is None
+
+
+ENDING = Ending.model_construct(
+    why="finished",
+    calls=2,
+    recorded_calls=2,
+    recorded_results=1,
+    supplied_results=0,
+    unused_results=0,
+    step=3,
+    detail=None,
+    unanswered=[],
+)
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        (
+            {"ending": ENDING, "asked": 1, "cost_usd": Decimal("0.5"), "contexts": {"verified": 1}},
+            "Followed the recording to its end: 2 calls, 1 tool result from the record; context verified 1 of 1; $0.50",
+        ),
+        (
+            {"model": "stub:one", "statuses": {"cancelled": 1}, "uncertain_calls": 1},
+            "Continued with stub:one; cancelled; 1 lost attempt may have been billed",
+        ),
+        ({}, "Continued"),
+    ],
+)
+def test_the_sentence_of_a_continuation_begins_with_its_end(counts: dict[str, Any], text: str) -> None:
+    assert sentence(Tally(**(NOTHING | {"kind": "continue"} | counts))) == text

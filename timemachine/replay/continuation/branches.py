@@ -26,7 +26,7 @@ from timemachine.llm.pure.requests.neutral import (
 )
 from timemachine.recording.answering.model_asks import Answered
 from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall
-from timemachine.recording.model_calls.pure.values import content_parts
+from timemachine.recording.model_calls.pure.conversation import RecordedStep, sent_parts
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
@@ -108,11 +108,12 @@ def with_ids(parts: Sequence[Part], number: int) -> tuple[Part, ...]:
 
 
 def _result(call: ToolCall, given: Action) -> ToolResult:
+    step = RecordedStep(
+        sequence=given.sequence, kind=given.kind, input=value(given.input), output=value(given.output)
+    )
     return ToolResult(
         call_id=call.id,
-        parts=tuple(
-            part for part in content_parts(value(given.output)) if isinstance(part, Text | Media | Other)
-        ),
+        parts=tuple(part for part in sent_parts(step) if isinstance(part, Text | Media | Other)),
         is_error=_is_failed(given),
         name=call.name,
         free_text=call.free_text,

@@ -342,14 +342,14 @@ def _speaker(step: RecordedStep, thread: _Thread) -> Role:
 def _add_result(step: RecordedStep, call: RecordedStep | None, thread: _Thread) -> None:
     """Add a result to the turn with its call; one whose call was not recorded is in no request."""
     if call is not None and IN_TEXT in call.tags:
-        _say(thread, "user", _sent(step), step)
+        _say(thread, "user", sent_parts(step), step)
         return
     known = _id_of(call) if call is not None and _is_result_of(step, call) else step.call_id
     if known is not None and known in thread.calls:
         _answer_call(thread, known, step)
 
 
-def _sent(result: RecordedStep) -> tuple[Part, ...]:
+def sent_parts(result: RecordedStep) -> tuple[Part, ...]:
     """Return what the model was given of a result."""
     sent = result.input.get(SENT) if isinstance(result.input, Mapping) else None
     return content_parts(result.output if sent is None else sent)
@@ -359,7 +359,7 @@ def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
     turn = thread.calls[call_id]
     result = ToolResult(
         call_id=call_id,
-        parts=tuple(part for part in _sent(step) if isinstance(part, Text | Media | Other)),
+        parts=tuple(part for part in sent_parts(step) if isinstance(part, Text | Media | Other)),
         is_error=step.failed,
         name=step.tool,
     )
