@@ -188,5 +188,5 @@ def _whole(suite: Suite) -> SuiteDetail:
 
 
 def _run(found: SuiteRun) -> SuiteRunDetail:
-    members = [SuiteMember.of(each) for each in queries.members_of(found)]
+    members = [SuiteMember.of(*each) for each in queries.members_with_divergences(found)]
     return SuiteRunDetail.of(found, queries.counts_of([found])[found.id], members=members)

@@ -72,7 +72,7 @@ def test_replayed_asks_are_shown_with_their_recorded_cost(
 ) -> None:
     shown = words(browser, f"/replays/{audit(project, recorded_with=MODEL).id}/")
     assert re.search(r"\(recorded \$0\.0\d+\)", shown)
-    assert "these 3 asks cost $0.0" in shown
+    assert "these 3 calls cost $0.0" in shown
 
 
 def test_a_step_skipped_for_the_spend_limit_is_compared_as_not_asked(

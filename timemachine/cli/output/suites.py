@@ -113,6 +113,13 @@ def run_lines(
         yield ""
         yield from table(_CHANGES, rows, right=("step", "cost", "took"))
     for each in run["members"]:
+        if each["first_divergence"]:
+            yield ""
+            found = each["first_divergence"]
+            yield visible(
+                f"First differs, {each['session_key']}: step {found['sequence']:,}, {spaced(found['verdict'])} "
+                f"(replay {each['replay_id']})"
+            )
         if each["problem"]:
             yield ""
             yield visible(f"Left out, {each['session_key']}: {each['problem']['message']}")

@@ -40,7 +40,7 @@ from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import CONTINUE, ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
-from timemachine.replay.runs.pure.summary import FrequentError, Tally
+from timemachine.replay.runs.pure.summary import NO_DIVERGENCE, FirstDivergence, FrequentError, Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,8 +161,8 @@ def tally(replay: Replay) -> Tally:
 
 
 def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
-    """Return the counts of each replay. Three queries, four if steps failed, and one for continuations; the database does
-    the adding."""
+    """Return the counts of each replay. Three queries, and one more each if steps failed, if answers differ, and for
+    continuations; the database does the adding."""
     ids = [replay.id for replay in replays]
     counted = _counted_steps(ids)
     spent = spending_by("step__replay_id", ReplayAttempt.objects.filter(step__replay__in=ids))
@@ -172,6 +172,8 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
     failures = (
         most_frequent_failures(ReplayStep.objects.filter(replay__in=failed), "replay_id") if failed else {}
     )
+    differing = [each for each, steps in counted.items() if steps.verdicts.keys() - NO_DIVERGENCE]
+    diverged = first_divergences(ReplayStep.objects.filter(replay__in=differing)) if differing else {}
     found = {}
     for replay in replays:
         steps, before = counted.get(replay.id, _Steps()), recorded.get(replay.id, _Recorded())
@@ -199,6 +201,7 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             waiting=steps.waiting,
             waits_until=steps.waits_until,
             ending=endings.get(replay.id),
+            diverged=diverged.get(replay.id),
         )
     return found
 
@@ -209,6 +212,16 @@ def _endings(continuations: Sequence[UUID]) -> dict[UUID, Ending | None]:
         return {}
     rows = ReplayStep.objects.filter(replay__in=continuations).values_list("replay_id", "evidence")
     return {replay: Ending.stored(evidence) for replay, evidence in rows}
+
+
+def first_divergences(steps: QuerySet[ReplayStep]) -> dict[UUID, FirstDivergence]:
+    """Return for each replay of these steps the first one in which it does something else than the recording. One query."""
+    differing = steps.filter(verdict__isnull=False).exclude(verdict__in=NO_DIVERGENCE)
+    rows = differing.order_by("replay_id", "sequence").distinct("replay_id")
+    return {
+        replay: FirstDivergence.model_construct(sequence=sequence, verdict=verdict)
+        for replay, sequence, verdict in rows.values_list("replay_id", "sequence", "verdict")
+    }
 
 
 def counts_by(owner: str, name: str, rows: QuerySet[Any]) -> dict[UUID, dict[str, int]]:

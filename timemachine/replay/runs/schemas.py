@@ -16,7 +16,7 @@ from timemachine.replay.runs.pure.options import (
     StepOptions,
 )
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
-from timemachine.replay.runs.pure.summary import FrequentError, StepTotals, Tally, sentence
+from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError, StepTotals, Tally, sentence
 from timemachine.replay.runs.queries import tally
 
 ReplayStatus = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -143,6 +143,7 @@ class ReplayOut(Schema):
     uncertain_calls: int
     most_frequent_error: FrequentError | None
     continuation: ContinuationOut | None
+    first_divergence: FirstDivergence | None
     summary: str
 
     @classmethod
@@ -166,6 +167,7 @@ class ReplayOut(Schema):
             uncertain_calls=counts.uncertain_calls,
             most_frequent_error=counts.failure,
             continuation=ContinuationOut.of(replay, counts),
+            first_divergence=counts.diverged,
             summary=sentence(counts),
         )
 

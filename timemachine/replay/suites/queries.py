@@ -23,8 +23,8 @@ from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import SessionOptions
-from timemachine.replay.runs.pure.summary import StepTotals
-from timemachine.replay.runs.queries import counts_by, most_frequent_failures
+from timemachine.replay.runs.pure.summary import FirstDivergence, StepTotals
+from timemachine.replay.runs.queries import counts_by, first_divergences, most_frequent_failures
 from timemachine.replay.runs.schemas import EstimateOut
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.replay.suites.plan import (
@@ -183,6 +183,12 @@ def run_of(suite: Suite, number: int | str) -> SuiteRun:
 def run_of_replay(replay: Replay) -> SuiteRun | None:
     """Return the run that launched the replay; None if something else did."""
     return SuiteRun.objects.filter(members__replay=replay).select_related("suite").first()
+
+
+def members_with_divergences(run: SuiteRun) -> list[tuple[SuiteReplay, FirstDivergence | None]]:
+    """Return what the run replays, each with the first step in which it does something else than the recording. Two queries."""
+    found = first_divergences(ReplayStep.objects.filter(replay__suite_replay__run=run))
+    return [(each, None if each.replay_id is None else found.get(each.replay_id)) for each in members_of(run)]
 
 
 def members_of(run: SuiteRun) -> QuerySet[SuiteReplay]:

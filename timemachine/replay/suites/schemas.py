@@ -9,7 +9,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.replay.runs.pure.options import SessionOptions
-from timemachine.replay.runs.pure.summary import FrequentError
+from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError
 from timemachine.replay.runs.schemas import ContextCounts, ReplayStatus, StepCounts, StoredOptions
 from timemachine.replay.suites.models import Suite, SuiteReplay, SuiteRun
 from timemachine.replay.suites.plan import Matching
@@ -133,7 +133,7 @@ class Problem(Schema):
 
 
 class SuiteMember(Schema):
-    """One session with one model in a run: its replay, or why there is none."""
+    """One session with one model in a run: its replay, or why there is none, and where it first does something else than the recording."""
 
     session: str | None
     session_key: str
@@ -141,9 +141,10 @@ class SuiteMember(Schema):
     replay_id: str | None
     status: ReplayStatus | None
     problem: Problem | None
+    first_divergence: FirstDivergence | None
 
     @classmethod
-    def of(cls, member: SuiteReplay) -> "SuiteMember":
+    def of(cls, member: SuiteReplay, diverged: FirstDivergence | None = None) -> "SuiteMember":
         code, message = member.problem_code, member.problem or ""
         return cls.from_attributes(
             member,
@@ -151,6 +152,7 @@ class SuiteMember(Schema):
             session_key=member.key,
             status=member.replay.status if member.replay else None,
             problem=Problem.model_construct(code=code, message=message) if code else None,
+            first_divergence=diverged,
         )
 
 

@@ -122,7 +122,7 @@ def test_a_replay_says_why_its_costs_are_unknown(operator: Client, project: Proj
     assert "unknown price" not in words(get(operator, f"/replays/{replay.id}/"))
     unpriced(1, {"replay": replay})
     page = words(get(operator, f"/replays/{replay.id}/"))
-    assert f"1 call of unknown price · this ask cost $0 when recorded 1 call: {UNLISTED}" in page
+    assert f"1 call of unknown price · this call cost $0 when recorded 1 call: {UNLISTED}" in page
     ReplayAttempt.objects.filter(step__replay=replay, step__kind="ask").update(outcome="failed")
     assert "1 call: the call failed and may have been billed" in words(
         get(operator, f"/replays/{replay.id}/")

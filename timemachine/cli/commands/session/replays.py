@@ -161,6 +161,9 @@ def _lines(
         recorded = client.sessions.action(done["session"], step["sequence"]) if verbose else None
         yield from step_lines(step, done, recorded, with_diff=with_diff)
         yield ""
+    if done["first_divergence"]:
+        found = done["first_divergence"]
+        yield f"First differs at step {found['sequence']:,}: {spaced(found['verdict'])}"
     yield f"Replay {done['id']} is {done['status']}: {one_line(done['summary'])}"
     if address:
         yield address

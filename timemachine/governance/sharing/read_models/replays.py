@@ -187,6 +187,8 @@ def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
         waiting=counted.waiting,
         waits_until=counted.waits_until,
         ending=_ending(counted.ending, redactor),
+        sent=counted.sent,
+        diverged=counted.diverged,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
 
 from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
 from timemachine.core.pure.schemas import Schema
@@ -33,6 +34,19 @@ VERDICT_ORDER = (
     "not_recorded",
     "error",
 )
+
+
+NO_DIVERGENCE: Final = frozenset(
+    {"identical", "same_action", "formatting", "reworded", "equivalent", "not_recorded", "error"}
+)
+"""Verdicts with which the model did what was recorded, or that do not tell."""
+
+
+class FirstDivergence(Schema):
+    """The first step in which the replay does something else than the recording, and its verdict."""
+
+    sequence: int
+    verdict: str
 
 
 class FrequentError(Schema):
@@ -91,6 +105,7 @@ class Tally(StepTotals):
     waiting: int = 0
     waits_until: datetime | None = None
     ending: Ending | None = None
+    diverged: FirstDivergence | None = None
 
     @property
     def over_limit_usd(self) -> Decimal | None:

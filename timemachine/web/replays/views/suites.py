@@ -121,7 +121,8 @@ def suite_run(request: HttpRequest, access: Access, id: str, number: int) -> Htt
     revision = queries.revision_of(found)
     if is_unchanged(request, revision):
         return HttpResponse(status=204)
-    counts, members = queries.counts_of([found])[found.id], list(queries.members_of(found))
+    counts, pairs = queries.counts_of([found])[found.id], queries.members_with_divergences(found)
+    members = [each for each, _ in pairs]
     context: dict[str, object] = {
         "suite": suite,
         "run": found,
@@ -129,7 +130,7 @@ def suite_run(request: HttpRequest, access: Access, id: str, number: int) -> Htt
         "over_limit": queries.over_limit(found, counts),
         "summary": summary(found, counts),
         "cancelled_at": queries.cancelled_at(found),
-        "members": members,
+        "members": pairs,
         "problems": [each for each in members if each.problem_code or each.replay_id is None],
         "report": report(found, queries.keys_of(found), request.GET),
         "options": chosen_options(found.options),
