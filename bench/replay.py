@@ -5,14 +5,17 @@ Baselines in the same run: answering and grounding the same asks without the eng
 takes `CALL_MS` when the maximum number of calls is always running. The slow model is a stub on the loopback, and a replay of
 `WARMING` asks runs before it: the first call of a worker imports the vendor's client, which takes about a second. A call takes about
 22 ms of processor time over all processes: 8 here, 10 in the helper process, 3 in Postgres and 1.5 in the stub.
+Model calls with recorded requests are compared with sending the same requests without the engine, to a model that takes no time.
 """
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from statistics import median
@@ -25,8 +28,12 @@ from bench.common.django_ready import new_project
 from bench.common.report import figure, finish
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.content import sha256_hex
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.calling import complete
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.queries import usable_model
+from timemachine.llm.pure.completion import ModelRequest, recorded_request
+from timemachine.llm.pure.requests.recorded_requests import read_request
+from timemachine.llm.queries import connection_of, usable_model
 from timemachine.recording.answering.model_asks import CallParameters, answer
 from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.commands import append, start_session
@@ -40,6 +47,8 @@ from timemachine.replay.runs.worker import work
 ASKS = int(os.environ.get("ASKS", "1000"))
 PASSAGES, CALL_MS, SLOW_ASKS, WARMING = 8, 200, 800, 16
 RUNS, FEW = 5, 90
+CALLS, MESSAGES, OTHER_MODEL = 1_000, 20, "openai:gpt-4o"
+TOOLS = [{"type": "function", "function": {"name": "read_file", "parameters": {"type": "object"}}}]
 
 
 def main() -> None:
@@ -58,6 +67,43 @@ def main() -> None:
     checked = launch(session, ReplayOptions(audit=True, reason="bench"), by="bench")
     figure("checked against their own context, no model called", timed_work(checked), "s", against=without)
     concurrent_calls(project, asks[:SLOW_ASKS])
+    model_calls(project)
+
+
+def model_calls(project: Project) -> None:
+    """Measure what the engine adds to a recorded model call, compared with sending the same requests from as many threads."""
+    with model_that_takes(0) as address:
+        os.environ |= {"OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": "sk-none"}
+        calls = [call_of_messages(number) for number in range(CALLS)]
+        requests = [sent_again(project, call) for call in calls]
+        complete(requests[0])  # imports the vendor's client
+        began = time.perf_counter()
+        with ThreadPoolExecutor(settings.MODEL_CALLS_AT_ONCE) as threads:
+            list(threads.map(complete, requests))
+        alone = (time.perf_counter() - began) / CALLS * 1000
+        options = ReplayOptions(audit=True, reason="bench", use_model=OTHER_MODEL)
+        took = timed_work(launch(recorded(project, calls), options, by="bench")) / CALLS * 1000
+    name = f"of the engine a model call of {MESSAGES} messages, {CALLS:,} calls"
+    figure(name, took - alone, "ms", against=("sent without the engine", alone), most=8)
+
+
+def call_of_messages(number: int) -> ActionDraft:
+    """Return a recorded model call whose request has `MESSAGES` messages with calls of tools and their results."""
+    messages: list[JsonObject] = [{"role": "system", "content": "You read files."}]
+    for turn in range((MESSAGES - 2) // 2):
+        function = {"name": "read_file", "arguments": json.dumps({"path": f"{number}/{turn}.txt"})}
+        call = {"id": f"c{turn}", "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{turn}", "content": f"Line {turn}. " * 40})
+    messages.append({"role": "user", "content": f"What do the files of run {number} say?"})
+    request = {"model": "gpt-4o-mini", "messages": messages, "tools": TOOLS}
+    return ActionDraft(kind="llm_call", input=request, output="They say little.", model="openai:gpt-4o-mini")
+
+
+def sent_again(project: Project, call: ActionDraft) -> ModelRequest:
+    request = read_request(call.input, {})
+    model = usable_model(project.id, OTHER_MODEL)
+    return recorded_request(model, connection_of(project.id, model), request or sys.exit("No request."))
 
 
 def engine_alone(project: Project, local: ModelName, questions: Sequence[ActionDraft]) -> None:
@@ -76,7 +122,7 @@ def engine_alone(project: Project, local: ModelName, questions: Sequence[ActionD
 
 def concurrent_calls(project: Project, asks: Sequence[ActionDraft]) -> None:
     """Measure the rate with a slow model, compared with the ideal one."""
-    with slow_model() as address:
+    with model_that_takes(CALL_MS) as address:
         os.environ |= {"OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": "sk-none"}
         options = ReplayOptions(audit=True, reason="bench", use_model="openai:gpt-4o")
         timed_work(launch(recorded(project, asks[:WARMING]), options, by="bench"))
@@ -89,13 +135,13 @@ def concurrent_calls(project: Project, asks: Sequence[ActionDraft]) -> None:
 
 
 @contextmanager
-def slow_model() -> Iterator[str]:
+def model_that_takes(milliseconds: float) -> Iterator[str]:
     """Return the address of a stub in a separate process, so that it shares no interpreter with the engine."""
     command = [sys.executable, "-m", "tests.stub_model_server", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             address = (process.stdout or sys.exit("The stub says nothing.")).readline().strip()
-            script = {"answer": "The boundary layer is thin.", "mode": "slow", "seconds": CALL_MS / 1000}
+            script = {"answer": "The boundary layer is thin.", "mode": "slow", "seconds": milliseconds / 1000}
             httpx2.post(f"{address}/script", json=script).raise_for_status()
             yield address
         finally:

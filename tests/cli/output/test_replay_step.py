@@ -15,6 +15,7 @@ def original(**changes: Any) -> dict[str, Any]:
     return {
         "input": "Why?",
         "output": "Because.",
+        "answer": None,
         "model": "openai:gpt-5",
         "usage": None,
         "cost_usd": None,
@@ -133,7 +134,7 @@ def test_an_adaptive_search_says_what_is_next_and_which_options_find_it() -> Non
         below={"frame": 12},
         below_needs={"relative": 0.25, "min_score": 0.1},
     )
-    new = {"hits": [{"frame": 7, "rank": 3}], "model": None, "error": None, "output": None}
+    new = {"hits": [{"frame": 7, "rank": 3}], "model": None, "error": None, "output": None, "answer": None}
     lines = shown(step(retrieval=found, new=new), DEBUG)
     assert fact("retrieval", lines) == "changed: gained #7 at rank 3"
     assert fact("next", lines) == "#12 at rank 4 with --relative 0.25 --min-score 0.1"
@@ -148,7 +149,7 @@ def test_unrecorded_values_are_marked_and_shown_without_a_diff() -> None:
     lines = shown(
         step(
             original=original(input=None, output=None, model=None),
-            new={"output": "Now.", "model": "local:extractive-1", "error": None},
+            new={"output": "Now.", "answer": None, "model": "local:extractive-1", "error": None},
         ),
         with_diff=True,
     )
@@ -161,7 +162,7 @@ def test_a_failed_or_not_asked_step_shows_the_reason() -> None:
     failed = step(
         status="failed",
         verdict="error",
-        new={"error": {"type": "t", "message": "no\nkey"}, "model": None, "output": None},
+        new={"error": {"type": "t", "message": "no\nkey"}, "model": None, "output": None, "answer": None},
     )
     assert fact("error", shown(failed)) == "no key"
     assert (

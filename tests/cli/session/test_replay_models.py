@@ -51,7 +51,7 @@ def test_a_language_model_shows_its_tokens_and_its_price(
     assert "; $0.00345; " in call
     assert ran.code == 3
     expected, held = ran.err.splitlines()
-    assert expected.startswith("1 ask with openai:gpt-4o: estimated cost $0.000")
+    assert expected.startswith("1 call with openai:gpt-4o: estimated cost $0.000")
     assert held.startswith("--fail-on: the replay cost $0.003")
 
 
@@ -68,7 +68,7 @@ def test_the_estimate_for_a_changed_prompt_is_that_of_the_api(
         program(tm.project, "run").post("/sessions/s1/replays/estimate", changed).json()["estimates"]
     )
     assert document["cost_usd"] > 0.04
-    assert f"1 ask with openai:gpt-4o: estimated cost {money(document['cost_usd'])}.\n" in ran.err
+    assert f"1 call with openai:gpt-4o: estimated cost {money(document['cost_usd'])}.\n" in ran.err
 
 
 def test_an_unknown_price_is_shown_as_unknown_and_exceeds_any_limit(
@@ -80,7 +80,7 @@ def test_an_unknown_price_is_shown_as_unknown_and_exceeds_any_limit(
     )
     assert (ran.code, ran.err) == (
         3,
-        "1 ask with openai:nobody-knows-1: estimated cost $0 + 1 call of unknown price.\n"
+        "1 call with openai:nobody-knows-1: estimated cost $0 + 1 call of unknown price.\n"
         "--fail-on: the cost of 1 call is not known, so it may be more than $100.00.\n",
     )
     ran_ask = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:nobody-knows-1")

@@ -67,7 +67,7 @@ def test_the_only_open_session_is_used_by_default(tm: Here) -> None:
     tm.json("put", "notes", "-", "--session", "s1", given="text")
     assert tm.run("session", "checkpoint", "--name", "halfway").out == "Checkpoint halfway set at step 2.\n"
     assert tm.run("session", "checkpoint").out == "Checkpoint set at step 3.\n"
-    assert tm.run("session", "end").out == "Session s1 has ended: 2 actions recorded.\n"
+    assert tm.run("session", "end").out == "Session s1 has ended: 3 actions recorded.\n"
     assert Session.objects.get().status == "ended"
 
 

@@ -1483,6 +1483,14 @@ class FindingOut(TypedDict):
 
 
 @final
+class FirstDivergence(TypedDict):
+    """The first step in which the replay does something else than the recording, and its verdict."""
+
+    sequence: int
+    verdict: str
+
+
+@final
 class FrameEdited(TypedDict):
     """A frame that was edited by hand while `beside`, another frame, has its old text from the file; both are current."""
 
@@ -3276,6 +3284,7 @@ class ReplayOut(TypedDict):
     uncertain_calls: int
     most_frequent_error: FrequentError | None
     continuation: ContinuationOut | None
+    first_divergence: FirstDivergence | None
     summary: str
 
 
@@ -4637,7 +4646,7 @@ class SuiteIn(TypedDict):
 
 @final
 class SuiteMember(TypedDict):
-    """One session with one model in a run: its replay, or why there is none."""
+    """One session with one model in a run: its replay, or why there is none, and where it first does something else than the recording."""
 
     session: str | None
     session_key: str
@@ -4645,6 +4654,7 @@ class SuiteMember(TypedDict):
     replay_id: str | None
     status: Literal["queued", "running", "done", "failed", "cancelled"] | None
     problem: Problem | None
+    first_divergence: FirstDivergence | None
 
 
 @final

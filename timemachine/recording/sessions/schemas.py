@@ -85,7 +85,7 @@ class SessionFilter(Strict):
 
     `q` is searched for in names and keys, and in the texts of the steps, as in the search. `tool`, `kind` and `model` match sessions with such
     a step. `since` and `until` are about the session's start, so a session without times matches neither: RFC 3339, or a date for the whole day.
-    `min_cost` is in USD; `cost` is `unknown` for sessions with calls of unknown cost.
+    `steps_since` and `steps_until` match sessions with a step on these days (UTC). `min_cost` is in USD; `cost` is `unknown` for sessions with calls of unknown cost.
     `held` is `yes` for those under legal hold, `no` for the others.
     """
 
@@ -99,6 +99,8 @@ class SessionFilter(Strict):
     q: str = ""
     since: str = ""
     until: str = ""
+    steps_since: str = ""
+    steps_until: str = ""
     min_cost: float | None = Field(default=None, ge=0)
     cost: Literal["unknown", ""] = ""
     held: Literal["yes", "no", ""] = ""

@@ -219,7 +219,7 @@ def first_divergences(steps: QuerySet[ReplayStep]) -> dict[UUID, FirstDivergence
     differing = steps.filter(verdict__isnull=False).exclude(verdict__in=NO_DIVERGENCE)
     rows = differing.order_by("replay_id", "sequence").distinct("replay_id")
     return {
-        replay: FirstDivergence.model_construct(sequence=sequence, verdict=verdict)
+        replay: FirstDivergence.model_construct(sequence=sequence, verdict=str(verdict))
         for replay, sequence, verdict in rows.values_list("replay_id", "sequence", "verdict")
     }
 

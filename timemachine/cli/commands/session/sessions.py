@@ -75,6 +75,8 @@ def status() -> None:
 @session.command("list")
 @options.page
 @options.session_filters
+@click.option("--steps-since", metavar="DATE", help="Only sessions with a step on or after this day (UTC).")
+@click.option("--steps-until", metavar="DATE", help="Only sessions with a step on or before this day (UTC).")
 @click.option("--held", flag_value="yes", help="Only sessions under legal hold.")
 @click.option(
     "--unknown-cost", "cost", flag_value="unknown", help="Only sessions with calls of unknown price."
