@@ -355,3 +355,5 @@ def test_what_followed_has_each_call_with_its_result_and_the_calls_of_the_same_c
     ]
     assert found.calls == (2, 5, 10)
     assert what_followed(steps, 5).calls == (5, 10)
+    assert found.unanswered == ()
+    assert [each.id for each in what_followed(steps[:2], 2).unanswered] == ["a"]

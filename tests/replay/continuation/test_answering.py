@@ -4,7 +4,7 @@ from typing import Any
 
 from timemachine.llm.pure.requests.neutral import Text, ToolCall, ToolResult
 from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall
-from timemachine.replay.continuation.pure.answering import Record, unanswered
+from timemachine.replay.continuation.pure.answering import Record, are_open_too, unanswered
 
 
 def call(name: str, **arguments: Any) -> ToolCall:
@@ -87,3 +87,10 @@ def test_arguments_that_json_does_not_have_are_answered_by_nothing() -> None:
 def test_long_arguments_are_cut_in_what_is_stored() -> None:
     stored = unanswered(call("read", path="a" * 2_000), None)["arguments"]
     assert (len(stored), stored[-1]) == (1_001, "…")
+
+
+def test_calls_that_the_recording_left_open_are_recognised() -> None:
+    open_ = [call("finish", state="ok"), call("other")]
+    assert are_open_too([call("finish", state="ok")], open_)
+    assert not are_open_too([call("finish", state="bad")], open_)
+    assert not are_open_too([], open_)

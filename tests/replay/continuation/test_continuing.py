@@ -172,7 +172,7 @@ def test_a_person_supplies_a_result_and_the_run_goes_on(session: Session, stub: 
     replay = continued(session)
     ending = ending_of(replay)
     assert ending.why == "diverged"
-    assert "that tool was not called in the rest of the recording" in ending.finding
+    assert "the rest of the recording has no result of that tool" in ending.finding
     with pytest.raises(InvalidInput, match="A result is missing"):
         go_on(replay, [], by="ada@example.com")
     with pytest.raises(InvalidInput, match="No call of 'other' waits for a result"):
@@ -303,3 +303,15 @@ def test_the_branch_and_the_continuation_are_sealed_and_sealed_again_when_it_goe
     assert second[0] is not None
     assert second[0].size > first[0].size
     assert checked(replay.branch) == []
+
+
+def test_a_recording_that_ends_with_a_call_is_followed_to_its_end(
+    project: Project, stub: StubModelServer
+) -> None:
+    session = start_session(project, name="Ends with a call", by="test")
+    append(session.id, drafts()[:3])
+    repeat(stub)
+    assert ending_of(continued(session)).finding == (
+        "Followed the recording to its end: the recording ends with the same call and without its result; 2 calls, "
+        "1 tool result from the record"
+    )

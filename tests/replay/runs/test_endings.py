@@ -67,8 +67,8 @@ def test_a_missing_result_names_the_nearest_call() -> None:
         "the record holds no result for `read` {} any more; the one at step 1,234 was already used"
     )
     assert missing(None, None) == (
-        "the record holds no result for `read` with arguments that are not JSON; that tool was not called in the "
-        "rest of the recording"
+        "the record holds no result for `read` with arguments that are not JSON; the rest of the "
+        "recording has no result of that tool"
     )
     assert missing(None, "x" * 300).count("x") == 200
 

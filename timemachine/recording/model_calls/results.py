@@ -38,7 +38,12 @@ def followed_by(call: Action) -> Followed:
     steps = [step for step in read.steps if step.sequence not in unusable]
     found = what_followed(steps, call.sequence)
     answered = [*found.answered, *_in_requests(steps, call, found.answered)]
-    return replace(found, answered=tuple(sorted(answered, key=lambda each: each.sequence)))
+    ids = {each.call.id for each in answered}
+    return replace(
+        found,
+        answered=tuple(sorted(answered, key=lambda each: each.sequence)),
+        unanswered=tuple(each for each in found.unanswered if each.id not in ids),
+    )
 
 
 def _in_requests(

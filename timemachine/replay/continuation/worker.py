@@ -18,7 +18,7 @@ from uuid import UUID
 from timemachine.core.leases import LeaseLost, briefly, clear
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import NotFound, TimeMachineError
+from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.concurrency import release_connection
 from timemachine.llm.pure.cancellation import Listening
@@ -30,12 +30,9 @@ from timemachine.llm.pure.requests.neutral import Request, ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering.model_asks import Answered
-from timemachine.recording.model_calls.pure.answered_calls import Followed
-from timemachine.recording.model_calls.pure.requests import FrozenRequest
-from timemachine.recording.model_calls.results import followed_by
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.locks import lock_against_erasure
-from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation.branches import (
     Turn,
@@ -47,8 +44,9 @@ from timemachine.replay.continuation.branches import (
     turns_of,
     with_ids,
 )
-from timemachine.replay.continuation.plan import MAX_CALLS, first_request, why_not_sent
-from timemachine.replay.continuation.pure.answering import Record, unanswered
+from timemachine.replay.continuation.plan import MAX_CALLS, why_not_sent
+from timemachine.replay.continuation.pure.answering import Record, are_open_too, unanswered
+from timemachine.replay.continuation.run import Run
 from timemachine.replay.runs import claimed_steps, commands, leases
 from timemachine.replay.runs.cancellation import watch_for_cancellation
 from timemachine.replay.runs.estimate import expected_cost
@@ -83,7 +81,7 @@ def work(replay_id: UUID, worker: str) -> int:
         return 0
     replay = Replay.objects.select_related("session", "branch").get(id=replay_id)
     calls = replay.steps.filter(provider__isnull=False).exists()
-    run = _Run(replay=replay)
+    run = Run(replay=replay)
     written = 0
     with leases.keeper() as keeper, watch_for_cancellation(replay_id):
         while (lease := _claimed(replay_id, worker, calls=calls)) is not None:
@@ -110,56 +108,10 @@ def _claimed(replay_id: UUID, worker: str, *, calls: bool) -> StepLease | None:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
-    """A continuation while a worker runs it. What was recorded is read once."""
-
-    replay: Replay
-    followed: Followed | None = None
-    _first: tuple[FrozenRequest, Request] | None = None
-
-    @property
-    def options(self) -> ReplayOptions:
-        return ReplayOptions(**self.replay.options)
-
-    @property
-    def branch(self) -> Session:
-        if self.replay.branch is None:
-            raise NotFound("The branch of this continuation was deleted.", code="branch_deleted")
-        return self.replay.branch
-
-    def first_request(self, action: Action) -> tuple[FrozenRequest, Request]:
-        if self._first is None:
-            self._first = first_request(action, self.options)
-        return self._first
-
-    def read(self, action: Action) -> None:
-        """Read what followed in the recording. Raises `InvalidInput` if it is too long."""
-        if self.followed is None:
-            self.followed = followed_by(action)
-
-    @property
-    def recorded_calls(self) -> int:
-        return 0 if self.followed is None else len(self.followed.calls)
-
-    def record(self, action: Action, turns: list[Turn]) -> Record:
-        """Return the recorded results, without those that these turns used."""
-        record = Record(
-            () if self.followed is None else self.followed.answered,
-            after=action.sequence,
-            repeatable=self.options.repeatable_tools or (),
-        )
-        for turn in turns:
-            for call in turn.calls:
-                if call.id in turn.copied:
-                    record.answer(call)
-        return record
-
-
-@dataclass(slots=True, kw_only=True)
 class _Attempt:
     """One turn while it is taken: the request that is sent, and the answer."""
 
-    run: _Run
+    run: Run
     turns: list[Turn] = field(default_factory=list)
     evidence: JsonObject = field(default_factory=dict)
     context: str | None = None
@@ -222,7 +174,7 @@ def _expected_cost(
     )
 
 
-def _take_turn(run: _Run, lease: StepLease) -> int:
+def _take_turn(run: Run, lease: StepLease) -> int:
     """Make one call and write it. Return 1, or 0 if the step was erased in the meantime. Raises: `LeaseLost`."""
     step = claimed_steps.load(run.replay, [lease.pk]).get(lease.pk)
     if step is None:
@@ -301,7 +253,10 @@ def _record_turn(attempt: _Attempt, step: ReplayStep, answered: Answered, new: A
         Turn(number=number, sequence=sequences[0], parts=parts, results={}, copied=copied),
     ]
     why: Why | None = None
-    if missing:
+    detail: str | None = None
+    if not record.remaining and are_open_too(missing, run.open_calls):
+        why, detail, missing = "finished", "the recording ends with the same call and without its result", []
+    elif missing:
         why = "diverged"
     elif not calls:
         why = "cut_off" if cut_off_by(answered.parameters) else "finished"
@@ -310,7 +265,7 @@ def _record_turn(attempt: _Attempt, step: ReplayStep, answered: Answered, new: A
     if why is None:
         return None
     described = [unanswered(call, record.nearest(call)) for call in missing]
-    return _ending(attempt, action, why, turns, record=record, described=described)
+    return _ending(attempt, action, why, turns, detail=detail, record=record, described=described)
 
 
 def _lost_since_last_turn(step: ReplayStep) -> int:

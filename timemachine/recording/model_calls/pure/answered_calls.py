@@ -20,7 +20,9 @@ class AnsweredCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """The answered calls of a session in order of their results, and the model calls from one on in the same conversation."""
+    """The answered calls of a session in order of their results, and the model calls from one on in the same conversation,
+    with the tool calls that these made and that have no result."""
 
     answered: tuple[AnsweredCall, ...]
     calls: tuple[int, ...]
+    unanswered: tuple[ToolCall, ...] = ()

@@ -143,13 +143,18 @@ def what_followed(steps: Sequence[RecordedStep], call: int) -> Followed:
     found = (
         replace(each, is_aside=thread is not own) for thread in session.threads for each in thread.answered
     )
+    answered = sorted(found, key=lambda each: each.sequence)
+    calls = [
+        step
+        for step in steps
+        if step.kind == "llm_call" and step.sequence >= call and threads[step.sequence] is own
+    ]
+    made = (part for step in calls for part in session.answer_of(step) if isinstance(part, ToolCall))
+    ids = {each.call.id for each in answered}
     return Followed(
-        answered=tuple(sorted(found, key=lambda each: each.sequence)),
-        calls=tuple(
-            step.sequence
-            for step in steps
-            if step.kind == "llm_call" and step.sequence >= call and threads[step.sequence] is own
-        ),
+        answered=tuple(answered),
+        calls=tuple(step.sequence for step in calls),
+        unanswered=tuple(each for each in made if each.id not in ids),
     )
 
 

@@ -81,6 +81,12 @@ class Record:
         return (each for written, each in recorded if each.call.name == call.name and written == arguments)
 
 
+def are_open_too(missing: Sequence[ToolCall], recorded: Sequence[ToolCall]) -> bool:
+    """Return whether the recording made each of these calls as well, and has no result for it either: it ended there."""
+    made = [(each.name, _written(each)) for each in recorded]
+    return bool(missing) and all((each.name, _written(each)) in made for each in missing)
+
+
 def unanswered(call: ToolCall, nearest: Nearest | None) -> JsonObject:
     """Return what is stored of a call that the record cannot answer."""
     return {

@@ -70,7 +70,7 @@ class Ending(Schema):
     @property
     def _happened(self) -> str:
         if self.why == "finished":
-            whole = self.calls == self.recorded_calls and not self.unused_results
+            whole = self.calls >= self.recorded_calls and not self.unused_results
             return "Followed the recording to its end" if whole else "The model stopped"
         return _HAPPENED[self.why].format(step=self.step, calls=counted(self.calls, "call"))
 
@@ -92,7 +92,7 @@ def describe(call: UnansweredCall) -> str:
     missing = f"the record holds no result for `{call.tool}` {_short(call.arguments)}"
     nearest = call.nearest
     if nearest is None:
-        return f"{missing}; that tool was not called in the rest of the recording"
+        return f"{missing}; the rest of the recording has no result of that tool"
     if not nearest.paths:
         return f"{missing} any more; the one at step {nearest.step:,} was already used"
     where = ", ".join(path or "the whole value" for path in nearest.paths)
