@@ -1,5 +1,6 @@
 """Continuing a recorded run from a model call: tools are answered from the record, and the outcome is a branch."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -17,9 +18,11 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation.commands import SuppliedResult, go_on, launch
 from timemachine.replay.continuation.worker import work
 from timemachine.replay.runs.commands import cancel, retry
+from timemachine.replay.runs.costs import replay_spending
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.queries import tally
 
 MODEL = "openai:gpt-4o"
 
@@ -315,3 +318,15 @@ def test_a_recording_that_ends_with_a_call_is_followed_to_its_end(
         "Followed the recording to its end: the recording ends with the same call and without its result; 2 calls, "
         "1 tool result from the record"
     )
+
+
+def test_its_calls_are_costs_of_the_branch_and_not_of_replays_as_well(
+    session: Session, stub: StubModelServer
+) -> None:
+    repeat(stub)
+    replay = continued(session)
+    assert replay.branch is not None
+    assert replay.branch.cost_usd == tally(replay).cost_usd > 0
+    spent = replay_spending(session.project, date(2000, 1, 1), date(2200, 1, 1))
+    assert not spent.cost_usd
+    assert spent.finished == 0
