@@ -15,11 +15,22 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(least(input_tokens, output_tokens, cost_usd) < 0, false)
 $$;
 
+-- Whether the cost of an action is unknown: it is a model call or has tokens of calls, but has no cost, and none is stated
+-- for it with another one.
+CREATE FUNCTION tm_is_unknown_cost(
+    kind text, model text, cost_usd numeric, input_tokens bigint, output_tokens bigint, prices jsonb
+) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT cost_usd IS NULL AND (prices ->> 'source') IS DISTINCT FROM 'stated' AND (
+        model IS NOT NULL OR kind = 'llm_call'
+        OR (kind IN ('ask', 'event') AND (coalesce(input_tokens, 0) > 0 OR coalesce(output_tokens, 0) > 0))
+    )
+$$;
+
 -- What usage and latencies need of an action. `agent` is the session's if the action has none.
 CREATE TYPE tm_counted AS (
     session_id uuid, project_id uuid, day date, kind text, agent text, model text, tool text, failed boolean,
-    duration_ms double precision, cost_usd numeric, cached boolean, saved_usd numeric, input_tokens bigint,
-    output_tokens bigint
+    duration_ms double precision, cost_usd numeric, is_unknown_cost boolean, cached boolean, saved_usd numeric,
+    input_tokens bigint, output_tokens bigint
 );
 
 -- Adds some actions to the usage and the latencies of their sessions. An action counts for the day, in UTC, on which it started,
@@ -44,9 +55,7 @@ BEGIN
         count(a.duration_ms),
         coalesce(sum(a.duration_ms), 0),
         sum(a.cost_usd),
-        count(*) FILTER (WHERE a.cost_usd IS NULL AND (
-            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call', 'event') AND (a.input_tokens > 0 OR a.output_tokens > 0))
-        )),
+        count(*) FILTER (WHERE a.is_unknown_cost),
         count(*) FILTER (WHERE a.cached),
         sum(a.saved_usd) FILTER (WHERE a.cached),
         count(*) FILTER (WHERE a.cached AND a.saved_usd IS NULL),
@@ -100,9 +109,7 @@ BEGIN
         count(a.duration_ms) FILTER (WHERE a.here),
         coalesce(sum(a.duration_ms) FILTER (WHERE a.here), 0),
         sum(a.cost_usd) FILTER (WHERE a.here),
-        count(*) FILTER (WHERE a.here AND a.cost_usd IS NULL AND (
-            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call', 'event') AND (a.input_tokens > 0 OR a.output_tokens > 0))
-        )),
+        count(*) FILTER (WHERE a.here AND tm_is_unknown_cost(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices)),
         count(*) FILTER (WHERE a.here AND a.cached),
         sum(a.saved_usd) FILTER (WHERE a.here AND a.cached),
         count(*) FILTER (WHERE a.here AND a.cached AND a.saved_usd IS NULL),
@@ -145,7 +152,8 @@ BEGIN
     PERFORM tm_count_usage(array_agg(ROW(
         a.session_id, a.project_id, (coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END) AT TIME ZONE 'UTC')::date, a.kind,
         coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
-        a.duration_ms, a.cost_usd, a.cached, a.saved_usd, a.input_tokens, a.output_tokens
+        a.duration_ms, a.cost_usd, tm_is_unknown_cost(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices),
+        a.cached, a.saved_usd, a.input_tokens, a.output_tokens
     )::tm_counted))
     FROM added AS a JOIN tm_session AS s ON s.id = a.session_id
     WHERE a.copied_from IS NULL;
@@ -182,7 +190,8 @@ BEGIN
     PERFORM tm_count_usage(array_agg(ROW(
         a.session_id, a.project_id, (coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END) AT TIME ZONE 'UTC')::date, a.kind,
         coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
-        a.duration_ms, a.cost_usd, a.cached, a.saved_usd, a.input_tokens, a.output_tokens
+        a.duration_ms, a.cost_usd, tm_is_unknown_cost(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices),
+        a.cached, a.saved_usd, a.input_tokens, a.output_tokens
     )::tm_counted))
     FROM tm_action AS a JOIN tm_session AS s ON s.id = a.session_id
     WHERE a.session_id = recounted AND a.copied_from IS NULL;

@@ -67,6 +67,8 @@ def test_a_sender_can_state_why_it_does_not_know_the_cost() -> None:
 @pytest.mark.parametrize(
     ("draft", "reason"),
     [
+        (ActionDraft(kind="llm_call"), "model_and_tokens_not_recorded"),
+        (ActionDraft(kind="llm_call", usage=Usage(input_tokens=0)), "model_not_recorded"),
         (ActionDraft(kind="llm_call", usage=USAGE), "model_not_recorded"),
         (ActionDraft(kind="llm_call", model="openai:gpt-4o"), "tokens_not_recorded"),
         (ActionDraft(kind="ask", model="openai:nothing", usage=USAGE), "model_not_listed"),
@@ -78,7 +80,7 @@ def test_an_unknown_cost_says_why(draft: ActionDraft, reason: str) -> None:
     assert (found.cost_usd, reason_of(found.prices)) == (None, reason)
 
 
-@pytest.mark.parametrize("kind", ["message", "tool_call", "llm_call"])
+@pytest.mark.parametrize("kind", ["message", "tool_call", "ask"])
 def test_steps_that_are_no_calls_have_no_price(kind: str) -> None:
     draft = ActionDraft(kind=kind)
     assert priced([draft]) == [draft]

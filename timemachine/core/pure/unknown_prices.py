@@ -11,6 +11,7 @@ NO_REASON: Final = "not_recorded"
 """Stands for the reason of calls that were recorded without one."""
 REASONS: Final[Mapping[str, str]] = {
     "model_not_recorded": "no model was recorded",
+    "model_and_tokens_not_recorded": "no model and no tokens were recorded",
     "provider_not_recorded": "the recording does not say which provider sold the call",
     "provider_not_listed": "the price list does not have this provider",
     "model_not_listed": "the price list does not have this model",

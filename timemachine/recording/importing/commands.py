@@ -19,6 +19,7 @@ from timemachine.recording.importing.pure.contents import Contents
 from timemachine.recording.importing.pure.formats.timemachine import draft_of
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
+from timemachine.recording.importing.pure.run_costs import with_cost_of_run
 from timemachine.recording.importing.queries import ImportCounts, imports_of
 from timemachine.recording.importing.traces import gather_traces, in_session_of_trace
 from timemachine.recording.otel.sums import settle_sums
@@ -163,10 +164,11 @@ def _import_session(
     progress.done += known
     if draft.traces is not None:
         actions = _with_settled_sums(session, draft.actions)
-    elif is_new or draft.numbered:
+    elif draft.numbered:
         actions = draft.actions
     else:
-        actions = (*draft.actions, *more_tokens(session, draft.actions))
+        more = () if is_new else more_tokens(session, draft.actions)
+        actions = (*with_cost_of_run(draft.actions), *more)
     corrections = len(actions) - len(draft.actions)
     are_priced = draft.numbered or draft.traces is not None
     for start in range(known, len(actions), MOST_ACTIONS):

@@ -42,6 +42,7 @@ COUNTED: Final = (
     "input_tokens",
     "output_tokens",
     "cost_usd",
+    "prices",
     "cached",
     "saved_usd",
     "recorded_at",
@@ -205,7 +206,7 @@ def _add_times(session: Session, actions: Sequence[Row]) -> None:
 
 
 def _is_unknown_cost(row: Row) -> bool:
-    columns = {name: row[name] for name in ("model", "cost_usd", "input_tokens", "output_tokens")}
+    columns = {name: row[name] for name in ("model", "cost_usd", "input_tokens", "output_tokens", "prices")}
     return is_unknown_cost(row["kind"], **columns)
 
 

@@ -16,6 +16,7 @@ from timemachine.knowledge.models import Collection, Frame
 from timemachine.recording.sessions.pure.vocabulary import (
     KINDS,
     LAYERS,
+    MODEL_CALL,
     ROLES,
     SIGNIFICANCES,
     is_unknown_cost,
@@ -224,7 +225,12 @@ class Action(models.Model):
             models.Index(
                 fields=["session", "sequence"],
                 condition=Q(cost_usd=None)
-                & (Q(model__isnull=False) | Q(input_tokens__gt=0) | Q(output_tokens__gt=0)),
+                & (
+                    Q(model__isnull=False)
+                    | Q(kind=MODEL_CALL)
+                    | Q(input_tokens__gt=0)
+                    | Q(output_tokens__gt=0)
+                ),
                 name="action_unpriced",
             ),
         ]
@@ -243,6 +249,7 @@ class Action(models.Model):
             cost_usd=self.cost_usd,
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
+            prices=self.prices,
         )
 
 

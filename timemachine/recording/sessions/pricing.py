@@ -14,11 +14,12 @@ from timemachine.llm.pure.price_conditions import CACHED_FOR_AN_HOUR, Conditions
 from timemachine.llm.pure.usage import TokenUsage, count
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
-from timemachine.recording.sessions.pure.vocabulary import SPENDING
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, SPENDING
 
 type PriceOf = Callable[[str, TokenUsage | None, datetime, Conditions], Priced]
 
 _NO_MODEL: Final[JsonObject] = {"source": "unknown", "reason": "model_not_recorded"}
+_NOTHING: Final[JsonObject] = {"source": "unknown", "reason": "model_and_tokens_not_recorded"}
 
 
 def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = recorded_price) -> list[ActionDraft]:
@@ -40,7 +41,10 @@ def _priced(draft: ActionDraft, price_of: PriceOf) -> ActionDraft:
     if draft.model:
         return _with_price(draft, draft.model, price_of)
     spent = draft.usage and (draft.usage.input_tokens or draft.usage.output_tokens)
-    return replace(draft, prices=dict(_NO_MODEL)) if draft.kind in SPENDING and spent else draft
+    if draft.kind in SPENDING and spent:
+        return replace(draft, prices=dict(_NO_MODEL))
+    why = _NOTHING if draft.usage is None else _NO_MODEL
+    return replace(draft, prices=dict(why)) if draft.kind == MODEL_CALL else draft
 
 
 def _with_price(draft: ActionDraft, model: str, price_of: PriceOf) -> ActionDraft:

@@ -6,7 +6,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import Exact
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, parse_typed_time
@@ -18,7 +21,7 @@ from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions.deletions import KEY, deletion_of, session_deleted
 from timemachine.recording.sessions.models import BEGAN_AT, Action, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, SPENDING
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, SPENDING
 
 _NAMED: Final = 5
 """Maximum number of checkpoints that an error message lists."""
@@ -33,7 +36,8 @@ FAILED: Final = HAPPENED_HERE & (Q(error_type__isnull=False) | Q(error_message__
 IS_CORRECTION: Final = Q(input_tokens__lt=0) | Q(output_tokens__lt=0) | Q(cost_usd__lt=0)
 """Events that take back what was counted twice (`vocabulary.CORRECTION`). They are in sums of tokens and dollars and are counted
 as no steps."""
-IS_MODEL_CALL: Final = Q(model__isnull=False) | Q(kind__in=MODEL_CALLS)
+IS_MODEL_CALL: Final = Q(model__isnull=False) | Q(kind=MODEL_CALL)
+"""Model calls, as `is_model_call` defines them."""
 TIME_SQL: Final = "coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END)"
 """`time_of` in plain SQL over `tm_action a` and `tm_session s`."""
 NEWEST_FIRST: Final = (BEGAN_AT.desc(), "-id")
@@ -41,12 +45,22 @@ OLDEST_FIRST: Final = (BEGAN_AT.asc(), "id")
 """Orders of sessions."""
 IS_DATED: Final = Q(first_step_at__isnull=False) | Q(is_undated=False)
 """Sessions of which a time is recorded."""
-UNKNOWN_COST: Final = Q(cost_usd=None) & (
-    Q(model__isnull=False)
-    | Q(kind__in=SPENDING, input_tokens__isnull=False, input_tokens__gt=0)
-    | Q(kind__in=SPENDING, output_tokens__isnull=False, output_tokens__gt=0)
+_IS_STATED: Final = Q(
+    Exact(
+        Coalesce(KeyTextTransform("source", "prices"), Value(""), output_field=TextField()),
+        "stated",
+    )
 )
-"""Model calls with unknown cost, as `is_unknown_cost` defines them. They are in no sum and are counted separately."""
+UNKNOWN_COST: Final = (
+    Q(cost_usd=None)
+    & (
+        IS_MODEL_CALL
+        | Q(kind__in=SPENDING, input_tokens__isnull=False, input_tokens__gt=0)
+        | Q(kind__in=SPENDING, output_tokens__isnull=False, output_tokens__gt=0)
+    )
+    & ~_IS_STATED
+)
+"""Steps with unknown cost, as `is_unknown_cost` defines them. They are in no sum and are counted separately."""
 # An invalid or incomplete time with an hour. A session's key may look like a date, but a text with an hour is meant as a time.
 _DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE | re.DOTALL)
 

@@ -14,7 +14,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.models import Action
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
+from timemachine.recording.sessions.pure.vocabulary import is_model_call
 from timemachine.recording.sessions.queries import IS_MODEL_CALL
 from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
 from timemachine.recording.usage.pure import figures
@@ -219,7 +219,7 @@ def _histograms(rows: QuerySet[Latency], of: str) -> Histograms:
 
 
 def _cell(row: Any) -> Cell:
-    is_call = row["its_model"] is not None or row["its_kind"] in MODEL_CALLS
+    is_call = is_model_call(row["its_kind"], row["its_model"])
     steps = int(row["steps"])
     calls, tool_calls = steps if is_call else 0, steps if row["its_kind"] == TOOL_CALL else 0
     return Cell(

@@ -122,7 +122,7 @@ def test_a_trajectory_has_no_total_cost_if_one_cost_is_unknown(project: Project)
         ([known, unknown], None, {"known_cost_usd": 0.5, "unknown_cost_calls": 1}),
         ([unknown], None, {"known_cost_usd": None, "unknown_cost_calls": 1}),
         ([known, ActionDraft(kind="ask", output="A tool said so.")], 0.5, {}),
-        ([known, ActionDraft(kind="llm_call")], 0.5, {}),
+        ([known, ActionDraft(kind="llm_call")], None, {"known_cost_usd": 0.5, "unknown_cost_calls": 1}),
         ([ActionDraft(kind="message", model="a:b")], None, {"known_cost_usd": None, "unknown_cost_calls": 1}),
     ):
         session = recorded(project, some)

@@ -57,7 +57,7 @@ def cell(
         tool=tool,
         sums=Sums(
             steps=number,
-            calls=number if kind == "ask" else 0,
+            calls=number if kind == "llm_call" else 0,
             tool_calls=number if kind == "tool_call" else 0,
             errors=errors,
         ),
@@ -83,7 +83,14 @@ def test_a_row_of_several_days_is_named_after_the_first(found: list[Cell]) -> No
 
 
 def test_only_calls_have_a_model_and_calls_without_one_share_a_row() -> None:
-    rows = by_model([cell("ask"), cell("message", model="acme:m", number=3), cell("tool_call", tool="read")])
+    rows = by_model(
+        [
+            cell("llm_call"),
+            cell("ask"),  # without a model, a tool answered
+            cell("message", model="acme:m", number=3),
+            cell("tool_call", tool="read"),
+        ]
+    )
     assert [(row.value, row.sums.steps) for row in rows] == [(None, 1), ("acme:m", 3)]
 
 

@@ -1,6 +1,6 @@
 """The values that fields of an action may have."""
 
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 Kind = Literal[
     "put",
@@ -21,8 +21,9 @@ Status = Literal["recording", "ended"]
 
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 MODEL_CALL: Final = "llm_call"
+"""The kind that is always a model call. A step of another kind is one if it names a model."""
 MODEL_CALLS: Final = ("ask", MODEL_CALL)
-"""Kinds that call a model. A step of another kind is a model call if it names a model."""
+"""Kinds that call a model, except an ask that names none: a tool answered in a model's place."""
 SPENDING: Final = (*MODEL_CALLS, "event")
 """Kinds whose tokens cost something: the event of an agent can have the sums of calls that were not recorded."""
 LAYERS: Final[tuple[str, ...]] = get_args(Layer)
@@ -62,14 +63,23 @@ OPERATION: Final = "operation"
 """The call parameter that says what a call other than a chat did: `embeddings`, which write no tokens."""
 
 
-def is_unknown_cost(
-    kind: str, *, model: str | None, cost_usd: object, input_tokens: int | None, output_tokens: int | None
-) -> bool:
-    """Return whether a step has an unknown cost: it names a model or has tokens of calls, but has no cost.
+def is_model_call(kind: str, model: str | None) -> bool:
+    """Return whether a step is a model call: it names a model, or is of the kind `llm_call`. An ask without a model is not
+    one: a tool answered."""
+    return model is not None or kind == MODEL_CALL
 
-    A tool that answers in a model's place (no model, no tokens) is not a call.
-    """
-    is_call = model is not None or (
-        kind in SPENDING and ((input_tokens or 0) > 0 or (output_tokens or 0) > 0)
-    )
-    return cost_usd is None and is_call
+
+def is_unknown_cost(
+    kind: str,
+    *,
+    model: str | None,
+    cost_usd: object,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    prices: Any,
+) -> bool:
+    """Return whether a step has an unknown cost: it is a model call or has tokens of calls, but has no cost, and none is
+    stated for it with another step."""
+    has_tokens = kind in SPENDING and ((input_tokens or 0) > 0 or (output_tokens or 0) > 0)
+    is_stated = isinstance(prices, dict) and prices.get("source") == "stated"
+    return cost_usd is None and not is_stated and (is_model_call(kind, model) or has_tokens)

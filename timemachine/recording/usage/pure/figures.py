@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from typing import Final
 from uuid import UUID
 
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
+from timemachine.recording.sessions.pure.vocabulary import is_model_call
 from timemachine.recording.usage.pure.latency import Latency
 from timemachine.recording.usage.pure.totals import Counts, summed_fields
 
@@ -63,8 +63,8 @@ class Cell:
 
     @property
     def is_call(self) -> bool:
-        """Whether these are model calls: they name a model, or their kind is one that calls a model."""
-        return self.model is not None or self.kind in MODEL_CALLS
+        """Whether these are model calls."""
+        return is_model_call(self.kind, self.model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

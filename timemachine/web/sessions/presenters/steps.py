@@ -93,6 +93,8 @@ def price_words(prices: Any) -> str:
         return safe_text.shown(reason_words(reason, prices.get("about")))
     if prices == STATED:
         return "as the sender stated it"
+    if isinstance(prices, dict) and prices.get("source") == STATED["source"] and "with" in prices:
+        return "in the cost of the run, which the last event states"
     units = prices.get("per_million_tokens") if isinstance(prices, dict) else None
     if not isinstance(units, dict):
         return safe_text.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]

@@ -122,7 +122,9 @@ def _called(action: JsonObject) -> JsonObject:
 def _has_unknown_cost(action: JsonObject) -> bool:
     usage = action["usage"] or {}
     used = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
-    return is_unknown_cost(action["kind"], model=action["model"], cost_usd=action["cost_usd"], **used)
+    return is_unknown_cost(
+        action["kind"], model=action["model"], cost_usd=action["cost_usd"], prices=action["prices"], **used
+    )
 
 
 def _joins(step: JsonObject, action: JsonObject) -> bool:
