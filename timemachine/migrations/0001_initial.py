@@ -669,7 +669,13 @@ class Migration(migrations.Migration):
                     models.Index(
                         condition=models.Q(
                             ("cost_usd", None),
-                            models.Q(("model__isnull", False), ("input_tokens__gt", 0), ("output_tokens__gt", 0), _connector="OR"),
+                            models.Q(
+                                ("model__isnull", False),
+                                ("kind", "llm_call"),
+                                ("input_tokens__gt", 0),
+                                ("output_tokens__gt", 0),
+                                _connector="OR",
+                            ),
                         ),
                         fields=["session", "sequence"],
                         name="action_unpriced",
@@ -1252,6 +1258,7 @@ class Migration(migrations.Migration):
                 ("revision", models.BigIntegerField(default=0)),
                 ("project", models.ForeignKey(on_delete=models.DO_NOTHING, related_name="+", to="timemachine.project")),
                 ("session", models.ForeignKey(on_delete=models.DB_CASCADE, related_name="replays", to="timemachine.session")),
+                ("branch", models.ForeignKey(null=True, on_delete=models.DB_SET_NULL, related_name="+", to="timemachine.session")),
                 ("spend_group", models.UUIDField(null=True)),
                 ("cancel_requested_by", models.CharField(max_length=254, null=True)),
             ],
@@ -1268,7 +1275,7 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(("status__in", ("queued", "running", "done", "failed", "cancelled"))), name="replay_status_known"
                     ),
-                    models.CheckConstraint(condition=models.Q(("kind__in", ("audit", "debug", "trial"))), name="replay_kind_known"),
+                    models.CheckConstraint(condition=models.Q(("kind__in", ("audit", "debug", "trial", "continue"))), name="replay_kind_known"),
                 ],
             },
         ),
@@ -2145,6 +2152,7 @@ class Migration(migrations.Migration):
                 ("solved", models.IntegerField(default=0)),
                 ("first_at", models.DateTimeField(null=True)),
                 ("last_at", models.DateTimeField(null=True)),
+                ("undated", models.IntegerField(default=0)),
                 ("stale", models.BooleanField(default=True)),
                 ("pattern", models.ForeignKey(null=True, on_delete=models.DB_SET_NULL, related_name="wordings", to="timemachine.wording")),
                 ("project", models.ForeignKey(db_index=False, on_delete=models.DO_NOTHING, related_name="+", to="timemachine.project")),
@@ -2153,7 +2161,11 @@ class Migration(migrations.Migration):
                 "db_table": "tm_wording",
                 "indexes": [
                     models.Index(
-                        condition=models.Q(("pattern", models.F("id"))), fields=["project", "-last_at", "-id"], name="pattern_newest"
+                        "project",
+                        models.OrderBy(models.F("last_at"), descending=True, nulls_last=True),
+                        models.OrderBy(models.F("id"), descending=True),
+                        condition=models.Q(("pattern", models.F("id"))),
+                        name="pattern_newest",
                     ),
                     models.Index(
                         condition=models.Q(("stale", True), ("pattern", None), _connector="OR"),
@@ -2177,7 +2189,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("sequence", models.BigIntegerField()),
-                ("at", models.DateTimeField()),
+                ("at", models.DateTimeField(null=True)),
                 ("call", models.BigIntegerField(null=True)),
                 ("solved_by", models.BigIntegerField(null=True)),
                 ("solved_how", models.CharField(max_length=12, null=True)),
