@@ -23,6 +23,7 @@ MODELS = ["openai:gpt-4o", "openai:gpt-4o-mini"]
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
     settings.MODEL_CALLS_AT_ONCE = 1
+    settings.LEASE_SECONDS = 600  # a busy machine takes longer than the usual lease
     with StubModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
@@ -89,6 +90,7 @@ def test_two_variants_are_compared_on_tools_and_arguments_and_not_on_passages(co
 
 def test_asks_alone_have_no_metrics_of_tools(db: None, recorded_once: Session, settings: Settings) -> None:
     settings.MODEL_CALLS_AT_ONCE = 1
+    settings.LEASE_SECONDS = 600  # a busy machine takes longer than the usual lease
     made = compared(recorded_once.project, [recorded_once], "local:extractive-1", "local:extractive-3")
     (pair,) = [each for each in found_in(made).pairs if each.a == 1]
     assert not {"same_tools", "same_arguments"} & {each.metric for each in pair.results}

@@ -107,7 +107,11 @@ READ = [
         "refused",
         {"answered": 0, "agreement": "refused", "grounding": "refused", "cost": 0.2, "latency": "unknown"},
     ),
-    ("waiting", dict.fromkeys((each.name for each in MEASURES), "under way")),
+    (
+        "waiting",
+        dict.fromkeys((each.name for each in MEASURES), "under way")
+        | dict.fromkeys(("same_tools", "same_arguments"), "not a model call"),
+    ),
     ("cached", {"answered": 1, "grounding": 0.9, "cost": "from the cache", "tokens": "from the cache"}),
     ("newly", {"agreement": "recorded answer refused", "grounding": 0.3}),
     ("alone", {"agreement": "not recorded", "answered": 1}),

@@ -64,6 +64,7 @@ def asked(messages: list[dict[str, Any]], output: object, **facts: Any) -> Actio
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
     settings.MODEL_CALLS_AT_ONCE = 1  # threads would not see the rows of a test
+    settings.LEASE_SECONDS = 600  # a busy machine takes longer than the usual lease
     with StubModelServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")

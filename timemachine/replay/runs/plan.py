@@ -79,12 +79,14 @@ class Planner:
 
 
 def _no_steps_to_repeat(options: ReplayOptions) -> InvalidInput:
-    code, first, last = "nothing_to_replay", options.after_sequence, options.through_sequence
+    first, last = options.after_sequence, options.through_sequence
     if first is not None and last is not None and first >= last:
         message = f"There is no step after {first:,} and up to {last:,}: the range ends before it begins."
     elif options.only is not None:
-        code = "nothing_fits"
-        message = f"No find, ask or model call fits “{options.only}” or led to a step that does, so there is nothing to replay."
+        return InvalidInput(
+            f"No find, ask or model call fits “{options.only}” or led to a step that does, so there is nothing to replay.",
+            code="nothing_fits",
+        )
     elif (first, last) != (None, None):
         message = "There is no find, ask or model call in this range, so there is nothing to replay. Choose other steps."
     else:
@@ -92,7 +94,7 @@ def _no_steps_to_repeat(options: ReplayOptions) -> InvalidInput:
             "This session has no find, ask or model call of its own, so there is nothing to replay. "
             "Tools are never run again."
         )
-    return InvalidInput(message, code=code)
+    return InvalidInput(message, code="nothing_to_replay")
 
 
 def replayable(session: Session) -> list[Action]:
