@@ -7,6 +7,7 @@ from uuid import UUID
 
 from timemachine.core import prepared_statements
 from timemachine.recording.otel.pure import sums
+from timemachine.recording.otel.pure.claude_code import API_REQUEST, LLM_REQUEST, REQUEST_ID, request_of
 from timemachine.recording.otel.pure.repeats import CALL, TOKENS, TOOL, is_counted
 from timemachine.recording.sessions.commands import known_ids
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
@@ -16,10 +17,10 @@ type Drafts = Mapping[UUID, Sequence[ActionDraft]]
 """Drafts by session."""
 
 _FIELDS: Final = (
-    "kind", "layer", "id", "name", "tool", "call_id", "parent", "agent", "started_at", OPERATION, "cost_usd", *TOKENS,
+    "kind", "layer", "id", "name", "tool", "call_id", "parent", "agent", "started_at", OPERATION, REQUEST_ID, "cost_usd", *TOKENS,
 )  # fmt: skip
 _COLUMNS: Final = f"""a.session_id, a.kind, a.layer, a.client_id, a.name, a.tool, a.call_id, a.parent_id_given, a.agent,
-    a.started_at, a.parameters ->> '{OPERATION}', a.cost_usd, {", ".join(f"a.{name}" for name in TOKENS)}"""
+    a.started_at, a.parameters ->> '{OPERATION}', a.metadata ->> '{REQUEST_ID}', a.cost_usd, {", ".join(f"a.{name}" for name in TOKENS)}"""
 _ABOVE: Final = f"""
 WITH RECURSIVE above AS (
     SELECT a.id, a.session_id, a.parent_id_given
@@ -43,10 +44,17 @@ WITH RECURSIVE below AS (
 SELECT {_COLUMNS} FROM tm_action AS a WHERE a.client_id IS NOT NULL AND a.id IN (SELECT id FROM below)
 """  # noqa: S608
 
+_SAME_REQUEST: Final = f"""
+SELECT {_COLUMNS} FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, request)
+JOIN tm_action AS a ON a.session_id = asked.session AND a.metadata ->> '{REQUEST_ID}' = asked.request
+WHERE a.name IN ('{LLM_REQUEST}', '{API_REQUEST}')
+"""  # noqa: S608
+
 
 def settle_sums(drafts: Drafts, *, empty: Collection[UUID] = ()) -> dict[UUID, list[ActionDraft]]:
     """Return the drafts as they are to be recorded, with corrections of what was recorded before. They are new, checked
-    and priced, and their sessions are locked. `empty` sessions have no actions yet. At most three queries."""
+    and priced, and their sessions are locked. `empty` sessions have no actions yet. At most three queries, four for Claude
+    Code's requests."""
     related = _related({session: some for session, some in drafts.items() if session not in empty})
     settled = {session: sums.settled(some, related[session]) for session, some in drafts.items()}
     made = [
@@ -60,7 +68,8 @@ def settle_sums(drafts: Drafts, *, empty: Collection[UUID] = ()) -> dict[UUID, l
 
 
 def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
-    """Return the recorded actions above and below the drafts, as far as one of them can repeat another one's numbers."""
+    """Return the recorded actions above and below the drafts, as far as one of them can repeat another one's numbers, and
+    those of the same requests."""
     parents = ((session, each.parent) for session, some in drafts.items() for each in some)
     found = _fetched(_ABOVE, [(session, name) for session, name in parents if isinstance(name, str)])
     connected = {session for session, above in found.items() if any(map(is_counted, above))}
@@ -73,8 +82,12 @@ def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
             if session in connected or each.kind in (CALL, TOOL) or is_counted(each)
         ],
     )
-    for session, actions in below.items():
-        found[session] += actions
+    requests = [
+        (session, name) for session, some in drafts.items() for each in some if (name := request_of(each))
+    ]
+    for more in (below, _fetched(_SAME_REQUEST, requests)):
+        for session, actions in more.items():
+            found[session] += actions
     return found
 
 
@@ -94,5 +107,10 @@ def _recorded(columns: Sequence[Any]) -> ActionDraft:
     """Return what matters here of a recorded action."""
     facts = dict(zip(_FIELDS, columns, strict=True))
     usage = Usage(**{name: facts.pop(name) for name in TOKENS})
-    operation = facts.pop(OPERATION)
-    return ActionDraft(**facts, usage=usage, parameters={OPERATION: operation} if operation else None)
+    operation, request = facts.pop(OPERATION), facts.pop(REQUEST_ID)
+    return ActionDraft(
+        **facts,
+        usage=usage,
+        parameters={OPERATION: operation} if operation else None,
+        metadata={REQUEST_ID: request} if request else None,
+    )

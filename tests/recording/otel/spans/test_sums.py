@@ -1,5 +1,6 @@
 """Every call counts once, whatever is around it."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -125,3 +126,43 @@ def test_a_request_of_claude_code_that_was_also_logged_is_one_call_with_the_logg
     assert call.usage == Usage(input_tokens=10, output_tokens=5)
     without_source = ActionDraft(kind="llm_call", id=action_id("a", "b"), name="claude_code.llm_request")
     assert counted_once([without_source]) == [without_source]
+
+
+REQUEST = {"request_id": "req_1", "model": "claude-sonnet-4-5", "input_tokens": 10, "output_tokens": 5}
+LOGGED = {**REQUEST, "cost_usd": "0.0123"}
+
+
+def priced_span(cost: str | None) -> ActionDraft:
+    span = made(1, 0, REQUEST, name="claude_code.llm_request")
+    return replace(span, cost_usd=None if cost is None else Decimal(cost))
+
+
+@pytest.mark.parametrize(("cost", "corrected"), [("0.01", "0.0023"), ("0.02", "-0.0077"), (None, "0.0123")])
+def test_a_record_that_arrives_after_its_span_corrects_only_the_cost(
+    cost: str | None, corrected: str
+) -> None:
+    record = made(2, 0, LOGGED, name="claude_code.api_request")
+    event, correction = settled([record], [priced_span(cost)])
+    assert (event.kind, event.usage, event.cost_usd) == ("event", None, None)
+    assert (correction.kind, correction.usage, correction.cost_usd) == ("event", None, Decimal(corrected))
+    assert correction.parent == priced_span(cost).id
+
+
+def test_a_record_with_the_same_cost_or_none_corrects_nothing() -> None:
+    for stated in (LOGGED, REQUEST):
+        record = made(2, 0, stated, name="claude_code.api_request")
+        (event,) = settled([record], [priced_span("0.0123")])
+        assert (event.kind, event.cost_usd) == ("event", None)
+
+
+def test_a_span_that_arrives_after_its_record_is_not_counted_again() -> None:
+    record = made(2, 0, LOGGED, name="claude_code.api_request")
+    (event,) = settled([priced_span("0.01")], [record])
+    assert (event.kind, event.usage, event.cost_usd) == ("event", None, None)
+
+
+def test_other_requests_and_spans_of_the_same_name_count() -> None:
+    other = made(2, 0, {**LOGGED, "request_id": "req_2"}, name="claude_code.api_request")
+    again = made(3, 0, REQUEST, name="claude_code.llm_request")
+    found = settled([other, again], [priced_span("0.01")])
+    assert [each.kind for each in found] == ["llm_call", "llm_call"]

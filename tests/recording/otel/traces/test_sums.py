@@ -234,3 +234,36 @@ def test_a_correction_is_exported_and_imported(exporter: Exporter, api: Program,
     Session.objects.filter(key="talk").update(key="before")
     import_file(project, exported, by="test")
     assert totals() == totals("before") == ONE_CALL
+
+
+def of_claude_code(number: int, name: str, **facts: Any) -> Span:
+    """A span or log record of one request of Claude Code."""
+    sent: Any = {
+        "model": "claude-sonnet-4-5",
+        "input_tokens": 1000,
+        "output_tokens": 100,
+        "request_id": "req_1",
+    }
+    found = made(1, number, 0, session__id="talk", **sent, **facts)
+    found.name = name
+    return found
+
+
+@pytest.mark.parametrize("order", [("span", "record"), ("record", "span")])
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_logged_request_of_claude_code_counts_once_in_any_order(
+    exporter: Exporter, project: Project, order: tuple[str, ...], as_file: bool
+) -> None:
+    spans = {
+        "span": of_claude_code(1, "claude_code.llm_request"),
+        "record": of_claude_code(2, "claude_code.api_request", cost_usd="0.0123"),
+    }
+    for each in order:
+        if as_file:
+            import_file(project, as_json(request(spans[each])), by="test", filename=f"{each}.json")
+        else:
+            exporter.send(spans[each])
+    assert totals() == (1, 1000, 100, Decimal("0.0123"), 0)
+    for each in order:  # sent again
+        exporter.send(spans[each])
+    assert totals() == (1, 1000, 100, Decimal("0.0123"), 0)

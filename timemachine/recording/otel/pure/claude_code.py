@@ -8,8 +8,13 @@ from typing import Final
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.otel.pure.span import Span
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _PREFIX: Final = "claude_code."
+LLM_REQUEST: Final = "claude_code.llm_request"
+API_REQUEST: Final = "claude_code.api_request"
+"""The span of a request, and the log record of the same request, sent as a span."""
+REQUEST_ID: Final = "request_id"
 _NAMES: Final = {
     "model": "gen_ai.request.model",
     "output_tokens": "gen_ai.usage.output_tokens",
@@ -28,6 +33,22 @@ _NAMES: Final = {
 def is_of_claude_code(span: Span) -> bool:
     """Return whether Claude Code sent the span."""
     return span.name.startswith(_PREFIX)
+
+
+def request_metadata(span: Span) -> JsonObject | None:
+    """Return the id of the request that the span or record is about, as metadata of its step; None if it is about none."""
+    found = span.attributes.get(REQUEST_ID) if span.name in {LLM_REQUEST, API_REQUEST} else None
+    return {REQUEST_ID: found} if isinstance(found, str) else None
+
+
+def request_of(draft: ActionDraft, *names: str) -> str | None:
+    """Return the id of the request that a step is about, if it has one of these names (all, if none is given)."""
+    found = (
+        (draft.metadata or {}).get(REQUEST_ID)
+        if draft.name in (names or (LLM_REQUEST, API_REQUEST))
+        else None
+    )
+    return found if isinstance(found, str) else None
 
 
 def with_common_names(span: Span) -> JsonObject:

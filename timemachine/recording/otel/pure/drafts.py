@@ -63,6 +63,7 @@ def draft_of(span: Span) -> ActionDraft:
         cached=cached_of(attributes) if is_call else None,
         saved_usd=saved_of(attributes) if is_call else None,
         retrieval=retrieval_of(attributes) if kind.kind == "find" else None,
+        metadata=claude_code.request_metadata(span),
         source=span.document,
     )
 

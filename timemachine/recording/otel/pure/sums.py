@@ -6,8 +6,10 @@ nothing was counted keeps its own.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
-from timemachine.recording.otel.pure.repeats import TOKENS, Repeats, is_counted, repeats_of
+from timemachine.recording.otel.pure.claude_code import API_REQUEST, LLM_REQUEST, request_of
+from timemachine.recording.otel.pure.repeats import CALL, TOKENS, Repeats, is_counted, repeats_of
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import CORRECTION
 
@@ -29,12 +31,13 @@ def settled(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> l
 
     `recorded` are actions that are above or below the drafts. Nothing recorded changes: if calls arrive after an agent
     that kept its own sums, a correction takes these back. If a call arrives inside a recorded call, it is the same call
-    and becomes an event.
+    and becomes an event. So does a request of Claude Code whose span or log record was recorded before.
     """
     before = {str(each.id): each for each in recorded}
-    repeats = repeats_of(drafts, before.values())
-    new = [own_sums(_once(each, repeats)) for each in drafts]
-    return new + [correction(before[name]) for name in sorted(repeats.sums & before.keys())]
+    first, corrected = _requests_once(drafts, list(before.values()))
+    repeats = repeats_of(first, before.values())
+    new = [own_sums(_once(each, repeats)) for each in first]
+    return new + [correction(before[name]) for name in sorted(repeats.sums & before.keys())] + corrected
 
 
 def _once(draft: ActionDraft, repeats: Repeats) -> ActionDraft:
@@ -99,22 +102,48 @@ def _has_no_sums(draft: ActionDraft) -> bool:
 def _with_logged_costs(drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
     """Return the drafts with one call for each request of Claude Code: its span has the tree, its log record, sent as a
     span, the cost."""
-    logged = {name: each for each in drafts if (name := _request_of(each, "claude_code.api_request"))}
-    there = {name for each in drafts if (name := _request_of(each, "claude_code.llm_request"))}
+    logged = {name: each for each in drafts if (name := request_of(each, API_REQUEST))}
+    there = {name for each in drafts if (name := request_of(each, LLM_REQUEST))}
     found = []
     for each in drafts:
-        record = logged.get(_request_of(each, "claude_code.llm_request") or "")
+        record = logged.get(request_of(each, LLM_REQUEST) or "")
         if record is not None and each.cost_usd is None:
             found.append(replace(each, cost_usd=record.cost_usd))
-        elif _request_of(each, "claude_code.api_request") in there:
+        elif request_of(each, API_REQUEST) in there:
             found.append(without_sums(each))
         else:
             found.append(each)
     return found
 
 
-def _request_of(draft: ActionDraft, name: str) -> str | None:
-    if draft.name != name or not isinstance(draft.source, dict):
-        return None
-    found = draft.source.get("attributes", {}).get("request_id")
-    return found if isinstance(found, str) else None
+def _requests_once(
+    drafts: Sequence[ActionDraft], recorded: Sequence[ActionDraft]
+) -> tuple[list[ActionDraft], list[ActionDraft]]:
+    """Return the drafts without the numbers of requests that were recorded before, as a span or as a log record, and
+    corrections of costs: what a record states counts, whichever of both arrives first."""
+    before = {name: each for each in recorded if each.kind == CALL and (name := request_of(each))}
+    new, corrected = [], []
+    for each in drafts:
+        call = before.get(request_of(each) or "")
+        if call is None or call.name == each.name:
+            new.append(each)
+            continue
+        new.append(without_sums(each))
+        states_another = each.cost_usd is not None and each.cost_usd != call.cost_usd
+        if each.name == API_REQUEST and states_another:
+            corrected.append(_cost_correction(each, call))
+    return new, corrected
+
+
+def _cost_correction(record: ActionDraft, call: ActionDraft) -> ActionDraft:
+    return ActionDraft(
+        kind="event",
+        id=correction_id(str(record.id)),
+        parent=call.id,
+        layer="sys",
+        role="system",
+        agent=call.agent,
+        name="correction: the cost that a log record states for this call, less the one that was counted",
+        started_at=record.started_at,
+        cost_usd=(record.cost_usd or 0) - (call.cost_usd or Decimal(0)),
+    )
