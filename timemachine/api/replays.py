@@ -18,6 +18,8 @@ from timemachine.recording.sessions.queries import checkpoint_of, session_of
 from timemachine.replay.comparison.commands import Plan
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.comparison.schemas import ComparisonLaunched
+from timemachine.replay.continuation import commands as continuations
+from timemachine.replay.continuation.schemas import ContinueIn, GoOnIn
 from timemachine.replay.runs import commands
 from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.frame_rank_schemas import RankPageOut
@@ -250,3 +252,37 @@ def read_sweep(request: HttpRequest, sweep_id: str) -> SweepOut:
 def cancel_sweep(request: HttpRequest, sweep_id: str) -> SweepOut:
     """Stop a sweep; what was measured stays."""
     return SweepOut.of(sweep_commands.cancel(sweep_of(caller(request, "run").project, sweep_id)))
+
+
+@sessions_router.post(
+    "/{session_id}/continue",
+    tags=["replays"],
+    response={202: ReplayLaunched},
+    summary="Go on from a model call",
+)
+def go_on_from_call(request: HttpRequest, session_id: str, payload: ContinueIn) -> Status[ReplayLaunched]:
+    """Run the session on from this model call, in the background; follow it at /api/replays/{id}. Tool calls are answered from the record and never executed. The end names the branch session."""
+    who = caller(request, "run")
+    session = session_of(who.project, session_id)
+    replay = continuations.launch(session, payload.options(), by=who.by)
+    enqueue(run_replay, replay.id)
+    return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
+
+
+@router.post(
+    "/{replay_id}/continue",
+    response={202: ReplayLaunched},
+    summary="Let a continuation go on",
+)
+def go_on(request: HttpRequest, replay_id: str, payload: GoOnIn) -> Status[ReplayLaunched]:
+    """Give the results that the record does not hold, or a higher limit, and let the continuation go on in the same branch."""
+    who = caller(request, "run")
+    replay = continuations.go_on(
+        replay_of(who.project, replay_id),
+        [each.supplied() for each in payload.results],
+        by=who.by,
+        max_calls=payload.max_calls,
+        spend_limit_usd=payload.spend_limit_usd,
+    )
+    enqueue(run_replay, replay.id)
+    return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))

@@ -30,7 +30,6 @@ from timemachine.api import (
     training,
     transcripts,
 )
-from timemachine.api import continuations as _continuations  # noqa: F401  # adds to sessions.router and replays.router
 from timemachine.api.access import BearerKey
 from timemachine.api.openapi import with_refusals
 from timemachine.api.requests import known_parameters_only

@@ -7,14 +7,11 @@ import re
 import shlex
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pytest_django.fixtures import Settings
 
 from tests.cli.terminal import Here, Terminal
-from timemachine.cli.commands.session import files
-from timemachine.cli.formatting import file_progress
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
@@ -396,25 +393,3 @@ def test_a_real_recording_is_imported_and_shown(tm: Here, recordings: Path) -> N
     assert imported["actions"] == sum(done["report"]["became"].values()) > 0
     ran = tm.run("session", "view", imported["id"])
     assert len(ran.out.partition("\n\n")[2].splitlines()) == imported["actions"]
-
-
-@pytest.mark.usefixtures("worker")
-def test_a_large_file_is_imported_by_a_worker_while_the_command_waits(
-    tm: Here, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "AT_ONCE_BYTES", 1_000)
-    source = tm.file("large.jsonl", transcript("x" * 1_100, "y"))
-    ran = tm.run("session", "import", source)
-    assert ran.out.endswith("2 lines imported as 2 messages; 0 lines skipped.\n")
-    assert tm.json("session", "import", source)["sessions"][0]["already_there"] == 2
-    broken = tm.file("broken.json", '{"trajectory": [], "history": ["' + "x" * 1_100)
-    assert "it is cut off" in tm.refused("session", "import", broken, "--format", "swe_agent")
-
-
-def test_the_progress_of_an_import_fits_on_one_line() -> None:
-    waiting: Any = {"status": "waiting", "total": None}
-    running: Any = {"status": "running", "done": 1_000, "total": 4_000}
-    assert file_progress("a.jsonl", waiting, "action") == "a.jsonl: waiting"
-    result = file_progress("a.jsonl", running, "action")
-    assert result.startswith("a.jsonl: ")
-    assert result.endswith("4,000 actions")

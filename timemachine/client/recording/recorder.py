@@ -156,12 +156,9 @@ class Session:
         facts = {"kind": "tool_call", "layer": "tool", "role": "agent", **more}
         return self._call(tool, "tool", facts, input)
 
-    def tool_result(
-        self, tool: str | None = None, output: Any = None, *, call_id: str | None = None, **more: Any
-    ) -> None:
-        """Record the result of a tool as a step of its own, for agents that report calls and results separately."""
-        facts = {"kind": "tool_result", "layer": "tool", "role": "tool", "tool": tool, "call_id": call_id}
-        self.add({**facts, "output": output, **more})
+    def tool_result(self, tool: str | None = None, output: Any = None, **more: Any) -> None:
+        """Record the result of a tool as a step of its own, for agents that report it separately from the call (`call_id`)."""
+        self.add(dict(kind="tool_result", layer="tool", role="tool", tool=tool, output=output, **more))
 
     @overload
     def llm_call[F: Callable[..., Any]](self, model: F, /) -> F: ...

@@ -23,6 +23,7 @@ from timemachine.recording.sessions.pure.vocabulary import (
 )
 
 KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
+_HAS_TOKENS: Final = Q(input_tokens__gt=0) | Q(output_tokens__gt=0)
 BEGAN_AT: Final = Coalesce("first_step_at", "started_at")
 """When a session began. Without any recorded time it is when the session was imported, which only orders lists."""
 
@@ -94,9 +95,7 @@ class Session(models.Model):
                 name="session_awaits_parent",
             ),
             models.Index(
-                fields=["parent_erased"],
-                condition=Q(parent_erased__isnull=False),
-                name="session_lost_parent",
+                fields=["parent_erased"], condition=Q(parent_erased__isnull=False), name="session_lost_parent"
             ),
         ]
 
@@ -224,13 +223,7 @@ class Action(models.Model):
             # all of `recording.sessions.queries.UNKNOWN_COST`
             models.Index(
                 fields=["session", "sequence"],
-                condition=Q(cost_usd=None)
-                & (
-                    Q(model__isnull=False)
-                    | Q(kind=MODEL_CALL)
-                    | Q(input_tokens__gt=0)
-                    | Q(output_tokens__gt=0)
-                ),
+                condition=Q(cost_usd=None) & (Q(model__isnull=False) | Q(kind=MODEL_CALL) | _HAS_TOKENS),
                 name="action_unpriced",
             ),
         ]
