@@ -22,7 +22,7 @@ def test_a_deleted_session_can_be_imported_again_with_a_notice(api: Program, key
     assert api.delete_for(f"/sessions/{key}", {"reason": "its time is over"}).status_code == 200
     found = _import(api)
     assert found["key"] == key
-    assert (found["actions"], found["already_there"]) == (2, 0)
+    assert (found["actions"], found["already_there"]) == (3, 0)
     assert found["deleted_before"]["by"] == "key test"
     assert found["deleted_before"]["reason"] == "its time is over"
     assert _import(api)["deleted_before"] is None
@@ -32,7 +32,7 @@ def test_a_deleted_turn_does_not_come_back(api: Program, key: str) -> None:
     done = api.delete_for(f"/sessions/{key}/actions/1", {"reason": "asked for"})
     assert (done.status_code, done.json()["status"]) == (200, "done")
     found = _import(api)
-    assert (found["actions"], found["already_there"], found["deleted_turns"]) == (2, 2, 1)
+    assert (found["actions"], found["already_there"], found["deleted_turns"]) == (3, 3, 1)
     assert everywhere("zqbird") == {}
     assert api.get(f"/sessions/{key}/actions/1").json()["deleted"]["reason"] == "asked for"
 
@@ -46,7 +46,7 @@ def test_a_deleted_turn_does_not_come_back_from_an_earlier_export(api: Program, 
     )
     api.delete_for(f"/sessions/{key}/actions/1", {"reason": "asked for"})
     found = api.raw("/import?filename=s.jsonl", before).json()["sessions"][0]
-    assert (found["already_there"], found["deleted_turns"]) == (2, 1)
+    assert (found["already_there"], found["deleted_turns"]) == (3, 1)
     assert everywhere("zqbird") == {}
 
 
