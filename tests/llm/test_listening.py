@@ -24,6 +24,15 @@ def test_a_connection_made_too_late_is_shut_immediately(ends: tuple[socket.socke
     assert ends[1].recv(1) == b""
 
 
+def test_a_pause_lasts_until_its_end_or_the_cancellation() -> None:
+    cancellation = Cancellation()
+    cancellation.pause(0.001)
+    assert not cancellation.requested
+    cancellation.cancel()
+    cancellation.pause(600)  # returns at once
+    assert cancellation.requested
+
+
 def test_a_closed_or_missing_connection_is_handled() -> None:
     cancellation = Cancellation()
     local, remote = socket.socketpair()
