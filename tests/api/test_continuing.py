@@ -1,6 +1,7 @@
 """POST /api/sessions/{id}/continue and /api/replays/{id}/continue."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pytest_django import Settings
@@ -27,16 +28,16 @@ def session(project: Project) -> Session:
     return session
 
 
-def continued(api: Program, **body: object) -> dict[str, object]:
+def continued(api: Program, **body: object) -> dict[str, Any]:
     given = {"from": 1, "model": "openai:gpt-4o", **body}
     launched = api.post("/sessions/adding/continue", given)
     assert launched.status_code == 202
     return finished(api, launched.json()["replay_id"])
 
 
-def finished(api: Program, replay_id: str) -> dict[str, object]:
+def finished(api: Program, replay_id: str) -> dict[str, Any]:
     run_replay(replay_id)
-    found: dict[str, object] = api.get(f"/replays/{replay_id}").json()
+    found: dict[str, Any] = api.get(f"/replays/{replay_id}").json()
     return found
 
 
@@ -45,7 +46,6 @@ def test_its_end_names_the_branch(api: Program, session: Session, stub: StubMode
     found = continued(api)
     assert (found["kind"], found["status"]) == ("continue", "done")
     about = found["continuation"]
-    assert isinstance(about, dict)
     assert (about["sequence"], about["ending"]["why"]) == (1, "finished")
     branch = api.get(f"/sessions/{about['branch']}").json()
     assert (branch["parent"]["session"], branch["tags"]) == (str(session.id), ["replay"])
@@ -66,11 +66,10 @@ def test_a_result_that_is_missing_is_named_and_can_be_supplied(
     unnamed = api.post(f"/replays/{found['id']}/continue", {"results": [{"result": "y"}]})
     assert unnamed.status_code == 422
     about = found["continuation"]
-    assert isinstance(about, dict)
     (missing,) = about["ending"]["unanswered"]
     body = {"results": [{"call_id": missing["call_id"], "result": {"go": True}}]}
     assert api.post(f"/replays/{found['id']}/continue", body).status_code == 202
-    assert finished(api, str(found["id"]))["continuation"]["ending"]["supplied_results"] == 1  # type: ignore[index]
+    assert finished(api, str(found["id"]))["continuation"]["ending"]["supplied_results"] == 1
 
 
 def test_only_a_key_that_may_run_replays_may_continue(project: Project, session: Session) -> None:

@@ -6,6 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from tests.builders import compared
+from tests.replay.continuation.conftest import stubbed
 from tests.replay.runs.test_model_calls import QUESTION, READ, SYSTEM, a_call, asked
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
@@ -22,11 +23,7 @@ MODELS = ["openai:gpt-4o", "openai:gpt-4o-mini"]
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
-    settings.MODEL_CALLS_AT_ONCE = 1
-    settings.LEASE_SECONDS = 600  # a busy machine takes longer than the usual lease
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    with stubbed(monkeypatch, settings) as server:
         yield server
 
 

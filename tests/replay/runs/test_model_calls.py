@@ -8,6 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from tests.builders import replayed, tamper
+from tests.replay.continuation.conftest import stubbed
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value
@@ -63,13 +64,7 @@ def asked(messages: list[dict[str, Any]], output: object, **facts: Any) -> Actio
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
-    settings.MODEL_CALLS_AT_ONCE = 1  # threads would not see the rows of a test
-    settings.LEASE_SECONDS = 600  # a busy machine takes longer than the usual lease
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-nobody")
+    with stubbed(monkeypatch, settings) as server:
         yield server
 
 

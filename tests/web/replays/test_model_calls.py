@@ -9,6 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests.builders import replayed
+from tests.replay.continuation.conftest import stubbed
 from tests.replay.runs.test_model_calls import AUDIT, QUESTION, SYSTEM, a_call, asked
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
@@ -29,11 +30,7 @@ RULES: dict[str, Any] = {"patterns": [{"name": "bird", "pattern": "kanari-[0-9]+
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
-    settings.MODEL_CALLS_AT_ONCE = 1
-    settings.LEASE_SECONDS = 600  # a busy machine takes longer than the usual lease
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    with stubbed(monkeypatch, settings) as server:
         yield server
 
 
