@@ -355,8 +355,8 @@ def test_a_long_list_of_collections_is_paged(
 ) -> None:
     monkeypatch.setattr(views, "PAGE", 2)
     for number in range(3):
-        get_or_create_collection(project, f"c{number}", by="test")
+        get_or_create_collection(project, f"shelf-{number}", by="test")
     first = viewer.get("/collections/").text
-    assert "c1" in first
-    assert "c2" not in first
-    assert "c2" in viewer.get("/collections/", {"after": "c1"}).text
+    assert "shelf-1" in first
+    assert "shelf-2" not in first
+    assert "shelf-2" in viewer.get("/collections/", {"after": "shelf-1"}).text
