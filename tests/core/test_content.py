@@ -10,6 +10,7 @@ from timemachine.core.pure.content import (
     content_of,
     json_bytes,
     parse_json,
+    readable_value,
     text_sha256,
     value_of,
 )
@@ -21,6 +22,12 @@ def test_a_value_round_trips_through_its_bytes(value: object) -> None:
     content = content_of(value)
     assert value_of(content.media_type, content.data) == value
     assert content.sha256 == hashlib.sha256(content.data).hexdigest()
+
+
+def test_of_bytes_that_are_not_readable_what_is_readable_is_returned() -> None:
+    assert readable_value("application/json", b'{"a":1}') == {"a": 1}
+    assert readable_value("application/json", b'{"a":') == '{"a":'
+    assert readable_value("text/plain", b"a\xff") == "a\ufffd"
 
 
 @given(any_text)

@@ -7,12 +7,12 @@ from typing import Any
 from django.db.models import BinaryField, F, Func, Value
 
 from timemachine.core.payloads.models import Payload
-from timemachine.core.pure.content import sha256_hex, value_of
+from timemachine.core.pure.content import readable_value, sha256_hex
 
 
 def value(payload: Payload | None) -> Any:
-    """Return the stored value. None without a payload."""
-    return None if payload is None else value_of(payload.media_type, bytes(payload.data))
+    """Return the stored value, of altered bytes that are not readable as such their text. None without a payload."""
+    return None if payload is None else readable_value(payload.media_type, bytes(payload.data))
 
 
 def text(payload: Payload) -> str:
@@ -21,8 +21,8 @@ def text(payload: Payload) -> str:
 
 
 def text_of(data: bytes | memoryview) -> str:
-    """Decode the bytes of a payload as text."""
-    return bytes(data).decode("utf-8", "surrogatepass")
+    """Decode the bytes of a payload as text; altered bytes can be none."""
+    return str(readable_value("text/plain", bytes(data)))
 
 
 def current_sha256(payload: Payload) -> str:

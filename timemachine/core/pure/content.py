@@ -47,6 +47,14 @@ def value_of(media_type: str, data: bytes) -> Any:
     return json.loads(text) if media_type == "application/json" else text
 
 
+def readable_value(media_type: str, data: bytes) -> Any:
+    """Return the same; of bytes that were altered so that they are no text or no JSON, the text that can be read."""
+    try:
+        return value_of(media_type, data)
+    except ValueError:
+        return data.decode("utf-8", "replace")
+
+
 def text_bytes(text: str) -> bytes:
     """Encode text as UTF-8, with a lone surrogate in its three-byte form."""
     return text.encode("utf-8", "surrogatepass")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from timemachine.core.payloads import queries as payloads
 from timemachine.core.payloads.models import Payload
-from timemachine.core.pure.content import content_of
+from timemachine.core.pure.content import content_of, value_of
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.link_rules import rules_of
@@ -79,8 +79,8 @@ class Redactor:
         if self.rules is None:
             return False
         try:
-            value = payloads.value(payload)
-        except UnicodeDecodeError:  # what these bytes say cannot be checked
+            value = value_of(payload.media_type, bytes(payload.data))
+        except ValueError:  # what these bytes say cannot be checked
             return True
         paths = [path for path in self.rules.paths if path.field in fields and not path.of_session]
         by_path = any(

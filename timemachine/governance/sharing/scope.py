@@ -39,6 +39,7 @@ from timemachine.governance.sharing.read_models.replays import (
     shared_replay_step,
     shared_tally,
 )
+from timemachine.governance.sharing.read_models.requests import SharedRequest, shared_request
 from timemachine.governance.sharing.read_models.rows import SharedRows
 from timemachine.governance.sharing.read_models.seals import (
     SharedDeletion,
@@ -52,6 +53,7 @@ from timemachine.governance.sharing.recorded_steps import PAGE, RecordedSteps
 from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.timeline.step import FIRST_BYTES
 from timemachine.recording.usage.pure.totals import Totals
 from timemachine.recording.usage.queries import totals_of
@@ -149,6 +151,12 @@ class Scope:
             raise link_not_valid()
         erased = erased_parts([found]).get(found.id, _NOTHING_ERASED)
         return shared_replay_step(found, self._redactor(), erased)
+
+    def replayed_request(self, step: int) -> SharedRequest | None:
+        """Return the request of a step of a replay or comparison, by its id; None if it is not a model call."""
+        found = steps_within(self.link).select_related("action__input", "action__output", "action__session")
+        call = found.filter(id=step, kind=MODEL_CALL).first()
+        return None if call is None else shared_request(call, self._redactor())
 
     def comparison(self) -> ComparisonScope:
         """Return the comparison of a link to a comparison."""

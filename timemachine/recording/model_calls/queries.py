@@ -102,6 +102,18 @@ def visible_request(action: Action, messages: int, visible: Visible) -> FrozenRe
     return whole if action.session.parent_id is None else replace(whole, absent=(*whole.absent, EARLIER))
 
 
+def recorded_request(action: Action, redacted: Callable[[JsonObject], JsonObject]) -> FrozenRequest | None:
+    """Return the request that a model call recorded, made of nothing but that step, with what `redacted` returns of its
+    fields; None if it recorded none.
+
+    Raises:
+        InvalidInput: The step is not a model call.
+    """
+    _check(action)
+    alone = Visible(through=0, redacted=redacted)
+    return _recorded(action, _about(action, alone), alone)
+
+
 def requests_of(session: Session, sequences: Collection[int]) -> Iterator[tuple[int, FrozenRequest]]:
     """Yield the number of each of these model calls with its request, in order of the steps.
 

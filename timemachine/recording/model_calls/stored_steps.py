@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 
-from timemachine.core.pure.content import sha256_hex, value_of
+from timemachine.core.pure.content import readable_value, sha256_hex
 from timemachine.recording.model_calls.pure.conversation import BEGINNINGS, RecordedStep
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
@@ -147,4 +147,4 @@ def _step(row: Row, places: Mapping[str, int], shift: int) -> RecordedStep:
 
 def _value(row: Row, side: str) -> Any:
     data = row.get(f"{side}__data")
-    return None if data is None else value_of(row[f"{side}__media_type"], bytes(data))
+    return None if data is None else readable_value(row[f"{side}__media_type"], bytes(data))

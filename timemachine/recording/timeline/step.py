@@ -186,4 +186,8 @@ def _is_above(row: Row, action: Action) -> bool:
 
 def _text(head: bytes) -> str:
     """Return the text of the bytes, without a character that was cut."""
-    return codecs.getincrementaldecoder("utf-8")("surrogatepass").decode(head)
+    decoder = codecs.getincrementaldecoder("utf-8")
+    try:
+        return decoder("surrogatepass").decode(head)
+    except UnicodeDecodeError:  # altered bytes
+        return decoder("replace").decode(head)

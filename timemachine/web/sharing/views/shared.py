@@ -48,6 +48,7 @@ from timemachine.web.sessions.presenters.model_request import (
 )
 from timemachine.web.sessions.presenters.step_tabs import kind_facts
 from timemachine.web.sessions.presenters.supporting_passages import source_of, supported_answer
+from timemachine.web.sharing.presenters.replayed_steps import finding, replayed_request
 from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
@@ -68,8 +69,10 @@ class UrlState:
         """Return how many bytes of each payload are shown."""
         return MORE_BYTES if self.more else FIRST_BYTES
 
-
-CONTEXT_TAB: Final = UrlState(tab="context", more=False)
+    @property
+    def most_and_characters(self) -> tuple[int, int]:
+        """Return how many messages of a request are shown, and how many characters of each part."""
+        return (MOST, self.first_bytes) if self.more else (SHOWN, FIRST_CHARACTERS)
 
 
 @for_visitors
@@ -205,7 +208,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
 
 
 def _model_request(scope: Scope, sequence: int, state: UrlState) -> ShownRequest:
-    most, characters = (MOST, state.first_bytes) if state.more else (SHOWN, FIRST_CHARACTERS)
+    most, characters = state.most_and_characters
     try:
         return shown(scope.request(sequence, most), state.first_bytes, most, characters)
     except InvalidInput as why:
@@ -217,6 +220,11 @@ def _both_sides(
 ) -> dict[str, object]:
     """Return both sides of a replayed step, and the recorded steps whose passages it uses."""
     sides = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
+    state = UrlState(tab="context", more=request.GET.get("more") == "1")
+    options = scope.replay().options if scope.link.target_type == REPLAY else {}
+    sent = replayed_request(
+        scope.replayed_request(step.id), options, state.first_bytes, *state.most_and_characters
+    )
     if scope.link.redaction is not None:
         # Only the verdict says that two answers are the same: they may differ in what is withheld.
         sides = replace(sides, same=sides.same and step.verdict == "identical")
@@ -226,7 +234,10 @@ def _both_sides(
         "sides": sides,
         "contexts": contexts,
         "erased_fields": scope.erased_fields(contexts),
-        "asked": CONTEXT_TAB,
+        "asked": state,
+        "here": {},
+        "request_sent": sent,
+        "finding": finding(step, sent),
     }
 
 

@@ -1,0 +1,1 @@
+"""What pages of share links show, in words."""
