@@ -6,6 +6,8 @@ takes `CALL_MS` when the maximum number of calls is always running. The slow mod
 `WARMING` asks runs before it: the first call of a worker imports the vendor's client, which takes about a second. A call takes about
 22 ms of processor time over all processes: 8 here, 10 in the helper process, 3 in Postgres and 1.5 in the stub.
 Model calls with recorded requests are compared with sending the same requests without the engine, to a model that takes no time.
+The first divergence is looked for in two sessions of `STEPS` steps. Every answer of the second has other words, and only its last
+call of a tool has other arguments, so that every pair of steps is compared.
 """
 
 import json
@@ -39,6 +41,10 @@ from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.replay.alignment.divergence import first_divergence
+from timemachine.replay.alignment.queries import aligned
+from timemachine.replay.alignment.runs import Run
+from timemachine.replay.alignment.steps import steps_of
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -48,6 +54,7 @@ ASKS = int(os.environ.get("ASKS", "1000"))
 PASSAGES, CALL_MS, SLOW_ASKS, WARMING = 8, 200, 800, 16
 RUNS, FEW = 5, 90
 CALLS, MESSAGES, OTHER_MODEL = 1_000, 20, "openai:gpt-4o"
+STEPS, PER_TURN = 10_000, 4
 TOOLS = [{"type": "function", "function": {"name": "read_file", "parameters": {"type": "object"}}}]
 
 
@@ -68,6 +75,7 @@ def main() -> None:
     figure("checked against their own context, no model called", timed_work(checked), "s", against=without)
     concurrent_calls(project, asks[:SLOW_ASKS])
     model_calls(project)
+    divergence(project)
 
 
 def model_calls(project: Project) -> None:
@@ -104,6 +112,43 @@ def sent_again(project: Project, call: ActionDraft) -> ModelRequest:
     request = read_request(call.input, {})
     model = usable_model(project.id, OTHER_MODEL)
     return recorded_request(model, connection_of(project.id, model), request or sys.exit("No request."))
+
+
+def divergence(project: Project) -> None:
+    """Measure finding the first divergence of two long sessions, compared with reading their steps."""
+    one, other = (recorded(project, turns(words, path)) for words, path in (("So", "a"), ("Then", "b")))
+    began = time.perf_counter()
+    for session in (one, other):
+        steps_of(Run(session=session), only_replayed=False)
+    reading = time.perf_counter() - began
+    began = time.perf_counter()
+    found = first_divergence(aligned(project, str(one.id), str(other.id)))
+    took = time.perf_counter() - began
+    if found is None or found.left != STEPS - PER_TURN + 1:
+        sys.exit(f"The divergence was not found: {found}.")
+    name = f"the first divergence of two sessions of {STEPS:,} steps"
+    figure(name, took, "s", against=("reading the steps of both", reading), most=1)
+
+
+def turns(words: str, last: str) -> list[ActionDraft]:
+    """Return the steps of a session in turns of a model call, its answer, a tool call and its result."""
+    count = STEPS // PER_TURN
+    return [
+        step
+        for turn in range(count)
+        for step in turn_of(turn, words, last if turn == count - 1 else f"{turn}.txt")
+    ]
+
+
+def turn_of(turn: int, words: str, path: str) -> Iterator[ActionDraft]:
+    """Yield the steps of a turn in which the model says some words and reads a file."""
+    text, arguments = f"{words} file {turn} is next. It holds what was asked for.", {"path": path}
+    call = {"type": "tool_use", "id": f"c{turn}", "name": "read_file", "input": arguments}
+    output = {"role": "assistant", "content": [{"type": "text", "text": text}, call]}
+    yield ActionDraft(kind="llm_call", output=output, model="openai:gpt-4o-mini")
+    yield ActionDraft(kind="message", role="agent", output=text)
+    yield ActionDraft(kind="tool_call", tool="read_file", call_id=f"c{turn}", input=arguments)
+    yield ActionDraft(kind="tool_result", tool="read_file", call_id=f"c{turn}", output=f"Line {turn}. " * 40)
 
 
 def engine_alone(project: Project, local: ModelName, questions: Sequence[ActionDraft]) -> None:

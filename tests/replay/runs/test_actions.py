@@ -6,7 +6,7 @@ import pytest
 
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.neutral import Text, ToolCall
-from timemachine.replay.runs.pure.actions import action_verdict, pairing
+from timemachine.replay.runs.pure.actions import action_verdict, is_same_action, pairing
 
 
 def call(name: str = "read", /, *, id_: str = "a", raw: str | None = None, **arguments: Any) -> ToolCall:
@@ -40,6 +40,8 @@ def answer(*calls: ToolCall, text: str = "I look.") -> Answer:
 )
 def test_the_first_verdict_that_applies(recorded: Answer, new: Answer, verdict: str) -> None:
     assert action_verdict(recorded, new).name == verdict
+    calls = bool(recorded.calls)
+    assert is_same_action(recorded, new) is (calls and verdict in {"identical", "same_action"})
 
 
 def test_a_refusal_that_the_provider_reports_needs_no_words() -> None:

@@ -208,6 +208,12 @@ def test_a_pair_states_in_what_it_differs() -> None:
     assert differing(one, replace(one, sequence=7, words="others")) == ()
 
 
+def test_words_can_be_dropped_after_the_alignment() -> None:
+    step = StepFacts(sequence=1, kind="message", words="the invoice is late")
+    step.drop_words()
+    assert step == StepFacts(sequence=1, kind="message")
+
+
 @given(RUNS, RUNS)
 def test_runs_of_one_session_are_paired_by_their_sequence(
     left: list[StepFacts], right: list[StepFacts]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import batched, groupby, zip_longest
 from typing import Any, Final
 
-from timemachine.core.payloads.queries import value
+from timemachine.core.pure.content import value_of
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.llm.pure.requests.differences import equal_arguments
 from timemachine.llm.pure.requests.recorded_answers import read_answer
@@ -19,7 +20,7 @@ from timemachine.recording.sessions.models import Action
 from timemachine.replay.alignment.queries import Aligned, Side, SizedCache
 from timemachine.replay.runs.frozen import answer_in
 from timemachine.replay.runs.models import ReplayStep
-from timemachine.replay.runs.pure.actions import action_verdict
+from timemachine.replay.runs.pure.actions import action_verdict, is_same_action
 from timemachine.text.pure.difference.sessions import StepPair
 from timemachine.text.pure.difference.steps import StepFacts
 
@@ -36,6 +37,7 @@ _IN_WORDS: Final = {
 }
 _READ_AT_ONCE: Final = 50
 _MOST_PATHS: Final = 3
+_OF_PAYLOAD: Final = ("media_type", "data")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,26 +175,30 @@ def _recorded(side: Side, steps: Sequence[StepFacts]) -> Mapping[int, _Step]:
     calls = [facts.sequence for facts in steps if facts.kind in _CALLS]
     answers = [facts.sequence for facts in steps if facts.kind not in _CALLS]
     return {
-        row.sequence: _step(row, side=payload)
+        row[0]: _step(*row[1:])
         for sequences, payload in ((calls, "input"), (answers, "output"))
         if sequences
         for row in _rows(side, sequences, payload)
     }
 
 
-def _rows(side: Side, sequences: Sequence[int], payload: str) -> Iterable[Action | ReplayStep]:
-    if side.run.replay is None:
-        recorded = Action.objects.filter(session=side.run.session, sequence__in=sequences)
-        return recorded.select_related(payload)
-    replayed = ReplayStep.objects.filter(replay=side.run.replay, sequence__in=sequences)
-    return replayed.select_related("action__input" if payload == "input" else "output", "action")
+def _rows(side: Side, sequences: Sequence[int], payload: str) -> Iterable[tuple[Any, ...]]:
+    """Return the number, parameters, kind, media type and bytes of a payload of each step."""
+    replay = side.run.replay
+    inside = "" if replay is None else "action__"
+    holder = inside if payload == "input" else ""
+    payloads = (f"{holder}{payload}__{name}" for name in _OF_PAYLOAD)
+    columns = ("sequence", "parameters", f"{inside}kind", *payloads)
+    if replay is None:
+        actions = Action.objects.filter(session=side.run.session, sequence__in=sequences)
+        return actions.values_list(*columns)
+    return ReplayStep.objects.filter(replay=replay, sequence__in=sequences).values_list(*columns)
 
 
-def _step(row: Action | ReplayStep, *, side: str) -> _Step:
-    action = row.action if isinstance(row, ReplayStep) else row
-    found = value(action.input if side == "input" else row.output)
-    answer = answer_in(found) if side == "output" and action.kind == "ask" else None
-    refused = bool(is_refused(ended_by(row.parameters)))
+def _step(parameters: JsonObject | None, kind: str, media_type: str | None, data: bytes | None) -> _Step:
+    found = None if media_type is None or data is None else value_of(media_type, bytes(data))
+    answer = answer_in(found) if kind == "ask" else None
+    refused = bool(is_refused(ended_by(parameters)))
     return _Step(value=found if answer is None else answer, refused=refused)
 
 
@@ -214,6 +220,8 @@ def _of_answers(left: _Step, right: _Step) -> str | None:
     before, after = read_answer(left.value), read_answer(right.value)
     if before is None or after is None:
         return "other answers (values differ)" if equal_arguments(left.value, right.value) else None
+    if is_same_action(before, after):
+        return None
     verdict = action_verdict(before, after, stated=(left.refused, right.refused)).name
     if verdict in _NO_DIVERGENCE:
         return None

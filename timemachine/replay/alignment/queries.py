@@ -129,12 +129,13 @@ def _aligned(one: Run, other: Run, key: Hashable) -> Aligned:
     ]
     align = align_by_sequence if only_replayed and one.session.id == other.session.id else align_steps
     pairs = align(*([step.facts for step in side.steps.values()] for side in sides))
-    aligned_sides = [replace(side, steps=_without_words(side.steps)) for side in sides]
+    for step in (*left, *right):
+        step.facts.drop_words()
     return Aligned(
         key=key,
-        left=aligned_sides[0],
-        right=aligned_sides[1],
-        pairs=[_refined(pair, *aligned_sides) for pair in pairs],
+        left=sides[0],
+        right=sides[1],
+        pairs=[_refined(pair, *sides) for pair in pairs],
         only_replayed=only_replayed,
     )
 
@@ -154,18 +155,9 @@ def _without_copies(steps: Sequence[RunStep], others: Sequence[RunStep]) -> list
     return [step for step in steps if not step.copied or step.sequence in repeated]
 
 
-def _without_words(steps: Mapping[int, RunStep]) -> dict[int, RunStep]:
-    """Return the steps without the beginnings of their texts, which only the alignment needs."""
-    return {sequence: replace(step, facts=replace(step.facts, words="")) for sequence, step in steps.items()}
-
-
 def _refined(pair: StepPair, left: Side, right: Side) -> StepPair:
-    one = left.steps[pair.left.sequence] if pair.left else None
-    other = right.steps[pair.right.sequence] if pair.right else None
-    left_out = pair.status == "same" and any(step and step.not_asked for step in (one, other))
-    return replace(
-        pair,
-        status="not_asked" if left_out else pair.status,
-        left=one.facts if one else None,
-        right=other.facts if other else None,
-    )
+    """Return an equal pair as not asked if a replay made no call for one of its steps."""
+    if pair.status != "same" or pair.left is None or pair.right is None:
+        return pair
+    left_out = left.steps[pair.left.sequence].not_asked or right.steps[pair.right.sequence].not_asked
+    return replace(pair, status="not_asked") if left_out else pair

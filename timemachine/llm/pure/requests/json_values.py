@@ -38,7 +38,7 @@ def checked(value: object, what: str = "The request") -> None:
 
 
 def _inside(value: object) -> Collection[Any]:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
 

@@ -52,6 +52,12 @@ def action_verdict(
     return _on_calls(pairing(recorded.calls, new.calls), recorded, new)
 
 
+def is_same_action(recorded: Answer, new: Answer) -> bool:
+    """Return whether both answers call the same tools with equal arguments, and at least one."""
+    pairs = pairing(recorded.calls, new.calls)
+    return bool(pairs.equal) and not (pairs.differing or pairs.only_recorded or pairs.only_new)
+
+
 def _refuses(answer: Answer, *, says_so: bool) -> bool:
     return not answer.calls and (says_so or is_refusal(answer.text))
 

@@ -50,7 +50,7 @@ def align_steps(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> tuple[
     Swapping the runs gives the mirror image. Runs of up to 1,700 steps each are compared step by step. For longer ones,
     the parts between equal steps are compared, and without steps that are equal or do the same, proportional slices.
     """
-    if _order(left) <= _order(right):
+    if _is_in_order(left, right):
         matches = [*_matched(left, right)]
     else:
         matches = [(here, there) for there, here in _matched(right, left)]
@@ -64,9 +64,12 @@ def align_by_sequence(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> 
     return tuple(_pairs(left, right, matches))
 
 
-def _order(steps: Sequence[StepFacts]) -> tuple[int, list[tuple[str, ...]]]:
-    """Return a sort key for runs, so that the result does not depend on which one is left."""
-    return len(steps), [(*step.fingerprint, step.words) for step in steps]
+def _is_in_order(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> bool:
+    """Compare runs by an order of their own, so that the result does not depend on which one is left."""
+    if len(left) != len(right):
+        return len(left) < len(right)
+    keys = (((*step.fingerprint, step.words) for step in steps) for steps in (left, right))
+    return next((one < other for one, other in zip(*keys, strict=True) if one != other), True)
 
 
 def _pairs(

@@ -47,6 +47,10 @@ class StepFacts:
         frames = ("not found",) if self.frames is None else self.frames
         return (*done, known, self.error or "", self.model or "", *frames)
 
+    def drop_words(self) -> None:
+        """Free the memory of the words, which only the alignment needs. Copying thousands of steps would take longer."""
+        object.__setattr__(self, "words", "")
+
 
 def differing(left: StepFacts, right: StepFacts) -> tuple[Field, ...]:
     """Return the fields in which two steps differ, in a fixed order.
