@@ -233,3 +233,19 @@ def test_a_form_offers_every_provider_and_marks_unusable_ones(monkeypatch: pytes
     assert offered["groq:openai/gpt-oss-120b"] is None
     assert offered["house:qwen3"] is None
     assert len(offered) == len(PROVIDERS) + 4
+
+
+@pytest.mark.parametrize(
+    ("recorded", "protocol"),
+    [
+        ("local:extractive-1", "local"),
+        ("anthropic:claude-sonnet-4-5", "anthropic"),
+        ("mistral:mistral-small", "openai"),
+        ("house:llama3:8b", "openai"),
+    ],
+)
+def test_a_recorded_name_is_read_again_and_says_how_its_server_is_called(
+    recorded: str, protocol: str
+) -> None:
+    name = ModelName.of(recorded)
+    assert (str(name), name.protocol) == (recorded, protocol)

@@ -11,8 +11,13 @@ from pytest_django import Settings
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
-from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.continuation.commands import launch
+from timemachine.replay.continuation.worker import work
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.endings import Ending
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 SYSTEM = {"role": "system", "content": "You are careful."}
 QUESTION = {"role": "user", "content": "Put the sum of a.txt and b.txt into c.txt."}
@@ -22,6 +27,7 @@ ACTIONS: list[tuple[str, dict[str, Any], str]] = [
     ("write_file", {"path": "c.txt", "text": "3"}, "ok"),
 ]
 END = "c.txt has the sum."
+MODEL = "openai:gpt-4o"
 
 
 def message(number: int, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -103,3 +109,24 @@ def repeat(
         times = None if always else 1
         stub.script(Script(question=after, answer=f"Step {number}.", tools=((tool, new),), times=times))
     stub.script(Script(answer=END) if not always else Script(question=f"Step {len(ACTIONS)}.", answer=END))
+
+
+def continued(session: Session, sequence: int = 1, **options: Any) -> Replay:
+    given = {"continue_from": sequence, "use_model": MODEL, **options}
+    return worked(launch(session, ReplayOptions(**given), by="ada@example.com"))
+
+
+def worked(replay: Replay) -> Replay:
+    work(replay.id, "worker of a test")
+    return Replay.objects.select_related("branch", "session").get(id=replay.id)
+
+
+def ending_of(replay: Replay) -> Ending:
+    ending = Ending.stored(replay.steps.get().evidence)
+    assert ending is not None
+    return ending
+
+
+def branch_steps(replay: Replay) -> list[Action]:
+    assert replay.branch is not None
+    return list(replay.branch.actions.select_related("input", "output").order_by("sequence"))

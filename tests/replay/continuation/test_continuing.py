@@ -1,51 +1,38 @@
 """Continuing a recorded run from a model call: tools are answered from the record, and the outcome is a branch."""
 
 from datetime import date
-from typing import Any
 
 import pytest
 
 from tests.evidence.sessions import checked
-from tests.replay.continuation.conftest import ACTIONS, END, QUESTION, SYSTEM, called, drafts, repeat
+from tests.replay.continuation.conftest import (
+    ACTIONS,
+    END,
+    MODEL,
+    QUESTION,
+    SYSTEM,
+    branch_steps,
+    called,
+    continued,
+    drafts,
+    ending_of,
+    repeat,
+    worked,
+)
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.evidence.sealing import due, seals
 from timemachine.recording.sessions.commands import append, start_session
-from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation.commands import SuppliedResult, go_on, launch
-from timemachine.replay.continuation.worker import work
 from timemachine.replay.runs.commands import cancel, retry
 from timemachine.replay.runs.costs import replay_spending
 from timemachine.replay.runs.models import Replay
-from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import tally
-
-MODEL = "openai:gpt-4o"
-
-
-def continued(session: Session, sequence: int = 1, **options: Any) -> Replay:
-    given = {"continue_from": sequence, "use_model": MODEL, **options}
-    return worked(launch(session, ReplayOptions(**given), by="ada@example.com"))
-
-
-def worked(replay: Replay) -> Replay:
-    work(replay.id, "worker of a test")
-    return Replay.objects.select_related("branch", "session").get(id=replay.id)
-
-
-def ending_of(replay: Replay) -> Ending:
-    ending = Ending.stored(replay.steps.get().evidence)
-    assert ending is not None
-    return ending
-
-
-def branch_steps(replay: Replay) -> list[Action]:
-    assert replay.branch is not None
-    return list(replay.branch.actions.select_related("input", "output").order_by("sequence"))
 
 
 def test_a_model_that_repeats_the_actions_follows_the_recording_to_its_end(
@@ -178,7 +165,7 @@ def test_a_person_supplies_a_result_and_the_run_goes_on(session: Session, stub: 
     assert "the rest of the recording has no result of that tool" in ending.finding
     with pytest.raises(InvalidInput, match="A result is missing"):
         go_on(replay, [], by="ada@example.com")
-    with pytest.raises(InvalidInput, match="No call of 'other' waits for a result"):
+    with pytest.raises(InvalidInput, match="No call of 'other' is waiting for a result"):
         go_on(replay, [SuppliedResult(tool="other", result="x")], by="ada@example.com")
     replay = worked(
         go_on(replay, [SuppliedResult(tool="ask_user", result={"answer": "Yes."})], by="ada@example.com")
@@ -200,7 +187,7 @@ def test_nothing_goes_on_when_the_model_stopped_or_the_run_is_open(
     with pytest.raises(Conflict, match="still running"):
         go_on(replay, [], by="ada")
     replay = worked(replay)
-    with pytest.raises(Conflict, match="nothing to go on with"):
+    with pytest.raises(Conflict, match="does not let this continuation go on"):
         go_on(replay, [], by="ada")
 
 

@@ -1,10 +1,10 @@
 """How a continuation ended, in words."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from timemachine.replay.runs.pure.endings import Ending
+from timemachine.replay.runs.pure.endings import Ending, Why
 
 COUNTS: dict[str, Any] = {
     "calls": 3,
@@ -34,6 +34,11 @@ def finding(why: str, **others: Any) -> str:
             "The model stopped: 3 calls (4 in the recording), 2 tool results from the record, "
             "1 recorded result not asked for",
         ),
+        (
+            "failed",
+            {"detail": "No key.", "recorded_calls": None, "unused_results": None},
+            "Stopped by an error: No key; 3 calls, 2 tool results from the record",
+        ),
         ("call_limit", {}, "Stopped at the limit of 3 calls: 3 calls, 2 tool results from the record"),
         (
             "spend_limit",
@@ -50,6 +55,11 @@ def finding(why: str, **others: Any) -> str:
 )
 def test_the_finding_says_why_it_ended_and_what_was_used(why: str, others: Any, said: str) -> None:
     assert finding(why, **others) == said
+
+
+def test_only_a_run_that_needs_a_result_or_a_higher_limit_can_go_on() -> None:
+    endings = [Ending(**COUNTS, why=why) for why in get_args(Why)]
+    assert [each.why for each in endings if each.can_go_on] == ["diverged", "call_limit", "spend_limit"]
 
 
 def missing(nearest: dict[str, Any] | None, arguments: str | None = "{}") -> str:

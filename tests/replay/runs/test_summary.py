@@ -95,6 +95,10 @@ ENDING = Ending.model_construct(
             "Continued with stub:one; cancelled; 1 lost attempt may have been billed",
         ),
         ({}, "Continued"),
+        (
+            {"statuses": {"failed": 1}, "failure": FrequentError(message="The worker stopped.", steps=1)},
+            "Continued; error: The worker stopped.",
+        ),
     ],
 )
 def test_the_sentence_of_a_continuation_begins_with_its_end(counts: dict[str, Any], text: str) -> None:

@@ -1210,15 +1210,16 @@ class Ending(TypedDict):
     """How a continuation ended: why, after how many model calls, and how many tool results came from the record or from a person.
 
     `recorded_calls` is the number of model calls in the recording from the same one on. `unused_results` are the recorded
-    ones that were not asked for. `step` is the last model call in the branch, `detail` an error message.
+    ones that were not asked for. Both are null if the recording was not read. `step` is the last model call in the branch,
+    `detail` an error message.
     """
 
     why: Literal["finished", "diverged", "call_limit", "spend_limit", "cut_off", "failed", "not_sent"]
     calls: int
-    recorded_calls: int
+    recorded_calls: int | None
     recorded_results: int
     supplied_results: int
-    unused_results: int
+    unused_results: int | None
     step: int | None
     detail: str | None
     unanswered: list[UnansweredCall]
@@ -3351,8 +3352,8 @@ class ResolutionOut(TypedDict):
 
 @final
 class ResultIn(TypedDict):
-    """The result of a call that the record did not answer: named by the call's id, or by its tool. The model reads a value
-    that is no text as JSON.
+    """The result of a call that the record did not answer: named by the call's id, or by its tool. A value that is not a text is
+    sent to the model as JSON.
     """
 
     call_id: NotRequired[str | None]

@@ -21,13 +21,25 @@ EXTRACTIVE: Mapping[str, int] = {"extractive-1": 1, "extractive-3": 3, "extracti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelName:
-    """A resolved model. `str(name)` is what is recorded."""
+    """A resolved model. `str(name)` is what is recorded, and `of` reads it again."""
 
     provider: str
     model: str
 
     def __str__(self) -> str:
         return f"{self.provider}:{self.model}"
+
+    @classmethod
+    def of(cls, recorded: str) -> "ModelName":
+        provider, _, model = recorded.partition(":")
+        return cls(provider=provider, model=model)
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol of its server: OpenAI's, if an administrator added the server."""
+        if self.provider == LOCAL:
+            return "local"
+        return PROVIDERS[self.provider].protocol if self.provider in PROVIDERS else "openai"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,12 +55,12 @@ class Turn:
         return tuple(call for call in self.calls if call.id not in self.results)
 
 
-def turns_of(branch: Session, model: ModelName, connection: Connection) -> list[Turn]:
+def turns_of(branch: Session, model: ModelName) -> list[Turn]:
     """Return the turns that the branch has, in order. `model` made the calls."""
     rows = branch.actions.filter(client_id__startswith=PREFIX).select_related("input", "output")
     steps = {row.client_id: row for row in rows.order_by("sequence")}
     calls = [row for row in steps.values() if row.kind == MODEL_CALL]
-    return [_turn(number, row, steps, model, connection) for number, row in enumerate(calls, start=1)]
+    return [_turn(number, row, steps, model) for number, row in enumerate(calls, start=1)]
 
 
 def first_call_of(branch: Session) -> Action | None:
@@ -68,31 +68,25 @@ def first_call_of(branch: Session) -> Action | None:
     return branch.actions.filter(client_id=f"{PREFIX}1").select_related("output").first()
 
 
-def _turn(
-    number: int,
-    row: Action,
-    steps: Mapping[str | None, Action],
-    model: ModelName,
-    connection: Connection,
-) -> Turn:
-    parts = with_ids(_parts(value(row.output), model, connection), number)
+def _turn(number: int, row: Action, steps: Mapping[str | None, Action], model: ModelName) -> Turn:
+    parts = with_ids(_parts(value(row.output), model), number)
     calls = [part for part in parts if isinstance(part, ToolCall)]
     results: dict[str, ToolResult] = {}
     copied = set()
     for place, call in enumerate(calls, start=1):
         name = _name(number, place)
         given = steps.get(f"{name}.result") or steps.get(name)
-        if given is not None and (given.output_id is not None or _is_failed(given)):
+        if given is not None:  # perhaps without content, as it was recorded
             results[call.id] = _result(call, given)
             copied |= {call.id} if given.is_copied else set()
     return Turn(number=number, sequence=row.sequence, parts=parts, results=results, copied=frozenset(copied))
 
 
-def _parts(output: Any, model: ModelName, connection: Connection) -> tuple[Part, ...]:
+def _parts(output: Any, model: ModelName) -> tuple[Part, ...]:
     """Return the parts of an answer as `send` stored it: a text, or a message of the model's API."""
     if output is None or isinstance(output, str):
         return (Text(output),) if output else ()
-    if connection.protocol == ANTHROPIC:
+    if model.protocol == ANTHROPIC:
         messages = anthropic_messages.read_messages([output])
     else:
         messages = openai_chat.read_messages([output], provider=model.provider)
@@ -100,11 +94,17 @@ def _parts(output: Any, model: ModelName, connection: Connection) -> tuple[Part,
 
 
 def with_ids(parts: Sequence[Part], number: int) -> tuple[Part, ...]:
-    """Return the parts of the answer of a turn with an id for each call, as results are paired by it."""
-    return tuple(
-        replace(part, id=f"continue_{number}_{place}") if isinstance(part, ToolCall) and not part.id else part
-        for place, part in enumerate(parts, start=1)
-    )
+    """Return the parts of the answer of a turn with an id of its own for each call, because results are paired by it."""
+    used = {""}
+    found: list[Part] = []
+    for place, part in enumerate(parts, start=1):
+        if isinstance(part, ToolCall):
+            named = replace(part, id=f"continue_{number}_{place}") if part.id in used else part
+            used.add(named.id)
+            found.append(named)
+        else:
+            found.append(part)
+    return tuple(found)
 
 
 def _result(call: ToolCall, given: Action) -> ToolResult:
@@ -166,12 +166,26 @@ def call_draft(
     )
 
 
-def request_body(request: Request, model: ModelName, connection: Connection) -> JsonObject:
-    """Return a request as its API takes it."""
-    named = replace(request, model=model.model)
+def request_body(
+    request: Request, sent: Mapping[str, Any], model: ModelName, connection: Connection
+) -> JsonObject:
+    """Return the body of a request that was answered. `sent` has the parameters as the model accepted them: it can reject a
+    temperature or a seed, and some APIs need a limit."""
+    parameters = replace(
+        request.parameters,
+        temperature=sent.get("temperature"),
+        seed=sent.get("seed"),
+        max_tokens=sent.get("max_tokens"),
+    )
+    named = replace(request, model=model.model, parameters=parameters)
     if connection.protocol == ANTHROPIC:
         return anthropic_messages.write(named).body
-    return openai_chat.write(named, provider=model.provider).body
+    return openai_chat.write(
+        named,
+        provider=model.provider,
+        limit_parameter=connection.limit_parameter,
+        seed_parameter=connection.seed_parameter,
+    ).body
 
 
 def copied_drafts(
@@ -191,7 +205,7 @@ def copied_drafts(
             _copy(row, f"{name}.result", name, call),
         ]
     content = _content(found.result)
-    failed = str(content) if found.result.is_error else None
+    failed = _text(found.result) if found.result.is_error else None
     copied_from = row.copied_from or copy_of(session.key, row.sequence)
     return [
         replace(result_draft(number, place, call, content), copied_from=copied_from, error_message=failed)
@@ -253,6 +267,10 @@ def _copy(row: Action, name: str, parent: str, call: ToolCall) -> ActionDraft:
 def _content(result: ToolResult) -> Any:
     """Return the content of a result as it is recorded: a text, or blocks."""
     if all(isinstance(part, Text) for part in result.parts):
-        return "".join(part.text for part in result.parts if isinstance(part, Text))
+        return _text(result)
     message = Message(role="tool", parts=(result,))
     return anthropic_messages.write(Request(messages=(message,))).body["messages"][0]["content"][0]["content"]
+
+
+def _text(result: ToolResult) -> str:
+    return "".join(part.text for part in result.parts if isinstance(part, Text))

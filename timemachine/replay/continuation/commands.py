@@ -7,19 +7,21 @@ from uuid import UUID
 
 from django.db import transaction
 
+from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.ids import uuid7
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.postgres_text import storable
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.requests.neutral import ToolCall
-from timemachine.llm.queries import ModelLookup, usable_model
+from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation.branches import Turn, result_draft, turns_of
-from timemachine.replay.continuation.plan import call_to_continue, first_request, why_not_sent
+from timemachine.replay.continuation.plan import MAX_CALLS, call_to_continue, first_request, why_not_sent
 from timemachine.replay.runs.commands import bump, form_used
 from timemachine.replay.runs.model_calls import why_refused
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -35,8 +37,8 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppliedResult:
-    """A result that a person gives, for a call by its id, or for the open call of a tool by the tool's name. The model reads
-    a value that is no text as JSON."""
+    """A result that a person gives, for a call by its id, or for the open call of a tool by the tool's name. A value that is
+    not a text is sent to the model as JSON."""
 
     result: Any
     call_id: str | None = None
@@ -48,16 +50,22 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
 
     Calling it again with the same `replay_id` (a form that was sent twice) returns the same replay.
 
-    Raises: `NotFound`; `InvalidInput` for a step that is no model call, and for a request that cannot be sent to the
+    Raises: `NotFound`; `InvalidInput` for a step that is not a model call, and for a request that cannot be sent to the
     model; `Unavailable` for a model that cannot be used here; `Conflict` if that id belongs to a different replay.
     """
     replay_options.check(options)
     action = call_to_continue(session, options.continue_from or 0)
-    model = usable_model(session.project_id, options.use_model or action.model or "")
+    named = options.use_model or action.model
+    if not named:
+        raise InvalidInput(
+            "The model of this step was not recorded. Choose one.", code="model_needed", field="model"
+        )
+    model = usable_model(session.project_id, named)
     resolved = options.model_copy(update={"use_model": str(model)})
     _check_request(action, resolved, model)
     with transaction.atomic():
         id_ = replay_id or uuid7()
+        lock_until_commit(f"continuation {id_}")  # the same form can be sent twice at the same time
         earlier = Replay.objects.filter(id=id_).first()
         if earlier is None:
             return _stored(id_, session, action, resolved, by=by)
@@ -120,25 +128,24 @@ def go_on(
     """Let a continuation that stopped go on, with results for the calls that the record did not answer, or with higher
     limits. The caller enqueues it.
 
-    Raises: `Conflict` if it is no continuation that stopped; `InvalidInput` for a result of another call, or if one is
-    missing.
+    Raises: `Conflict` if it is not a continuation that stopped; `InvalidInput` for a result of another call, if one is
+    missing, or for a limit that is not higher; `Unavailable` for a model that cannot be used any more.
     """
     locked = (
         Replay.objects.select_for_update(of=("self",)).select_related("branch", "session").get(id=replay.id)
     )
     step, ending = _ended_step(locked)
-    if ending.why == "diverged":
-        _supply(locked, results, by=by)
-    elif results:
-        raise Conflict(f"This continuation waits for no result. {ending.finding}.", code="no_result_needed")
+    usable_model(locked.project_id, locked.model or "")
     changes = {"max_calls": max_calls, "spend_limit_usd": spend_limit_usd}
     given = {name: value for name, value in changes.items() if value is not None}
     options = ReplayOptions(**locked.options).model_copy(update=given)
     replay_options.check(options)
-    needed = {"call_limit": "max_calls", "spend_limit": "spend_limit_usd"}.get(ending.why)
-    if needed is not None and needed not in given:
-        raise InvalidInput(
-            f"It stopped at its limit. Give a higher `{needed}`.", code="limit_reached", field=needed
+    _check_limits(ReplayOptions(**locked.options), options, ending)
+    if ending.why == "diverged":
+        _supply(locked, results, by=by)
+    elif results:
+        raise Conflict(
+            f"This continuation is not waiting for a result. {ending.finding}.", code="no_result_needed"
         )
     ReplayStep.objects.filter(id=step.id).update(
         status="waiting", attempts_made=0, verdict=None, evidence=None, finished_at=None
@@ -156,10 +163,26 @@ def go_on(
     return locked
 
 
+def _check_limits(before: ReplayOptions, after: ReplayOptions, ending: Ending) -> None:
+    """Raise `InvalidInput` if the limit at which it stopped is not higher now."""
+    if ending.why == "call_limit" and (after.max_calls or MAX_CALLS) <= ending.calls:
+        raise InvalidInput(
+            f"It stopped at its limit of {counted(ending.calls, 'call')}. Give a higher `max_calls`.",
+            code="limit_reached",
+            field="max_calls",
+        )
+    if ending.why == "spend_limit" and (after.spend_limit_usd or 0) <= (before.spend_limit_usd or 0):
+        raise InvalidInput(
+            "It stopped at its spend limit. Give a higher `spend_limit_usd`.",
+            code="limit_reached",
+            field="spend_limit_usd",
+        )
+
+
 def _ended_step(replay: Replay) -> tuple[ReplayStep, Ending]:
     if replay.kind != replay_options.CONTINUE:
         raise Conflict(
-            "This replay is no continuation. Start one from a model call of its session.",
+            "This replay is not a continuation. Start one from a model call of its session.",
             code="not_a_continuation",
         )
     if replay.finished_at is None:
@@ -168,9 +191,13 @@ def _ended_step(replay: Replay) -> tuple[ReplayStep, Ending]:
         raise Conflict("The branch of this continuation was deleted. Start a new one.", code="branch_deleted")
     step = replay.steps.get()
     ending = Ending.stored(step.evidence)
-    if ending is None or ending.why not in {"diverged", "call_limit", "spend_limit"}:
-        what = "It was cancelled" if ending is None else ending.finding
-        raise Conflict(f"There is nothing to go on with. {what}.", code="nothing_to_go_on_with")
+    if ending is None or not ending.can_go_on:
+        what = f"It is {replay.status}" if ending is None else ending.finding
+        advice = " Retry it instead." if step.status in {"failed", "cancelled"} else ""
+        raise Conflict(
+            f"A result or a limit does not let this continuation go on. {what}.{advice}",
+            code="nothing_to_go_on_with",
+        )
     return step, ending
 
 
@@ -186,8 +213,7 @@ def last_turn(replay: Replay) -> Turn | None:
     """Return the last turn of a continuation, None without one."""
     if replay.branch is None:
         return None
-    model, connection = ModelLookup(replay.project_id).model(replay.model or "")
-    return next(reversed(turns_of(replay.branch, model, connection)), None)
+    return next(reversed(turns_of(replay.branch, ModelName.of(replay.model or ""))), None)
 
 
 def _draft(turn: Turn, call: ToolCall, result: Any, by: str) -> ActionDraft:
@@ -209,7 +235,7 @@ def _paired(turn: Turn, results: Sequence[SuppliedResult]) -> list[tuple[ToolCal
             call = next((call for call in missing if each.tool == call.name), None)
         if call is None:
             raise InvalidInput(
-                f"No call of {(each.call_id or each.tool or 'a tool')[:80]!r} waits for a result. {_waiting(turn)}.",
+                f"No call of {(each.call_id or each.tool or 'a tool')[:80]!r} is waiting for a result. {_waiting(turn)}.",
                 code="no_such_call",
                 field="results",
             )
@@ -222,4 +248,4 @@ def _paired(turn: Turn, results: Sequence[SuppliedResult]) -> list[tuple[ToolCal
 
 def _waiting(turn: Turn) -> str:
     names = ", ".join(f"{call.name[:80]} ({call.id[:80]})" for call in turn.open_calls)
-    return f"These calls wait for one: {names}"
+    return f"These calls are waiting for one: {names}"

@@ -10,7 +10,7 @@ from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.results import followed_by
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.continuation.branches import Turn
-from timemachine.replay.continuation.plan import first_request
+from timemachine.replay.continuation.plan import MAX_CALLS, first_request
 from timemachine.replay.continuation.pure.answering import Record
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -45,13 +45,19 @@ class Run:
             self.followed = followed_by(action)
 
     @property
+    def most_calls(self) -> int:
+        """The limit of model calls."""
+        return self.options.max_calls or MAX_CALLS
+
+    @property
     def open_calls(self) -> Sequence[ToolCall]:
         """The calls of the recording that have no result."""
         return () if self.followed is None else self.followed.unanswered
 
     @property
-    def recorded_calls(self) -> int:
-        return 0 if self.followed is None else len(self.followed.calls)
+    def recorded_calls(self) -> int | None:
+        """How many model calls the recording has; None if it was not read."""
+        return None if self.followed is None else len(self.followed.calls)
 
     def record(self, action: Action, turns: list[Turn]) -> Record:
         """Return the recorded results, without those that these turns used."""

@@ -34,8 +34,8 @@ class ContinueIn(Strict):
 
 
 class ResultIn(Strict):
-    """The result of a call that the record did not answer: named by the call's id, or by its tool. The model reads a value
-    that is no text as JSON."""
+    """The result of a call that the record did not answer: named by the call's id, or by its tool. A value that is not a text is
+    sent to the model as JSON."""
 
     call_id: str | None = None
     tool: str | None = None

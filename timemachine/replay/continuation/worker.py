@@ -7,7 +7,7 @@ been billed.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -44,7 +44,7 @@ from timemachine.replay.continuation.branches import (
     turns_of,
     with_ids,
 )
-from timemachine.replay.continuation.plan import MAX_CALLS, why_not_sent
+from timemachine.replay.continuation.plan import why_not_sent
 from timemachine.replay.continuation.pure.answering import Record, are_open_too, unanswered
 from timemachine.replay.continuation.run import Run
 from timemachine.replay.runs import claimed_steps, commands, leases
@@ -118,7 +118,7 @@ class _Attempt:
     started_at: datetime = field(default_factory=now)
     request: JsonObject = field(default_factory=dict)
     new: Answer | None = None
-    stopped: tuple[Why, str] | None = None
+    stopped: tuple[Why, str | None] | None = None
 
     def take(
         self,
@@ -129,8 +129,12 @@ class _Attempt:
     ) -> Outcome:
         """Send the next request, unless there is a reason not to. Arguments as of `steps.run_step`."""
         options, action = self.run.options, step.action
-        frozen, base = self.run.first_request(action)
+        self.turns = turns_of(self.run.branch, ModelName.of(options.use_model or ""))
         self.run.read(action)
+        if len(self.turns) >= self.run.most_calls:
+            self.stopped = "call_limit", None
+            return Outcome()
+        frozen, base = self.run.first_request(action)
         self.context = frozen.verdict
         self.evidence["request"] = {
             "sha256": request_sha256(base),
@@ -139,7 +143,6 @@ class _Attempt:
             "absent": list(frozen.absent),
         }
         model, connection = reach.model(options.use_model or "")
-        self.turns = turns_of(self.run.branch, model, connection)
         request = next_request(base, self.turns)
         why_not = why_not_sent(action, options, frozen) or why_refused(request, model)
         if why_not is not None:
@@ -148,8 +151,9 @@ class _Attempt:
         try:
             if model.provider != LOCAL:
                 before_call(_expected_cost(action, options, model, request))
-            self.started_at, self.request = now(), request_body(request, model, connection)
+            self.started_at = now()
             answered, self.new = send(request, model, connection, options, listening)
+            self.request = request_body(request, answered.parameters, model, connection)
         except LimitReached as why:
             self.stopped = "spend_limit", str(why)
             return Outcome()
@@ -228,6 +232,7 @@ def _record_turn(attempt: _Attempt, step: ReplayStep, answered: Answered, new: A
     parts = with_ids(new.parts, number)
     calls = [part for part in parts if isinstance(part, ToolCall)]
     record = run.record(action, attempt.turns)
+    found = {call.id: record.answer(call) for call in calls}
     drafts: list[ActionDraft] = [
         call_draft(
             number,
@@ -238,34 +243,38 @@ def _record_turn(attempt: _Attempt, step: ReplayStep, answered: Answered, new: A
             maybe_billed=_lost_since_last_turn(step),
         )
     ]
-    missing: list[ToolCall] = []
     for place, call in enumerate(calls, start=1):
-        found = record.answer(call)
-        if found is None:
-            missing.append(call)
-        else:
-            drafts += copied_drafts(action.session, number, place, call, found)
+        result = found[call.id]
+        drafts += [] if result is None else copied_drafts(action.session, number, place, call, result)
     sequences = append(run.branch.id, drafts, imported=True)
-    open_ = {call.id for call in missing}
-    copied = frozenset(call.id for call in calls if call.id not in open_)
-    turns = [
-        *attempt.turns,
-        Turn(number=number, sequence=sequences[0], parts=parts, results={}, copied=copied),
-    ]
-    why: Why | None = None
-    detail: str | None = None
-    if not record.remaining and are_open_too(missing, run.open_calls):
-        why, detail, missing = "finished", "the recording ends with the same call and without its result", []
-    elif missing:
-        why = "diverged"
-    elif not calls:
-        why = "cut_off" if cut_off_by(answered.parameters) else "finished"
-    elif number >= (run.options.max_calls or MAX_CALLS):
-        why = "call_limit"
+    missing = [call for call in calls if found[call.id] is None]
+    why, detail = _why_it_ends(run, record, calls, missing, number, answered)
     if why is None:
         return None
-    described = [unanswered(call, record.nearest(call)) for call in missing]
+    copied = frozenset(call_id for call_id, result in found.items() if result is not None)
+    turn = Turn(number=number, sequence=sequences[0], parts=parts, results={}, copied=copied)
+    waiting = missing if why == "diverged" else []
+    described = [unanswered(call, record.nearest(call)) for call in waiting]
+    turns = [*attempt.turns, turn]
     return _ending(attempt, action, why, turns, detail=detail, record=record, described=described)
+
+
+def _why_it_ends(
+    run: Run,
+    record: Record,
+    calls: Sequence[ToolCall],
+    missing: Sequence[ToolCall],
+    number: int,
+    answered: Answered,
+) -> tuple[Why | None, str | None]:
+    """Return why the run ends after this turn, None if it goes on, and more about it."""
+    if not record.remaining and are_open_too(missing, run.open_calls):
+        return "finished", "the recording ends with the same call and without its result"
+    if missing:
+        return "diverged", None
+    if not calls:
+        return "cut_off" if cut_off_by(answered.parameters) else "finished", None
+    return "call_limit" if number >= run.most_calls else None, None
 
 
 def _lost_since_last_turn(step: ReplayStep) -> int:
@@ -291,14 +300,15 @@ def _ending(
     described: list[JsonObject] | None = None,
 ) -> JsonObject:
     run = attempt.run
-    record = record or run.record(action, turns)
+    if run.followed is not None:
+        record = record or run.record(action, turns)
     return {
         "why": why,
         "calls": len(turns),
         "recorded_calls": run.recorded_calls,
         "recorded_results": sum(len(turn.copied) for turn in turns),
         "supplied_results": sum(len(turn.results.keys() - turn.copied) for turn in turns),
-        "unused_results": record.remaining,
+        "unused_results": None if record is None else record.remaining,
         "step": turns[-1].sequence if turns else None,
         "detail": detail,
         "unanswered": described or [],

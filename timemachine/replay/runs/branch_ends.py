@@ -14,18 +14,22 @@ def end_branch(replay: Replay) -> None:
     branch = None if replay.branch_id is None else Session.objects.filter(id=replay.branch_id).first()
     if branch is None:
         return
-    step = replay.steps.get()
-    ending = Ending.stored(step.evidence)
-    calls = branch.actions.filter(kind="llm_call", client_id__startswith="continue-").count()
-    finding = f"Continuation {replay.status}" if ending is None else ending.finding
     event = ActionDraft(
         kind="event",
-        id=f"continue-{calls}-{replay.status}{'' if ending is None else f'-{ending.why}'}",
         layer="sys",
         role="system",
         name="continuation_ended",
-        output={"finding": finding, "replay": str(replay.id)},
+        output={"finding": _finding(replay), "replay": str(replay.id)},
         started_at=now(),
     )
     append(branch.id, [event], was_open=True)
     end_imported(branch.id, ended=replay.finished_at)
+
+
+def _finding(replay: Replay) -> str:
+    step = replay.steps.get()
+    ending = Ending.stored(step.evidence)
+    if ending is not None:
+        return ending.finding
+    why = "" if step.error_message is None else f": {step.error_message}"
+    return f"Continuation {replay.status}{why}"

@@ -52,7 +52,7 @@ class FrozenRequest:
 
 
 def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
-    """Return the request that a call recorded as its input; None if that is no request."""
+    """Return the request that a call recorded as its input; None if that is not a request."""
     request = read_request(value, _parameters(about))
     if request is None or not request.messages:
         return None

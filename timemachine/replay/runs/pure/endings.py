@@ -7,6 +7,8 @@ from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.schemas import Schema
 
 Why = Literal["finished", "diverged", "call_limit", "spend_limit", "cut_off", "failed", "not_sent"]
+CAN_GO_ON: Final = frozenset({"diverged", "call_limit", "spend_limit"})
+"""How a continuation ended that can go on, with a missing result or a higher limit."""
 _LONGEST: Final = 200
 
 
@@ -39,15 +41,16 @@ class Ending(Schema):
     """How a continuation ended: why, after how many model calls, and how many tool results came from the record or from a person.
 
     `recorded_calls` is the number of model calls in the recording from the same one on. `unused_results` are the recorded
-    ones that were not asked for. `step` is the last model call in the branch, `detail` an error message.
+    ones that were not asked for. Both are null if the recording was not read. `step` is the last model call in the branch,
+    `detail` an error message.
     """
 
     why: Why
     calls: int
-    recorded_calls: int
+    recorded_calls: int | None
     recorded_results: int
     supplied_results: int
-    unused_results: int
+    unused_results: int | None
     step: int | None
     detail: str | None
     unanswered: list[UnansweredCall]
@@ -62,6 +65,10 @@ class Ending(Schema):
         return cls.model_construct(**{**found, "unanswered": missing})
 
     @property
+    def can_go_on(self) -> bool:
+        return self.why in CAN_GO_ON
+
+    @property
     def finding(self) -> str:
         """What happened, in one sentence without a full stop."""
         why = [] if self.detail is None else [self.detail.rstrip(".")]
@@ -70,14 +77,14 @@ class Ending(Schema):
     @property
     def _happened(self) -> str:
         if self.why == "finished":
-            whole = self.calls >= self.recorded_calls and not self.unused_results
+            whole = self.calls >= (self.recorded_calls or 0) and not self.unused_results
             return "Followed the recording to its end" if whole else "The model stopped"
         return _HAPPENED[self.why].format(step=self.step, calls=counted(self.calls, "call"))
 
     @property
     def _counts(self) -> str:
         calls = counted(self.calls, "call")
-        if self.calls != self.recorded_calls:
+        if self.recorded_calls not in (None, self.calls):
             calls += f" ({self.recorded_calls:,} in the recording)"
         parts = [calls, f"{counted(self.recorded_results, 'tool result')} from the record"]
         if self.supplied_results:

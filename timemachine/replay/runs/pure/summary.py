@@ -159,6 +159,8 @@ def _of_continuation(tally: Tally) -> str:
         parts.append(total_cost(tally.cost_usd, tally.unknown_cost_calls))
     if tally.uncertain_calls:
         parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
+    if tally.ending is None:  # else it says why
+        parts.append(most_failed(tally.failure, tally.statuses.get("failed", 0)))
     return "; ".join(filter(None, parts))
 
 

@@ -22,8 +22,6 @@ from timemachine.web.form_parts import sent
 from timemachine.web.http import page
 from timemachine.web.replays.forms.continuations import ContinueForm, GoOnForm
 
-CAN_GO_ON = ("diverged", "call_limit", "spend_limit")
-
 
 @form_view(OPERATOR)
 def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
@@ -87,4 +85,4 @@ def form_to_go_on(replay: Replay, ending: Ending | None, data: object = None) ->
     """Return the form that lets a continuation go on, None if it cannot."""
     if replay.kind != CONTINUE or replay.finished_at is None or replay.branch_id is None:
         return None
-    return GoOnForm(ending, data) if ending is not None and ending.why in CAN_GO_ON else None
+    return GoOnForm(ending, data) if ending is not None and ending.can_go_on else None
