@@ -65,9 +65,9 @@ def test_the_scope_shows_every_ask_with_its_answers_and_their_totals(comparison:
     shared = scope_of(comparison).comparison()
     results = shared.results()
     assert results.findings is not None
-    assert (len(results.findings.asks), shared.ask_count(), results.later) == (3, 3, 0)
+    assert (len(results.findings.asks), shared.steps_compared().total, results.later) == (3, 3, 0)
     assert len(results.findings.columns) == 3
-    assert [ask.question for ask in shared.remarks(results.findings.asks).asks] == list(QUESTIONS)
+    assert [ask.label for ask in shared.remarks(results.findings.asks).asks] == list(QUESTIONS)
 
 
 def test_a_cell_includes_its_answer_its_passages_and_the_recorded_ask(
@@ -215,7 +215,7 @@ def test_an_evidence_only_link_shows_metadata_but_no_cell(comparison: Comparison
     step = steps_of(comparison)[0]
     assert step.output is not None
     answer = step.output.sha256
-    assert scope.comparison().ask_count() == 3
+    assert scope.comparison().steps_compared().words == "3 asks"
     for read in (
         scope.comparison().results,
         lambda: scope.comparison().cell(step.id),

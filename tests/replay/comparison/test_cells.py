@@ -13,7 +13,7 @@ def ask(*cells: Cell) -> Ask:
         session_name="s",
         sequence=1,
         action=1,
-        question="?",
+        label="?",
         recorded=Cell(arm=0),
         runs={(cell.arm, cell.repeat): cell for cell in cells},
     )

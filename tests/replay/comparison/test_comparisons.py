@@ -111,7 +111,7 @@ def test_cells_are_paginated_and_have_every_figure(comparison: Comparison, api: 
     first = api.get(f"/comparisons/{comparison.id}/cells", limit=2).json()
     second = api.get(f"/comparisons/{comparison.id}/cells", limit=2, after=first["next"]).json()
     asks = first["items"] + second["items"]
-    assert [ask["question"] for ask in asks] == list(QUESTIONS)
+    assert [ask["label"] for ask in asks] == list(QUESTIONS)
     assert second["next"] is None
     assert [cell["arm"] for cell in asks[0]["cells"]] == [0, 1, 2]
     assert asks[0]["cells"][1]["verdict"] == "identical"
@@ -134,7 +134,7 @@ def test_the_export_is_one_json_document_or_a_line_per_cell(project: Project, ap
         ("2", "noise floor"),
         ("2", "1"),
     ]
-    assert lines[0]["question"].startswith("'=cmd")
+    assert lines[0]["label"].startswith("'=cmd")
     assert {(line["session_name"], line["session_key"]) for line in lines} == {(session.name, session.key)}
     assert lines[0]["model"].startswith("local:extractive")
     assert api.get(f"/comparisons/{made.id}/export", format="xlsx").status_code == 422

@@ -43,7 +43,7 @@ def asks(draw: st.DrawFn) -> list[Ask]:
             session_name="",
             sequence=number,
             action=number,
-            question="",
+            label="",
             recorded=draw(cells(0, 1)),
             runs={(arm, repeat): draw(cells(arm, repeat)) for arm in (1, 2) for repeat in (0, 1)},
         )
@@ -65,7 +65,7 @@ def test_no_text_of_a_session_is_stored() -> None:
         session_name="secret name",
         sequence=1,
         action=1,
-        question="secret question",
+        label="secret question",
         recorded=Cell(arm=0),
         runs={(1, 1): failed},
     )

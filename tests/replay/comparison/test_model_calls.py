@@ -1,14 +1,18 @@
 """Comparisons over model calls: agreement on the action, the tools and the arguments, in total and by agent and tool."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from pytest_django import Settings
 
+from tests.api.conftest import program
 from tests.builders import compared
 from tests.replay.continuation.conftest import stubbed
 from tests.replay.runs.test_model_calls import QUESTION, READ, SYSTEM, a_call, asked
 from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -92,6 +96,40 @@ def test_asks_alone_have_no_metrics_of_tools(db: None, recorded_once: Session, s
     (pair,) = [each for each in found_in(made).pairs if each.a == 1]
     assert not {"same_tools", "same_arguments"} & {each.metric for each in pair.results}
     assert groups_of(made) == []
+
+
+def test_pages_files_and_the_command_speak_of_model_calls(comparison: Comparison, project: Project) -> None:
+    finding = (
+        "openai:gpt-4o does what was recorded in 4 of 4 model calls for $0.000095, openai:gpt-4o-mini in 2 (otherwise it often "
+        "calls "
+    )
+    browser = browser_of(project)
+    shown = browser.get(f"/comparisons/{comparison.id}/").text
+    assert re.search(r"\b(?:ask|asks|question|questions)\b", _steps_and_statistics(shown)) is None
+    places = [
+        shown.index(text) for text in (finding, 'id="findings"', 'id="charts"', 'id="groups"', 'id="matrix"')
+    ]
+    assert places == sorted(places)
+    assert "2 variants, 4 model calls" in shown
+    found = program(project).get(f"/comparisons/{comparison.id}").json()
+    assert (found["asks"], found["model_calls"]) == (0, 4)
+    assert found["summary"].startswith(finding)
+    assert "of 4 model calls" in found["pairs"][2]["metrics"][0]["sentence"]
+    lines = list(comparison_lines(found, "http://host"))
+    assert lines[0] == found["summary"]
+    assert "steps       4 model calls, each 1 time per variant" in lines
+    assert any(line.startswith("tool read_file") for line in lines)
+    csv = browser.get(f"/comparisons/{comparison.id}/export.csv").text.splitlines()
+    assert csv[0].startswith("session,session_name,session_key,sequence,kind,label,arm")
+    assert ",1,llm_call," in csv[1]
+
+
+def _steps_and_statistics(page: str) -> str:
+    """The words of the page before the form that asks a judge model, without what is in closed details."""
+    main = page[page.index("<main") : page.index('id="judges"')]
+    return re.sub(
+        r"<[^>]+>", " ", re.sub(r"<details class=\"more\">.*?</details>", "", main, flags=re.DOTALL)
+    )
 
 
 def test_calls_are_grouped_by_agent_and_by_recorded_tool(comparison: Comparison) -> None:

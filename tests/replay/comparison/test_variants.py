@@ -145,7 +145,7 @@ def ask(sequence: int, **cells: Cell) -> Ask:
         session_name="s",
         sequence=sequence,
         action=sequence,
-        question="q?",
+        label="q?",
         recorded=recorded,
         runs=runs,
     )
@@ -221,4 +221,4 @@ def test_latencies_get_a_verdict_only_if_no_variant_differs_from_itself(
     pair = next(each for each in found.pairs if (each.a, each.b) == (1, 2))
     latency = next(each for each in pair.results if each.metric == "latency")
     assert latency.verdict == verdict
-    assert ("a model against itself" in sentence(latency, "ms")) == (verdict == "cannot be told apart")
+    assert ("a model against itself" in sentence(latency, "ms", "ask")) == (verdict == "cannot be told apart")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from timemachine.replay.runs.pure.endings import Ending
-from timemachine.replay.runs.pure.summary import FrequentError, Tally, sentence
+from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError, Tally, sentence
 
 NOTHING: dict[str, Any] = {
     "kind": "audit",
@@ -51,6 +51,19 @@ NOTHING: dict[str, Any] = {
             "2 asks replayed with stub:one: 1 identical, 1 reworded; 1 step with an answer that is cut off; "
             "1 step not asked because of the spend limit; $1.50 (recorded $1.00); "
             "the spend limit of $1.00 was exceeded by $0.50",
+        ),
+        (
+            {
+                "model": "stub:one",
+                "asked": 5,
+                "sent": 4,
+                "called": 5,
+                "statuses": {"done": 5},
+                "verdicts": {"same_action": 3, "other_tool": 2},
+                "diverged": FirstDivergence(sequence=12, verdict="other_tool"),
+            },
+            "1 ask and 4 model calls replayed with stub:one: 3 the same action, 2 another tool; the runs first part at "
+            "step 12, where the model calls another tool; $0 (recorded $0)",
         ),
     ],
 )

@@ -63,7 +63,7 @@ def test_the_matrix_is_filtered_by_its_address(
     browser: Client, address: str, compared_once: tuple[Comparison, Session]
 ) -> None:
     session = compared_once[1].id
-    all_asks = "Answers 4 of 4 asks"
+    all_asks = "4 of 4 asks"
     for query, shown in (
         ("", all_asks),
         ("?show=changed", "2 of 4 asks"),

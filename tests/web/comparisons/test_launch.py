@@ -85,7 +85,7 @@ def test_the_form_launches_a_comparison_and_its_page_follows_the_progress(
     assert "Grounding: too few" in shown
     assert "Noise floor: each variant against itself" in shown
     assert "hx-trigger" not in done
-    assert "12 of 12 answered" in shown
+    assert "answers as recorded in 3 of 3 asks" in shown
     assert address in page(browser, "/comparisons/")
 
 
@@ -206,7 +206,7 @@ def test_a_comparison_is_cancelled_and_retried_from_its_page(browser: Client, pr
     assert browser.post(f"{address}retry/").status_code == 303
     worked_off(made)
     shown = words(browser, address)
-    assert "2 of 2 answered" in shown
+    assert "answers as recorded in 1 of 1 ask" in shown
     assert "Cancelled" not in shown
 
 

@@ -81,7 +81,7 @@ def test_a_call_that_was_only_verified_shows_what_it_called(
 
 def test_the_replay_says_what_the_other_model_did(browser: Client, replay: Replay) -> None:
     shown = words(browser.get(f"/replays/{replay.id}/").content.decode())
-    assert "2 model calls replayed with openai:gpt-4o: 1 other tool, 1 calls instead" in shown
+    assert "2 model calls replayed with openai:gpt-4o: 1 another tool, 1 calls instead" in shown
 
 
 def test_a_link_shows_a_replayed_call_without_what_its_profile_withholds(

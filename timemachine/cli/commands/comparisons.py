@@ -49,9 +49,9 @@ def comparison() -> None:
     "'openai:gpt-4o temperature=0 system-prompt=@brief.txt'.",
 )
 @click.option(
-    "--repeats", type=int, default=1, metavar="N", help="How many times to ask each variant (default 1)."
+    "--repeats", type=int, default=1, metavar="N", help="How many times to run each variant (default 1)."
 )
-@click.option("--noise-floor", is_flag=True, help="Ask each variant once more, to compare it with itself.")
+@click.option("--noise-floor", is_flag=True, help="Run each variant once more, to compare it with itself.")
 @options.call_options
 @options.spend_limit
 @click.option("--reason", metavar="TEXT", help="Why; stored with the comparison.")
@@ -70,7 +70,7 @@ def create(
     no_wait: bool,
     **shared: Any,
 ) -> None:
-    """Ask the questions of these sessions again with each variant, over their frozen contexts.
+    """Repeat the asks and model calls of these sessions with each variant, over their frozen contexts.
 
     Prints the estimated cost, waits with a progress line, then shows the results of each variant and each pair of them. Exits with 3
     if a --fail-on condition is true for a variant.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from timemachine.cli.formatting import duration, listed_words, shortened, visible
 from timemachine.cli.launching import busy_calls, spending
 from timemachine.cli.output.table import facts, table
+from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import (
+    NOT_RECORDED,
     UNKNOWN,
     counted,
     money,
@@ -22,28 +24,23 @@ from timemachine.core.pure.numbers import (
 if TYPE_CHECKING:
     from timemachine.client.generated import types
 
-_HEADS: Final = (
-    "column",
-    "answers",
-    "agreement",
-    "grounding",
-    "cost",
-    "latency p50",
-    "latency p95",
-    "verdicts",
-    "missing",
-)
-_RIGHT: Final = ("answers", "agreement", "grounding", "cost", "latency p50", "latency p95")
+type _Share = Literal["agreement", "same_tools", "same_arguments", "grounding"]
+_SHARES: Final[tuple[_Share, ...]] = ("agreement", "same_tools", "same_arguments", "grounding")
+_FIGURES: Final = ("cost", "latency p50", "latency p95")
+_GROUP_HEADS: Final = ("agent or tool", "variant", "calls", "same action", "same tools", "same arguments")
 
 
 def comparison_lines(found: types.ComparisonResults, address: str) -> Iterator[str]:
-    """A comparison as text: what it is, a row for each column, a sentence for each metric of each pair of columns."""
+    """A comparison as text: its finding, what it is, a row for each column, a sentence for each metric of each pair of columns."""
+    if found["summary"]:
+        yield visible(found["summary"])
+        yield ""
     yield from facts(
         [
             ("comparison", found["id"]),
             ("status", found["status"]),
             ("reason", found["reason"]),
-            ("asks", f"{found['asks']:,}, each {counted(found['repeats'], 'time')} per variant"),
+            ("steps", f"{_compared(found)}, each {counted(found['repeats'], 'time')} per variant"),
             ("answers", _answered(found["answers"])),
             ("spent", _spent(found)),
             ("page", address),
@@ -54,12 +51,20 @@ def comparison_lines(found: types.ComparisonResults, address: str) -> Iterator[s
         yield "The statistics could not be computed. See the worker's log."
         return
     names = ["recording", *(f"{arm['arm']} {arm['name']}" for arm in found["arms"])]
-    rows = [_row(name, column) for name, column in zip(names, found["columns"], strict=True)]
-    yield from table(_HEADS, rows, right=_RIGHT)
+    shares = [each for each in _SHARES if any(column[each] is not None for column in found["columns"])]
+    rows = [_row(name, column, shares) for name, column in zip(names, found["columns"], strict=True)]
+    right = ("answers", *map(spaced, shares), *_FIGURES)
+    yield from table(("column", *right, "verdicts", "missing"), rows, right=right)
+    yield from _groups(found["groups"], names)
     for pair in found["pairs"] or ():
         yield from _pair(names[pair["a"]], names[pair["b"]], pair)
     for pair in found["noise"] or ():
         yield from _pair(names[pair["a"]], "the same variant again (noise floor)", pair)
+
+
+def _compared(found: types.ComparisonResults) -> str:
+    """What is compared: `12 asks and 35 model calls`."""
+    return ModelSteps(asks=found["asks"], model_calls=found["model_calls"]).words
 
 
 def comparison_progress(found: types.ComparisonResults) -> str:
@@ -133,13 +138,30 @@ def _spent(found: types.ComparisonResults) -> str:
     return ", ".join(parts)
 
 
-def _row(name: str, column: types.ColumnOut) -> list[str]:
+def _groups(groups: Sequence[types.CallGroup], names: Sequence[str]) -> Iterator[str]:
+    """The model calls by agent and by the tool that the recorded call called."""
+    if not groups:
+        return
+    rows = [
+        [
+            f"{group['by']} {group['name'] or NOT_RECORDED}",
+            names[each["arm"]],
+            f"{each['calls']:,}",
+            *(_share(each[share]) for share in ("same_action", "same_tools", "same_arguments")),
+        ]
+        for group in groups
+        for each in group["arms"]
+    ]
+    yield ""
+    yield from table(_GROUP_HEADS, rows, right=_GROUP_HEADS[2:])
+
+
+def _row(name: str, column: types.ColumnOut, shares: Sequence[_Share]) -> list[str]:
     cost = column["cost"]["total"]
     return [
         name,
         f"{column['answers']:,}",
-        _share(column["agreement"]),
-        _share(column["grounding"]),
+        *(_share(column[each]) for each in shares),
         total_cost(cost, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
         _took(column["latency"]["p50"]),
         _took(column["latency"]["p95"]),

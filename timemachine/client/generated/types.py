@@ -294,17 +294,21 @@ class AroundOut(TypedDict):
 
 @final
 class AskCells(TypedDict):
-    """A recorded question with its answers: the recorded one, then those of the arms, run by run."""
+    """A recorded ask or model call with its answers: the recorded one, then those of the arms, run by run.
+
+    `label` is the question of an ask, or the name of a model call.
+    """
 
     session: str
     sequence: int
-    question: str
+    kind: Literal["ask", "llm_call"]
+    label: str
     cells: list[CellOut]
 
 
 @final
 class AskCellsPage(TypedDict):
-    """The asks of a comparison in their order."""
+    """The asks and model calls of a comparison in their order."""
 
     items: list[AskCells]
     next: str | None
@@ -645,8 +649,10 @@ class ComparisonFile(TypedDict):
     uncertain_calls: int
     waiting: WaitingOut
     judges: JudgesOut
+    summary: str | None
     replay_ids: list[ReplayOfVariant]
     asks: int
+    model_calls: int
     results: ResultsState
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
@@ -709,7 +715,10 @@ class ComparisonPage(TypedDict):
 
 @final
 class ComparisonResults(TypedDict):
-    """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed."""
+    """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed.
+
+    `summary` is the result in one sentence. `asks` and `model_calls` count the steps that are compared.
+    """
 
     id: str
     status: Literal["queued", "running", "done", "failed", "cancelled"]
@@ -728,8 +737,10 @@ class ComparisonResults(TypedDict):
     uncertain_calls: int
     waiting: WaitingOut
     judges: JudgesOut
+    summary: str | None
     replay_ids: list[ReplayOfVariant]
     asks: int
+    model_calls: int
     results: ResultsState
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
@@ -2315,7 +2326,7 @@ class LogPage(TypedDict):
 
 @final
 class MarkIn(TypedDict):
-    """A person's rating of a cell: the answer of an arm's run at a recorded ask."""
+    """A person's rating of a cell: the answer of an arm's run at a recorded ask or model call."""
 
     session: str
     sequence: int
@@ -5390,7 +5401,7 @@ class VariantOut(TypedDict):
 
 @final
 class VariantPairOut(TypedDict):
-    """Two columns compared: a result for each metric, and B's medians divided by A's, of the same asks."""
+    """Two columns compared: a result for each metric, and B's medians divided by A's, of the same steps."""
 
     a: int
     b: int

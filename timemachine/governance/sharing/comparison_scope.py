@@ -1,4 +1,4 @@
-"""What a link to a comparison shows: its asks with the answers and remarks from before the link."""
+"""What a link to a comparison shows: its asks and model calls with the answers and remarks from before the link."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,6 +6,7 @@ from typing import Final
 
 from django.db.models import QuerySet
 
+from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts
 from timemachine.governance.sharing.boundaries import actions_within, counted_steps, steps_within
 from timemachine.governance.sharing.models import ShareLink
@@ -104,10 +105,10 @@ class ComparisonScope:
             raise link_not_valid()
         return found
 
-    def ask_count(self) -> int:
-        """Return how many recorded asks were answered."""
-        asks = counted_steps(self.link).filter(kind__in=MODEL_CALLS)
-        return asks.values("action_id").distinct().count()
+    def steps_compared(self) -> ModelSteps:
+        """Return how many recorded asks and model calls were answered."""
+        steps = counted_steps(self.link).filter(kind__in=MODEL_CALLS).order_by()
+        return ModelSteps.of(kind for kind, _ in steps.values_list("kind", "action_id").distinct())
 
     def _counted(self, asks: Sequence[Ask], *, paired: bool) -> Findings:
         arms = len(self.comparison.arms)
@@ -145,7 +146,9 @@ class ComparisonScope:
 
 def _without_later(ask: Ask, shown: set[int]) -> Ask:
     runs: Mapping[tuple[int, int], Cell] = {
-        at: cell if cell.step in shown else Cell(arm=cell.arm, repeat=cell.repeat, missing=LATER)
+        at: cell
+        if cell.step in shown
+        else Cell(arm=cell.arm, repeat=cell.repeat, called=cell.called, missing=LATER)
         for at, cell in ask.runs.items()
     }
     return replace(ask, runs=runs)

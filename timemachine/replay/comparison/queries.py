@@ -12,6 +12,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
 from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.llm.pure.requests.answers import Answer
@@ -148,7 +149,7 @@ def step_at(
 
 
 def asks_of(comparison: Comparison) -> list[Ask]:
-    """Return every ask with its answers, by session in recorded order. Four queries for any number of cells."""
+    """Return every ask and model call with its answers, by session in recorded order. Four queries for any number of cells."""
     steps = list(
         ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS)
         .order_by()
@@ -163,10 +164,10 @@ def asks_of(comparison: Comparison) -> list[Ask]:
     return [_ask(action, recorded[action.id], runs[action.id]) for action in actions]
 
 
-def ask_count(comparison: Comparison) -> int:
-    """Return how many asks it has, answered or not."""
-    asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS).order_by()
-    return asks.values("action_id").distinct().count()
+def steps_compared(comparison: Comparison) -> ModelSteps:
+    """Return how many asks and model calls it has, answered or not."""
+    steps = ReplayStep.objects.filter(replay__run__comparison=comparison, kind__in=MODEL_CALLS).order_by()
+    return ModelSteps.of(kind for kind, _ in steps.values_list("kind", "action_id").distinct())
 
 
 def with_texts(asks: Sequence[Ask]) -> list[Ask]:
@@ -270,7 +271,7 @@ def _ask(action: Action, recorded: Cell, runs: Mapping[tuple[int, int], Cell]) -
         session_name=action.session.name,
         sequence=action.sequence,
         action=action.id,
-        question=frozen.question_of(action) or action.label,
+        label=frozen.question_of(action) or action.label,
         recorded=recorded,
         runs=runs,
     )

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
+from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.schemas import Schema
-from timemachine.replay.comparison.pure.metrics import MEASURES, VariantPair, VariantTotals
+from timemachine.replay.comparison.pure.metrics import MEASURES, VariantPair, VariantTotals, noun_of
 from timemachine.replay.comparison.pure.statistics.intervals import RESAMPLES, SEED, Interval
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
 from timemachine.replay.comparison.pure.statistics.wording import METHODS, sentence, verdict_words
@@ -71,18 +72,18 @@ class PairedResultOut(Schema):
     sentence: str
 
     @classmethod
-    def of(cls, result: PairedResult) -> "PairedResultOut":
+    def of(cls, result: PairedResult, steps: ModelSteps) -> "PairedResultOut":
         unit = _UNITS[result.metric]
         return cls.from_attributes(
             result,
             interval=IntervalOut.of(result.interval),
             verdict=verdict_words(result, unit),
-            sentence=sentence(result, unit),
+            sentence=sentence(result, unit, noun_of(result.metric, steps)),
         )
 
 
 class VariantPairOut(Schema):
-    """Two columns compared: a result for each metric, and B's medians divided by A's, of the same asks."""
+    """Two columns compared: a result for each metric, and B's medians divided by A's, of the same steps."""
 
     a: int
     b: int
@@ -90,8 +91,8 @@ class VariantPairOut(Schema):
     metrics: list[PairedResultOut]
 
     @classmethod
-    def of(cls, pair: VariantPair) -> "VariantPairOut":
-        metrics = [PairedResultOut.of(each) for each in pair.results]
+    def of(cls, pair: VariantPair, steps: ModelSteps) -> "VariantPairOut":
+        metrics = [PairedResultOut.of(each, steps) for each in pair.results]
         return cls.from_attributes(pair, ratio_of_medians=pair.ratios, metrics=metrics)
 
 
@@ -117,17 +118,17 @@ class Method(Schema):
 
 
 METHOD: Final = Method(
-    unit="one ask; an ask that is answered several times counts once, by the mean over its runs",
-    difference="B − A, ask by ask",
+    unit="one ask or model call; one that is answered several times counts once, by the mean over its runs",
+    difference="B − A, step by step",
     interval="95 %, none below 6 pairs; paired t below 100 independent units, percentile bootstrap from 100; where there are "
-    "several sessions, sessions are the independent units, and the error is never smaller than that of as many independent asks",
+    "several sessions, sessions are the independent units, and the error is never smaller than that of as many independent steps",
     bootstrap=Bootstrap(resamples=RESAMPLES, seed=SEED),
-    test="McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; asks are taken as "
+    test="McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; steps are taken as "
     "independent",
     p_holm="adjusted over the metrics of one pair of columns",
     latency="measured side by side, while the other arms were asked as well; where the noise floor shows that an arm differs from itself, "
     "latencies of the comparison cannot be told apart",
     verdict="better needs p_holm below 0.05 and an interval that leaves out no difference",
-    needed="asks for 80 % power at 5 %, for a difference of 0.1 in shares and scores and of 10 % of A's mean elsewhere; by the same "
-    "error as the interval, so for asks that are spread over sessions as these are",
+    needed="steps for 80 % power at 5 %, for a difference of 0.1 in shares and scores and of 10 % of A's mean elsewhere; by the same "
+    "error as the interval, so for steps that are spread over sessions as these are",
 )

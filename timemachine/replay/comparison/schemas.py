@@ -12,7 +12,14 @@ from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparis
 from timemachine.replay.comparison.progress import Progress, over_limit
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.variants import Variant, names
-from timemachine.replay.comparison.queries import ask_count, marks_of, opinions_of, replays_of, variants_of
+from timemachine.replay.comparison.pure.verdict_sentence import verdict_sentence
+from timemachine.replay.comparison.queries import (
+    marks_of,
+    opinions_of,
+    replays_of,
+    steps_compared,
+    variants_of,
+)
 from timemachine.replay.comparison.result_schemas import METHOD, ColumnOut, Method, VariantPairOut
 from timemachine.replay.comparison.results import Results
 from timemachine.replay.runs.schemas import EstimateOut, ReplayStatus, WaitingOut
@@ -36,7 +43,7 @@ class ComparisonIn(Strict):
 
 
 class MarkIn(Strict):
-    """A person's rating of a cell: the answer of an arm's run at a recorded ask."""
+    """A person's rating of a cell: the answer of an arm's run at a recorded ask or model call."""
 
     session: str
     sequence: int = Field(ge=1, lt=2**62)
@@ -176,10 +183,15 @@ class ResultsState(Schema):
 
 
 class ComparisonResults(ComparisonOut):
-    """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed."""
+    """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed.
 
+    `summary` is the result in one sentence. `asks` and `model_calls` count the steps that are compared.
+    """
+
+    summary: str | None
     replay_ids: list[ReplayOfVariant]
     asks: int
+    model_calls: int
     results: ResultsState
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
@@ -190,6 +202,7 @@ class ComparisonResults(ComparisonOut):
     @classmethod
     def of_results(cls, comparison: Comparison, progress: Progress, found: Results, **more: Any) -> Self:
         shown = found.findings
+        steps = steps_compared(comparison) if shown is None else shown.steps
         return cls.of(
             comparison,
             progress,
@@ -199,11 +212,13 @@ class ComparisonResults(ComparisonOut):
                 )
                 for each in replays_of(comparison)
             ],
-            asks=ask_count(comparison) if shown is None else len(shown.asks),
+            summary=None if shown is None else verdict_sentence(shown, names(variants_of(comparison))),
+            asks=steps.asks,
+            model_calls=steps.model_calls,
             results=found,
             columns=None if shown is None else [ColumnOut.of(each) for each in shown.columns],
-            pairs=None if shown is None else [VariantPairOut.of(each) for each in shown.pairs],
-            noise=None if shown is None else [VariantPairOut.of(each) for each in shown.noise],
+            pairs=None if shown is None else [VariantPairOut.of(each, steps) for each in shown.pairs],
+            noise=None if shown is None else [VariantPairOut.of(each, steps) for each in shown.noise],
             groups=groups_of(comparison),
             method=METHOD,
             **more,
@@ -256,16 +271,20 @@ class CellOut(Schema):
 
 
 class AskCells(Schema):
-    """A recorded question with its answers: the recorded one, then those of the arms, run by run."""
+    """A recorded ask or model call with its answers: the recorded one, then those of the arms, run by run.
+
+    `label` is the question of an ask, or the name of a model call.
+    """
 
     session: str
     sequence: int
-    question: str
+    kind: Literal["ask", "llm_call"]
+    label: str
     cells: list[CellOut]
 
     @classmethod
     def of_all(cls, asks: Sequence[Ask]) -> "list[AskCells]":
-        """The asks with their cells; two queries for any number of them."""
+        """The steps with their cells; two queries for any number of them."""
         steps = [cell.step for ask in asks for cell in ask.answers if cell.step is not None]
         marks, opinions = marks_of(steps), opinions_of(steps)
         return [
@@ -281,7 +300,7 @@ class AskCells(Schema):
 
 
 class AskCellsPage(Page[AskCells]):
-    """The asks of a comparison in their order."""
+    """The asks and model calls of a comparison in their order."""
 
 
 class ComparisonFile(ComparisonResults):

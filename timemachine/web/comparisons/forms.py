@@ -72,12 +72,12 @@ class ComparisonForm(SentOnce):
         min_value=1,
         max_value=MOST_REPEATS,
         initial=1,
-        help_text="Each ask counts once, with the mean over its repetitions.",
+        help_text="Each step counts once, with the mean over its repetitions.",
     )
     noise_floor = forms.BooleanField(
         label="Noise floor",
         required=False,
-        help_text="Ask each variant once more and compare it with itself. Those differences are chance.",
+        help_text="Run each variant once more and compare it with itself. Those differences are chance.",
     )
     spend_limit_usd = Number(
         label="Spend limit in US dollars",

@@ -92,7 +92,7 @@ def test_pairs_without_a_value_are_counted_with_their_reason() -> None:
 def test_without_a_single_pair_everything_is_unknown() -> None:
     found = judged(GROUNDED, [])
     assert (found.n, found.difference, found.p_holm, found.verdict) == (0, None, None, TOO_FEW)
-    assert sentence(found, "score") == "too few: no ask has a value on both sides"
+    assert sentence(found, "score", "ask") == "too few: no ask has a value on both sides"
 
 
 def test_one_small_p_among_many_metrics_is_no_verdict() -> None:
@@ -130,7 +130,7 @@ def test_a_constant_difference_has_no_spread_despite_rounding_errors() -> None:
     assert (found.dz, found.needed, found.wins, found.rank_biserial) == (None, None, 8, 1)
     assert found.interval is not None
     assert found.interval.method == "no_spread"
-    assert sentence(found, "score").startswith("no difference shown (up to ±0.51)")
+    assert sentence(found, "score", "ask").startswith("no difference shown (up to ±0.51)")
 
 
 def test_values_that_differ_only_by_rounding_are_a_tie() -> None:
@@ -142,7 +142,7 @@ def test_if_every_value_is_0_no_size_of_a_difference_is_stated() -> None:
     found = judged(COST, [(0.0, 0.0)] * 8)
     assert found.interval is not None
     assert found.interval.method == "all_zero"
-    assert sentence(found, "usd").startswith("no difference shown: mean $0 against $0")
+    assert sentence(found, "usd", "ask").startswith("no difference shown: mean $0 against $0")
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=1, max_size=99))
@@ -233,7 +233,7 @@ def test_one_pair_cannot_tell_how_many_are_needed() -> None:
 def test_the_sentence_states_what_the_figures_show(
     values: list[tuple[float, float]], unit: str, says: str
 ) -> None:
-    assert says in sentence(judged(COST if unit == "ms" else GROUNDED, values), unit)
+    assert says in sentence(judged(COST if unit == "ms" else GROUNDED, values), unit, "ask")
 
 
 def test_figures_have_their_units() -> None:
@@ -266,6 +266,6 @@ def test_a_difference_lost_to_the_correction_is_reported_with_both_p_values() ->
     chance = compare(GROUNDED, pairs_of([(0.5, 0.5)] * 8))
     found = corrected([one, *[chance] * 5])[0]
     assert (found.verdict, found.tests) == ("no difference shown", 6)
-    assert f"p = {one.p:.3f}, " in sentence(found, "score")
-    assert "after Holm's correction for 6 tests" in sentence(found, "score")
-    assert "Holm" not in sentence(corrected([one])[0], "score")
+    assert f"p = {one.p:.3f}, " in sentence(found, "score", "ask")
+    assert "after Holm's correction for 6 tests" in sentence(found, "score", "ask")
+    assert "Holm" not in sentence(corrected([one])[0], "score", "ask")

@@ -157,11 +157,13 @@ def _updater(progress: Progress) -> Callable[[types.ReplayOut], None]:
 def _lines(
     client: Client, done: types.ReplayOut, address: str | None, *, with_diff: bool, verbose: bool
 ) -> Iterator[str]:
+    kinds = set()
     for step in client.replays.steps(done["id"]):
+        kinds.add(step["kind"])
         recorded = client.sessions.action(done["session"], step["sequence"]) if verbose else None
         yield from step_lines(step, done, recorded, with_diff=with_diff)
         yield ""
-    if done["first_divergence"]:
+    if done["first_divergence"] and "llm_call" not in kinds:  # the summary of model calls says it
         found = done["first_divergence"]
         yield f"First differs at step {found['sequence']:,}: {spaced(found['verdict'])}"
     yield f"Replay {done['id']} is {done['status']}: {one_line(done['summary'])}"

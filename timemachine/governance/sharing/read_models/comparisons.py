@@ -88,7 +88,7 @@ class SharedOpinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRemarks:
-    """Asks with their questions, and the remarks about their answers by step."""
+    """Asks and model calls with their labels, and the remarks about their answers by step."""
 
     asks: Sequence[Ask]
     marks: Mapping[int, Sequence[SharedMark]]
@@ -133,13 +133,13 @@ def shared_opinion(opinion: CellOpinion, redactor: Redactor) -> SharedOpinion:
 
 
 def shared_ask(ask: Ask, action: Action | None, redactor: Redactor) -> Ask:
-    """Return an ask with question and errors redacted. `action` is its step; None if nothing is withheld."""
+    """Return an ask or model call with its label and errors redacted. `action` is its step; None if nothing is withheld."""
     return Ask(
         session=ask.session,
         session_name=session_name(ask.session_name, redactor),
         sequence=ask.sequence,
         action=ask.action,
-        question=ask.question if action is None else _question(action, redactor),
+        label=ask.label if action is None else _question(action, redactor),
         recorded=_answer(ask.recorded, redactor),
         runs={at: _answer(cell, redactor) for at, cell in ask.runs.items()},
     )
@@ -161,6 +161,7 @@ def _answer(cell: Cell, redactor: Redactor) -> Cell:
         tokens=cell.tokens,
         cached=cell.cached,
         cut_off=cell.cut_off,
+        called=cell.called,
         spent_usd=cell.spent_usd,
         unknown_calls=cell.unknown_calls,
         error=redactor.text(cell.error),

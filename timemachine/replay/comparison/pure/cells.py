@@ -1,4 +1,4 @@
-"""One answer in a comparison, and the asks with all their answers."""
+"""One answer in a comparison, and the asks and model calls with all their answers."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
+from timemachine.core.pure.model_steps import ASK
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.pure.variants import RECORDING
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 
@@ -49,15 +51,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A recorded question with every answer: the recorded one, and those of the variants by variant and run. `action` is the ask's row."""
+    """A recorded ask or model call with every answer: the recorded one, and those of the variants by variant and run.
+
+    `action` is its row, and `label` the question of an ask or the name of a model call.
+    """
 
     session: UUID
     session_name: str
     sequence: int
     action: int
-    question: str
+    label: str
     recorded: Cell
     runs: Mapping[tuple[int, int], Cell] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of the recorded step, `ask` or `llm_call`."""
+        return ASK if self.recorded.called is None else MODEL_CALL
 
     def cells(self, arm: int) -> list[Cell]:
         """Return the answers of a variant by run, without the noise floor; for the recording, the one answer."""

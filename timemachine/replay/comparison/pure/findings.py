@@ -11,6 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.metrics import (
     VariantPair,
@@ -37,7 +38,7 @@ _REPLAY: Final = _CELL.index("replay")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The asks with their answers; a column for the recording and for each variant; every pair of columns; and the noise floor.
+    """The asks and model calls with their answers; a column for the recording and for each variant; every pair of columns; and the noise floor.
 
     Latencies get a verdict only if no variant's noise floor shows a difference. `ordered` has each pair in
     both directions, because either column can be the baseline.
@@ -47,6 +48,12 @@ class Findings:
     columns: Sequence[VariantTotals]
     ordered: Sequence[VariantPair]
     noise: Sequence[VariantPair]
+
+    @property
+    def steps(self) -> ModelSteps:
+        """Return how many asks and model calls are compared."""
+        calls = sum(each.recorded.called is not None for each in self.asks)
+        return ModelSteps(asks=len(self.asks) - calls, model_calls=calls)
 
     @property
     def pairs(self) -> list[VariantPair]:
@@ -115,7 +122,7 @@ def _ask(stored: Sequence[Any], replays: Sequence[UUID]) -> Ask:
         session_name="",
         sequence=sequence,
         action=action,
-        question="",
+        label="",
         recorded=recorded,
         runs={(cell.arm, cell.repeat): cell for cell in runs},
     )

@@ -7,6 +7,7 @@ from math import fsum
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.schemas import Schema
 from timemachine.replay.comparison.pure.cells import (
     AGREEING,
@@ -160,6 +161,15 @@ LATENCY: Final = Measure(
     about="how long the model call took, measured while the other variants were running; lower is better",
     read=lambda cell: _figure(cell.latency_ms, _no_call(cell)),
 )
+TOKENS: Final = Measure(
+    name="tokens",
+    higher_is_better=False,
+    bounded=False,
+    unit="tokens",
+    title="Tokens",
+    about="input and output tokens as counted by the provider; fewer is better",
+    read=lambda cell: _figure(cell.tokens, _no_call(cell)),
+)
 MEASURES: Final = (
     Measure(
         name="answered",
@@ -167,7 +177,7 @@ MEASURES: Final = (
         bounded=True,
         unit="share",
         title="Answered",
-        about="the share of asks that were answered; a refusal or a failed call counts as 0; higher is better",
+        about="the share of steps that were answered; a refusal or a failed call counts as 0; higher is better",
         read=_answered,
     ),
     AGREEMENT,
@@ -176,20 +186,18 @@ MEASURES: Final = (
     GROUNDING,
     COST,
     LATENCY,
-    Measure(
-        name="tokens",
-        higher_is_better=False,
-        bounded=False,
-        unit="tokens",
-        title="Tokens",
-        about="input and output tokens as counted by the provider; fewer is better",
-        read=lambda cell: _figure(cell.tokens, _no_call(cell)),
-    ),
+    TOKENS,
 )
 
 
 _OF_THE_RECORDING: Final = (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS)
 """The metrics that compare with the recording, which has none of its own."""
+_OF_CALLS: Final = frozenset({SAME_TOOLS.name, SAME_ARGUMENTS.name})
+
+
+def noun_of(metric: str, steps: ModelSteps) -> str:
+    """Return what the values of a metric are counted in: `ask`, `model call`, or `step` if the metric has values for both."""
+    return "model call" if metric in _OF_CALLS else steps.noun
 
 
 class VariantTotals(Schema):
@@ -323,7 +331,7 @@ def column_totals(asks: Sequence[Ask], read: Column) -> VariantTotals:
         cost=_spread(cells, COST).model_copy(update={"total": fsum(spent) if spent else None}),
         unknown_cost=sum(cell.unknown_calls for cell in cells),
         latency=_spread(cells, LATENCY),
-        tokens=_spread(cells, MEASURES[-1]),
+        tokens=_spread(cells, TOKENS),
         **means,
     )
 

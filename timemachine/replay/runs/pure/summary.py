@@ -6,11 +6,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
+from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
 from timemachine.core.pure.schemas import Schema
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
+from timemachine.replay.runs.pure.verdict_words import instead
 
 VERDICT_ORDER = (
     "identical",
@@ -129,7 +131,7 @@ def sentence(tally: Tally) -> str:
 
 
 def _of_steps(tally: Tally) -> str:
-    parts = [_what(tally), _context(tally)]
+    parts = [_what(tally), _first_difference(tally), _context(tally)]
     if tally.kind != "audit":
         parts.append(_counts("retrieval", tally.retrievals))
     if tally.cut_off:
@@ -178,9 +180,15 @@ def _what(tally: Tally) -> str:
         done = f"{counted(looked_at, 'step')} of {tally.total:,} {'checked' if tally.kind == 'audit' else 'replayed'}"
         return done if _was_billed(tally) or tally.uncertain_calls else f"{done}, no model called"
     model = f" with {tally.model}" if tally.model else ""
-    kinds = {"ask": tally.asked - tally.sent, "model call": tally.sent}
-    what = " and ".join(counted(number, kind) for kind, number in kinds.items() if number)
-    return f"{what} replayed{model}: {tally.verdicts_in_words}"
+    steps = ModelSteps(asks=tally.asked - tally.sent, model_calls=tally.sent)
+    return f"{steps.words} replayed{model}: {tally.verdicts_in_words}"
+
+
+def _first_difference(tally: Tally) -> str:
+    """Return where a replay of model calls first differs; empty for asks, which do not depend on each other."""
+    if tally.diverged is None or not tally.sent:
+        return ""
+    return f"the runs first part at step {tally.diverged.sequence:,}, where the model {instead(tally.diverged.verdict)}"
 
 
 def _was_billed(tally: Tally) -> bool:

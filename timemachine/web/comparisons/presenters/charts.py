@@ -53,12 +53,9 @@ class _Value:
     words: str | None = None
 
 
-def charts(columns: Sequence[Column]) -> list[Chart]:
-    """Return the charts of agreement, grounding, cost and latency, without grounding if the comparison has only model calls."""
-    of_calls = all(column.totals.grounding is None for column in columns) and any(
-        column.totals.same_tools is not None for column in columns
-    )
-    return [_chart(columns, *each) for each in CHARTS if not (of_calls and each[0] == GROUNDING.title)]
+def charts(columns: Sequence[Column], *, with_grounding: bool) -> list[Chart]:
+    """Return the charts of agreement, grounding, cost and latency. Model calls have no grounding."""
+    return [_chart(columns, *each) for each in CHARTS if with_grounding or each[0] != GROUNDING.title]
 
 
 def _agreement(totals: VariantTotals) -> _Value:

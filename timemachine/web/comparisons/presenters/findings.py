@@ -4,18 +4,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.governance.sharing.read_models.comparisons import SharedRemarks
 from timemachine.replay.comparison.groups import CallGroup
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.pure.metrics import MEASURES, Measure, VariantPair
+from timemachine.replay.comparison.pure.metrics import MEASURES, Measure, VariantPair, noun_of
 from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
-from timemachine.replay.comparison.pure.variants import RECORDING, Variant
+from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
+from timemachine.replay.comparison.pure.verdict_sentence import verdict_sentence
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
 from timemachine.replay.comparison.result_schemas import METHOD
 from timemachine.web.comparisons.presenters.charts import charts
 from timemachine.web.comparisons.presenters.matrix import AskFilter, column_names, matrix
+from timemachine.web.comparisons.presenters.overview import overview
 
 BY_NAME: Final = {each.name: each for each in MEASURES}
 SAME_AGAIN: Final = "itself"
@@ -46,19 +49,19 @@ class ShownPair:
     ratios: Sequence[tuple[str, str]]
 
 
-def shown_pair(pair: VariantPair, names: Sequence[str]) -> ShownPair:
+def shown_pair(pair: VariantPair, names: Sequence[str], steps: ModelSteps) -> ShownPair:
     """Return the pair for display."""
     return ShownPair(
         a=names[pair.a],
         b=SAME_AGAIN if pair.a == pair.b else names[pair.b],
-        findings=[_finding(each) for each in pair.results],
+        findings=[_finding(each, noun_of(each.metric, steps)) for each in pair.results],
         ratios=[
             (BY_NAME[name].title, f"{ratio:.2f}") for name, ratio in pair.ratios.items() if ratio is not None
         ],
     )
 
 
-def _finding(result: PairedResult) -> Finding:
+def _finding(result: PairedResult, noun: str) -> Finding:
     measure = BY_NAME[result.metric]
     verdict = wording.verdict_words(result, measure.unit)
     return Finding(
@@ -66,7 +69,7 @@ def _finding(result: PairedResult) -> Finding:
         measure=measure,
         verdict=verdict,
         better=result.verdict.endswith("better"),
-        rest=wording.sentence(result, measure.unit).removeprefix(verdict),
+        rest=wording.sentence(result, measure.unit, noun).removeprefix(verdict),
         excluded="; ".join(f"{number} {reason}" for reason, number in result.excluded.items()) or "none",
         method="" if result.interval is None else wording.METHODS[result.interval.method],
         tested=_tested(result),
@@ -101,12 +104,12 @@ class ShownGroup:
 
 def shown_groups(groups: Sequence[CallGroup], arms: Sequence[Variant]) -> list[ShownGroup]:
     """Return the groups for display."""
-    names = column_names(arms)
+    titles = column_names(arms)
     return [
         ShownGroup(
             by=group.by,
             name=group.name,
-            arms=[{**each.model_dump(), "name": names[each.arm]} for each in group.arms],
+            arms=[{**each.model_dump(), "name": titles[each.arm]} for each in group.arms],
         )
         for group in groups
     ]
@@ -119,15 +122,17 @@ def figures(
     saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
 ) -> dict[str, object]:
     """Return the results under their template names; `saying` loads ratings and judge verdicts of the visible asks."""
-    names = column_names(arms)
+    titles = column_names(arms)
     rows = matrix(shown, arms, ask_filter, saying)
     return {
-        "ask_count": len(shown.asks),
+        "summary": verdict_sentence(shown, names(arms)),
+        "steps": shown.steps,
         "matrix": rows,
-        "names": names,
-        "charts": charts(rows.columns),
-        "pairs": [shown_pair(each, names) for each in shown.against(ask_filter.against)],
-        "noise": [shown_pair(each, names) for each in shown.noise],
+        "names": titles,
+        "overview": overview(shown, titles, ask_filter.against),
+        "charts": charts(rows.columns, with_grounding=bool(shown.steps.asks)),
+        "pairs": [shown_pair(each, titles, shown.steps) for each in shown.against(ask_filter.against)],
+        "noise": [shown_pair(each, titles, shown.steps) for each in shown.noise],
         "method": METHOD,
         "measures": MEASURES,
         "recording": RECORDING,

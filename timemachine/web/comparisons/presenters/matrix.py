@@ -16,9 +16,7 @@ from timemachine.replay.comparison.models import CellOpinion
 from timemachine.replay.comparison.pure.cells import LACKING, NOISE, Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
-from timemachine.replay.comparison.pure.metrics import AGREEMENT, GROUNDING, VariantTotals
-from timemachine.replay.comparison.pure.statistics.intervals import Interval
-from timemachine.replay.comparison.pure.statistics.wording import interval_words
+from timemachine.replay.comparison.pure.metrics import GROUNDING, VariantTotals
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
@@ -103,13 +101,11 @@ class ShownCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of the matrix: its name, and its totals with intervals as text."""
+    """A column of the matrix: its name and its totals."""
 
     number: int
     name: str
     totals: VariantTotals
-    grounding_words: str
-    agreement_words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +151,7 @@ def matrix(
     ]
     end = ask_filter.after + len(remarks.asks)
     return Matrix(
-        columns=[_column(titles[each.arm], each) for each in shown.columns],
+        columns=[Column(number=each.arm, name=titles[each.arm], totals=each) for each in shown.columns],
         rows=rows,
         fitting=len(fitting),
         next=end if end < len(fitting) else None,
@@ -236,20 +232,6 @@ def _class(cell: Cell) -> str:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [each for each in values if each is not None]
     return sum(known) / len(known) if known else None
-
-
-def _column(name: str, totals: VariantTotals) -> Column:
-    return Column(
-        number=totals.arm,
-        name=name,
-        totals=totals,
-        grounding_words=_plain_interval(totals.grounding_interval, GROUNDING.unit),
-        agreement_words=_plain_interval(totals.agreement_interval, AGREEMENT.unit),
-    )
-
-
-def _plain_interval(found: Interval | None, unit: str) -> str:
-    return "" if found is None else interval_words(found, unit).replace("+", "")
 
 
 def _lacking(asks: Sequence[Ask]) -> dict[str, int]:

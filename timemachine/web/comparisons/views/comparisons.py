@@ -220,7 +220,7 @@ def _comparison(
         "unknown_reasons": queries.unknown_reasons(found) if progress.unknown_cost_calls else {},
     }
     if results.findings is None:
-        return context | {"ask_count": queries.ask_count(found)}
+        return context | {"steps": queries.steps_compared(found)}
     context["recorded_reasons"] = queries.recorded_reasons(found)
     context["groups"] = shown_groups(groups_of(found), arms)
     return context | figures(results.findings, arms, ask_filter)
@@ -253,7 +253,7 @@ def _form(request: HttpRequest, form: forms.ComparisonForm, *, estimated: object
 
 
 def _offered(project: Project, chosen: list[str]) -> list[Session]:
-    """Return the newest sessions with an ask, and those already chosen."""
+    """Return the newest sessions with an ask or a model call, and those already chosen."""
     asks = Action.objects.filter(HAPPENED_HERE, session=OuterRef("id"), kind__in=MODEL_CALLS)
     of_project = Session.objects.filter(Exists(asks), project=project).order_by(*NEWEST_FIRST)
     wanted_ids = [found for each in chosen if (found := uuid_of(each))]

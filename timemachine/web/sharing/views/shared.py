@@ -301,7 +301,7 @@ def _outcome(scope: Scope) -> dict[str, object]:
     if scope.link.target_type == SESSION:
         return {"totals": scope.totals()}
     if scope.link.target_type == COMPARISON:
-        return {"ask_count": scope.comparison().ask_count()}
+        return {"steps": scope.comparison().steps_compared()}
     counts = scope.tally()
     return {"counts": counts, "sentence": sentence(counts)}
 

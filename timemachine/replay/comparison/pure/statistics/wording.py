@@ -38,7 +38,7 @@ METHODS: Final = {
 }
 _ITSELF: Final = "the noise floor shows a difference of a model against itself"
 SMALLEST_P: Final = 0.001
-MOST_ASKS: Final = 1_000_000
+MOST_NEEDED_SHOWN: Final = 1_000_000
 
 
 def figure(value: float | None, unit: str) -> str:
@@ -75,15 +75,18 @@ def verdict_words(result: PairedResult, unit: str) -> str:
     return f"{NOT_SHOWN} (up to ±{UNITS[unit](result.interval.farthest)})"
 
 
-def sentence(result: PairedResult, unit: str) -> str:
-    """Return the verdict with its basis: both means, the difference with its interval, the wins and losses, and the p value."""
+def sentence(result: PairedResult, unit: str, noun: str) -> str:
+    """Return the verdict with its basis: both means, the difference with its interval, the wins and losses, and the p value.
+
+    `noun` is what is compared: `ask`, `model call` or `step`.
+    """
     if not result.n:
-        return f"{TOO_FEW}: no ask has a value on both sides"
+        return f"{TOO_FEW}: no {noun} has a value on both sides"
     means = f"mean {figure(result.mean_a, unit)} against {figure(result.mean_b, unit)}"
     difference = f"{signed(result.difference, unit)} {interval_words(result.interval, unit)}"
-    split = f"B better in {result.wins}, worse in {result.losses}, the same in {result.ties} of {counted(result.n, 'ask')}"
+    split = f"B better in {result.wins}, worse in {result.losses}, the same in {result.ties} of {counted(result.n, noun)}"
     note = f" ({_ITSELF})" if result.verdict == INDISTINGUISHABLE else ""
-    return f"{verdict_words(result, unit)}{note}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit)}"
+    return f"{verdict_words(result, unit)}{note}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit, noun)}"
 
 
 def _tested(result: PairedResult) -> str:
@@ -93,12 +96,14 @@ def _tested(result: PairedResult) -> str:
     return f"{p_words(result.p)}, {result.p_holm:.2g} after Holm's correction for {counted(result.tests, 'test')}"
 
 
-def _needed(result: PairedResult, unit: str) -> str:
+def _needed(result: PairedResult, unit: str, noun: str) -> str:
     if result.verdict not in {TOO_FEW, NOT_SHOWN}:
         return ""
     if result.needed is None or result.matters is None:
         return ""
     about = (
-        f"about {counted(result.needed, 'ask')}" if result.needed <= MOST_ASKS else f"over {MOST_ASKS:,} asks"
+        f"about {counted(result.needed, noun)}"
+        if result.needed <= MOST_NEEDED_SHOWN
+        else f"over {counted(MOST_NEEDED_SHOWN, noun)}"
     )
     return f"; {about} would show a difference of {UNITS[unit](result.matters)}"

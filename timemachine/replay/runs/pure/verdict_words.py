@@ -1,0 +1,27 @@
+"""Verdicts as a person says them: what the model did instead of what was recorded."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from timemachine.core.pure.numbers import spaced
+
+_INSTEAD: Final[Mapping[str, str]] = {
+    "adds": "adds something",
+    "omits": "leaves something out",
+    "numbers_differ": "gives other numbers",
+    "names_differ": "gives other names",
+    "polarity_differs": "says the opposite",
+    "changed": "answers differently",
+    "contradicts": "contradicts the recorded answer",
+    "other_arguments": "calls the tool with other arguments",
+    "other_tool": "calls another tool",
+    "answers_instead": "answers instead of calling a tool",
+    "calls_instead": "calls a tool instead of answering",
+    "refused": "refuses",
+    "newly_answered": "answers what was refused before",
+}
+
+
+def instead(verdict: str) -> str:
+    """Return what the model did: `other_tool` becomes `calls another tool`."""
+    return _INSTEAD.get(verdict, spaced(verdict))
