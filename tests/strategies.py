@@ -77,6 +77,7 @@ hits = st.lists(
 ).map(lambda found: tuple(hit(rank, *each) for rank, each in enumerate(found, start=1)))
 retrievals = st.builds(
     RetrievalDraft,
+    collection=words,
     mode=st.none() | st.sampled_from(MODES),
     top_k=counts,
     adaptive=st.none() | st.booleans(),

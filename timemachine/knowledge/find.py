@@ -104,14 +104,15 @@ class BelowCut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindResult:
-    """The result of a find: the frames, the rule that ended the list, the scores that it looked at, and the first
-    frame left out.
+    """The result of a find in the `collection` of that name: the frames, the rule that ended the list, the scores that it
+    looked at, and the first frame left out.
 
     `below_needs` are the settings with which an adaptive cut would keep that frame too; None if none would.
     `semantic_search` is how the vectors were searched, `exact` or `hnsw`; None if they were not searched.
     `not_embedded` counts the frames without a vector, which the semantic search could not see.
     """
 
+    collection: str
     query: Query
     as_of: datetime
     cut_by: str
@@ -198,6 +199,7 @@ def find(collection: Collection, query: Query) -> FindResult:
         hits, below = _hits_and_below(ranked, made.curve)
         needs = needed_settings(ranked, query.rule, made.keep + 1) if query.adaptive else None
     return FindResult(
+        collection=collection.name,
         query=query,
         as_of=moment.at,
         cut_by=made.cut_by,

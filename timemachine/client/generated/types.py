@@ -3505,6 +3505,7 @@ class RetrievalCompared(TypedDict):
 class RetrievalIn(TypedDict):
     """The passages that a step retrieved, and how."""
 
+    collection: NotRequired[str | None]
     mode: NotRequired[str | None]
     top_k: NotRequired[int | None]
     adaptive: NotRequired[bool | None]
@@ -3524,6 +3525,7 @@ class RetrievalIn(TypedDict):
 class RetrievalOut(TypedDict):
     """The passages that a step retrieved, and how; null where that was not recorded."""
 
+    collection: str | None
     mode: str | None
     top_k: int | None
     adaptive: bool | None

@@ -164,6 +164,7 @@ def ask(
 def retrieval_draft(findings: FindResult) -> RetrievalDraft:
     """Return the findings as they are recorded."""
     return RetrievalDraft(
+        collection=findings.collection,
         mode=findings.query.mode,
         top_k=findings.query.top_k,
         adaptive=findings.query.adaptive,

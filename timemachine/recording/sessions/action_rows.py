@@ -64,9 +64,9 @@ SENT_COLUMNS: Final = ("tags", "parent_id_given", "parent_sequence", "retrieval"
 OF_HIT: Final = tuple(
     each.name for each in fields(HitDraft) if each.name not in {"sha256", "text", "stored_frame", "unhashed"}
 )
-SEARCHED: Final = ("semantic_search", "curve", "below", "thresholds", "min_score")
+SEARCHED: Final = ("collection", "semantic_search", "curve", "below", "thresholds", "min_score")
 _unlimited: Final = attrgetter("name", "error_type", "error_message", "parameters", "prices", "cached_from", "grounding", "copied_from", "metadata")  # fmt: skip
-_unlimited_of_search: Final = attrgetter("cut_by", "embedding_model", "semantic_search", "curve", "below", "thresholds")  # fmt: skip
+_unlimited_of_search: Final = attrgetter("collection", "cut_by", "embedding_model", "semantic_search", "curve", "below", "thresholds")  # fmt: skip
 _unlimited_of_hit: Final = attrgetter("frame", "title", "uri", "metadata", "scores", "matched")
 """The parts of an action, its search and its hits that may have any length and are not stored as payloads."""
 PayloadIds = Mapping[Content, int]

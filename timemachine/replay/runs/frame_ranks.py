@@ -24,7 +24,7 @@ from timemachine.replay.runs.frame_rank_schemas import (
 )
 from timemachine.replay.runs.plan import steps_in
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.retrieval import moment_of, query_of
+from timemachine.replay.runs.retrieval import moment_of, query_of, searched_in
 
 MOST_STEPS: Final = 20
 NOT_YET: Final = "did not exist yet"
@@ -95,6 +95,8 @@ def _step_ranks(
     numbers = [each.frame for each in holders_to_rank]
     recorded = {hit.frame: hit for hit in reversed(frozen.hits_of(action)) if isinstance(hit.frame, int)}
     try:
+        if not searched_in(collection, action):
+            raise InvalidInput("This step searched another collection.", code="other_collection")
         query, query_now = (
             query_of(action, ReplayOptions(as_of=moment), with_vectors) for moment in ("recorded", "now")
         )

@@ -1,16 +1,18 @@
 """Repeating the search of a step, and comparing its hits with the recorded ones."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from timemachine.core.pure.clock import parse_time
-from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.knowledge import find as finding
 from timemachine.knowledge.find import FindResult, Query
+from timemachine.knowledge.models import Collection
 from timemachine.knowledge.pure.cutoff import POOL
+from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs import frozen
@@ -26,9 +28,11 @@ def repeat_search(
 ) -> tuple[FindResult, RetrievalCompared]:
     """Return what the step's query finds with these options, and how that differs from its recorded hits.
 
-    Raises: `InvalidInput` if its query was not recorded, and whatever a find raises.
+    Raises: `InvalidInput` if its query was not recorded, `NotFound` if its collection was deleted, and whatever a find raises.
     """
-    findings = finding.find(action.session.collection, query_of(action, options))  # type: ignore[arg-type]
+    collection = searched_collection(action, hits)
+    with_vectors = models_with_vectors(collection)
+    findings = finding.find(collection, query_of(action, options, with_vectors))
     kept = len(findings.hits) if findings.query.adaptive else findings.query.top_k
     depth = max(kept, len(hits))
     compared = compare_rankings(
@@ -57,23 +61,45 @@ def repeat_search(
     )
 
 
-def query_of(action: Action, options: ReplayOptions, with_vectors: Sequence[str] | None = None) -> Query:
+def searched_collection(action: Action, hits: Sequence[Hit]) -> Collection:
+    """Return the collection that the step searched: its own, if it named one, else that of its session.
+
+    Steps of earlier versions do not name it; then it is that of a frame that they found.
+
+    Raises: `NotFound` if it was deleted.
+    """
+    session, named = action.session, (action.retrieval or {}).get("collection")
+    if named is not None:
+        return collection_of(session.project, named)
+    frame = next((hit.stored_frame for hit in hits if hit.stored_frame is not None), None)
+    found = session.collection if frame is None else frame.collection
+    if found is None:
+        raise NotFound(
+            "The collection that this step searched was not recorded.", code="collection_not_recorded"
+        )
+    return found
+
+
+def searched_in(collection: Collection, action: Action) -> bool:
+    """Return whether the step searched this collection of its project, or can have, because none was recorded."""
+    named = (action.retrieval or {}).get("collection")
+    return named is None or named == collection.name
+
+
+def query_of(action: Action, options: ReplayOptions, with_vectors: Sequence[str]) -> Query:
     """Return the recorded query with the options applied; what was not recorded is the default of `find`.
 
-    `with_vectors` are the embedding models that the collection can be searched with, if they are already
-    known.
+    `with_vectors` are the embedding models that the collection can be searched with.
     """
     question = options.question or frozen.question_of(action)
     if question is None:
         raise InvalidInput("The query of this step was not recorded as text.", code="question_not_recorded")
-    if with_vectors is None:
-        with_vectors = models_with_vectors(action.session.collection)  # type: ignore[arg-type]
     query = repeated_query(question, action.retrieval, options, with_vectors)
     return replace(query, as_of=moment_of(action)) if options.as_of == "recorded" else query
 
 
 def repeated_query(
-    text: str, recorded: Mapping[str, Any] | None, options: ReplayOptions, with_vectors: Collection[str]
+    text: str, recorded: Mapping[str, Any] | None, options: ReplayOptions, with_vectors: Sequence[str]
 ) -> Query:
     """Return the query that repeats a recorded retrieval; `with_vectors` are the embedding models that can be used.
 
@@ -125,7 +151,7 @@ def _has_pool(options: ReplayOptions) -> bool:
     return options.adaptive is True or options.pool is not None
 
 
-def _model(stored: Mapping[str, Any], options: ReplayOptions, with_vectors: Collection[str]) -> str | None:
+def _model(stored: Mapping[str, Any], options: ReplayOptions, with_vectors: Sequence[str]) -> str | None:
     if options.embedding_model is not None:
         return options.embedding_model
     recorded = stored.get("embedding_model")

@@ -31,11 +31,12 @@ def chosen(session: Session, actions: Sequence[Action], options: ReplayOptions) 
 
 def recorded(action: Action) -> Recorded:
     """Return the facts of an action that decide how it is replayed."""
+    named = (action.retrieval or {}).get("collection")
     return Recorded(
         sequence=action.sequence,
         kind=action.kind,
         within_ask=bool(getattr(action, "within_ask", False)),
-        has_collection=action.session.collection_id is not None,
+        has_collection=action.session.collection_id is not None or named is not None,
         has_retrieval=action.retrieval is not None,
         model=action.model,
         is_copied=action.is_copied,

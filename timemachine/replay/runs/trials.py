@@ -24,7 +24,7 @@ from timemachine.replay.runs.pure import options as replay_options
 from timemachine.replay.runs.pure.context import VERIFIED
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, RETRIEVAL_OPTIONS, ReplayOptions
-from timemachine.replay.runs.retrieval import moment_of, recorded_key
+from timemachine.replay.runs.retrieval import moment_of, recorded_key, searched_collection
 from timemachine.replay.runs.step_schemas import RetrievalCompared
 from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
@@ -87,7 +87,7 @@ def named_passages(
     """Return the named passages in order, and how they differ from the recorded ones.
 
     A recorded passage is the frozen one, and its bytes must still have the recorded hash. Any other number is
-    a frame of the session's collection as it was at the step, or with `as_of` as it is now.
+    a frame of the step's collection as it was at the step, or with `as_of` as it is now.
 
     Raises: `InvalidInput`, `NotFound`.
     """
@@ -95,7 +95,7 @@ def named_passages(
         key: hit for hit in reversed(hits) for key in _names(hit)
     }  # the better rank wins if a name occurs twice
     names = options.frames or ()
-    added = _added(action, [name for name in names if name not in recorded], options)
+    added = _added(action, hits, [name for name in names if name not in recorded], options)
     passages = [
         _frozen(rank, recorded[name]) if name in recorded else _of_collection(rank, added[name])
         for rank, name in enumerate(names, 1)
@@ -125,7 +125,9 @@ def _names(hit: Hit) -> list[int | str]:
     return [by_rank] if hit.frame is None else [hit.frame, by_rank]
 
 
-def _added(action: Action, names: Sequence[int | str], options: ReplayOptions) -> Mapping[int | str, Frame]:
+def _added(
+    action: Action, hits: Sequence[Hit], names: Sequence[int | str], options: ReplayOptions
+) -> Mapping[int | str, Frame]:
     unknown = next((name for name in names if not isinstance(name, int)), None)
     if unknown is not None:
         raise InvalidInput(
@@ -133,21 +135,19 @@ def _added(action: Action, names: Sequence[int | str], options: ReplayOptions) -
             code="invalid_field",
             field="frames",
         )
-    collection = action.session.collection
     if not names:
         return {}
     then = options.as_of == "recorded"
-    found: dict[int | str, Frame] = {}
-    if collection is not None:
-        frames = frames_at(collection, moment_of(action) if then else None)
-        found = {frame.number: frame for frame in frames.filter(number__in=names)}
+    collection = searched_collection(action, hits)
+    frames = frames_at(collection, moment_of(action) if then else None)
+    found: dict[int | str, Frame] = {frame.number: frame for frame in frames.filter(number__in=names)}
     missing = next((name for name in names if name not in found), None)
     if missing is not None:
         moment = (
             "at this step; use the collection as it is now if the frame was added later" if then else "now"
         )
         raise NotFound(
-            f"There is no frame {missing} in the session's collection {moment}.",
+            f"There is no frame {missing} in {collection.name} {moment}.",
             code="frame_not_found",
             field="frames",
         )

@@ -9,11 +9,12 @@ from timemachine.core.leases import Lease, LeaseLost
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.knowledge.find import FindResult, Query, find
+from timemachine.knowledge.models import Collection
 from timemachine.recording.answering.model_asks import CallParameters, prompt_of
 from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.retrieval import moment_of, recorded_key
+from timemachine.replay.runs.retrieval import moment_of, recorded_key, searched_in
 from timemachine.replay.sweeps import commands
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Setting
@@ -67,7 +68,8 @@ def _measure_claimed(lease: Lease[SweepRow]) -> None:
 def measure(row: SweepRow, go_on: Callable[[], None]) -> SweepResult:
     """Return the result of a setting over the sweep's steps; `go_on` runs before each step and can stop it by raising.
 
-    Steps whose query was not recorded as text are left out and counted. Raises what a find raises.
+    Steps whose query was not recorded as text, or that searched another collection than the session's, are left out and
+    counted. Raises what a find raises.
     """
     setting = Setting(**row.setting)
     steps: list[Measured] = []
@@ -76,11 +78,13 @@ def measure(row: SweepRow, go_on: Callable[[], None]) -> SweepResult:
     related = actions.select_related("session__collection", "input")
     for action in related.order_by("sequence").iterator(100):
         go_on()
-        question = frozen.question_of(action)
-        if question is None or not question.strip():
+        question, collection = frozen.question_of(action), action.session.collection
+        if collection is None:
+            raise InvalidInput("The session no longer has a collection.", code="collection_needed")
+        if question is None or not question.strip() or not searched_in(collection, action):
             left_out += 1
         else:
-            steps.append(_step(row.sweep, action, question, setting))
+            steps.append(_step(row.sweep, collection, action, question, setting))
     return tallied(steps, left_out)
 
 
@@ -106,10 +110,7 @@ def tallied(steps: Sequence[Measured], left_out: int = 0) -> SweepResult:
     )
 
 
-def _step(sweep: Sweep, action: Action, question: str, setting: Setting) -> Measured:
-    collection = action.session.collection
-    if collection is None:
-        raise InvalidInput("The session no longer has a collection.", code="collection_needed")
+def _step(sweep: Sweep, collection: Collection, action: Action, question: str, setting: Setting) -> Measured:
     query = Query(
         text=question,
         mode=setting.mode,

@@ -49,13 +49,14 @@ class HitDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalDraft:
-    """How passages were found, and which.
+    """How passages were found, and which. `collection` is the name of the one that was searched.
 
     `curve` is what the cut-off examined (`leg`, `scores` best first, how many were `kept`), `below` the first frame
     that it left out, `semantic_search` how vectors were searched (`exact` or `hnsw`). `thresholds` are those of an
     adaptive cut (`relative`, `cliff`, `floor`), `min_score` the requested minimum.
     """
 
+    collection: str | None = None
     mode: str | None = None
     top_k: int | None = None
     adaptive: bool | None = None

@@ -52,6 +52,7 @@ class HitOut(Schema):
 class RetrievalOut(Schema):
     """The passages that a step retrieved, and how; null where that was not recorded."""
 
+    collection: str | None
     mode: str | None
     top_k: int | None
     adaptive: bool | None

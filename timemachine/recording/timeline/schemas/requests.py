@@ -55,6 +55,7 @@ class HitIn(Strict):
 class RetrievalIn(Strict):
     """The passages that a step retrieved, and how."""
 
+    collection: str | None = None
     mode: str | None = None
     top_k: int | None = None
     adaptive: bool | None = None

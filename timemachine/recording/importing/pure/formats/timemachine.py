@@ -49,7 +49,7 @@ _PARENT: Final = {"key": _TEXT, "sequence": _WHOLE, "deleted": _TEXT}
 _ERROR: Final = {"type": _TEXT, "message": _TEXT}
 _USAGE: Final = {field.name: _WHOLE for field in fields(Usage)}
 _RETRIEVAL: Final[dict[str, tuple[type, ...]]] = {
-    **dict.fromkeys(("mode", "cut_by", "embedding_model", "semantic_search"), _TEXT),
+    **dict.fromkeys(("collection", "mode", "cut_by", "embedding_model", "semantic_search"), _TEXT),
     **dict.fromkeys(("top_k", "not_embedded"), _WHOLE),
     "adaptive": (bool,),
     **dict.fromkeys(("curve", "below", "thresholds"), _OBJECT),
