@@ -17,7 +17,7 @@ from timemachine.recording.sessions.pure.vocabulary import (
     SIGNIFICANCES,
 )
 from timemachine.recording.timeline.schemas import requests as schemas
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ReadAction
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "actions.md").read_text(encoding="utf-8")
 
@@ -48,8 +48,8 @@ def test_exactly_the_additional_fields_of_a_read_action_are_documented() -> None
     (paragraph,) = re.findall(
         r"^An action that you read also has (.*?)\n\n", DOCUMENT, re.MULTILINE | re.DOTALL
     )
-    assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", paragraph)} == set(ActionOut.model_fields)
-    assert "recorded_at" not in ActionOut.model_fields
+    assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", paragraph)} == set(ReadAction.model_fields)
+    assert "recorded_at" not in ReadAction.model_fields
 
 
 @pytest.mark.parametrize(

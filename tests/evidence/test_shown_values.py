@@ -201,6 +201,25 @@ def test_altered_steps_do_not_tell_what_the_totals_must_be(project: Project) -> 
     assert [each["code"] for each in compared_with_its_seal(session).problems] == ["changed"]
 
 
+def test_the_label_of_a_model_call_is_made_again_from_its_answer(project: Project) -> None:
+    session = long_session(project, 1)
+    said = {"content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "1", "name": "Bash"}]}
+    same = [ActionDraft(kind=kind, output=said) for kind in ("llm_call", "event")]
+    append(session.id, [*same, ActionDraft(kind="llm_call", input=said)])
+    assert list(session.actions.order_by("sequence").values_list("label", flat=True))[1:] == [
+        "Bash · I look.",
+        "I look.",
+        "I look.",
+    ]
+    assert checked(session) == []
+    tamper(
+        "UPDATE tm_action SET label = 'Read · I look.' WHERE session_id = %s AND sequence = 2",
+        [str(session.id)],
+    )
+    (problem,) = compared_with_its_seal(session).problems
+    assert problem["says"] == "Its label is “Read · I look.”. It must be “Bash · I look.”."
+
+
 def test_the_label_of_bytes_that_cannot_be_read_is_not_guessed(project: Project) -> None:
     session = long_session(project, 3)
     append(session.id, [ActionDraft(kind="event", output={"text": "all is well"})])

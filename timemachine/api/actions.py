@@ -42,7 +42,12 @@ from timemachine.recording.sessions.pricing import priced
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.queries import action_of, session_of
 from timemachine.recording.timeline.filter_sql import has_metadata
-from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage, AppendedOut, with_everything
+from timemachine.recording.timeline.schemas.actions import (
+    ActionPage,
+    AppendedOut,
+    ReadAction,
+    with_everything,
+)
 from timemachine.recording.timeline.schemas.requests import ActionFilter, ActionsIn
 
 PATH = "/{session_id}/actions"
@@ -92,12 +97,12 @@ def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) ->
     found, following = paging.sized_rows(
         with_everything(rows), wanted.limit, wanted.after, "sequence", paging.size_of_action()
     )
-    items = as_given(session, [ActionOut.of(row) for row in found])
+    items = as_given(session, [ReadAction.of(row) for row in found])
     return ActionPage.model_construct(items=items, next=following)
 
 
-@sessions_router.get(ONE, response=ActionOut, summary="One action", exclude_unset=True)
-def read(request: HttpRequest, session_id: str, sequence: int) -> ActionOut:
+@sessions_router.get(ONE, response=ReadAction, summary="One action", exclude_unset=True)
+def read(request: HttpRequest, session_id: str, sequence: int) -> ReadAction:
     """One action, whole; `erased` lists its fields that were erased, if any.
 
     Its significance and importance are those in force; if they were changed, `recorded` has the recorded ones.
@@ -146,11 +151,11 @@ def delete(
 @sessions_router.patch(
     ONE,
     tags=["memory"],
-    response=ActionOut,
+    response=ReadAction,
     summary="Change the significance of an action",
     exclude_unset=True,
 )
-def change(request: HttpRequest, session_id: str, sequence: int, payload: SignificanceIn) -> ActionOut:
+def change(request: HttpRequest, session_id: str, sequence: int, payload: SignificanceIn) -> ReadAction:
     """Change the significance or the importance of an action without changing the record or its seal. The change is stored with its author.
 
     The answer is the action with what is in force, and `recorded`.
@@ -209,11 +214,11 @@ def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
 @sessions_router.post(
     "/{session_id}/proposals",
     tags=["memory"],
-    response=ActionOut,
+    response=ReadAction,
     summary="Accept or dismiss a suggestion",
     exclude_unset=True,
 )
-def answer(request: HttpRequest, session_id: str, payload: ProposalAnswer) -> ActionOut:
+def answer(request: HttpRequest, session_id: str, payload: ProposalAnswer) -> ReadAction:
     """With `accept` the step gets the suggested significance; without it, the suggestion is dismissed permanently. The answer is the action."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
@@ -221,11 +226,11 @@ def answer(request: HttpRequest, session_id: str, payload: ProposalAnswer) -> Ac
     return _action(session, payload.sequence)
 
 
-def _action(session: Session, sequence: int) -> ActionOut:
+def _action(session: Session, sequence: int) -> ReadAction:
     """Return an action with its current significance and its erased fields. Raises `NotFound`."""
     row = action_of(session, sequence)
     whole = with_everything(Action.objects.filter(id=row.id)).get()
-    (found,) = as_given(session, [ActionOut.of(whole)])
+    (found,) = as_given(session, [ReadAction.of(whole)])
     return found
 
 

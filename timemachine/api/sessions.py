@@ -50,7 +50,7 @@ from timemachine.recording.sessions.schemas import (
     SessionPage,
 )
 from timemachine.recording.timeline.pure.filter import parse
-from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage, with_everything
+from timemachine.recording.timeline.schemas.actions import ActionPage, ReadAction, with_everything
 from timemachine.recording.timeline.schemas.overview import (
     JudgingCost,
     StateMessage,
@@ -205,7 +205,7 @@ def checkpoints(
     found, following = paging.sized_rows(
         with_everything(rows), limit, after, "sequence", paging.size_of_action()
     )
-    return ActionPage.model_construct(items=[ActionOut.of(row) for row in found], next=following)
+    return ActionPage.model_construct(items=[ReadAction.of(row) for row in found], next=following)
 
 
 @decorate_view(limited)

@@ -127,7 +127,7 @@ class Reading(ABC):
         self._delivered(session)
         return self.client.sessions.transcript_text(_key(session), **options)
 
-    def weigh(self, session: str | Session, sequence: int, **changes: Any) -> types.ActionOut:
+    def weigh(self, session: str | Session, sequence: int, **changes: Any) -> types.ReadAction:
         """Set the `significance` or `importance` of a step without changing the record; None restores the recorded value."""
         self._delivered(session)
         return self.client.sessions.weigh(_key(session), sequence, **changes)

@@ -142,6 +142,13 @@ def test_an_invalid_cursor_is_refused(tm: Here) -> None:
     assert "first page" in tm.refused("session", "list", "--after", "nonsense")
 
 
+CALLING = {
+    "role": "assistant",
+    "content": "I look.",
+    "tool_calls": [{"id": "1", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}],
+}
+
+
 def test_a_session_is_shown_step_by_step_with_children_under_their_parents(tm: Here) -> None:
     session = start_session(tm.project, name="Walk", key="walk", by="test")
     drafts = [
@@ -149,6 +156,7 @@ def test_a_session_is_shown_step_by_step_with_children_under_their_parents(tm: H
         ActionDraft(kind="tool_call", id="t", tool="read_file", input={"path": "ä.js"}, duration_ms=12),
         ActionDraft(kind="tool_result", parent="t", output="text"),
         ActionDraft(kind="llm_call", model="nobody:x", error_type="timeout", error_message="too slow"),
+        ActionDraft(kind="llm_call", input={"messages": []}, output={"choices": [{"message": CALLING}]}),
     ]
     append(session.id, drafts)
     ran = tm.run("session", "view", "walk")
@@ -159,11 +167,12 @@ def test_a_session_is_shown_step_by_step_with_children_under_their_parents(tm: H
         '2 tool call read_file: {"path": "ä.js"} 12 ms',
         "3 tool result text",
         "4 llm call error: too slow nobody:x, unknown",
+        "5 llm call read_file · I look.",
     ]
     assert [
         line.index(word)
-        for line, word in zip(steps.splitlines(), ("message", "tool", "tool", "llm"), strict=True)
-    ] == [3, 3, 5, 3]
+        for line, word in zip(steps.splitlines(), ("message", "tool", "tool", "llm", "llm"), strict=True)
+    ] == [3, 3, 5, 3, 3]
 
 
 def test_a_session_as_json_is_the_api_document(tm: Here) -> None:

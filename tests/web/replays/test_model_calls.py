@@ -56,6 +56,13 @@ def browser(project: Project) -> Client:
     return browser_of(project)
 
 
+def test_steps_are_named_by_the_tools_that_the_model_called(
+    browser: Client, session: Session, replay: Replay
+) -> None:
+    timeline = browser.get(f"/sessions/{session.id}/").content.decode()
+    assert re.findall(r'<span class="label">(.*?)</span>', timeline) == ["write_file", "Done."]
+
+
 def test_the_two_answers_stand_side_by_side_with_their_calls(browser: Client, replay: Replay) -> None:
     page = browser.get(f"/replays/{replay.id}/steps/1/").content.decode()
     shown = words(page)

@@ -31,7 +31,7 @@ _MODEL_CALLS = ("ask", _MODEL_CALL)
 
 
 def step_lines(
-    step: types.ReplayStepOut, replay: types.ReplayOut, recorded: types.ActionOut | None, *, with_diff: bool
+    step: types.ReplayStepOut, replay: types.ReplayOut, recorded: types.ReadAction | None, *, with_diff: bool
 ) -> Iterator[str]:
     """A step with its verdict, and if `recorded` (its action) is given also its hits, scores and calls."""
     yield f"Step {step['sequence']:,} · {spaced(step['kind'])} · {spaced(_outcome(step))}"
@@ -165,7 +165,7 @@ def _answer(side: types.RecordedStep | types.NewStep) -> str:
     return "\n".join([*filter(None, [found["text"]]), *calls])
 
 
-def _verbose(step: types.ReplayStepOut, recorded: types.ActionOut) -> Iterator[str]:
+def _verbose(step: types.ReplayStepOut, recorded: types.ReadAction) -> Iterator[str]:
     original, new, before = step["original"], step["new"], recorded["retrieval"]
     yield f"recorded hits ({cut_off_rule(before['cut_by'] if before else None)}):"
     yield from _indented(_hits((before["hits"] if before else None) or []))

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 _KIND, _WHAT, _TOOK = 17, 64, 10
 _DEEPEST = 3
+_MODEL_CALL = "llm_call"
 
 
-def action_lines(actions: Iterable[types.ActionOut], *, last: int) -> Iterator[str]:
+def action_lines(actions: Iterable[types.ReadAction], *, last: int) -> Iterator[str]:
     """Each action with its number, kind, content, duration, model and cost; children are indented.
 
     A line waits for the parent of its action: a call is recorded when it ends, after the steps inside it.
@@ -64,7 +65,7 @@ class _Line:
     call: str
 
     @classmethod
-    def of(cls, action: types.ActionOut) -> Self:
+    def of(cls, action: types.ReadAction) -> Self:
         """The line of an action."""
         call = f"{action['model']}, {money_or_unknown(action['cost_usd'])}" if action["model"] else ""
         if action["copied_from"] is not None:
@@ -91,7 +92,7 @@ class _Line:
         return "  ".join(cells).rstrip()
 
 
-def _what(action: types.ActionOut) -> str:
+def _what(action: types.ReadAction) -> str:
     if deleted := action.get("deleted"):
         return shortened(tombstone(deleted), _WHAT)
     label = action["tool"] or action["name"] or action["role"] or ""
@@ -99,6 +100,8 @@ def _what(action: types.ActionOut) -> str:
         return shortened(
             f"{label} error: {action['error']['message'] or action['error']['type']}".strip(), _WHAT
         )
+    if action["kind"] == _MODEL_CALL:
+        return shortened(action["label"], _WHAT)
     content = action["input"] if action["input"] is not None else action["output"]
     text = "" if content is None else json_or_text(content)
     return shortened(f"{label}: {text}" if label and text else label or text, _WHAT)

@@ -559,26 +559,26 @@ class Sessions(Resource):
         )
         return found
 
-    def action(self, session: str, sequence: int) -> types.ActionOut:
+    def action(self, session: str, sequence: int) -> types.ReadAction:
         """One action.
 
         One action, whole; `erased` lists its fields that were erased, if any.
 
         Its significance and importance are those in force; if they were changed, `recorded` has the recorded ones.
         """
-        found: types.ActionOut = self._connection.get(
+        found: types.ReadAction = self._connection.get(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}"
         )
         return found
 
-    def weigh(self, session: str, sequence: int, **changes: Unpack[types.SignificanceIn]) -> types.ActionOut:
+    def weigh(self, session: str, sequence: int, **changes: Unpack[types.SignificanceIn]) -> types.ReadAction:
         """Change the significance of an action.
 
         Change the significance or the importance of an action without changing the record or its seal. The change is stored with its author.
 
         The answer is the action with what is in force, and `recorded`.
         """
-        found: types.ActionOut = self._connection.patch(
+        found: types.ReadAction = self._connection.patch(
             f"/api/sessions/{segment(session, 'session')}/actions/{sequence}", changes
         )
         return found
@@ -622,12 +622,12 @@ class Sessions(Resource):
         )
         return found
 
-    def answer(self, session: str, sequence: int, rule: str, accept: bool) -> types.ActionOut:
+    def answer(self, session: str, sequence: int, rule: str, accept: bool) -> types.ReadAction:
         """Accept or dismiss a suggestion.
 
         With `accept` the step gets the suggested significance; without it, the suggestion is dismissed permanently. The answer is the action.
         """
-        found: types.ActionOut = self._connection.post(
+        found: types.ReadAction = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/proposals",
             {"sequence": sequence, "rule": rule, "accept": accept},
         )
@@ -837,7 +837,7 @@ class Sessions(Resource):
         )
         return found
 
-    def actions(self, session: str) -> Iterator[types.ActionOut]:
+    def actions(self, session: str) -> Iterator[types.ReadAction]:
         """Every action of the session in order, with its complete content."""
         return every(lambda after: self._actions(session, limit=LARGEST_PAGE, after=after))
 

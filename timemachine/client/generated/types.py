@@ -45,66 +45,10 @@ class ActionIn(TypedDict):
 
 
 @final
-class ActionOut(TypedDict):
-    """One step of a session. Times are RFC 3339, money is US dollars as a number.
-
-    `parent` is what the client gave: its own id, or a sequence. `significance` and `importance` are those in force.
-    """
-
-    sequence: int
-    id: str | None
-    kind: Literal[
-        "put",
-        "find",
-        "ask",
-        "llm_call",
-        "tool_call",
-        "tool_result",
-        "memory_op",
-        "message",
-        "event",
-        "checkpoint",
-    ]
-    layer: Literal["agent", "tool", "sys"] | None
-    role: Literal["user", "agent", "system", "tool"] | None
-    agent: str | None
-    name: str | None
-    tool: str | None
-    call_id: str | None
-    parent: int | str | None
-    copied_from: CopiedFromOut | None
-    significance: Literal["normal", "hypothesis", "error", "decision", "solution", "breakthrough"] | None
-    importance: float | None
-    iteration: int | None
-    tags: list[str]
-    metadata: JsonObject | None
-    started_at: str | None
-    duration_ms: float | None
-    input: Any
-    output: Any
-    error: FailureOut | None
-    model: str | None
-    parameters: JsonObject | None
-    usage: UsageOut | None
-    cost_usd: float | None
-    prices: JsonObject | None
-    cached: bool | None
-    saved_usd: float | None
-    cached_from: JsonObject | None
-    grounding: JsonObject | None
-    retrieval: RetrievalOut | None
-    source: NotRequired[Any]
-    recorded: NotRequired[SignificanceRecorded]
-    weighed: NotRequired[SignificanceChanged]
-    erased: NotRequired[list[FieldErased]]
-    deleted: NotRequired[TurnDeleted]
-
-
-@final
 class ActionPage(TypedDict):
     """Actions of a session in their order."""
 
-    items: list[ActionOut]
+    items: list[ReadAction]
     next: str | None
 
 
@@ -3019,6 +2963,62 @@ class RankPageOut(TypedDict):
     frames: list[FrameSought]
     items: list[StepRanksOut]
     next: int | None
+
+
+@final
+class ReadAction(TypedDict):
+    """One step of a session. `label` is one line that names it, made from what was recorded: of a model call, the tools
+    that the model called and its words.
+    """
+
+    sequence: int
+    id: str | None
+    kind: Literal[
+        "put",
+        "find",
+        "ask",
+        "llm_call",
+        "tool_call",
+        "tool_result",
+        "memory_op",
+        "message",
+        "event",
+        "checkpoint",
+    ]
+    layer: Literal["agent", "tool", "sys"] | None
+    role: Literal["user", "agent", "system", "tool"] | None
+    agent: str | None
+    name: str | None
+    tool: str | None
+    call_id: str | None
+    parent: int | str | None
+    copied_from: CopiedFromOut | None
+    significance: Literal["normal", "hypothesis", "error", "decision", "solution", "breakthrough"] | None
+    importance: float | None
+    iteration: int | None
+    tags: list[str]
+    metadata: JsonObject | None
+    started_at: str | None
+    duration_ms: float | None
+    input: Any
+    output: Any
+    error: FailureOut | None
+    model: str | None
+    parameters: JsonObject | None
+    usage: UsageOut | None
+    cost_usd: float | None
+    prices: JsonObject | None
+    cached: bool | None
+    saved_usd: float | None
+    cached_from: JsonObject | None
+    grounding: JsonObject | None
+    retrieval: RetrievalOut | None
+    source: NotRequired[Any]
+    recorded: NotRequired[SignificanceRecorded]
+    weighed: NotRequired[SignificanceChanged]
+    erased: NotRequired[list[FieldErased]]
+    deleted: NotRequired[TurnDeleted]
+    label: str
 
 
 @final

@@ -8,9 +8,14 @@ from typing import Any, Final
 from timemachine.core.pure.content import value_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.pure.label import first_words, label, label_of_deleted
+from timemachine.recording.sessions.pure.label import (
+    PayloadName,
+    first_words,
+    label_of_deleted,
+    label_of_words,
+)
 
-_PAYLOADS: Final = ("input", "output")
+_PAYLOADS: Final[tuple[PayloadName, ...]] = ("input", "output")
 _NAMING: Final = ("kind", "tool", "name", "error_message")
 _COLUMNS: Final = (
     "sequence",
@@ -26,13 +31,17 @@ class Labels:
 
     rows: Mapping[int, Mapping[str, Any]]
     media: Mapping[int, str]
-    words: dict[int, str] = field(default_factory=dict)
+    used_as: Mapping[int, Collection[tuple[str, PayloadName]]]
+    """By payload: of which kinds of steps it is the input or the output. Several steps can have the same one."""
+    words: dict[tuple[int, str, PayloadName], str] = field(default_factory=dict)
 
     def read(self, payload: int, data: bytes) -> None:
         """Remember the first words of a payload that a label may need. Altered bytes may have none."""
         if payload in self.media:
             try:
-                self.words[payload] = first_words(value_of(self.media[payload], data))
+                value = value_of(self.media[payload], data)
+                for kind, name in self.used_as[payload]:
+                    self.words[payload, kind, name] = first_words(value, kind, name)
             except (ValueError, RecursionError):
                 return
 
@@ -42,28 +51,32 @@ class Labels:
         `deleted_at` are the times (RFC 3339) at which the log says that the whole step was deleted.
         """
         row = self.rows.get(sequence)
-        if row is None or any(self._is_unread(row[f"{name}_id"]) for name in _PAYLOADS):
+        if row is None or any(self._is_unread(row, name) for name in _PAYLOADS):
             return None
-        named: dict[str, Any] = {name: row[name] for name in _NAMING}
-        named |= {name: self.words.get(row[f"{name}_id"]) for name in _PAYLOADS}
-        right = label(ActionDraft(**named))
+        named = ActionDraft(**{name: row[name] for name in _NAMING})
+        right = label_of_words(named, lambda name: self.words.get(_place(row, name)))
         deleted = [label_of_deleted(datetime.fromisoformat(at)) for at in deleted_at]
         if row["label"] in (right, *deleted):
             return None
         return f"Its label is “{row['label']}”. It must be “{(*deleted, right)[0]}”."
 
-    def _is_unread(self, payload: int | None) -> bool:
-        return payload is not None and payload not in self.words
+    def _is_unread(self, row: Mapping[str, Any], name: PayloadName) -> bool:
+        return row[f"{name}_id"] is not None and _place(row, name) not in self.words
 
 
 def labels_of(session: Session, sequences: Sequence[int]) -> Labels:
     """Return the labels of steps, before any payload was read. One query."""
     found = Action.objects.filter(session=session, sequence__in=sequences).values(*_COLUMNS)
     rows = {row["sequence"]: row for row in found}
-    media = {
-        row[f"{name}_id"]: row[f"{name}__media_type"]
-        for row in rows.values()
-        for name in _PAYLOADS
-        if row[f"{name}_id"] is not None
-    }
-    return Labels(rows, media)
+    media: dict[int, str] = {}
+    used_as: dict[int, set[tuple[str, PayloadName]]] = {}
+    for row in rows.values():
+        for name in _PAYLOADS:
+            if (payload := row[f"{name}_id"]) is not None:
+                media[payload] = row[f"{name}__media_type"]
+                used_as.setdefault(payload, set()).add((row["kind"], name))
+    return Labels(rows, media, used_as)
+
+
+def _place(row: Mapping[str, Any], name: PayloadName) -> tuple[int, str, PayloadName]:
+    return row[f"{name}_id"], row["kind"], name

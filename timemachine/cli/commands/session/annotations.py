@@ -158,7 +158,7 @@ def _place(written: str) -> tuple[int, str]:
     return int(step), rule
 
 
-def _annotated(found: types.ActionOut) -> Iterator[str]:
+def _annotated(found: types.ReadAction) -> Iterator[str]:
     yield f"Step {found['sequence']:,}:"
     yield from facts(
         [("significance", found["significance"] or "none"), ("importance", _shown(found["importance"]))]

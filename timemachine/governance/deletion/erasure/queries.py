@@ -72,7 +72,7 @@ def erased_fields_of(session: Session | UUID, sequences: Sequence[int]) -> dict[
     return found
 
 
-def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
+def as_given[A: ActionOut](session: Session, actions: Sequence[A]) -> list[A]:
     """Actions as the API returns them: with the significance in force, the fields that were erased, and by whom and why one was deleted.
 
     Two queries, three where something was erased.
@@ -87,7 +87,7 @@ def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
     ]
 
 
-def _with_erasures(action: ActionOut, fields: Sequence[ErasedField], deleted: Deleted | None) -> ActionOut:
+def _with_erasures[A: ActionOut](action: A, fields: Sequence[ErasedField], deleted: Deleted | None) -> A:
     shown = action.model_copy(update={"erased": [FieldErased.from_attributes(row) for row in fields]})
     return (
         shown

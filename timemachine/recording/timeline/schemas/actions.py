@@ -219,7 +219,19 @@ class ActionOut(Schema):
         )
 
 
-class ActionPage(Page[ActionOut]):
+class ReadAction(ActionOut):
+    """One step of a session. `label` is one line that names it, made from what was recorded: of a model call, the tools
+    that the model called and its words."""
+
+    label: str
+
+    @classmethod
+    def of(cls, action: Action) -> "ReadAction":
+        """The action as it was recorded; read it by `with_everything`."""
+        return cast("ReadAction", super().of(action).model_copy(update={"label": action.label}))
+
+
+class ActionPage(Page[ReadAction]):
     """Actions of a session in their order."""
 
 
@@ -243,7 +255,7 @@ def action_out(session: Session, sequence: int) -> ActionOut:
     return ActionOut.of(with_everything(session.actions.filter(sequence=action.sequence)).get())
 
 
-def with_significance(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
+def with_significance[A: ActionOut](session: Session, actions: Sequence[A]) -> list[A]:
     """Return the actions with their effective significance and importance. One query.
 
     If these differ from the record, `recorded` has the recorded values, and `weighed` who changed them and when, or
