@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from timemachine.core.pure.content import text_sha256
+from timemachine.recording.sessions.pure.corrections import correction_prices
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import (
-    CORRECTION,
     KINDS,
     LAYERS,
     MODES,
@@ -40,11 +40,14 @@ conditions = st.fixed_dictionaries(
         "operation": st.just("embeddings"),
     },
 )
-sources_of_prices = st.sampled_from(
+sources_of_prices: Any = st.sampled_from(
     [
         {"source": "stated"},
         {"source": "unknown", "reason": "model_not_recorded"},
         {"source": "genai-prices", "input_per_million": "3", "output_per_million": "15", "day": "2026-03-01"},
+        {"correction": {"unknown_calls": 1}},
+        {"correction": {"unknown_calls": -1.0}},
+        {"correction": "of nothing"},
     ]
 )
 times = st.none() | st.datetimes(timezones=st.just(UTC)).filter(lambda at: 1900 < at.year < 9000)
@@ -131,7 +134,7 @@ drafts = st.builds(
 
 @st.composite
 def sessions(draw: st.DrawFn, most: int = 6) -> list[ActionDraft]:
-    """The actions of a session: their parents may arrive after them, and corrections take back what one of them used."""
+    """The actions of a session: their parents may arrive after them, and a correction changes what one of them used."""
     made = draw(st.lists(drafts, max_size=most))
     ids = sorted({each.id for each in made if each.id is not None})
     found = []
@@ -146,10 +149,16 @@ def sessions(draw: st.DrawFn, most: int = 6) -> list[ActionDraft]:
         found.append(
             ActionDraft(
                 kind="event",
-                id=f"{name}{CORRECTION}",
+                id=f"{name}/corrected",
                 parent=name,
                 usage=taken,
                 cost_usd=draw(money) and -Decimal(1),
+                prices=correction_prices(
+                    draw(sources_of_prices),
+                    was=draw(st.booleans()),
+                    before=draw(sources_of_prices),
+                    now=draw(st.booleans()),
+                ),
             )
         )
     return found

@@ -5,6 +5,9 @@ def test_the_most_frequent_reason_comes_first_and_calls_without_one_are_counted(
     found = by_frequency([("model_not_listed", 2), (None, 1), ("call_failed", 4), ("not_recorded", 2)])
     assert list(found.items()) == [("call_failed", 4), ("not_recorded", 3), ("model_not_listed", 2)]
     assert by_frequency([]) == {}
+    assert by_frequency([("model_not_listed", 2), ("call_failed", 1), ("call_failed", -1)]) == {
+        "model_not_listed": 2
+    }
 
 
 def test_reasons_are_words_with_their_number_of_calls() -> None:

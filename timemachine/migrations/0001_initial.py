@@ -668,14 +668,18 @@ class Migration(migrations.Migration):
                     ),
                     models.Index(
                         condition=models.Q(
-                            ("cost_usd", None),
                             models.Q(
-                                ("model__isnull", False),
-                                ("kind", "llm_call"),
-                                ("input_tokens__gt", 0),
-                                ("output_tokens__gt", 0),
-                                _connector="OR",
+                                ("cost_usd", None),
+                                models.Q(
+                                    ("model__isnull", False),
+                                    ("kind", "llm_call"),
+                                    ("input_tokens__gt", 0),
+                                    ("output_tokens__gt", 0),
+                                    _connector="OR",
+                                ),
                             ),
+                            models.Q(("kind", "event"), ("prices__has_key", "correction")),
+                            _connector="OR",
                         ),
                         fields=["session", "sequence"],
                         name="action_unpriced",

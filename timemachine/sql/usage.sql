@@ -2,35 +2,40 @@
 --
 -- Dollars and tokens stay null until a value is known: null means "not recorded", and 0 means that it cost nothing.
 -- Copied actions (`copied_from`) happened in another session: bins count how many there are, and nothing else counts them.
--- Corrections take back what another action had counted: they are in the sums of tokens and dollars, and are no steps.
+-- Corrections change what another action had counted: they are in the sums of tokens and dollars and in the number of calls of
+-- unknown cost, and are no steps.
 
 -- SHA-256 and not MD5, because Postgres refuses MD5 where only approved algorithms run.
 CREATE FUNCTION tm_short_key(what jsonb) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT encode(substring(sha256(convert_to(what::text, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid
 $$;
 
--- Whether an action is a correction; only corrections have numbers below zero.
-CREATE FUNCTION tm_is_correction(input_tokens bigint, output_tokens bigint, cost_usd numeric) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT coalesce(least(input_tokens, output_tokens, cost_usd) < 0, false)
+-- Whether an action is a correction.
+CREATE FUNCTION tm_is_correction(kind text, prices jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT kind = 'event' AND coalesce(prices ? 'correction', false)
 $$;
 
--- Whether the cost of an action is unknown: it is a model call or has tokens of calls, but has no cost, and none is stated
--- for it with another one.
-CREATE FUNCTION tm_is_unknown_cost(
+-- By how much an action changes the number of calls of unknown cost. Its cost is unknown if it is a model call or has tokens of
+-- calls, but has no cost, and none is stated for it with another one. A correction states the change: -1, 0 or 1.
+CREATE FUNCTION tm_unknown_cost_calls(
     kind text, model text, cost_usd numeric, input_tokens bigint, output_tokens bigint, prices jsonb
-) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT cost_usd IS NULL AND (prices ->> 'source') IS DISTINCT FROM 'stated' AND (
-        model IS NOT NULL OR kind = 'llm_call'
-        OR (kind IN ('ask', 'event') AND (coalesce(input_tokens, 0) > 0 OR coalesce(output_tokens, 0) > 0))
-    )
+) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE
+        WHEN tm_is_correction(kind, prices) THEN
+            CASE prices #>> '{correction,unknown_calls}' WHEN '1' THEN 1 WHEN '-1' THEN -1 ELSE 0 END
+        WHEN cost_usd IS NULL AND (prices ->> 'source') IS DISTINCT FROM 'stated' AND (
+            model IS NOT NULL OR kind = 'llm_call'
+            OR (kind IN ('ask', 'event') AND (coalesce(input_tokens, 0) > 0 OR coalesce(output_tokens, 0) > 0))
+        ) THEN 1
+        ELSE 0
+    END
 $$;
 
 -- What usage and latencies need of an action. `agent` is the session's if the action has none.
 CREATE TYPE tm_counted AS (
     session_id uuid, project_id uuid, day date, kind text, agent text, model text, tool text, failed boolean,
-    duration_ms double precision, cost_usd numeric, is_unknown_cost boolean, cached boolean, saved_usd numeric,
-    input_tokens bigint, output_tokens bigint
+    duration_ms double precision, cost_usd numeric, unknown_cost_calls integer, cached boolean, saved_usd numeric,
+    input_tokens bigint, output_tokens bigint, is_correction boolean
 );
 
 -- Adds some actions to the usage and the latencies of their sessions. An action counts for the day, in UTC, on which it started,
@@ -50,12 +55,12 @@ BEGIN
         a.agent,
         a.model,
         a.tool,
-        count(*) FILTER (WHERE NOT tm_is_correction(a.input_tokens, a.output_tokens, a.cost_usd)),
+        count(*) FILTER (WHERE NOT a.is_correction),
         count(*) FILTER (WHERE a.failed),
         count(a.duration_ms),
         coalesce(sum(a.duration_ms), 0),
         sum(a.cost_usd),
-        count(*) FILTER (WHERE a.is_unknown_cost),
+        sum(a.unknown_cost_calls),
         count(*) FILTER (WHERE a.cached),
         sum(a.saved_usd) FILTER (WHERE a.cached),
         count(*) FILTER (WHERE a.cached AND a.saved_usd IS NULL),
@@ -104,12 +109,12 @@ BEGIN
         (a.sequence - 1) / 100,
         a.kind,
         count(*),
-        count(*) FILTER (WHERE NOT a.here OR tm_is_correction(a.input_tokens, a.output_tokens, a.cost_usd)),
+        count(*) FILTER (WHERE NOT a.here OR tm_is_correction(a.kind, a.prices)),
         count(*) FILTER (WHERE a.here AND (a.error_type IS NOT NULL OR a.error_message IS NOT NULL)),
         count(a.duration_ms) FILTER (WHERE a.here),
         coalesce(sum(a.duration_ms) FILTER (WHERE a.here), 0),
         sum(a.cost_usd) FILTER (WHERE a.here),
-        count(*) FILTER (WHERE a.here AND tm_is_unknown_cost(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices)),
+        coalesce(sum(tm_unknown_cost_calls(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices)) FILTER (WHERE a.here), 0),
         count(*) FILTER (WHERE a.here AND a.cached),
         sum(a.saved_usd) FILTER (WHERE a.here AND a.cached),
         count(*) FILTER (WHERE a.here AND a.cached AND a.saved_usd IS NULL),
@@ -152,8 +157,8 @@ BEGIN
     PERFORM tm_count_usage(array_agg(ROW(
         a.session_id, a.project_id, (coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END) AT TIME ZONE 'UTC')::date, a.kind,
         coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
-        a.duration_ms, a.cost_usd, tm_is_unknown_cost(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices),
-        a.cached, a.saved_usd, a.input_tokens, a.output_tokens
+        a.duration_ms, a.cost_usd, tm_unknown_cost_calls(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices),
+        a.cached, a.saved_usd, a.input_tokens, a.output_tokens, tm_is_correction(a.kind, a.prices)
     )::tm_counted))
     FROM added AS a JOIN tm_session AS s ON s.id = a.session_id
     WHERE a.copied_from IS NULL;
@@ -190,8 +195,8 @@ BEGIN
     PERFORM tm_count_usage(array_agg(ROW(
         a.session_id, a.project_id, (coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END) AT TIME ZONE 'UTC')::date, a.kind,
         coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
-        a.duration_ms, a.cost_usd, tm_is_unknown_cost(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices),
-        a.cached, a.saved_usd, a.input_tokens, a.output_tokens
+        a.duration_ms, a.cost_usd, tm_unknown_cost_calls(a.kind, a.model, a.cost_usd, a.input_tokens, a.output_tokens, a.prices),
+        a.cached, a.saved_usd, a.input_tokens, a.output_tokens, tm_is_correction(a.kind, a.prices)
     )::tm_counted))
     FROM tm_action AS a JOIN tm_session AS s ON s.id = a.session_id
     WHERE a.session_id = recounted AND a.copied_from IS NULL;

@@ -58,6 +58,20 @@ def test_the_cost_of_a_run_leaves_no_call_of_unknown_cost(project: Project) -> N
 
 
 @pytest.mark.django_db
+def test_the_cost_of_a_run_that_is_stated_later_leaves_no_call_of_unknown_cost(project: Project) -> None:
+    answer = {"role": "assistant", "created": 2, "content": [{"type": "text", "text": "Hello."}]}
+    begun = {
+        "id": "g1", "working_dir": "/", "created_at": "2026-03-01T10:00:00Z",
+        "conversation": [{"role": "user", "created": 1, "content": [{"type": "text", "text": "Hi"}]}, answer],
+    }  # fmt: skip
+    first = import_file(project, document(begun), by="test").sessions[0].session
+    assert (first.cost_usd, first.unknown_cost_calls) == (None, 1)
+    found = import_file(project, document(begun | {"accumulated_cost": 0.5}), by="test").sessions[0].session
+    assert (found.id, found.cost_usd, found.unknown_cost_calls) == (first.id, Decimal("0.5"), 0)
+    assert not reasons_of_session(found)
+
+
+@pytest.mark.django_db
 def test_priced_stated_and_unknown_calls_add_up_to_the_model_calls(project: Project) -> None:
     usage = Usage(input_tokens=1_000, output_tokens=10)
     steps = [

@@ -30,6 +30,14 @@ def test_the_rows_add_up_to_the_total_and_are_distinct(parts: list[tuple[str | N
     assert len(values) == len(set(values)) == len({value for value, _ in parts})
 
 
+def test_a_row_of_corrections_alone_takes_back_no_calls() -> None:
+    found = bottom_up(
+        "kind", [("event", Sums(unknown_cost_calls=-1)), ("llm_call", Sums(unknown_cost_calls=3))]
+    )
+    assert found.whole.unknown_cost_calls == 2
+    assert {line.value: line.sums.unknown_cost_calls for line in found.lines} == {"event": 0, "llm_call": 3}
+
+
 def test_the_longest_row_comes_first_and_rows_without_time_last() -> None:
     parts = [
         ("untimed", Sums(steps=9)),

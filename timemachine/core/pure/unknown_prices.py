@@ -41,11 +41,14 @@ def reason_words(reason: str, about: object = None) -> str:
 
 
 def by_frequency(reasons: Iterable[tuple[str | None, int]]) -> dict[str, int]:
-    """Return the number of calls for each reason, the most frequent first. None stands for no reason."""
+    """Return the number of calls for each reason, the most frequent first. None stands for no reason. Numbers below zero
+    take back what others count.
+    """
     calls: dict[str, int] = {}
     for reason, number in reasons:
         calls[reason or NO_REASON] = calls.get(reason or NO_REASON, 0) + number
-    return dict(sorted(calls.items(), key=lambda item: (-item[1], item[0])))
+    counted = ((reason, number) for reason, number in calls.items() if number > 0)
+    return dict(sorted(counted, key=lambda item: (-item[1], item[0])))
 
 
 def reasons_in_words(reasons: Mapping[str, int]) -> str:

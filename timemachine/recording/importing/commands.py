@@ -167,8 +167,8 @@ def _import_session(
     elif draft.numbered:
         actions = draft.actions
     else:
-        more = () if is_new else more_tokens(session, draft.actions)
-        actions = (*with_cost_of_run(draft.actions), *more)
+        actions = with_cost_of_run(draft.actions)
+        actions = (*actions, *(() if is_new else more_tokens(session, actions)))
     corrections = len(actions) - len(draft.actions)
     are_priced = draft.numbered or draft.traces is not None
     for start in range(known, len(actions), MOST_ACTIONS):

@@ -1,99 +1,152 @@
-"""Model calls whose tokens and cost a file that was imported later states higher: a later version of their file, because an
-answer was still being written, or the other file of a task.
+"""Steps whose tokens and cost a file that was imported later states higher: a later version of their file, because an
+answer was still being written or the run went on, or the other file of a task.
 
-A recorded step never changes, so an event below the call adds what is missing.
+A recorded step never changes, so a correction below it adds what is missing.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from decimal import Decimal
 from itertools import batched
-from typing import Final
+from typing import Any, Final
 
+from timemachine.core.pure.unknown_prices import STATED
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pricing import priced
+from timemachine.recording.sessions.pure.corrections import (
+    correction_prices,
+    has_unknown_cost,
+    unknown_cost_calls,
+)
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
-from timemachine.recording.sessions.queries import HAPPENED_HERE
+from timemachine.recording.sessions.pure.vocabulary import SPENDING
+from timemachine.recording.sessions.queries import HAPPENED_HERE, IS_CORRECTION
 
 _NAME: Final = "more tokens: stated by a file that was imported later"
 _TOKENS: Final = tuple(each.name for each in fields(Usage))
+_READ: Final = ("kind", "agent", "model", "started_at", "prices", "cost_usd", *_TOKENS)
 _AT_ONCE: Final = 1_000
 
 
 @dataclass(slots=True, kw_only=True)
 class _Counted:
-    """The numbers of a recorded call with those of the events that added to it."""
+    """The numbers of a recorded step with those of its corrections, and where they count."""
 
-    usage: dict[str, int | None]
+    agent: str | None
+    model: str | None
+    started_at: datetime | None
+    prices: Any
     cost_usd: Decimal | None
-    events: int = 0
+    usage: dict[str, int | None]
+    unknown: int
+    corrections: int = 0
 
-    def add(self, usage: Mapping[str, int | None], cost_usd: Decimal | None) -> None:
-        for name, count in usage.items():
-            if count is not None:
-                self.usage[name] = (self.usage[name] or 0) + count
-        if cost_usd is not None:
-            self.cost_usd = (self.cost_usd or Decimal(0)) + cost_usd
-        self.events += 1
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "_Counted":
+        return cls(
+            **{name: row[name] for name in ("agent", "model", "started_at", "prices", "cost_usd")},
+            usage={name: row[name] for name in _TOKENS},
+            unknown=_unknown(row),
+        )
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        for name in _TOKENS:
+            if row[name] is not None:
+                self.usage[name] = (self.usage[name] or 0) + row[name]
+        if row["cost_usd"] is not None:
+            self.cost_usd = (self.cost_usd or Decimal(0)) + row["cost_usd"]
+        if "source" in row["prices"]:
+            self.prices = row["prices"]
+        self.unknown += _unknown(row)
+        self.corrections += 1
 
 
 def more_tokens(session: Session, drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
-    """Return the events that add to recorded calls what the drafts state more. Counts that became smaller are left."""
-    calls = [
-        each
-        for each in drafts
-        if each.kind == "llm_call" and each.id is not None and each.copied_from is None and _states(each)
-    ]
+    """Return corrections of recorded steps for which the drafts state more. Counts that became smaller are left."""
+    spending = [each for each in drafts if each.kind in SPENDING and each.id is not None and _states(each)]
     made = []
-    for some in batched(calls, _AT_ONCE, strict=False):
+    for some in batched(spending, _AT_ONCE, strict=False):
         counted = _counted(session, [str(each.id) for each in some])
         made += [event for each in some if (event := _more(each, counted.get(str(each.id)))) is not None]
     return made
 
 
 def _states(draft: ActionDraft) -> bool:
-    return draft.usage is not None or draft.cost_usd is not None
+    stated = (draft.usage, draft.cost_usd, draft.prices)
+    return draft.copied_from is None and any(each is not None for each in stated)
 
 
 def _counted(session: Session, ids: Sequence[str]) -> dict[str, _Counted]:
     happened = Action.objects.filter(HAPPENED_HERE, session=session)
-    columns = ("cost_usd", *_TOKENS)
-    found = {
-        str(name): _Counted(usage=dict(zip(_TOKENS, tokens, strict=True)), cost_usd=cost)
-        for name, cost, *tokens in happened.filter(kind="llm_call", client_id__in=ids).values_list(
-            "client_id", *columns
-        )
-    }
-    added = happened.filter(kind="event", name=_NAME, parent_id_given__in=list(found))
-    for name, cost, *tokens in added.values_list("parent_id_given", *columns):
-        found[str(name)].add(dict(zip(_TOKENS, tokens, strict=True)), cost)
+    steps = happened.filter(kind__in=SPENDING, client_id__in=ids).values("client_id", *_READ)
+    found = {str(row["client_id"]): _Counted.of(row) for row in steps}
+    corrections = happened.filter(IS_CORRECTION, parent_id_given__in=list(found)).order_by("sequence")
+    for row in corrections.values("parent_id_given", *_READ):
+        found[str(row["parent_id_given"])].add(row)
     return found
+
+
+def _unknown(row: Mapping[str, Any]) -> int:
+    columns = ("model", "cost_usd", "input_tokens", "output_tokens", "prices")
+    return unknown_cost_calls(row["kind"], **{name: row[name] for name in columns})
 
 
 def _more(draft: ActionDraft, counted: _Counted | None) -> ActionDraft | None:
     if counted is None:
         return None
-    stated = draft.usage or Usage()
-    usage = {
-        name: count - (counted.usage[name] or 0)
-        for name in _TOKENS
-        if (count := getattr(stated, name)) is not None and count > (counted.usage[name] or 0)
-    }
-    costs_more = draft.cost_usd is not None and draft.cost_usd > (counted.cost_usd or 0)
-    if not usage and not costs_more:
-        return None
     whole = priced([draft])[0]
-    cost = None if whole.cost_usd is None else max(whole.cost_usd - (counted.cost_usd or 0), Decimal(0))
+    usage = _more_usage(draft, counted)
+    was, now = counted.unknown > 0, has_unknown_cost(whole)
+    if not usage and not _states_more_cost(draft, counted):  # newer price lists change nothing
+        return None
+    prices, cost = whole.prices, None
+    if now and not was and _stays_known(draft, whole, counted):
+        prices, now = None, False
+    elif whole.cost_usd is not None or now > was:
+        cost = (whole.cost_usd or 0) - (counted.cost_usd or Decimal(0))
+        cost = max(cost, Decimal(0)) if _stays_known(draft, whole, counted) else cost
     return ActionDraft(
         kind="event",
-        id=f"{draft.id}/more-{counted.events + 1}",
+        id=f"{draft.id}/more-{counted.corrections + 1}",
         parent=draft.id,
         layer="sys",
         role="system",
-        agent=draft.agent,
+        agent=counted.agent,
+        model=counted.model,
         name=_NAME,
-        started_at=draft.started_at,
+        started_at=counted.started_at,
         usage=Usage(**usage) if usage else None,
         cost_usd=cost,
-        prices=whole.prices,
+        prices=correction_prices(prices, was=was, before=counted.prices, now=now),
     )
+
+
+def _states_more_cost(draft: ActionDraft, counted: _Counted) -> bool:
+    if draft.cost_usd is None:  # of a run, it is stated with another step
+        return counted.unknown > 0 and _is_stated(draft.prices)
+    return counted.cost_usd is None or draft.cost_usd > counted.cost_usd
+
+
+def _more_usage(draft: ActionDraft, counted: _Counted) -> dict[str, int]:
+    stated = draft.usage or Usage()
+    found = {name: (getattr(stated, name), counted.usage[name]) for name in _TOKENS}
+    return {
+        name: count - (before or 0)
+        for name, (count, before) in found.items()
+        if count is not None and (before is None or count > before)
+    }
+
+
+def _stays_known(draft: ActionDraft, whole: ActionDraft, counted: _Counted) -> bool:
+    """Return whether the known cost must not become lower or unknown: the draft states fewer tokens, or no cost where one was stated."""
+    stated = draft.usage or Usage()
+    fewer = any(
+        before is not None and ((count := getattr(stated, name)) is None or count < before)
+        for name, before in counted.usage.items()
+    )
+    return fewer or (_is_stated(counted.prices) and not _is_stated(whole.prices))
+
+
+def _is_stated(prices: Any) -> bool:
+    return isinstance(prices, dict) and prices.get("source") == STATED["source"]

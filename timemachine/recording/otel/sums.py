@@ -11,16 +11,18 @@ from timemachine.recording.otel.pure.claude_code import API_REQUEST, LLM_REQUEST
 from timemachine.recording.otel.pure.repeats import CALL, TOKENS, TOOL, is_counted
 from timemachine.recording.sessions.commands import known_ids
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
-from timemachine.recording.sessions.pure.vocabulary import CORRECTION, OPERATION
+from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
 type Drafts = Mapping[UUID, Sequence[ActionDraft]]
 """Drafts by session."""
 
 _FIELDS: Final = (
-    "kind", "layer", "id", "name", "tool", "call_id", "parent", "agent", "started_at", OPERATION, REQUEST_ID, "cost_usd", *TOKENS,
+    "kind", "layer", "id", "name", "tool", "call_id", "parent", "agent", "model", "started_at", OPERATION, REQUEST_ID, "cost_usd", "source",
+    "reason", "corrects", *TOKENS,
 )  # fmt: skip
-_COLUMNS: Final = f"""a.session_id, a.kind, a.layer, a.client_id, a.name, a.tool, a.call_id, a.parent_id_given, a.agent,
-    a.started_at, a.parameters ->> '{OPERATION}', a.metadata ->> '{REQUEST_ID}', a.cost_usd, {", ".join(f"a.{name}" for name in TOKENS)}"""
+_COLUMNS: Final = f"""a.session_id, a.kind, a.layer, a.client_id, a.name, a.tool, a.call_id, a.parent_id_given, a.agent, a.model,
+    a.started_at, a.parameters ->> '{OPERATION}', a.metadata ->> '{REQUEST_ID}', a.cost_usd, a.prices ->> 'source', a.prices ->> 'reason',
+    tm_is_correction(a.kind, a.prices), {", ".join(f"a.{name}" for name in TOKENS)}"""
 _ABOVE: Final = f"""
 WITH RECURSIVE above AS (
     SELECT a.id, a.session_id, a.parent_id_given
@@ -97,20 +99,21 @@ def _fetched(sql: str, names: Sequence[tuple[UUID, str]]) -> defaultdict[UUID, l
         return found
     facts = {"sessions": [session for session, _ in names], "names": [name for _, name in names]}
     for session, *columns in prepared_statements.fetch_rows(sql, facts):
-        action = _recorded(columns)
-        if not str(action.id).endswith(CORRECTION):
-            found[session].append(action)
+        facts = dict(zip(_FIELDS, columns, strict=True))
+        if not facts.pop("corrects"):
+            found[session].append(_recorded(facts))
     return found
 
 
-def _recorded(columns: Sequence[Any]) -> ActionDraft:
+def _recorded(facts: dict[str, Any]) -> ActionDraft:
     """Return what matters here of a recorded action."""
-    facts = dict(zip(_FIELDS, columns, strict=True))
     usage = Usage(**{name: facts.pop(name) for name in TOKENS})
     operation, request = facts.pop(OPERATION), facts.pop(REQUEST_ID)
+    source, reason = facts.pop("source"), facts.pop("reason")
     return ActionDraft(
         **facts,
         usage=usage,
         parameters={OPERATION: operation} if operation else None,
         metadata={REQUEST_ID: request} if request else None,
+        prices={"source": source, "reason": reason} if source else None,
     )

@@ -15,9 +15,9 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure import validation
+from timemachine.recording.sessions.pure.corrections import unknown_cost_calls
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.sessions.pure.label import label
-from timemachine.recording.sessions.pure.vocabulary import is_unknown_cost
 
 COUNTERS: Final = [
     "last_sequence",
@@ -183,7 +183,7 @@ def add_to_counters(session: Session, actions: Sequence[Row]) -> None:
     session.input_tokens = sum_known(session.input_tokens, *(row["input_tokens"] for row in happened))
     session.output_tokens = sum_known(session.output_tokens, *(row["output_tokens"] for row in happened))
     session.cost_usd = sum_known(session.cost_usd, *(row["cost_usd"] for row in happened))
-    session.unknown_cost_calls += sum(map(_is_unknown_cost, happened))
+    session.unknown_cost_calls += sum(map(_unknown_cost_calls, happened))
     saved = [row["saved_usd"] for row in happened if row["cached"]]
     session.cached_calls += len(saved)
     session.saved_usd = sum_known(session.saved_usd, *saved)
@@ -205,9 +205,9 @@ def _add_times(session: Session, actions: Sequence[Row]) -> None:
         session.last_step_ended_at = max(end for end in (session.last_step_ended_at, *ends) if end)
 
 
-def _is_unknown_cost(row: Row) -> bool:
+def _unknown_cost_calls(row: Row) -> int:
     columns = {name: row[name] for name in ("model", "cost_usd", "input_tokens", "output_tokens", "prices")}
-    return is_unknown_cost(row["kind"], **columns)
+    return unknown_cost_calls(row["kind"], **columns)
 
 
 def _hits(draft: ActionDraft) -> Sequence[HitDraft]:

@@ -13,13 +13,13 @@ from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextFiel
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.ids import uuid7
 from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.sessions.pure.corrections import CORRECTION, unknown_cost_calls
 from timemachine.recording.sessions.pure.vocabulary import (
     KINDS,
     LAYERS,
     MODEL_CALL,
     ROLES,
     SIGNIFICANCES,
-    is_unknown_cost,
 )
 
 KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
@@ -223,7 +223,8 @@ class Action(models.Model):
             # all of `recording.sessions.queries.UNKNOWN_COST`
             models.Index(
                 fields=["session", "sequence"],
-                condition=Q(cost_usd=None) & (Q(model__isnull=False) | Q(kind=MODEL_CALL) | _HAS_TOKENS),
+                condition=Q(cost_usd=None) & (Q(model__isnull=False) | Q(kind=MODEL_CALL) | _HAS_TOKENS)
+                | Q(kind="event", prices__has_key=CORRECTION),
                 name="action_unpriced",
             ),
         ]
@@ -236,7 +237,7 @@ class Action(models.Model):
     @property
     def has_unknown_cost(self) -> bool:
         """Whether it is a model call with unknown cost."""
-        return is_unknown_cost(
+        number = unknown_cost_calls(
             self.kind,
             model=self.model,
             cost_usd=self.cost_usd,
@@ -244,6 +245,7 @@ class Action(models.Model):
             output_tokens=self.output_tokens,
             prices=self.prices,
         )
+        return number > 0
 
 
 class FrozenPassage(models.Model):

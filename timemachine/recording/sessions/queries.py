@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, TextField, Value, When
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import Exact
 
@@ -21,6 +21,7 @@ from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions.deletions import KEY, deletion_of, session_deleted
 from timemachine.recording.sessions.models import BEGAN_AT, Action, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
+from timemachine.recording.sessions.pure.corrections import CORRECTION, UNKNOWN_CALLS
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, SPENDING
 
 _NAMED: Final = 5
@@ -33,11 +34,11 @@ HAPPENED_HERE_SQL: Final = "a.copied_from IS NULL"
 """The same in plain SQL over `tm_action a`."""
 FAILED: Final = HAPPENED_HERE & (Q(error_type__isnull=False) | Q(error_message__isnull=False))
 """Actions that recorded an error, and not copies of such."""
-IS_CORRECTION: Final = Q(input_tokens__lt=0) | Q(output_tokens__lt=0) | Q(cost_usd__lt=0)
-"""Events that take back what was counted twice (`vocabulary.CORRECTION`). They are in sums of tokens and dollars and are counted
-as no steps."""
+IS_CORRECTION: Final = Q(kind="event", prices__has_key=CORRECTION)
+"""Events that change what another step counted (`pure.corrections`). They are in the sums of tokens and dollars and in the number
+of calls of unknown cost, and are counted as no steps."""
 IS_MODEL_CALL: Final = Q(model__isnull=False) | Q(kind=MODEL_CALL)
-"""Model calls, as `is_model_call` defines them."""
+"""Model calls, as `is_model_call` defines them, and corrections of such."""
 TIME_SQL: Final = "coalesce(a.started_at, CASE WHEN s.imported_as IS NULL THEN a.recorded_at END)"
 """`time_of` in plain SQL over `tm_action a` and `tm_session s`."""
 NEWEST_FIRST: Final = (BEGAN_AT.desc(), "-id")
@@ -51,6 +52,9 @@ _IS_STATED: Final = Q(
         "stated",
     )
 )
+_CHANGE: Final = Coalesce(
+    KeyTextTransform(UNKNOWN_CALLS, KeyTransform(CORRECTION, "prices")), Value(""), output_field=TextField()
+)
 UNKNOWN_COST: Final = (
     Q(cost_usd=None)
     & (
@@ -59,8 +63,14 @@ UNKNOWN_COST: Final = (
         | Q(kind__in=SPENDING, output_tokens__isnull=False, output_tokens__gt=0)
     )
     & ~_IS_STATED
+    & ~IS_CORRECTION
+) | (IS_CORRECTION & Q(Exact(_CHANGE, "1")))
+"""Steps with unknown cost, as `is_unknown_cost` defines them, and corrections by which a cost became unknown."""
+UNKNOWN_COST_CALLS: Final = Case(
+    When(UNKNOWN_COST, then=1), When(IS_CORRECTION & Q(Exact(_CHANGE, "-1")), then=-1), default=0
 )
-"""Steps with unknown cost, as `is_unknown_cost` defines them. They are in no sum and are counted separately."""
+"""By how much a step changes the number of calls of unknown cost, as `unknown_cost_calls` defines it. They are in no sum and are
+counted separately."""
 # An invalid or incomplete time with an hour. A session's key may look like a date, but a text with an hour is meant as a time.
 _DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE | re.DOTALL)
 

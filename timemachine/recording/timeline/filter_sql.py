@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from django.db.models import F, Func, Q, TextField, Value
+from django.db.models import Exists, F, Func, OuterRef, Q, TextField, Value
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import (
     Exact,
@@ -18,7 +18,14 @@ from django.db.models.lookups import (
 
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.annotations.significance.queries import IMPORTANCE, SIGNIFICANCE
-from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE, UNKNOWN_COST
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.queries import (
+    FAILED,
+    HAPPENED_HERE,
+    IS_CORRECTION,
+    UNKNOWN_COST,
+    UNKNOWN_COST_CALLS,
+)
 from timemachine.recording.timeline.pure.filter import LAST, Filter, Measured, Named, Term
 
 _COMPARED: Final = {
@@ -66,12 +73,24 @@ def _is(field: str, value: str) -> Q:
     if field == "metadata":
         return has_metadata(value)
     if field == "cost":
-        return UNKNOWN_COST & HAPPENED_HERE
+        return UNKNOWN_COST & HAPPENED_HERE & ~_became_known()
     if field == "agent":
         return like("agent", value) | (Q(agent=None) & like("session__agent", value))
     if field == "significance":
         return Q(Exact(_SIGNIFICANCE, value))
     return like(field, value)
+
+
+def _became_known() -> Q:
+    """Return the condition that a later correction has the cost of the step, or of the step that it corrects."""
+    later = (
+        Action.objects.filter(IS_CORRECTION, session=OuterRef("session"), sequence__gt=OuterRef("sequence"))
+        .annotate(change=UNKNOWN_COST_CALLS)
+        .filter(change=-1)
+    )
+    of_step = Q(parent_id_given=OuterRef("client_id")) | Q(parent_sequence=OuterRef("sequence"))
+    of_same = Q(parent_id_given=OuterRef("parent_id_given")) | Q(parent_sequence=OuterRef("parent_sequence"))
+    return Q(Exists(later.filter(of_step))) | (IS_CORRECTION & Q(Exists(later.filter(of_same))))
 
 
 def like(column: str, value: str) -> Q:

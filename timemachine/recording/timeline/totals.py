@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.queries import HAPPENED_HERE, IS_MODEL_CALL
+from timemachine.recording.sessions.queries import HAPPENED_HERE, IS_CORRECTION, IS_MODEL_CALL
 from timemachine.recording.timeline.copies import uncounted_in
 from timemachine.recording.timeline.filter_sql import like, matching
 from timemachine.recording.timeline.pure.aggregation import GROUPS, BottomUp, bottom_up
@@ -90,14 +90,14 @@ def _from_actions(session: Session, by: str, shown: Filter) -> Iterable[Mapping[
     steps = Action.objects.filter(matching(shown), HAPPENED_HERE, session=session).order_by()
     rows: Iterable[Mapping[str, Any]] = steps.values(by).annotate(
         **OF_ACTIONS,
-        calls=Count("id", filter=IS_MODEL_CALL),
+        calls=Count("id", filter=IS_MODEL_CALL & ~IS_CORRECTION),
         tool_calls=Count("id", filter=_IS_TOOL_CALL),
     )
     return rows
 
 
 def _counted(actions: QuerySet[Action], field: str) -> dict[str, int]:
-    named = actions.filter(**{f"{field}__isnull": False})
+    named = actions.filter(~IS_CORRECTION, **{f"{field}__isnull": False})
     if field == "tool":
         named = named.filter(kind="tool_call")
     return dict(named.order_by(field).values_list(field).annotate(Count("id")))

@@ -1,19 +1,26 @@
 """Totals of a session, from the counts that triggers maintain; actions are read only for what no count covers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, DateTimeField, ExpressionWrapper, F, Max, Min, Q, QuerySet, Sum
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce
 
 from timemachine.core.pure.unknown_prices import by_frequency
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.corrections import CORRECTION, REASON
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.sessions.queries import FAILED, HAPPENED_HERE, IS_CORRECTION, UNKNOWN_COST
+from timemachine.recording.sessions.queries import (
+    FAILED,
+    HAPPENED_HERE,
+    IS_CORRECTION,
+    UNKNOWN_COST,
+    UNKNOWN_COST_CALLS,
+)
 from timemachine.recording.usage.models import BIN, Bin, FirstUse
 from timemachine.recording.usage.pure.figures import Sums
 from timemachine.recording.usage.pure.totals import Totals, fold
@@ -44,7 +51,7 @@ OF_ACTIONS: Final = {
     "input_sum": Sum("input_tokens"),
     "output_sum": Sum("output_tokens"),
     "cost": Sum("cost_usd"),
-    "unknown_cost": Count("id", filter=UNKNOWN_COST),
+    "unknown_cost": Sum(UNKNOWN_COST_CALLS, default=0),
     "from_cache": Count("id", filter=Q(cached=True)),
     "saved": Sum("saved_usd", filter=Q(cached=True)),
     "unknown_saved": Count("id", filter=Q(cached=True, saved_usd=None)),
@@ -66,13 +73,34 @@ def totals_of(actions: QuerySet[Action]) -> Totals:
 
 
 def reasons_of(actions: QuerySet[Action]) -> dict[str, int]:
-    """Return for each reason why the cost of a call is unknown the number of these calls, the most frequent first. One query."""
-    return reasons_in(actions.filter(UNKNOWN_COST, HAPPENED_HERE))
+    """Return for each reason why the cost of a call is unknown the number of these calls, the most frequent first, as their
+    corrections leave them. One query."""
+    rows = (
+        actions.filter(UNKNOWN_COST | IS_CORRECTION, HAPPENED_HERE)
+        .order_by()
+        .annotate(
+            change=UNKNOWN_COST_CALLS,
+            priced_by=KeyTextTransform("source", "prices"),
+            reason=KeyTextTransform(REASON, "prices"),
+            before=KeyTextTransform(REASON, KeyTransform(CORRECTION, "prices")),
+        )
+        .values("change", "priced_by", "reason", "before")
+        .annotate(calls=Count("id"))
+    )
+    return by_frequency(change for row in rows for change in _changes(row))
+
+
+def _changes(row: Mapping[str, Any]) -> Iterator[tuple[str | None, int]]:
+    stays = row["change"] == 0 and row["priced_by"] == "unknown"
+    if row["change"] > 0 or stays:
+        yield row["reason"], row["calls"]
+    if row["change"] < 0 or stays:
+        yield row["before"], -row["calls"]
 
 
 def reasons_in(calls: QuerySet[Action]) -> dict[str, int]:
-    """Return the same for calls that are known to have unknown costs. One query."""
-    rows = calls.order_by().annotate(reason=KeyTextTransform("reason", "prices")).values("reason")
+    """Return the same for calls that are known to have unknown costs, as they were recorded. One query."""
+    rows = calls.order_by().annotate(reason=KeyTextTransform(REASON, "prices")).values("reason")
     return by_frequency(rows.annotate(calls=Count("id")).values_list("reason", "calls"))
 
 

@@ -10,7 +10,7 @@ from tests.api.conftest import Program, api, stranger
 from tests.recording.otel.spans.test_decoding import as_json, request
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.pure.vocabulary import CORRECTION
+from timemachine.recording.sessions.pure.corrections import is_correction
 
 __all__ = ["api", "stranger"]
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
@@ -56,10 +56,11 @@ def recorded(project: Project) -> dict[str, Any]:
             "actions": sorted(
                 (each.name or "", each.kind, names.get(each.parent_id_given))
                 for each in actions
-                if not (each.client_id or "").endswith(CORRECTION)
+                if not is_correction(each.kind, each.prices)
             ),
             "input_tokens": session.input_tokens,
             "cost_usd": session.cost_usd,
+            "unknown_cost_calls": session.unknown_cost_calls,
             "errors": session.error_count,
             "agent": session.agent,
             "started_at": session.started_at,

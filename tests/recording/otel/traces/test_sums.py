@@ -24,7 +24,7 @@ from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter
 from timemachine.recording.timeline.totals import summary_of, totals_by
 from timemachine.recording.usage.costs import CostQuery, costs
 from timemachine.recording.usage.pure.span import Span as Days
-from timemachine.recording.usage.queries import totals_of, totals_through
+from timemachine.recording.usage.queries import reasons_of_session, totals_of, totals_through
 
 pytestmark = pytest.mark.django_db
 SPENT: Any = {
@@ -83,6 +83,17 @@ def test_an_agent_of_unknown_cost_makes_the_total_unknown(exporter: Exporter) ->
     spent: Any = SPENT | {"gen_ai__request__model": "of-nobody"}
     exporter.send(made(1, 1, session__id="talk", gen_ai__operation__name="invoke_agent", **spent))
     assert totals() == (0, 1000, 100, None, 1)
+
+
+@pytest.mark.parametrize("model", ["of-nobody", "gpt-4o"])
+def test_a_late_call_takes_the_unknown_cost_of_its_agent_back(exporter: Exporter, model: str) -> None:
+    spent: Any = SPENT | {"gen_ai__request__model": "of-nobody"}
+    exporter.send(made(1, 1, session__id="talk", gen_ai__operation__name="invoke_agent", **spent))
+    spent["gen_ai__request__model"] = model
+    exporter.send(made(1, 2, 1, session__id="talk", gen_ai__operation__name="chat", **spent))
+    is_known = model == "gpt-4o"
+    assert totals() == (1, 1000, 100, Decimal("0.0035") if is_known else None, 0 if is_known else 1)
+    assert sum(reasons_of_session(Session.objects.get()).values()) == (0 if is_known else 1)
 
 
 def test_two_late_calls_take_the_sums_back_once(exporter: Exporter) -> None:
@@ -157,8 +168,7 @@ def test_one_call_is_counted_although_two_senders_recorded_it_at_different_times
     inner = made(1, 3, 2, session__id="talk", gen_ai__operation__name="chat", gen_ai__request__model="gpt-4o")
     for span in (inner, call(2, 1)):
         exporter.send(span)
-    calls, *tokens, _, unknown = totals()
-    assert (calls, tokens, unknown) == (1, [1000, 100], 1)
+    assert totals() == ONE_CALL
 
 
 def test_one_tool_call_is_counted_although_its_server_recorded_it_too(exporter: Exporter) -> None:
@@ -210,10 +220,9 @@ def test_a_reader_of_a_step_sees_that_its_tokens_were_taken_back(
     session = Session.objects.get(key="talk")
     browser = browser_of(project)
     page = browser.get(f"/sessions/{session.id}/?step=1").content.decode()
-    assert "states the same tokens" not in page
-    assert '<a href="?step=3">step 3</a> takes them back' in " ".join(page.split())
+    assert '<a href="?step=3">step 3</a> changes what this step counts' in " ".join(page.split())
     page = browser.get(f"/sessions/{session.id}/?step=3").content.decode()
-    assert "a call that arrived later states the same tokens; not counted as a step" in page
+    assert "because its numbers were stated later; not counted as a step" in page
     assert "-$0.0035" in page
     exported = json.loads(b"".join(export_session(session, "otlp_json").parts))
     spans = exported["resourceSpans"][0]["scopeSpans"][0]["spans"]
@@ -244,9 +253,20 @@ def of_claude_code(number: int, name: str, **facts: Any) -> Span:
         "output_tokens": 100,
         "request_id": "req_1",
     }
-    found = made(1, number, 0, session__id="talk", **sent, **facts)
+    found = made(1, number, 0, session__id="talk", **(sent | facts))
     found.name = name
     return found
+
+
+def test_the_logged_cost_of_a_request_is_that_of_its_model(exporter: Exporter, project: Project) -> None:
+    exporter.send(of_claude_code(1, "claude_code.llm_request", model="of-nobody"))
+    assert totals() == (1, 1000, 100, None, 1)
+    exporter.send(of_claude_code(2, "claude_code.api_request", model="of-nobody", cost_usd="0.0123"))
+    assert totals() == (1, 1000, 100, Decimal("0.0123"), 0)
+    assert not reasons_of_session(Session.objects.get())
+    days = Days(since=date(2025, 1, 1), until=date(2027, 1, 1))
+    (row,) = costs(project, CostQuery(span=days), "model").rows
+    assert (row.value, row.sums.calls, row.sums.cost_usd) == ("anthropic:of-nobody", 1, Decimal("0.0123"))
 
 
 @pytest.mark.parametrize("order", [("span", "record"), ("record", "span")])

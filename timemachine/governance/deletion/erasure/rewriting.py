@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from django.db.models import Q
+
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of
 from timemachine.core.pure.json_types import JsonObject
@@ -12,6 +14,7 @@ from timemachine.governance.deletion.erasure.before_after import PAYLOADS, Befor
 from timemachine.recording.sessions.models import Action, Delivery, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 from timemachine.recording.sessions.pure.label import label
+from timemachine.recording.sessions.queries import IS_CORRECTION
 from timemachine.text.redaction.pure.marks import OPENING, OPENING_ERASED
 from timemachine.text.redaction.pure.projection import error_of
 from timemachine.text.redaction.pure.values import Tally
@@ -33,7 +36,9 @@ class Rewritten:
 
 
 def rewrite_actions(session: Session, scan: Scan, sequences: Sequence[int]) -> Rewritten:
-    """Rewrite steps. Steps that name an action by an erased id name it by its sequence afterwards."""
+    """Rewrite steps. Steps that name an action by an erased id name it by its sequence afterwards, and its corrections
+    lose the agent with it: they count for the same one.
+    """
     made = Rewritten()
     for action in actions_of(session, sequences):
         seen = scan.action(action)
@@ -48,6 +53,8 @@ def _rewrite(session: Session, scan: Scan, action: Action, seen: BeforeAfter, ma
     for name in seen.fields:
         made.fields[name] = made.fields.get(name, 0) + 1
     columns = dict(_columns(session, seen))
+    if "agent" in columns:
+        _rename_in_corrections(session, action, columns["agent"], made)
     for name in PAYLOADS:
         if f"{name}_id" in columns:
             _release(scan, made, getattr(action, name))
@@ -180,6 +187,18 @@ def _name_by_sequence(session: Session, action: Action, made: Rewritten) -> None
     children = Action.objects.filter(session=session, parent_id_given=action.client_id)
     made.sequences |= set(children.values_list("sequence", flat=True))
     children.update(parent_id_given=None, parent_sequence=action.sequence)
+
+
+def _rename_in_corrections(session: Session, action: Action, agent: str | None, made: Rewritten) -> None:
+    of_action = Q(parent_sequence=action.sequence)
+    if action.client_id is not None:
+        of_action |= Q(parent_id_given=action.client_id)
+    corrections = Action.objects.filter(of_action, IS_CORRECTION, session=session).exclude(agent=agent)
+    renamed = set(corrections.values_list("sequence", flat=True))
+    if renamed:
+        made.sequences |= renamed
+        made.fields["agent"] += len(renamed)
+        corrections.update(agent=agent)
 
 
 def _parent_of(session: Session, action: Action) -> int | None:

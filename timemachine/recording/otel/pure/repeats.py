@@ -26,10 +26,10 @@ _OF_MCP: Final = "tools/call"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
     """Ids of drafts and recorded actions whose numbers repeat those of others (`sums`), and of drafts that are the same call as
-    another span (`calls`)."""
+    another span, with its id (`calls`)."""
 
     sums: frozenset[str]
-    calls: frozenset[str]
+    calls: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +65,13 @@ def repeats_of(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -
     of_agents = _tokens_of_agents(nested)
     repeating = (_repeating(pair, new, of_agents) for pair in nested)
     sums = frozenset(str(found.id) for found in repeating if found is not None)
-    same = (_same_call(pair, new, sums) or _same_tool_call(pair, new) for pair in nested)
-    return Repeats(sums=sums, calls=frozenset(str(each.id) for each in same if each is not None))
+    calls: dict[str, str] = {}
+    for pair in nested:
+        same = _same_call(pair, new, sums) or _same_tool_call(pair, new)
+        if same is not None:
+            other = pair.outer if same is pair.inner else pair.inner
+            calls.setdefault(str(same.id), str(other.id))
+    return Repeats(sums=sums, calls=calls)
 
 
 def _repeating(

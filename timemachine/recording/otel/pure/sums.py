@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from timemachine.core.pure.unknown_prices import STATED
 from timemachine.recording.otel.pure.claude_code import API_REQUEST, LLM_REQUEST, request_of
 from timemachine.recording.otel.pure.repeats import CALL, TOKENS, Repeats, is_counted, repeats_of
+from timemachine.recording.sessions.pure.corrections import correction_prices, has_unknown_cost
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
-from timemachine.recording.sessions.pure.vocabulary import CORRECTION
 
 
 def states_sums(draft: ActionDraft) -> bool:
@@ -31,13 +32,17 @@ def settled(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> l
 
     `recorded` are actions that are above or below the drafts. Nothing recorded changes: if calls arrive after an agent
     that kept its own sums, a correction takes these back. If a call arrives inside a recorded call, it is the same call
-    and becomes an event. So does a request of Claude Code whose span or log record was recorded before.
+    and becomes an event; if only this event has numbers, the cost of the call is not unknown any more. So does a request of
+    Claude Code whose span or log record was recorded before.
     """
     before = {str(each.id): each for each in recorded}
     first, corrected = _requests_once(drafts, list(before.values()))
     repeats = repeats_of(first, before.values())
     new = [own_sums(_once(each, repeats)) for each in first]
-    return new + [correction(before[name]) for name in sorted(repeats.sums & before.keys())] + corrected
+    counted = {repeats.calls[str(each.id)] for each in new if each.id in repeats.calls and is_counted(each)}
+    without = {name for name in counted & before.keys() if has_unknown_cost(before[name])}
+    taken = sorted((repeats.sums | without) & before.keys())
+    return new + [correction(before[name]) for name in taken] + corrected
 
 
 def _once(draft: ActionDraft, repeats: Repeats) -> ActionDraft:
@@ -78,21 +83,18 @@ def correction(draft: ActionDraft) -> ActionDraft:
     taken = {name: -count for name in TOKENS if (count := getattr(usage, name)) is not None}
     return ActionDraft(
         kind="event",
-        id=correction_id(str(draft.id)),
+        id=f"{draft.id}/counted-below",
         parent=draft.id,
         layer="sys",
         role="system",
         agent=draft.agent,
-        name="correction: takes back tokens that are also stated by a call, which arrived later",
+        model=draft.model,
+        name="correction: takes back what a span that arrived later states too",
         started_at=draft.started_at,
         usage=Usage(**taken),
         cost_usd=None if draft.cost_usd is None else -draft.cost_usd,
+        prices=correction_prices(None, was=has_unknown_cost(draft), before=draft.prices, now=False),
     )
-
-
-def correction_id(client_id: str) -> str:
-    """Return the id of the correction of an action."""
-    return f"{client_id}{CORRECTION}"
 
 
 def _has_no_sums(draft: ActionDraft) -> bool:
@@ -138,12 +140,14 @@ def _requests_once(
 def _cost_correction(record: ActionDraft, call: ActionDraft) -> ActionDraft:
     return ActionDraft(
         kind="event",
-        id=correction_id(str(record.id)),
+        id=f"{record.id}/counted-below",
         parent=call.id,
         layer="sys",
         role="system",
         agent=call.agent,
+        model=call.model,
         name="correction: the cost that a log record states for this call, less the one that was counted",
-        started_at=record.started_at,
+        started_at=call.started_at,
         cost_usd=(record.cost_usd or 0) - (call.cost_usd or Decimal(0)),
+        prices=correction_prices(STATED, was=has_unknown_cost(call), before=call.prices, now=False),
     )

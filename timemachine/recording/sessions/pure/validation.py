@@ -11,9 +11,9 @@ from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import storable
+from timemachine.recording.sessions.pure.corrections import is_correction
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft
 from timemachine.recording.sessions.pure.vocabulary import (
-    CORRECTION,
     KINDS,
     LAYERS,
     MODES,
@@ -97,7 +97,7 @@ def check_action(draft: ActionDraft) -> None:
     _check_copied_from(draft.copied_from)
     _check_words(draft)
     _check_times(draft)
-    corrects = draft.kind == "event" and (draft.id or "").endswith(CORRECTION)
+    corrects = is_correction(draft.kind, draft.prices)
     _check_cost("cost_usd", draft.cost_usd, -HIGHEST_COST if corrects else Decimal(0))
     _check_cost("saved_usd", draft.saved_usd)
     if draft.usage is not None:

@@ -45,10 +45,6 @@ MODES: Final = ("hybrid", "semantic", "lexical")
 PARTIAL_TEXT: Final = "partial_text"
 """The only field of a failed ask's output. The output is an object so that it is not mistaken for an answer, which is a text."""
 
-CORRECTION: Final = "/counted-below"
-"""The end of the id of an event that takes back the tokens and cost of the action above it: they are below zero. The calls
-that these are the sums of were recorded later."""
-
 COMPACTION: Final = "compaction"
 """The tag of a message that replaces the conversation before it, and of an event that holds what replaces it."""
 IN_TEXT: Final = "in_text"

@@ -35,14 +35,17 @@ class BottomUp:
 
 
 def bottom_up(by: str, parts: Iterable[tuple[str | None, Sums]]) -> BottomUp:
-    """Return the lines of one grouping, from sums by value; a value may occur several times."""
+    """Return the lines of one grouping, from sums by value; a value may occur several times.
+
+    A correction can be on another line than its call, and takes back nothing there.
+    """
     found: dict[str | None, list[Sums]] = {}
     for value, sums in parts:
         found.setdefault(value, []).append(sums)
     each = {value: summed(several) for value, several in found.items()}
     whole = summed(each.values())
-    lines = [Line(value=value, sums=sums, share=_share(sums, whole)) for value, sums in each.items()]
-    return BottomUp(by=by, whole=whole, lines=tuple(sorted(lines, key=_order)))
+    lines = [Line(value=value, sums=_shown(sums), share=_share(sums, whole)) for value, sums in each.items()]
+    return BottomUp(by=by, whole=_shown(whole), lines=tuple(sorted(lines, key=_order)))
 
 
 def narrowed(shown: Filter, by: str, value: str | None) -> Filter | None:
@@ -54,6 +57,10 @@ def narrowed(shown: Filter, by: str, value: str | None) -> Filter | None:
         return None
     only = Named(field=by, values=("*",), negated=True) if value is None else Named(field=by, values=(value,))
     return shown if only in shown.terms else replace(shown, terms=(*shown.terms, only))
+
+
+def _shown(sums: Sums) -> Sums:
+    return replace(sums, unknown_cost_calls=max(sums.unknown_cost_calls, 0))
 
 
 def _share(sums: Sums, whole: Sums) -> float | None:

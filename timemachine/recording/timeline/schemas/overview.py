@@ -24,9 +24,9 @@ class JudgingCost(Schema):
 class SessionTotals(Schema):
     """What a session adds up to: counts, tokens, cost, times, tools and models. Durations are milliseconds, money is US dollars.
 
-    `copied_actions` of the session happened in another session or file, and are in nothing else here. `corrections` take back
-    tokens and cost that were counted twice; they are in these sums, and in no count. So the session's own `actions` is
-    the sum of the three counts.
+    `copied_actions` of the session happened in another session or file, and are in nothing else here. `corrections` change
+    what another step counted, because it was stated differently later; they are in the sums of tokens and cost and in
+    `unknown_cost_calls`, and in no other count. So the session's own `actions` is the sum of the three counts.
 
     `started_at` is the first start of a step, and `duration_ms` runs from there to the last end of a step; if no step has a
     time, they are about the stated start and the end of the session. `steps_ms` adds up what the steps took: a step

@@ -36,7 +36,7 @@ class Sums(Counts):
     def is_spent(self) -> bool:
         """Whether these steps have tokens or a cost, known or not."""
         stated = (self.input_tokens, self.output_tokens, self.cost_usd)
-        return any(each is not None for each in stated) or self.unknown_cost_calls > 0
+        return any(each is not None for each in stated) or self.unknown_cost_calls != 0
 
     @property
     def took_ms(self) -> float | None:

@@ -160,7 +160,7 @@ def _total(name: str, before: Any, after: Any, words: Any) -> Field:
 
 def _more_cost(before: Totals, after: Totals) -> str:
     unknown = after.unknown_cost_calls - before.unknown_cost_calls
-    came = [f"{counted(unknown, 'call')} with unknown cost"] if unknown else []
+    came = [f"{counted(abs(unknown), 'call')} with unknown cost{' less' * (unknown < 0)}"] if unknown else []
     if after.cost_usd is not None:
         came.insert(0, signed(after.cost_usd - (before.cost_usd or 0), money))
     return " and ".join(came)

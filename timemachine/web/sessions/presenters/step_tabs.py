@@ -12,8 +12,10 @@ from timemachine.recording.model_calls.queries import MODEL_CALL
 from timemachine.recording.sessions.branches import branches_at
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.corrections import is_correction
 from timemachine.recording.sessions.pure.turn_text import Deleted
-from timemachine.recording.sessions.pure.vocabulary import CORRECTION, SIGNIFICANCES
+from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES, SPENDING
+from timemachine.recording.sessions.queries import IS_CORRECTION
 from timemachine.recording.timeline.copies import original_of
 from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
@@ -91,26 +93,26 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
         "most_branches": SHOWN_BRANCHES,
         "original": original_of(session, found.action.copied_from),
         "origin": origin_of(session.project_id, found.action.cached_from),
-        "taken_back_by": _correction_of(session, found.action),
+        "corrected_by": _correction_of(session, found.action),
         **judging_of(found),
         **_trials(session, found.action),
     }
 
 
 def kind_facts(action: Action | SharedAction) -> dict[str, object]:
-    """Return the recorded token counts, whether the input and output of this kind are prose, and whether the step takes back
+    """Return the recorded token counts, whether the input and output of this kind are prose, and whether the step corrects
     what another one counted."""
     usage = [(name, number) for name in TOKENS if (number := getattr(action, name)) is not None]
-    corrects = (action.cost_usd or 0) < 0 or any(number < 0 for _, number in usage)
+    corrects = is_correction(action.kind, action.prices)
     return {"usage": usage, "prose": action.kind in PROSE, "corrects": corrects}
 
 
 def _correction_of(session: Session, action: Action) -> int | None:
-    """Return the sequence of the event that takes back what the step counted, None if there is none."""
-    if action.kind != "event" or action.client_id is None or action.input_tokens is None:
+    """Return the sequence of the last event that corrects what the step counted, None if there is none."""
+    if action.kind not in SPENDING or action.client_id is None:
         return None
-    corrections = session.actions.filter(client_id=f"{action.client_id}{CORRECTION}")
-    return corrections.values_list("sequence", flat=True).first()
+    corrections = session.actions.filter(IS_CORRECTION, parent_id_given=action.client_id)
+    return corrections.order_by("-sequence").values_list("sequence", flat=True).first()
 
 
 def _trials(session: Session, action: Action) -> dict[str, object]:

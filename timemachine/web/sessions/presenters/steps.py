@@ -16,6 +16,7 @@ from timemachine.core.pure.numbers import spaced
 from timemachine.core.pure.unknown_prices import STATED, reason_of, reason_words
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.llm.pure.completion import ended_by
+from timemachine.recording.sessions.pure.corrections import CORRECTION
 from timemachine.recording.timeline.step import Step
 from timemachine.web import formatting
 from timemachine.web.redaction_marks import drawing
@@ -89,6 +90,10 @@ def action_tokens(action: Any) -> str:
 @register.simple_tag
 def price_words(prices: Any) -> str:
     """Return where the cost of a call comes from, or why it is unknown: as a sentence if `prices` has our form, else unchanged."""
+    if isinstance(prices, dict) and CORRECTION in prices:
+        prices = {name: value for name, value in prices.items() if name != CORRECTION}
+        if not prices:
+            return ""
     if reason := reason_of(prices):
         return safe_text.shown(reason_words(reason, prices.get("about")))
     if prices == STATED:

@@ -57,7 +57,7 @@ def panel(
         by=by,
         whole=found.whole,
         uncounted=uncounted_in(session),
-        unknown_reasons=reasons_of(Action.objects.filter(matching(unpriced), session=session))
+        unknown_reasons=reasons_of(Action.objects.filter(matching(shown), session=session))
         if found.whole.unknown_cost_calls
         else {},
         unknown_steps=timeline + address_query({**parameters, "filter": str(unpriced)}),

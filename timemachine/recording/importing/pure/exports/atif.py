@@ -10,7 +10,8 @@ from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exports import Exported, line_of, text_of
-from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, SPENDING, is_unknown_cost
+from timemachine.recording.sessions.pure.corrections import unknown_cost_calls
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, SPENDING
 
 NAME: Final = "atif"
 TITLE: Final = "ATIF v1.7, a trajectory for tools that train and evaluate agents"
@@ -44,7 +45,7 @@ def parts(session: Exported) -> Iterator[bytes]:
         for metrics in (_called(each).get("metrics", {}) for each in own if each["kind"] in SPENDING):
             for name, value in metrics.items():
                 sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
-        unknown += sum(map(_has_unknown_cost, own))
+        unknown += sum(map(_unknown_cost_calls, own))
         yield b",\n" if number > 1 else b"\n"
         yield line_of({"step_id": number, **step})
     final = {
@@ -119,10 +120,10 @@ def _called(action: JsonObject) -> JsonObject:
     }
 
 
-def _has_unknown_cost(action: JsonObject) -> bool:
+def _unknown_cost_calls(action: JsonObject) -> int:
     usage = action["usage"] or {}
     used = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
-    return is_unknown_cost(
+    return unknown_cost_calls(
         action["kind"], model=action["model"], cost_usd=action["cost_usd"], prices=action["prices"], **used
     )
 

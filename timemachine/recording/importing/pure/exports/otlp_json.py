@@ -17,7 +17,7 @@ from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.exports import Exported, Step, line_of, text_of
 from timemachine.recording.otel.pure.attributes import CACHED, COPIED, NOT_RECORDED, SAVED
-from timemachine.recording.sessions.pure.vocabulary import CORRECTION
+from timemachine.recording.sessions.pure.corrections import is_correction
 
 NAME: Final = "otlp_json"
 TITLE: Final = "OpenTelemetry (OTLP in JSON), for tools that read traces"
@@ -107,17 +107,18 @@ def _attributes(action: JsonObject, about: JsonObject) -> Iterator[tuple[str, An
     yield "gen_ai.operation.name", _OPERATIONS.get(action["kind"])
     yield "gen_ai.agent.name", action["agent"] or about["agent"]
     yield "error.type", (action["error"] or {}).get("type")
-    if action["model"] is not None:
+    corrects = is_correction(action["kind"], action["prices"])
+    if action["model"] is not None and not corrects:  # for other tools, it would be a call
         provider, colon, model = action["model"].partition(":")
         yield "gen_ai.provider.name", provider if colon else None
         yield "gen_ai.request.model", model if colon else action["model"]
     copied = action["copied_from"]
     yield COPIED, None if copied is None else json.dumps(copied)
-    if copied is None and not (action["id"] or "").endswith(
-        CORRECTION
-    ):  # other tools have no negative tokens
+    usage = action["usage"] or {}
+    takes_back = corrects and any(float(each or 0) < 0 for each in (action["cost_usd"], *usage.values()))
+    if copied is None and not takes_back:  # other tools have no numbers below zero
         for name, called in _TOKENS.items():
-            yield called, (action["usage"] or {}).get(name)
+            yield called, usage.get(name)
         yield "gen_ai.usage.cost", None if action["cost_usd"] is None else float(action["cost_usd"])
     yield CACHED, action["cached"]
     yield SAVED, None if action["saved_usd"] is None else float(action["saved_usd"])
