@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import httpcore  # noqa: F401  # what the tests inside these tests import first is imported again after them, as other classes
 import pytest
 
 from tests.client.playback.agents import exported, recorded

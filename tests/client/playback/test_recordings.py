@@ -52,6 +52,36 @@ def test_an_archive_of_another_tool_is_refused(tmp_path: Path) -> None:
         read_recording(archive(tmp_path, events_jsonl='{"layer": "agent"}\n', metadata_json="{}"))
 
 
+HEAD = '{"format": "timemachine-session", "key": "a", "through": 1}\n'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"format": "timemachine-session", "through": "all"}',
+        HEAD + '{"sequence": 1}',
+        HEAD + '{"sequence": 1, "kind": "llm_call", "error": "no"}',
+        HEAD + '{"sequence": 1, "kind": "llm_call", "parent": {}}',
+        HEAD + '{"sequence": 1, "kind": "llm_call", "output": "a", "model": 5}',
+    ],
+)
+def test_a_damaged_file_is_refused(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text(content)
+    with pytest.raises(NotUnderstood, match="It is damaged"):
+        read_recording(file)
+
+
+@pytest.mark.parametrize("predicate", [{}, {"predicate": {"trees": [{"of": "session"}]}}])
+def test_a_damaged_archive_is_refused(predicate: object, tmp_path: Path) -> None:
+    events = '{"action": {"sequence": 1, "kind": "llm_call"}}\n'
+    with pytest.raises(NotUnderstood, match="It is damaged"):
+        read_recording(archive(tmp_path, events_jsonl=events, metadata_json="[]"))
+    payload = base64.b64encode(json.dumps(predicate).encode()).decode()
+    with pytest.raises(NotUnderstood, match="It is damaged"):
+        read_recording(archive(tmp_path, statement_json=json.dumps({"payload": payload})))
+
+
 def test_a_bundle_of_several_sessions_is_refused(tmp_path: Path) -> None:
     trees = [{"of": "session", "path": name, "id": name} for name in ("a", "b")]
     stated = base64.b64encode(json.dumps({"predicate": {"trees": trees}}).encode()).decode()

@@ -53,7 +53,7 @@ def test_a_stream_has_the_bytes_of_the_last_run(http: httpx.Client) -> None:
 def test_other_addresses_are_refused_in_the_form_of_the_vendor(http: httpx.Client) -> None:
     refused = http.post("/v1/embeddings", json={})
     assert refused.status_code == 404
-    assert refused.json()["error"]["message"].startswith("Playback has no /v1/embeddings.")
+    assert refused.json()["error"]["message"].startswith("Playback does not serve /v1/embeddings.")
     other = http.get("/v1/files", headers={"anthropic-version": "2023-06-01"})
     assert (other.status_code, other.json()["error"]["type"]) == (404, "not_found_error")
     assert other.headers["x-should-retry"] == "false"
@@ -70,7 +70,23 @@ def test_a_body_that_is_not_json_is_refused(http: httpx.Client) -> None:
     assert (refused.status_code, refused.json()["error"]["type"]) == (400, "invalid_request_error")
 
 
-@pytest.mark.parametrize(("length", "status"), [("", 411), (f"{LARGEST_BODY + 1}", 413)])
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("GET http://[/ HTTP/1.1\r\nHost: localhost", 404),
+        ("GET /v1/models HTTP/1.1\r\nHost: [::1", 403),
+        ("GET /v1/models HTTP/1.1\r\nHost: [::1]:80", 200),
+        ("GET http://LocalHost/v1/models HTTP/1.1\r\nHost: LocalHost", 200),
+    ],
+)
+def test_any_address_and_host_gets_an_answer(head: str, status: int, server: PlaybackServer) -> None:
+    port = int(server.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as connection, connection.makefile("rb") as answer:
+        connection.sendall(f"{head}\r\nConnection: close\r\n\r\n".encode())
+        assert answer.readline().split()[1] == str(status).encode()
+
+
+@pytest.mark.parametrize(("length", "status"), [("", 411), ("9" * 5_000, 411), (f"{LARGEST_BODY + 1}", 413)])
 def test_a_body_of_unknown_length_or_too_large_is_refused_unread(
     length: str, status: int, server: PlaybackServer
 ) -> None:

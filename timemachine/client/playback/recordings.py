@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from timemachine.client.errors import NotUnderstood, Refused
+from timemachine.client.playback.pure.calls import PlayedCall, SessionSteps, calls_of
 from timemachine.core.pure.content import MAX_DEPTH, parse_json, value_of
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.zip_files import Archive, is_zip
-from timemachine.replay.playback.pure.calls import PlayedCall, SessionSteps, calls_of
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -28,6 +28,8 @@ _DEEPEST: Final = MAX_DEPTH + 8
 _LINES: Final = "events.jsonl"
 _SNAPSHOTS: Final = "snapshots.json"
 _STATEMENT: Final = "statement.json"
+_OTHER_VALUES: Final = (LookupError, TypeError, AttributeError, ValueError, RecursionError)
+"""Errors of a file in which a value is missing, or is not what we write."""
 _ADVICE: Final = "Write a file with `timemachine session export ID -o FILE`."
 
 
@@ -47,14 +49,18 @@ def read_recording(file: Path) -> Recording:
     """
     data = file.read_bytes()
     try:
-        if not is_zip(data):
-            return _recording([_of_lines(data, file)])
-        archive = Archive(data)
-        if _STATEMENT in archive.names:
-            return _recording([_of_bundle(archive, file)])
-        return _recording([_of_archive(archive, file)])
+        return _recording([_steps_in(data, file)])
     except InvalidInput as why:
         raise _refused(file, why.message) from why
+    except _OTHER_VALUES as why:
+        raise _refused(file, f"It is damaged ({type(why).__name__}: {why}).") from why
+
+
+def _steps_in(data: bytes, file: Path) -> SessionSteps:
+    if not is_zip(data):
+        return _of_lines(data, file)
+    archive = Archive(data)
+    return _of_bundle(archive, file) if _STATEMENT in archive.names else _of_archive(archive, file)
 
 
 def recording_on(client: Client, session: str) -> Recording:

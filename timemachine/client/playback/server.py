@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import sys
 import threading
@@ -12,16 +13,19 @@ from socketserver import TCPServer
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
+from timemachine.client.playback.pure.apis import APIS, CHAT, MESSAGES, Api
+from timemachine.client.playback.pure.calls import PlayedCall
+from timemachine.client.playback.pure.playback import BAD_REQUEST, Playback, Reply
 from timemachine.client.playback.recordings import Recording
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.server_sent import MEDIA_TYPE
-from timemachine.replay.playback.pure.apis import APIS, CHAT, MESSAGES, Api
-from timemachine.replay.playback.pure.calls import PlayedCall
-from timemachine.replay.playback.pure.playback import BAD_REQUEST, Playback, Reply
 
 HOST: Final = "127.0.0.1"
 LARGEST_BODY: Final = 256 * 1024 * 1024
-_HERE: Final = ("127.0.0.1", "localhost", "::1")
+_HERE: Final = ("127.0.0.1", "localhost", "[::1]")
+_PORT: Final = re.compile(r":\d*$")
+_LONGEST_LENGTH: Final = 20
+"""The most digits of a Content-Length."""
 _NOT_FOUND, _NOT_ALLOWED, _NO_LENGTH, _TOO_LARGE = 404, 403, 411, 413
 
 
@@ -99,7 +103,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that are gone; report anything else."""
+        """Ignore clients that have disconnected; report anything else."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -128,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif path in ("", "/"):
             self._send(Reply(status=200, body=self._state()))
         else:
-            self._refuse(_NOT_FOUND, f"Playback has no {self.path[:80]}.")
+            self._refuse(_NOT_FOUND, f"Playback does not serve {self.path[:80]}.")
 
     def do_POST(self) -> None:
         """Answer a request from the record."""
@@ -138,7 +142,9 @@ class _Handler(BaseHTTPRequestHandler):
         api = APIS.get(self._path())
         if api is None:
             paths = ", ".join(f"/v1{path}" for path in APIS)
-            self._refuse(_NOT_FOUND, f"Playback has no {self.path[:80]}. It answers {paths} and /v1/models.")
+            self._refuse(
+                _NOT_FOUND, f"Playback does not serve {self.path[:80]}. It answers {paths} and /v1/models."
+            )
             return
         try:
             document = json.loads(body)
@@ -152,12 +158,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _path(self) -> str:
         """The path without the version, which SDKs put in the base URL or the path."""
-        return urlsplit(self.path).path.removeprefix("/v1").rstrip("/")
+        try:
+            path = urlsplit(self.path).path
+        except ValueError:  # not an address
+            path = self.path
+        return path.removeprefix("/v1").rstrip("/")
 
     def _is_here(self) -> bool:
         """Whether the request names this machine. A page in a browser that was made to resolve to it does not."""
-        host = urlsplit(f"//{self.headers.get('Host', HOST)}").hostname
-        if host in _HERE:
+        host = self.headers.get("Host", HOST).lower()
+        if _PORT.sub("", host) in _HERE:
             return True
         self._refuse(_NOT_ALLOWED, f"Playback answers only at {self.server.running.url}.")
         return False
@@ -165,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes | None:
         """The body. None if it was refused."""
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
+        if not length.isdecimal() or len(length) > _LONGEST_LENGTH:
             self.close_connection = True
             self._refuse(_NO_LENGTH, "Send the body with a Content-Length.")
             return None

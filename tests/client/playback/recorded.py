@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from timemachine.replay.playback.pure.calls import PlayedCall, SessionSteps, calls_of
-from timemachine.replay.playback.pure.playback import Playback
+from timemachine.client.playback.pure.calls import PlayedCall, SessionSteps, calls_of
+from timemachine.client.playback.pure.playback import Playback
 
 WEATHER: dict[str, Any] = {
     "type": "function",

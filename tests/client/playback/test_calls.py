@@ -1,10 +1,12 @@
 """Model calls are read from the steps of an export: their requests, answers, usage and errors."""
 
-from tests.replay.playback.recorded import chat, played, step
+import pytest
+
+from tests.client.playback.recorded import chat, played, step
+from timemachine.client.playback.pure.apis import CHAT, MESSAGES, RESPONSES_API
+from timemachine.client.playback.pure.calls import SessionSteps, calls_of
 from timemachine.llm.pure.requests.neutral import Message, Text, ToolCall
 from timemachine.llm.pure.usage import TokenUsage
-from timemachine.replay.playback.pure.apis import CHAT, MESSAGES, RESPONSES_API
-from timemachine.replay.playback.pure.calls import SessionSteps, calls_of
 
 
 def user(text: str) -> Message:
@@ -21,7 +23,17 @@ def test_the_api_of_a_whole_request_is_recognised() -> None:
     texts = [{"role": "user", "content": "a"}]
     whole = [
         ({"model": "gpt-x", "messages": texts}, "openai:gpt-x", CHAT),
-        ({"model": "claude-x", "messages": texts}, None, MESSAGES),
+        ({"model": "claude-x", "messages": texts, "max_tokens": 9}, None, MESSAGES),
+        ({"model": "anthropic/claude-x", "messages": texts}, "openrouter:anthropic/claude-x", CHAT),
+        (
+            {
+                "model": "claude-x",
+                "messages": [{"role": "system", "content": "s"}, *texts, None],
+                "max_tokens": 9,
+            },
+            None,
+            CHAT,
+        ),
         ({"model": "x", "messages": texts, "system": "s"}, None, MESSAGES),
         ({"model": "gpt-x", "input": "a"}, None, RESPONSES_API),
         ({"model": "gpt-x", "prompt": "a"}, None, None),
@@ -44,6 +56,21 @@ def test_the_model_that_was_asked_for_is_read_from_the_request_or_the_parameters
     assert first.answer.model == "gpt-x-2026-01-02"
     assert third.answer is not None
     assert third.answer.model == "local"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "plain"),
+    [
+        ("ollama:llama3:8b", "llama3:8b"),
+        ("llama3:8b", "llama3:8b"),
+        ("phi:latest", "phi:latest"),
+        (None, None),
+    ],
+)
+def test_a_model_without_a_provider_keeps_its_size(recorded: str | None, plain: str | None) -> None:
+    (call,) = played(step(1, input=chat("a"), output="A", model=recorded))
+    assert call.answer is not None
+    assert call.answer.model == plain
 
 
 def test_an_answer_has_the_usage_of_its_step() -> None:

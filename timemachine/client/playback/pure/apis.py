@@ -126,12 +126,21 @@ def is_whole(output: Any) -> bool:
 def api_of_request(value: Any, model: str | None) -> Api | None:
     """Return the API whose whole request was recorded as an input; None if only a part of a request was recorded.
 
-    `model` is the one that is recorded to have answered. Chat completions and messages have the same fields; those of
-    Anthropic are recognised by their provider, or by their system prompt.
+    `model` is the one that is recorded to have answered.
     """
     if not isinstance(value, dict) or not isinstance(value.get("model"), str):
         return None
     if isinstance(value.get("messages"), list):
-        of_anthropic = "system" in value or "claude" in f"{model} {value['model']}".lower()
-        return MESSAGES if of_anthropic else CHAT
+        return MESSAGES if _is_of_anthropic(value, model) else CHAT
     return RESPONSES_API if value.get("input") is not None else None
+
+
+def _is_of_anthropic(body: JsonObject, model: str | None) -> bool:
+    """Return whether a body is one for `/v1/messages`: it has a system prompt, or the limit that Anthropic needs, a model of
+    Anthropic, and no message that Anthropic does not know. Other servers have these models too.
+    """
+    if "system" in body:
+        return True
+    roles = {each.get("role") for each in body["messages"] if isinstance(each, dict)}
+    named = "claude" in f"{model} {body['model']}".lower()
+    return named and "max_tokens" in body and roles <= {"user", "assistant"}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.replay.playback.recorded import WEATHER, chat, playback, step
-from timemachine.replay.playback.pure.apis import APIS, CHAT, MESSAGES, RESPONSES_API, Api
-from timemachine.replay.playback.pure.playback import Reply
+from tests.client.playback.recorded import WEATHER, chat, playback, step
+from timemachine.client.playback.pure.apis import APIS, CHAT, MESSAGES, RESPONSES_API, Api
+from timemachine.client.playback.pure.playback import Reply
 
 CHAT_CALL = {
     "role": "assistant",

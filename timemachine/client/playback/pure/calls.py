@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from timemachine.client.playback.pure.apis import Api, api_of_request, is_whole
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.answer_stream import AnswerStream, AnthropicStream, OpenAIStream
 from timemachine.llm.pure.requests.answers import Answer
@@ -14,7 +15,6 @@ from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.pure.usage import TokenUsage, count
 from timemachine.recording.model_calls.pure.conversation import RecordedStep, answers, conversations
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, rebuilt, recorded
-from timemachine.replay.playback.pure.apis import Api, api_of_request, is_whole
 
 MODEL_CALL: Final = "llm_call"
 _STREAMS: Final[Mapping[str, type[OpenAIStream] | type[AnthropicStream]]] = {
@@ -31,6 +31,7 @@ _USAGE: Final = (
 )
 
 
+_SIZE: Final = re.compile(r"latest$|(?:\d+x)?\d+(?:\.\d+)?[bm]\b", re.IGNORECASE)
 _MADE_UP: Final = re.compile(r"call_\d+")
 """The id that a call gets within its answer if it was recorded without one."""
 
@@ -202,8 +203,9 @@ def _asked_model(call: JsonObject) -> str | None:
 
 
 def _plain_model(model: str | None) -> str | None:
-    """Return a model without its provider."""
-    return None if model is None else model.partition(":")[2] or model
+    """Return a model without its provider. `llama3:8b` has none: Ollama writes the size after a colon."""
+    plain = "" if model is None else model.partition(":")[2]
+    return model if not plain or _SIZE.match(plain) else plain
 
 
 def _failure(call: JsonObject) -> str | None:

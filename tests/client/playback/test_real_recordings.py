@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from timemachine.client.playback.pure.apis import CHAT, MESSAGES, RESPONSES_API, Api
+from timemachine.client.playback.pure.calls import PlayedCall, SessionSteps, calls_of
+from timemachine.client.playback.pure.playback import Playback
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.llm.pure.requests import anthropic_messages, openai_chat, openai_responses
 from timemachine.llm.pure.requests.neutral import Request, Written
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.replay.playback.pure.apis import CHAT, MESSAGES, RESPONSES_API, Api
-from timemachine.replay.playback.pure.calls import PlayedCall, SessionSteps, calls_of
-from timemachine.replay.playback.pure.playback import Playback
 
 pytestmark = pytest.mark.recordings
 LARGEST, CALLS_OF_EACH = 6_000_000, 40

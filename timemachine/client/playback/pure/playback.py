@@ -5,14 +5,9 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Final
 
-from timemachine.core.pure.json_types import JsonObject
-from timemachine.llm.pure.requests.differences import first_difference
-from timemachine.llm.pure.requests.json_values import RequestError
-from timemachine.llm.pure.requests.neutral import Request
-from timemachine.recording.model_calls.pure.requests import SYSTEM_PROMPT, TOOLS
-from timemachine.replay.playback.pure.apis import Api
-from timemachine.replay.playback.pure.calls import PlayedCall
-from timemachine.replay.playback.pure.equality import (
+from timemachine.client.playback.pure.apis import Api
+from timemachine.client.playback.pure.calls import PlayedCall
+from timemachine.client.playback.pure.equality import (
     Hasher,
     as_far_as_recorded,
     comparable,
@@ -20,6 +15,11 @@ from timemachine.replay.playback.pure.equality import (
     with_joined_messages,
     without_instructions,
 )
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.requests.differences import first_difference
+from timemachine.llm.pure.requests.json_values import RequestError
+from timemachine.llm.pure.requests.neutral import Request
+from timemachine.recording.model_calls.pure.requests import SYSTEM_PROMPT, TOOLS
 
 CONFLICT: Final = 409
 BAD_REQUEST: Final = 400
