@@ -55,6 +55,17 @@ def test_a_result_is_supplied_and_it_goes_on(tm: Here, session: Session, stub: S
     assert stub.calls()[-1].body["messages"][-1]["content"] == "Go ahead."
 
 
+def test_an_empty_result_is_named_as_such(tm: Here, session: Session, stub: StubModelServer) -> None:
+    stub.script(Script(answer="", tools=(("ask_user", {}),), times=1))
+    stub.script(Script(answer="Thanks."))
+    ran = tm.run("session", "continue", "adding", "--from", "1", *MODEL, "--json")
+    continuation = json.loads(ran.out)["id"]
+    refused = tm.run("session", "continue", continuation, "--result", "ask_user=")
+    assert (refused.code, "--empty-result ask_user" in refused.err, len(stub.calls())) == (2, True, 1)
+    assert tm.run("session", "continue", continuation, "--empty-result", "ask_user").code == 0
+    assert stub.calls()[-1].body["messages"][-1]["content"] == ""
+
+
 def test_messages_and_results_can_be_in_files(tm: Here, session: Session, stub: StubModelServer) -> None:
     stub.script(Script(answer="", tools=(("ask_user", {}),), times=1))
     stub.script(Script(answer="Thanks."))

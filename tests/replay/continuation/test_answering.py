@@ -13,7 +13,9 @@ def call(name: str, **arguments: Any) -> ToolCall:
 
 def recorded(sequence: int, made: ToolCall, *, is_aside: bool = False) -> AnsweredCall:
     result = ToolResult(call_id=made.id, parts=(Text(f"result {sequence}"),))
-    return AnsweredCall(call=made, result=result, sequence=sequence, is_aside=is_aside)
+    return AnsweredCall(
+        call=made, result=result, called_in=sequence - 1, sequence=sequence, is_aside=is_aside
+    )
 
 
 def step(found: AnsweredCall | None) -> int | None:
@@ -67,7 +69,7 @@ def test_the_nearest_call_has_the_fewest_differences() -> None:
         "call_id": "new read",
         "tool": "read",
         "arguments": '{"lines":2,"path":"c"}',
-        "nearest": {"step": 3, "tool": "read", "arguments": '{"lines":2,"path":"b"}', "paths": ["/path"]},
+        "nearest": {"step": 2, "tool": "read", "arguments": '{"lines":2,"path":"b"}', "paths": ["/path"]},
     }
 
 

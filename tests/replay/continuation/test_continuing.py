@@ -77,8 +77,8 @@ def test_a_call_with_other_arguments_ends_the_run_exactly_there(
     ending = ending_of(replay)
     assert (ending.why, ending.calls, ending.recorded_results, ending.step) == ("diverged", 3, 2, 5)
     assert ending.finding == (
-        'Diverged at step 5: the record holds no result for `write_file` {"path":"c.txt","text":"4"}; nearest recorded call: '
-        'step 6 `write_file` {"path":"c.txt","text":"3"} (differs at /text); 3 calls (4 in the recording), '
+        'Diverged at step 5 of the branch: the record holds no result for `write_file` {"path":"c.txt","text":"4"}; nearest recorded call: '
+        'step 6 of the recording, `write_file` {"path":"c.txt","text":"3"} (differs at /text); 3 calls (4 in the recording), '
         "2 tool results from the record, 1 recorded result not asked for"
     )
     assert len(stub.calls()) == 3
@@ -114,7 +114,7 @@ def test_a_result_is_used_once(session: Session, stub: StubModelServer) -> None:
         stub.script(Script(answer="", tools=(("read_file", {"path": "a.txt"}),), times=1))
     ending = ending_of(continued(session))
     assert (ending.calls, ending.recorded_results) == (2, 1)
-    assert "any more; the one at step 2 was already used" in ending.finding
+    assert "any more; that of step 2 of the recording was already used" in ending.finding
 
 
 def test_the_system_prompt_and_the_messages_can_be_changed(session: Session, stub: StubModelServer) -> None:
@@ -228,6 +228,18 @@ def test_a_result_in_a_step_of_its_own_is_copied_with_its_call(
     steps = branch_steps(continued(session))
     assert [each.kind for each in steps] == ["llm_call", "tool_call", "tool_result", "llm_call", "event"]
     assert steps[2].error_message == "Half of it."
+
+
+@pytest.mark.parametrize("tool_calls", [True, False])
+def test_the_nearest_recorded_call_is_named_by_the_step_that_called_it(
+    project: Project, stub: StubModelServer, *, tool_calls: bool
+) -> None:
+    session = start_session(project, name="Results apart", by="test")
+    call = ActionDraft(kind="tool_call", tool="read_file", call_id="call_1", input={"path": "a.txt"})
+    result = ActionDraft(kind="tool_result", tool="read_file", call_id="call_1", output="1")
+    append(session.id, [drafts()[0], *([call] if tool_calls else []), result])
+    stub.script(Script(answer="", tools=(("read_file", {"path": "d.txt"}),)))
+    assert f"nearest recorded call: step {2 if tool_calls else 1} of" in ending_of(continued(session)).finding
 
 
 def test_wrong_input_is_refused_with_the_reason(session: Session, stub: StubModelServer) -> None:

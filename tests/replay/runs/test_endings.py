@@ -48,7 +48,7 @@ def finding(why: str, **others: Any) -> str:
         (
             "cut_off",
             {"supplied_results": 1},
-            "Stopped at step 5, whose answer is cut off: 3 calls, 2 tool results from the record, "
+            "Stopped at step 5 of the branch, whose answer is cut off: 3 calls, 2 tool results from the record, "
             "1 result supplied by a person",
         ),
     ],
@@ -70,11 +70,11 @@ def missing(nearest: dict[str, Any] | None, arguments: str | None = "{}") -> str
 def test_a_missing_result_names_the_nearest_call() -> None:
     nearest = {"step": 1_234, "tool": "read", "arguments": '{"a":1}', "paths": ["/a", ""]}
     assert missing(nearest) == (
-        'the record holds no result for `read` {}; nearest recorded call: step 1,234 `read` {"a":1} '
+        'the record holds no result for `read` {}; nearest recorded call: step 1,234 of the recording, `read` {"a":1} '
         "(differs at /a, the whole value)"
     )
     assert missing({**nearest, "paths": []}) == (
-        "the record holds no result for `read` {} any more; the one at step 1,234 was already used"
+        "the record holds no result for `read` {} any more; that of step 1,234 of the recording was already used"
     )
     assert missing(None, None) == (
         "the record holds no result for `read` with arguments that are not JSON; the rest of the "

@@ -71,10 +71,10 @@ def test_the_missing_result_is_named_and_given_on_the_page(
     replay = Replay.objects.get()
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/")
-    assert "Diverged at step 1" in shown
+    assert "Diverged at step 1 of the branch" in shown
     assert "&lt;d&gt;.txt" in shown
     assert "<d>.txt" not in shown
-    assert f'/sessions/{session.id}/?step=2">step 2</a>, differs at' in shown
+    assert f'/sessions/{session.id}/?step=2">step 2 of the recording</a>, differs at' in shown
     assert "Result of read_file" in page(browser, f"/replays/{replay.id}/continue/")
     given = browser.post(f"/replays/{replay.id}/continue/", {"result_0": "4"})
     assert given.status_code == 302
@@ -82,6 +82,31 @@ def test_the_missing_result_is_named_and_given_on_the_page(
     assert "1 result supplied by a person" in page(browser, f"/replays/{replay.id}/")
     assert stub.calls()[-1].body["messages"][-1]["content"] == "4"
     assert browser.get(f"/replays/{replay.id}/continue/").status_code == 302
+
+
+def test_an_empty_result_is_given_only_on_purpose(
+    browser: Client, session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="", tools=(("read_file", {"path": "d.txt"}),), times=1))
+    stub.script(Script(answer="Thanks."))
+    browser.post("/sessions/adding/continue/?from=1", FORM)
+    replay = Replay.objects.get()
+    work(replay.id, "test")
+    address = f"/replays/{replay.id}/continue/"
+    for sent, message in (
+        ({"result_0": ""}, b"tick that it is empty"),
+        ({"result_0": "4", "empty_0": "on"}, b"This result is not empty"),
+    ):
+        refused = browser.post(address, sent)
+        assert (refused.status_code, message in refused.content) == (422, True)
+    assert len(stub.calls()) == 1
+    assert browser.post(address, {"result_0": "", "empty_0": "on"}).status_code == 302
+    work(replay.id, "test")
+    assert stub.calls()[-1].body["messages"][-1]["content"] == ""
+
+
+def test_an_address_without_the_number_of_a_step_says_what_to_do(browser: Client, session: Session) -> None:
+    assert "must be the number of a model call" in page(browser, "/sessions/adding/continue/?from=abc", 422)
 
 
 def test_a_limit_is_raised_on_the_page(browser: Client, session: Session, stub: StubModelServer) -> None:
@@ -103,6 +128,10 @@ def test_a_limit_is_raised_on_the_page(browser: Client, session: Session, stub: 
         ({"messages": "not json"}, "The messages must be a JSON list."),
         ({"messages": '{"role": "user"}'}, "It is not a list of messages."),
         ({"messages": '[{"no": "message"}]'}, "no known form"),
+        (
+            {"messages": '[{"role": "user", "content": "Hi."}, {"role": "user"}]'},
+            "Message 2 of `messages` has no",
+        ),
         ({"max_calls": "0"}, "Most model calls"),
         ({"model": "nobody:x"}, "nobody"),
     ],

@@ -2436,7 +2436,9 @@ class ModelTestOut(TypedDict):
 
 @final
 class NearestCall(TypedDict):
-    """The recorded call that is most like an unanswered one, and where its arguments differ, as JSON pointers."""
+    """The recorded call that is most like an unanswered one, and where its arguments differ, as JSON pointers. `step` is that
+    of the recording in which it was called.
+    """
 
     step: int
     tool: str

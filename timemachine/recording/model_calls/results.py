@@ -52,8 +52,13 @@ def _in_requests(
     """Yield the calls whose results were recorded only in the request of a later model call."""
     known = {each.call.id for each in found}
     calls = [step for step in steps if step.kind == MODEL_CALL]
-    made = {part.id for step in calls for part in answer_parts(step.output) if isinstance(part, ToolCall)}
-    if made <= known:
+    made = {
+        part.id: step.sequence
+        for step in calls
+        for part in answer_parts(step.output)
+        if isinstance(part, ToolCall)
+    }
+    if made.keys() <= known:
         return
     unnamed = [each.call for each in found if each.call.id not in made]
     for step in calls:
@@ -67,7 +72,13 @@ def _in_requests(
                 unnamed.remove(same)
                 continue
             is_aside = step.agent != call.agent
-            yield AnsweredCall(call=made_call, result=result, sequence=step.sequence, is_aside=is_aside)
+            yield AnsweredCall(
+                call=made_call,
+                result=result,
+                called_in=made.get(made_call.id, step.sequence),
+                sequence=step.sequence,
+                is_aside=is_aside,
+            )
 
 
 def _pairs(request: FrozenRequest | None) -> Iterator[tuple[ToolCall, ToolResult]]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.llm.pure.requests.neutral import Request
+from timemachine.llm.pure.requests.recorded import read_messages
 from timemachine.llm.pure.requests.recorded_requests import read_request
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.queries import request_of
@@ -58,4 +59,16 @@ def _with_messages(request: Request, messages: list[dict[str, object]]) -> Reque
             code="invalid_field",
             field="messages",
         )
+    _check_content(messages)
     return replace(request, messages=given.messages, system=given.system or request.system)
+
+
+def _check_content(messages: list[dict[str, object]]) -> None:
+    """Raise `InvalidInput` for the first message that says nothing: models refuse it."""
+    for place, message in enumerate(messages, start=1):
+        if not any(read.parts for read in read_messages([message]) or ()):
+            raise InvalidInput(
+                f"Message {place:,} of `messages` has no content. Give its text in `content`, or leave the message out.",
+                code="invalid_field",
+                field="messages",
+            )

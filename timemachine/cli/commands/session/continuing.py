@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     "--result", "results", metavar="TOOL=TEXT", help="The result of a call that was not recorded"
 )
 @options.several("--result-file", "files", metavar="TOOL=FILE", help="The same, read from a file")
+@options.several("--empty-result", "empty", metavar="TOOL", help="The call had an empty result")
 @click.option("--reason", metavar="TEXT", help="Why; stored with the replay.")
 @options.as_json
 def continue_(
@@ -60,6 +61,7 @@ def continue_(
     messages: Path | None,
     results: tuple[str, ...],
     files: tuple[str, ...],
+    empty: tuple[str, ...],
     max_calls: int | None,
     spend_limit_usd: float | None,
     **chosen: Any,
@@ -69,10 +71,16 @@ def continue_(
     ID is the session, and the model of --use-model goes on at step N. Tool calls get the recorded results and are never executed. The
     run ends when the model stops, at the first call that the record cannot answer, or at a limit. It becomes a branch of the session.
 
-    A continuation that stopped goes on if ID is its own: with --result or --result-file for each call that waits for a result, or with
+    A continuation that stopped goes on if ID is its own: with --result, --result-file or --empty-result for each call that waits for a result, or with
     a higher limit.
     """
     given = [*map(_result, results), *map(_result_in_file, files)]
+    for each in given:
+        if not each["result"]:
+            raise click.UsageError(
+                f"The result of {each['tool']} is empty. If that is right, write: --empty-result {each['tool']}"
+            )
+    given += [{"tool": tool, "result": ""} for tool in empty]
     limits: dict[str, Any] = {"max_calls": max_calls, "spend_limit_usd": spend_limit_usd}
     client = connected()
     if from_ is None:

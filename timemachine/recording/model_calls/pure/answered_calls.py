@@ -7,13 +7,14 @@ from timemachine.llm.pure.requests.neutral import ToolCall, ToolResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredCall:
-    """A recorded call of a tool with its result. `sequence` is the step that has the result.
+    """A recorded call of a tool with its result. `called_in` is the step that has the call, `sequence` the one with the result.
 
     `is_aside`: it was made in another conversation than the one that was named, for example by a sub-agent.
     """
 
     call: ToolCall
     result: ToolResult
+    called_in: int
     sequence: int
     is_aside: bool = False
 

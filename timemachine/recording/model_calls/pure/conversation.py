@@ -91,12 +91,13 @@ class _Turn:
 
 @dataclass(slots=True, kw_only=True)
 class _Thread:
-    """One conversation so far: its turns, and the turn of each call by the call's id. `is_inside`: in a call, by the
+    """One conversation so far: its turns, and the turn and step of each call by the call's id. `is_inside`: in a call, by the
     agent that was started with it. `prompt` and `tools` were stated for all of it, in the steps `stated_in`."""
 
     is_inside: bool
     turns: list[_Turn] = field(default_factory=list)
     calls: dict[str, _Turn] = field(default_factory=dict)
+    called_in: dict[str, int] = field(default_factory=dict)
     prompt: _Turn | None = None
     tools: Any = None
     stated_in: set[int] = field(default_factory=set)
@@ -252,7 +253,9 @@ class _Session:
         turn = _append(thread, "assistant", parts, step)
         for part in parts:
             if isinstance(part, ToolCall):
-                thread.calls[part.id] = turn
+                thread.calls[part.id], thread.called_in[part.id] = turn, step.sequence
+        for child in self._calls_in.get(step.sequence, ()):
+            thread.called_in[_id_of(child)] = child.sequence
         turn.steps += [child.sequence for child in self._calls_in.get(step.sequence, ())]
 
     def answer_of(self, step: RecordedStep) -> tuple[Part, ...]:
@@ -335,6 +338,7 @@ def _add_own(step: RecordedStep, thread: _Thread) -> None:
     elif step.kind == "tool_call" and IN_TEXT not in step.tags:
         call = _call(step)
         thread.calls[call.id] = _append(thread, "assistant", (call,), step)
+        thread.called_in[call.id] = step.sequence
         if step.output is not None or step.failed:
             _answer_call(thread, call.id, step)
 
@@ -373,7 +377,9 @@ def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
         return
     turn.results.append(_Turn(role="tool", parts=(result,), steps=[step.sequence], left=_is_left(step)))
     call = next(part for part in turn.parts if isinstance(part, ToolCall) and part.id == call_id)
-    thread.answered.append(AnsweredCall(call=call, result=result, sequence=step.sequence))
+    thread.answered.append(
+        AnsweredCall(call=call, result=result, called_in=thread.called_in[call_id], sequence=step.sequence)
+    )
 
 
 def _say(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> None:

@@ -99,7 +99,7 @@ def unanswered(call: ToolCall, nearest: Nearest | None) -> JsonObject:
 
 def _described(nearest: Nearest) -> JsonObject:
     return {
-        "step": nearest.recorded.sequence,
+        "step": nearest.recorded.called_in,
         "tool": nearest.recorded.call.name,
         "arguments": _short(nearest.recorded.call),
         "paths": [each.path for each in nearest.differing[:_MOST_PATHS]],

@@ -13,7 +13,8 @@ _LONGEST: Final = 200
 
 
 class NearestCall(Schema):
-    """The recorded call that is most like an unanswered one, and where its arguments differ, as JSON pointers."""
+    """The recorded call that is most like an unanswered one, and where its arguments differ, as JSON pointers. `step` is that
+    of the recording in which it was called."""
 
     step: int
     tool: str
@@ -101,16 +102,16 @@ def describe(call: UnansweredCall) -> str:
     if nearest is None:
         return f"{missing}; the rest of the recording has no result of that tool"
     if not nearest.paths:
-        return f"{missing} any more; the one at step {nearest.step:,} was already used"
+        return f"{missing} any more; that of step {nearest.step:,} of the recording was already used"
     where = ", ".join(path or "the whole value" for path in nearest.paths)
-    return f"{missing}; nearest recorded call: step {nearest.step:,} `{nearest.tool}` {_short(nearest.arguments)} (differs at {where})"
+    return f"{missing}; nearest recorded call: step {nearest.step:,} of the recording, `{nearest.tool}` {_short(nearest.arguments)} (differs at {where})"
 
 
 _HAPPENED: Final[Mapping[str, str]] = {
-    "diverged": "Diverged at step {step}",
+    "diverged": "Diverged at step {step} of the branch",
     "call_limit": "Stopped at the limit of {calls}",
     "spend_limit": "Stopped at the spend limit",
-    "cut_off": "Stopped at step {step}, whose answer is cut off",
+    "cut_off": "Stopped at step {step} of the branch, whose answer is cut off",
     "failed": "Stopped by an error",
     "not_sent": "Not sent",
 }

@@ -23,6 +23,8 @@ from timemachine.web.form_parts import (
     line_field,
 )
 
+_NO_RESULT: Final = "Write the result, or tick that it is empty."
+_NOT_EMPTY: Final = "This result is not empty. Clear it, or do not tick that it is."
 _PLACES: Final = {"unknown_model": "model", "model_not_usable": "model", "not_sendable": "model"}
 
 
@@ -116,9 +118,21 @@ class GoOnForm(RecordForm):
                 strip=False,
                 widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
             )
+            self.fields[f"empty_{place}"] = forms.BooleanField(
+                label=f"The result of {call.tool} is empty", required=False
+            )
         unused = {"call_limit": "spend_limit_usd", "spend_limit": "max_calls"}.get(ending.why)
         for name in ("max_calls", "spend_limit_usd") if ending.why == "diverged" else (unused,):
             self.fields.pop(name or "", None)
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a field that was left empty by mistake: what the model gets cannot be taken back."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        for place in range(len(self._ending.unanswered)):
+            is_empty = not data.get(f"result_{place}")
+            if is_empty is not data.get(f"empty_{place}", False):
+                self.add_error(f"result_{place}", _NO_RESULT if is_empty else _NOT_EMPTY)
+        return data
 
     def results(self) -> list[SuppliedResult]:
         """Return the results, one for each call that waits."""

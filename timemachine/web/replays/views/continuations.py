@@ -5,6 +5,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import whole_number
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
@@ -30,7 +31,7 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     session = session_of(access.project, id)
     if not request.GET.get("from"):
         return redirect(f"{reverse('timeline', args=[session.id])}?filter=kind:{MODEL_CALL}")
-    action = call_to_continue(session, whole_number(request.GET["from"]) or 0)
+    action = call_to_continue(session, _step_in(request.GET["from"]))
     form = ContinueForm(model_choices(access.project.id), action, sent(request))
     replay = form.run(
         lambda: commands.launch(
@@ -48,6 +49,19 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         action=action,
         form=form,
     )
+
+
+def _step_in(text: str) -> int:
+    """Return the number of a step in an address. Raises `InvalidInput` for any other text."""
+    number = whole_number(text)
+    if number is None:
+        raise InvalidInput(
+            f"`from` must be the number of a model call, for example 3, not {text[:40]!r}. Choose one on the timeline: its "
+            "filter kind:llm_call shows the model calls.",
+            code="invalid_field",
+            field="from",
+        )
+    return number
 
 
 @form_view(OPERATOR)
