@@ -1,44 +1,32 @@
 """Workers of a continuation killed at every point: it has one branch with each call once, and no call that was made again is unmarked."""
 
-import os
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from datetime import timedelta
-from urllib.parse import quote
+from collections.abc import Iterator
 
 import pytest
-from django.db import connection
 
 from tests.crash_figures import KILLS, note
 from tests.replay.continuation.conftest import drafts, repeat
-from tests.replay.runs.crash_worker import OF_A_CONTINUATION
+from tests.replay.crash_worker import OF_A_CONTINUATION
+from tests.replay.killed_workers import Work, crashing_workers, expire, openai_stub
 from tests.stub_model_server import StubModelServer
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import now
-from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.continuation.commands import launch
-from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.models import Replay, ReplayAttempt
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.tasks import run_replay
 
 pytestmark = pytest.mark.crash
 CALLS = 4
 OF_EACH = max(2, KILLS // len(OF_A_CONTINUATION))
 
-Work = Callable[..., str]
-
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[StubModelServer]:
-    with StubModelServer() as server, pytest.MonkeyPatch.context() as environment:
-        environment.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        environment.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    with openai_stub() as server:
         yield server
 
 
@@ -51,34 +39,8 @@ def session(transactional_db: None, project: Project) -> Session:
 
 @pytest.fixture(scope="module")
 def worker(django_db_setup: None, stub: StubModelServer) -> Iterator[Work]:
-    """Have a worker run a continuation; the outcome, as printed by `tests.replay.runs.crash_worker`."""
-    at = connection.settings_dict
-    environment = os.environ | {
-        "DATABASE_URL": f"postgresql://{at['USER']}@{quote(at['HOST'], safe='')}/{at['NAME']}",
-    }
-    command = [sys.executable, "-m", "tests.replay.runs.crash_worker"]
-    with subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        to, back = process.stdin, process.stdout
-
-        def work(replay: Replay, point: str = "-", nth: int = 1) -> str:
-            to.write(f"{replay.id} 1 {point} {nth} SIGKILL\n")
-            to.flush()
-            return back.readline().strip()
-
+    with crashing_workers() as work:
         yield work
-        to.close()
-
-
-def expire(replay: Replay) -> None:
-    """Let the lease of a dead worker expire, and run the sweeper."""
-    ReplayStep.objects.filter(replay=replay, status="running").update(
-        lease_until=now() - timedelta(seconds=1)
-    )
-    overdue(run_replay, at_start=True)
 
 
 def accounted(replay: Replay, made: int) -> Counter[str]:
@@ -120,7 +82,7 @@ def test_a_killed_worker_leaves_one_branch_and_no_doubled_call_unmarked(
         before = len(stub.calls())
         replay = launch(session, ReplayOptions(continue_from=1, use_model="openai:gpt-4o"), by="test")
         for nth in (1, 2):
-            if worker(replay, point, nth) == "killed":
+            if worker(replay, point=point, nth=nth) == "killed":
                 kills += 1
                 expire(replay)
         assert worker(replay) == "ended"

@@ -7,21 +7,18 @@ queue is in tests/e2e/test_crash_lab.py. The figures of both are printed at the 
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Iterator
 from math import ceil
-from urllib.parse import quote
 
 import pytest
 from django.db import connection
 
 from tests.builders import recorded_session
 from tests.crash_figures import KILLS, note
-from tests.replay.runs.crash_worker import POINTS
+from tests.replay.crash_worker import POINTS
+from tests.replay.killed_workers import Work, crashing_workers, expire, openai_stub
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
@@ -29,7 +26,7 @@ from timemachine.core.pure.clock import now
 from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.commands import launch
-from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.tasks import run_replay
@@ -47,14 +44,10 @@ OF_EACH = ceil(KILLS / len(FAULTS))
 MOST_KILLS = 4
 """The maximum number of workers that one replay may lose: with more, most of its steps would be given up."""
 
-Work = Callable[..., str]
-
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[StubModelServer]:
-    with StubModelServer() as server, pytest.MonkeyPatch.context() as environment:
-        environment.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        environment.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    with openai_stub() as server:
         server.script(Script(answer="Zehn Jahre."))
         yield server
 
@@ -66,37 +59,8 @@ def session(transactional_db: None, project: Project) -> Session:
 
 @pytest.fixture(scope="module")
 def worker(django_db_setup: None, stub: StubModelServer) -> Iterator[Work]:
-    """Have a worker run a replay; the outcome, as printed by `tests.replay.runs.crash_worker`."""
-    at = connection.settings_dict
-    environment = os.environ | {
-        "DATABASE_URL": f"postgresql://{at['USER']}@{quote(at['HOST'], safe='')}/{at['NAME']}",
-        "LEASE_SECONDS": str(LEASE_SECONDS),
-    }
-    command = [sys.executable, "-m", "tests.replay.runs.crash_worker"]
-    with subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        to, back = process.stdin, process.stdout
-
-        def work(
-            replay: Replay, at_once: int, point: str = "-", nth: int = 1, number: str = "SIGKILL"
-        ) -> str:
-            to.write(f"{replay.id} {at_once} {point} {nth} {number}\n")
-            to.flush()
-            return back.readline().strip()
-
+    with crashing_workers(LEASE_SECONDS=str(LEASE_SECONDS)) as work:
         yield work
-        to.close()
-
-
-def expire(replay: Replay) -> None:
-    """Let the leases of a dead worker expire, and run the sweeper."""
-    ReplayStep.objects.filter(replay=replay, status="running").update(
-        lease_until=now() - timedelta(seconds=1)
-    )
-    overdue(run_replay, at_start=True)
 
 
 def accounted(replay: Replay, calls: list[str]) -> Counter[str]:

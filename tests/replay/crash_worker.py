@@ -1,4 +1,4 @@
-"""Workers that die on command: `python -m tests.replay.runs.crash_worker`, then a line `REPLAY AT_ONCE POINT NTH SIGNAL` for each.
+"""Workers that die on command: `python -m tests.replay.crash_worker`, then a line `REPLAY AT_ONCE POINT NTH SIGNAL` for each.
 
 A child is forked for each line; it works on the replay, with so many calls side by side, and sends itself the signal when it
 passes the point for the nth time (`-` never dies). The answer is `ended`, `killed`, or `stopped PID` for one that only sleeps.
