@@ -94,7 +94,11 @@ def test_messages_and_results_can_be_in_files(tm: Here, session: Session, stub: 
         (("adding", "--from", "2", *MODEL), 1, "Step 2 is a tool call"),
         (("adding", "--from", "1"), 2, "--use-model"),
         (("adding", "--from", "1", *MODEL, "--result", "a=b"), 2, "--result"),
-        (("adding", *MODEL), 2, "--from"),
+        (
+            ("adding", *MODEL, "--system-prompt", "s", "--repeatable", "t"),
+            2,
+            "--use-model, --system-prompt, --repeatable",
+        ),
         (("adding",), 1, "no replay"),
         (("adding", "--result", "nothing"), 2, "TOOL=TEXT"),
         (("adding", "--result-file", "a=nowhere.txt"), 1, "nowhere.txt"),

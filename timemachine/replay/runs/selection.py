@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from hashlib import sha256
-from typing import Any
 from uuid import UUID
 
 from timemachine.recording.sessions.models import Action, Session
@@ -46,24 +45,19 @@ def recorded(action: Action) -> Recorded:
 def _fitting(session: Session, actions: Sequence[Action], written: str) -> Collection[int]:
     """Return the sequences of the steps that fit the filter, and of the model calls that led to steps that fit."""
     rows = Action.objects.filter(matching(parse(written)), session=session)
-    fitting = set()
-    calls = _calls_by_agent(actions)
-    for sequence, agent, parent in rows.values_list("sequence", "agent", "parent_sequence"):
-        fitting |= {sequence, parent}
-        before = calls[agent]
-        place = bisect_left(before, sequence)
-        if place and parent not in before:
-            fitting.add(before[place - 1])
-    return {each for each in fitting if each is not None}
-
-
-def _calls_by_agent(actions: Sequence[Action]) -> dict[Any, list[int]]:
-    """Return the model calls of each agent, in order."""
-    found: dict[Any, list[int]] = defaultdict(list)
+    fitting: set[int | None] = set()
+    calls: set[int] = set()
+    of_agents: dict[str | None, list[int]] = defaultdict(list)
     for action in actions:
         if action.kind == MODEL_CALL:
-            found[action.agent].append(action.sequence)
-    return found
+            calls.add(action.sequence)
+            of_agents[action.agent].append(action.sequence)
+    for sequence, agent, parent in rows.values_list("sequence", "agent", "parent_sequence"):
+        fitting |= {sequence, parent}
+        place = 0 if parent in calls else bisect_left(of_agents[agent], sequence)
+        if place:
+            fitting.add(of_agents[agent][place - 1])
+    return {each for each in fitting if each is not None}
 
 
 def _sample(session: UUID, actions: Sequence[Action], most: int) -> list[Action]:

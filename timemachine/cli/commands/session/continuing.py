@@ -99,7 +99,9 @@ def continue_(
 
 
 def _refuse(chosen: dict[str, Any]) -> None:
-    named = [name for name, value in chosen.items() if value]
+    context = click.get_current_context()
+    options = {each.name: each.opts[0] for each in context.command.params}
+    named = [options[name] for name, value in chosen.items() if value]
     if named:
         raise click.UsageError(
             f"Name the model call with --from N. Without it, ID is a continuation, and {', '.join(named)} cannot change."
