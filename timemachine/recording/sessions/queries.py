@@ -66,9 +66,9 @@ UNKNOWN_COST: Final = (
     & ~IS_CORRECTION
 ) | (IS_CORRECTION & Q(Exact(_CHANGE, "1")))
 """Steps with unknown cost, as `is_unknown_cost` defines them, and corrections by which a cost became unknown."""
-UNKNOWN_COST_CALLS: Final = Case(
-    When(UNKNOWN_COST, then=1), When(IS_CORRECTION & Q(Exact(_CHANGE, "-1")), then=-1), default=0
-)
+BECAME_KNOWN: Final = IS_CORRECTION & Q(Exact(_CHANGE, "-1"))
+"""Corrections by which an unknown cost became known."""
+UNKNOWN_COST_CALLS: Final = Case(When(UNKNOWN_COST, then=1), When(BECAME_KNOWN, then=-1), default=0)
 """By how much a step changes the number of calls of unknown cost, as `unknown_cost_calls` defines it. They are in no sum and are
 counted separately."""
 # An invalid or incomplete time with an hour. A session's key may look like a date, but a text with an hour is meant as a time.

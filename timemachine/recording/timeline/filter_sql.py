@@ -20,11 +20,11 @@ from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.annotations.significance.queries import IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.queries import (
+    BECAME_KNOWN,
     FAILED,
     HAPPENED_HERE,
     IS_CORRECTION,
     UNKNOWN_COST,
-    UNKNOWN_COST_CALLS,
 )
 from timemachine.recording.timeline.pure.filter import LAST, Filter, Measured, Named, Term
 
@@ -83,10 +83,8 @@ def _is(field: str, value: str) -> Q:
 
 def _became_known() -> Q:
     """Return the condition that a later correction has the cost of the step, or of the step that it corrects."""
-    later = (
-        Action.objects.filter(IS_CORRECTION, session=OuterRef("session"), sequence__gt=OuterRef("sequence"))
-        .annotate(change=UNKNOWN_COST_CALLS)
-        .filter(change=-1)
+    later = Action.objects.filter(
+        BECAME_KNOWN, session=OuterRef("session"), sequence__gt=OuterRef("sequence")
     )
     of_step = Q(parent_id_given=OuterRef("client_id")) | Q(parent_sequence=OuterRef("sequence"))
     of_same = Q(parent_id_given=OuterRef("parent_id_given")) | Q(parent_sequence=OuterRef("parent_sequence"))
