@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -46,6 +47,11 @@ WITH RECURSIVE below AS (
 SELECT {_COLUMNS} FROM tm_action AS a WHERE a.client_id IS NOT NULL AND a.id IN (SELECT id FROM below)
 """  # noqa: S608
 
+_CORRECTIONS: Final = f"""
+SELECT {_COLUMNS} FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, name)
+JOIN tm_action AS a ON a.session_id = asked.session AND a.parent_id_given = asked.name
+WHERE tm_is_correction(a.kind, a.prices) ORDER BY a.sequence
+"""  # noqa: S608
 _SAME_REQUEST: Final = f"""
 SELECT {_COLUMNS} FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, request)
 JOIN tm_action AS a ON a.session_id = asked.session AND a.metadata ->> '{REQUEST_ID}' = asked.request
@@ -56,7 +62,7 @@ WHERE a.name IN ('{LLM_REQUEST}', '{API_REQUEST}')
 def settle_sums(drafts: Drafts, *, empty: Collection[UUID] = ()) -> dict[UUID, list[ActionDraft]]:
     """Return the drafts as they are to be recorded, with corrections of what was recorded before. They are new, checked
     and priced, and their sessions are locked. `empty` sessions have no actions yet. At most three queries, four for Claude
-    Code's requests."""
+    Code's requests, and one more if a related call was recorded without numbers."""
     related = _related({session: some for session, some in drafts.items() if session not in empty})
     settled = {session: sums.settled(some, related[session]) for session, some in drafts.items()}
     made = [
@@ -90,17 +96,40 @@ def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
     for more in (below, _fetched(_SAME_REQUEST, requests)):
         for session, actions in more.items():
             found[session] += actions
+    _add_corrections(found)
     return found
 
 
-def _fetched(sql: str, names: Sequence[tuple[UUID, str]]) -> defaultdict[UUID, list[ActionDraft]]:
+def _add_corrections(found: Mapping[UUID, list[ActionDraft]]) -> None:
+    """Give calls that were recorded without numbers those that a correction added: a third span must not add them again."""
+    without = {
+        (session, str(each.id)): each
+        for session, some in found.items()
+        for each in some
+        if each.kind == CALL and not is_counted(each)
+    }
+    for session, added in _fetched(_CORRECTIONS, list(without), corrections=True).items():
+        by_call = {each.parent: each for each in added}
+        found[session][:] = [_with_numbers(each, by_call.get(each.id)) for each in found[session]]
+
+
+def _with_numbers(call: ActionDraft, added: ActionDraft | None) -> ActionDraft:
+    if added is None:
+        return call
+    return replace(call, usage=added.usage, cost_usd=added.cost_usd, prices=added.prices)
+
+
+def _fetched(
+    sql: str, names: Sequence[tuple[UUID, str]], *, corrections: bool = False
+) -> defaultdict[UUID, list[ActionDraft]]:
+    """Return the actions by session, without corrections or only these."""
     found: defaultdict[UUID, list[ActionDraft]] = defaultdict(list)
     if not names:
         return found
-    facts = {"sessions": [session for session, _ in names], "names": [name for _, name in names]}
-    for session, *columns in prepared_statements.fetch_rows(sql, facts):
+    asked = {"sessions": [session for session, _ in names], "names": [name for _, name in names]}
+    for session, *columns in prepared_statements.fetch_rows(sql, asked):
         facts = dict(zip(_FIELDS, columns, strict=True))
-        if not facts.pop("corrects"):
+        if facts.pop("corrects") == corrections:
             found[session].append(_recorded(facts))
     return found
 

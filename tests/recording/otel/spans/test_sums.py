@@ -96,14 +96,14 @@ def test_a_late_call_inside_a_recorded_call_is_the_same_call() -> None:
     assert (inner.kind, inner.usage) == ("event", None)
 
 
-def test_the_cost_of_a_call_is_not_unknown_if_a_late_span_of_it_has_numbers() -> None:
+def test_a_late_span_of_a_call_adds_the_numbers_that_the_recorded_one_has_not() -> None:
     inner = made(2, 1, CHAT)
-    outer, corrected = settled([made(1, 0, CHAT, SPENT)], [inner])
-    assert (outer.kind, outer.usage) == ("event", Usage(input_tokens=100, output_tokens=10))
-    assert (corrected.parent, corrected.cost_usd) == (inner.id, None)
-    assert corrected.prices == {"correction": {"unknown_calls": -1}}
-    local = replace(inner, cost_usd=Decimal(0))
-    assert [each.kind for each in settled([made(1, 0, CHAT, SPENT)], [local])] == ["event"]
+    late = replace(made(1, 0, CHAT, SPENT), cost_usd=Decimal("0.5"), prices={"source": "genai-prices"})
+    outer, corrected = settled([late], [inner])
+    assert (outer.kind, outer.usage, outer.cost_usd) == ("event", None, None)
+    assert (corrected.parent, corrected.model) == (inner.id, inner.model)
+    assert (corrected.usage, corrected.cost_usd) == (late.usage, Decimal("0.5"))
+    assert corrected.prices == {"source": "genai-prices", "correction": {"unknown_calls": -1}}
 
 
 def test_a_late_agent_has_no_sums_of_calls_that_were_recorded() -> None:

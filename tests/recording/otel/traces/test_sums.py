@@ -164,11 +164,17 @@ def test_a_late_span_of_a_recorded_trace_does_not_change_a_recorded_session(
     }
 
 
-def test_one_call_is_counted_although_two_senders_recorded_it_at_different_times(exporter: Exporter) -> None:
+def test_one_call_is_counted_although_two_senders_recorded_it_at_different_times(
+    exporter: Exporter, project: Project
+) -> None:
     inner = made(1, 3, 2, session__id="talk", gen_ai__operation__name="chat", gen_ai__request__model="gpt-4o")
-    for span in (inner, call(2, 1)):
+    for span in (inner, call(2, 1), call(1, 0)):
         exporter.send(span)
-    assert totals() == ONE_CALL
+        exporter.send(span)
+        assert totals() == (ONE_CALL if span is not inner else (1, None, None, None, 1))
+    days = Days(since=date(2025, 1, 1), until=date(2027, 1, 1))
+    (row,) = costs(project, CostQuery(span=days), "model").rows
+    assert (row.value, row.sums.calls, row.sums.cost_usd) == ("gpt-4o", 1, Decimal("0.0035"))
 
 
 def test_one_tool_call_is_counted_although_its_server_recorded_it_too(exporter: Exporter) -> None:

@@ -7,6 +7,7 @@ nothing was counted keeps its own.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from timemachine.core.pure.unknown_prices import STATED
 from timemachine.recording.otel.pure.claude_code import API_REQUEST, LLM_REQUEST, request_of
@@ -32,17 +33,23 @@ def settled(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> l
 
     `recorded` are actions that are above or below the drafts. Nothing recorded changes: if calls arrive after an agent
     that kept its own sums, a correction takes these back. If a call arrives inside a recorded call, it is the same call
-    and becomes an event; if only this event has numbers, the cost of the call is not unknown any more. So does a request of
-    Claude Code whose span or log record was recorded before.
+    and becomes an event; if only this span has numbers, a correction adds them to the call. So does a request of Claude
+    Code whose span or log record was recorded before.
     """
     before = {str(each.id): each for each in recorded}
     first, corrected = _requests_once(drafts, list(before.values()))
     repeats = repeats_of(first, before.values())
-    new = [own_sums(_once(each, repeats)) for each in first]
-    counted = {repeats.calls[str(each.id)] for each in new if each.id in repeats.calls and is_counted(each)}
-    without = {name for name in counted & before.keys() if has_unknown_cost(before[name])}
-    taken = sorted((repeats.sums | without) & before.keys())
-    return new + [correction(before[name]) for name in taken] + corrected
+    later = {str(each.id): before[call] for each in first if (call := _same_call(each, repeats)) in before}
+    new = [without_sums(each) if each.id in later else own_sums(_once(each, repeats)) for each in first]
+    taken = [correction(before[name]) for name in sorted(repeats.sums & before.keys())]
+    added = [_added(each, later[str(each.id)]) for each in first if each.id in later]
+    return new + taken + added + corrected
+
+
+def _same_call(draft: ActionDraft, repeats: Repeats) -> str:
+    """Return the id of the span of the same call, which has no numbers; empty if there is none."""
+    is_call = draft.kind == CALL and is_counted(draft) and draft.id not in repeats.sums
+    return repeats.calls.get(str(draft.id), "") if is_call else ""
 
 
 def _once(draft: ActionDraft, repeats: Repeats) -> ActionDraft:
@@ -80,20 +87,39 @@ def own_sums(draft: ActionDraft) -> ActionDraft:
 def correction(draft: ActionDraft) -> ActionDraft:
     """Return the event that takes back the numbers of a recorded action, because calls inside it arrived later."""
     usage = draft.usage or Usage()
-    taken = {name: -count for name in TOKENS if (count := getattr(usage, name)) is not None}
-    return ActionDraft(
-        kind="event",
+    return _correction(
+        draft,
         id=f"{draft.id}/counted-below",
-        parent=draft.id,
-        layer="sys",
-        role="system",
-        agent=draft.agent,
-        model=draft.model,
-        name="correction: takes back what a span that arrived later states too",
-        started_at=draft.started_at,
-        usage=Usage(**taken),
+        name="correction: takes back tokens that are also stated by a call, which arrived later",
+        usage=Usage(**{name: -count for name in TOKENS if (count := getattr(usage, name)) is not None}),
         cost_usd=None if draft.cost_usd is None else -draft.cost_usd,
         prices=correction_prices(None, was=has_unknown_cost(draft), before=draft.prices, now=False),
+    )
+
+
+def _added(draft: ActionDraft, call: ActionDraft) -> ActionDraft:
+    """Return the event that adds the numbers of a new span to the recorded span of the same call, which has none."""
+    was, now = has_unknown_cost(call), has_unknown_cost(draft)
+    return _correction(
+        call,
+        id=f"{draft.id}/same-call",
+        name="correction: adds what another span states for this call, which arrived later",
+        usage=draft.usage,
+        cost_usd=draft.cost_usd,
+        prices=correction_prices(draft.prices, was=was, before=call.prices, now=now),
+    )
+
+
+def _correction(step: ActionDraft, **numbers: Any) -> ActionDraft:
+    return ActionDraft(
+        kind="event",
+        layer="sys",
+        role="system",
+        parent=step.id,
+        agent=step.agent,
+        model=step.model,
+        started_at=step.started_at,
+        **numbers,
     )
 
 
@@ -138,16 +164,10 @@ def _requests_once(
 
 
 def _cost_correction(record: ActionDraft, call: ActionDraft) -> ActionDraft:
-    return ActionDraft(
-        kind="event",
+    return _correction(
+        call,
         id=f"{record.id}/counted-below",
-        parent=call.id,
-        layer="sys",
-        role="system",
-        agent=call.agent,
-        model=call.model,
         name="correction: the cost that a log record states for this call, less the one that was counted",
-        started_at=call.started_at,
         cost_usd=(record.cost_usd or 0) - (call.cost_usd or Decimal(0)),
         prices=correction_prices(STATED, was=has_unknown_cost(call), before=call.prices, now=False),
     )
