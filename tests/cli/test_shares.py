@@ -14,6 +14,7 @@ from timemachine.governance.sharing.models import ShareLink
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.continuation import commands as continuations
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.pure.options import ReplayOptions
 
@@ -70,7 +71,7 @@ def test_a_link_without_a_profile_reports_what_the_built_in_one_finds(
 
 def test_the_address_is_printed_even_if_the_search_for_sensitive_text_fails(tm: Here) -> None:
     session(tm)
-    tamper("UPDATE tm_payload SET media_type = 'application/json', data = %s", ["{"])
+    assert tamper("UPDATE tm_action SET retrieval = '[1]'", []) == 2
     ran = tm.run("share", "create", "s1")
     assert ran.code == 0, ran
     address, *lines = ran.out.splitlines()
@@ -208,3 +209,14 @@ def test_an_invalid_request_is_refused_and_creates_no_link(tm: Here) -> None:
 def test_sharing_needs_the_share_scope(tm: Here) -> None:
     session(tm)
     assert "`share`" in tm.refused("share", "create", "s1", TIMEMACHINE_API_KEY=tm.key("read"))
+
+
+def test_a_link_of_a_continuation_names_the_session_with_its_steps(tm: Here) -> None:
+    recorded = session(tm)
+    append(recorded.id, [ActionDraft(kind="llm_call", input="What is due?", output="Nothing.")])
+    replay = continuations.launch(
+        recorded, ReplayOptions(continue_from=3, use_model="local:extractive-1"), by="test"
+    )
+    assert replay.branch is not None
+    made = tm.run("share", "create", str(replay.id)).out
+    assert f"Its other steps are in the session {replay.branch.key}; share that session to show them." in made

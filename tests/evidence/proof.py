@@ -79,7 +79,7 @@ PROOFS: Final[Mapping[type[Model], Proof]] = {
         checked=SESSION,
         where="id = '{session}'",
         proven=(
-            "key agent user status created_at created_by started_at ended_at imported_as is_undated last_sequence error_count "
+            "key agent user status continues created_at created_by started_at ended_at imported_as is_undated last_sequence error_count "
             "input_tokens output_tokens cost_usd unknown_cost_calls cached_calls saved_usd unknown_saved_calls last_action_at "
             "first_step_at last_step_ended_at"
         ),

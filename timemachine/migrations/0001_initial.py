@@ -557,6 +557,7 @@ class Migration(migrations.Migration):
                 ("unknown_saved_calls", models.BigIntegerField(db_default=0, default=0)),
                 ("parent_key", models.CharField(max_length=200, null=True)),
                 ("parent_erased", models.UUIDField(null=True)),
+                ("continues", FaithfulJSONField(null=True)),
                 ("is_undated", models.BooleanField(db_default=False, default=False)),
                 ("first_step_at", models.DateTimeField(null=True)),
                 ("last_step_ended_at", models.DateTimeField(null=True)),

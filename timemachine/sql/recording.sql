@@ -27,6 +27,10 @@ CREATE TRIGGER may_only_be_erased BEFORE UPDATE ON tm_hit FOR EACH ROW EXECUTE F
     'frame', 'version', 'title', 'uri', 'metadata', 'scores', 'score', 'matched', 'sha256', 'payload_id'
 );
 
+-- What the branch of a continuation continues is sealed, so it never changes.
+CREATE TRIGGER continues_once BEFORE UPDATE OF continues ON tm_session FOR EACH ROW
+WHEN (OLD.continues::jsonb IS DISTINCT FROM NEW.continues::jsonb) EXECUTE FUNCTION tm_refuse_change();
+
 -- Steps arrive roughly in the order of their times, so a BRIN index makes appends hardly slower. With the statistics, the
 -- planner knows how many steps are in a time span; without, it assumes 1 in 200 and looks them up one by one.
 CREATE INDEX tm_action_when ON tm_action USING brin ((coalesce(started_at, recorded_at)) timestamptz_minmax_multi_ops)

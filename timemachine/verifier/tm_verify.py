@@ -14,7 +14,8 @@ bundle of a log, the older one can be any bundle of the project: its seals must 
 Get this file and the fingerprint of the key from another source than the bundle: a bundle with its own verifier and its own key proves
 nothing. It checks every file against the signed statement; every signature; the form, position and hash chain of every record; the tree
 over the records (RFC 6962) against the signed checkpoints; every disclosed field against its salted commitment; the link of every
-replayed step to the record it repeats; the status, start and end of a session in the statement against its seal; that one chain of keys signed
+replayed step to the record it repeats; the status, start and end of a session in the statement against its seal; the results that a continuation says it
+got from the record against its copied steps; that one chain of keys signed
 everything; and the entry of the checkpoint in the project's log. For a complete log: every root that was
 ever signed, and that nothing sealed is missing without a tombstone. For a timestamp: that it belongs to the signed state, but not
 who issued it.
@@ -87,6 +88,12 @@ FOLDER = re.compile(r"[a-z]+(-[0-9]{1,9})?")
 KIND = re.compile(r"[a-z]+")
 FILE_NAME = re.compile(r"(?:[a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*")
 SESSION, FACTS = "session", "facts"
+CONTINUES, COPIED, WORDS, OUTPUT = "continues", "copied_from", "words", "output"
+TURN = re.compile(
+    r"continue-([0-9]+\.[0-9]+)(?:\.result)?"
+)  # the id of a step of a tool call, or of its result
+CONTINUATION_ENDED, CALL = "continuation_ended", b"llm_call"
+MOST_STEPS = 20  # of a continuation that are named
 ENDED, CLOSED, UNKNOWN = "ended", "closed", "unknown"
 VERIFIED, FAILED, CONSISTENT = "verified", "failed", "consistent"
 HEADINGS = {VERIFIED: "VERIFIED", FAILED: "FAILED", CONSISTENT: "CONSISTENT, SIGNER NOT CHECKED"}
@@ -399,6 +406,34 @@ class State(NamedTuple):
         return self.status == ENDED or (not self.status and self.state == CLOSED)
 
 
+class Continuation(NamedTuple):
+    """What the branch of a continuation continues according to its record 0, how it ended according to its last step, None if that is
+    not disclosed, and the steps with tool results from the record and from a person.
+    """
+
+    id: str
+    session: str
+    step: int
+    model: str
+    replay: str
+    ended: str | None
+    recorded: list[int]
+    supplied: list[int]
+
+    def __str__(self) -> str:
+        ended = self.ended or "how it ended is not disclosed"
+        steps = (
+            f"results from the record: {_steps(self.recorded)}; supplied by a person: {_steps(self.supplied)}"
+        )
+        return f"of session {self.session} from step {self.step:,} with {self.model}: {ended}; {steps}"
+
+
+def _steps(numbers: Sequence[int]) -> str:
+    named = ", ".join(f"{each:,}" for each in numbers[:MOST_STEPS])
+    more = f" and {len(numbers) - MOST_STEPS:,} more" if len(numbers) > MOST_STEPS else ""
+    return f"step{'s' if len(numbers) > 1 else ''} {named}{more}" if numbers else "none"
+
+
 class Entered(NamedTuple):
     """The log entry of a seal by leaf hash, and the signed state of the log that contains it."""
 
@@ -511,6 +546,7 @@ class Report:
         self.replaced: list[Replaced] = []
         self.dated: list[Dated] = []
         self.missing: list[tuple[str, str]] = []
+        self.continuations: list[Continuation] = []
         self.entered: list[Entered] = []
         self.older: Begin | None = None
 
@@ -547,6 +583,7 @@ class Report:
             "erasures": [each._asdict() for each in self.erasures],
             "replaced_keys": [each._asdict() for each in self.replaced],
             "timestamps": [each._asdict() for each in self.dated],
+            "continuations": [each._asdict() for each in self.continuations],
             "older": self.older._asdict() if self.older else None,
             "no_longer_told": [{"where": where, "why": why} for where, why in self.missing],
             "checked": self.checked,
@@ -1135,6 +1172,9 @@ def _read(path: str, wanted_key: str | None, found: BundleContent, helpers: list
     _signers(report)
     _timestamps(bundle, _log_states(bundle, stated), report)
     _links(bundle, stated.trees, records, trees, report)
+    for tree in stated.trees:
+        if 0 in records[tree.path] and f'"{CONTINUES}":'.encode() in records[tree.path][0].fields:
+            _continuation(bundle, tree, records[tree.path], trees[tree.origin].disclosure, report)
     _files(bundle, stated.files, report)
 
 
@@ -2777,6 +2817,69 @@ def _facts(bundle: Bundle, tree: Tree, linked: Sequence[int], disclosure: Disclo
     return found
 
 
+class Step(NamedTuple):
+    """What a step of a continuation discloses: the tool call that it belongs to, whether a person supplied its result, and, if it
+    says how the run ended, its output.
+    """
+
+    turn: str | None
+    is_supplied: bool
+    ending: Mapping[str, Any] | None
+
+
+def _continuation(
+    bundle: Bundle, tree: Tree, records: Mapping[int, Sealed], disclosure: Disclosure, report: Report
+) -> None:
+    """Report what a branch continues, and check that it has the results that it says it got from the record or from a person."""
+    origin, steps = _disclosed_steps(bundle, tree, records, disclosure)
+    if origin is None:
+        report.not_checked.append(f"What the session {tree.id} continues: it is not disclosed.")
+        return
+    copies = {index for index, each in records.items() if f'"{COPIED}":'.encode() in each.fields}
+    recorded = {step.turn: index for index, step in steps.items() if step.turn and index in copies}
+    supplied = {step.turn: index for index, step in steps.items() if step.turn and step.is_supplied}
+    last = max((index for index, step in steps.items() if step.ending is not None), default=0)
+    calls = max((index for index, each in records.items() if each.kind == CALL), default=0)
+    ending = steps[last].ending if last > calls else None
+    ended = None if ending is None else str(ending.get("finding"))
+    found = sorted(recorded.values()), sorted(supplied.values())
+    report.continuations.append(Continuation(tree.id, *origin, ended, *found))
+    if ending is not None and (disclosure.erased or disclosure.stated or len(steps) < len(records) - 1):
+        says = f"Which results of tools in the session {tree.id} are from the record: not all of its steps disclose their words."
+        report.not_checked.append(says)
+    elif ending is not None:
+        for name, whose, number in (
+            ("recorded_results", "from the record", len(recorded)),
+            ("supplied_results", "supplied by a person", len(supplied)),
+        ):
+            claimed = ending.get(name, number)
+            if claimed != number:
+                says = f"It says that {claimed} results of tools are {whose}, but {number:,} are."
+                report.problem("continuation", f"{tree.path} record {last}", says)
+
+
+def _disclosed_steps(
+    bundle: Bundle, tree: Tree, records: Mapping[int, Sealed], disclosure: Disclosure
+) -> tuple[tuple[str, int, str, str] | None, dict[int, Step]]:
+    """What record 0 says that a branch continues, None if it is not disclosed, and the steps that disclose their words."""
+    origin, steps = None, dict[int, Step]()
+    for line in bundle.lines(f"{tree.path}/disclosed.jsonl"):
+        with suppress(*WRONG_FORM):  # reported with the disclosed fields
+            document = parsed(line)
+            index, fields = document["index"], document["fields"]
+            hidden = disclosure.undisclosed.get(index, set()) | disclosure.unfit.get(index, set())
+            if index == 0 and CONTINUES not in hidden:
+                told = parsed(text(fields[CONTINUES][1]))
+                origin = text(told["session"]), whole(told["step"]), text(told["model"]), text(told["replay"])
+            elif index in records and WORDS not in hidden:
+                words = parsed(text(fields[WORDS][1])) if WORDS in fields else {}
+                turn = TURN.fullmatch(words.get("id") or "")
+                ends = words.get("name") == CONTINUATION_ENDED and OUTPUT not in hidden
+                ending = dict(parsed(text(fields[OUTPUT][1]))) if ends else None
+                steps[index] = Step(turn and turn[1], "supplied_by" in words.get("metadata", {}), ending)
+    return origin, steps
+
+
 # --- rendering ---
 
 
@@ -2791,6 +2894,7 @@ def _report_lines(report: Report) -> Iterator[str]:
     yield f"signed by {report.key or 'no valid key'}{given}"
     yield from (f"log {each}" for each in report.logs)
     yield from map(str, report.shown)
+    yield from (f"CONTINUATION {each}" for each in report.continuations)
     yield from _signed_by_others(report)
     yield from (f"EARLIER SEAL {each}" for each in report.earlier)
     yield from (f"KEY REPLACED (log entry {each.entry}) {each}" for each in report.replaced)

@@ -76,6 +76,12 @@ def shown(value: Any) -> str:
 
 
 @register.filter
+def replay_noun(kind: str) -> str:
+    """Return what a replay of that kind is called: `audit replay`, `trial`, `continuation`."""
+    return {"continue": "continuation", "trial": "trial"}.get(kind, f"{kind} replay")
+
+
+@register.filter
 def recorded(value: Any) -> str:
     """Return the value as `shown` does, or "not recorded" if there is none."""
     return or_absent(None if value in (None, "") else safe_text.shown(str(value)), formatting.ABSENT)

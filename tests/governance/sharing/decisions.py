@@ -29,6 +29,7 @@ from timemachine.governance.sharing.read_models.comparisons import (
     SharedOpinion,
     SharedResults,
 )
+from timemachine.governance.sharing.read_models.continuations import SharedContinuation
 from timemachine.governance.sharing.read_models.links import SharedLink, SharedSession
 from timemachine.governance.sharing.read_models.replays import (
     SharedAttempt,
@@ -115,6 +116,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "first_step_at": (SharedSession, "began_at"),
             "started_at": (SharedSession, "began_at"),
             "is_undated": (SharedSession, "began_at"),
+            "continues": (SharedContinuation, "step"),
         },
         not_shown=_names(
             "project key user collection status parent parent_sequence parent_key parent_erased "
@@ -158,7 +160,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
     ),
     Replay: Decision(
         read_models=(SharedReplay,),
-        shown=_names("id kind status model options reason created_at finished_at cancel_requested_at"),
+        shown=_names("id kind status model options reason created_at finished_at cancel_requested_at branch"),
         shown_as={
             "session": (SharedReplayStep, "session"),
             "steps": (SharedReplayRow, "id"),
@@ -167,7 +169,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "erased_fields": (SharedErasure, "field"),
         },
         not_shown=_names(
-            "project requested_by started_at cancel_requested_by enqueued_at spend_group revision branch "
+            "project requested_by started_at cancel_requested_by enqueued_at spend_group revision "
             "share_links suite_replay"
         ),
     ),

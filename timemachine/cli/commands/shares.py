@@ -135,6 +135,7 @@ def _made(made: types.ShareCreated) -> Iterator[str]:
             ("withholds", withholds(made["redaction"])),
             ("warning", made["warning"]["message"] if made["warning"] else ""),
             ("label", made["label"]),
+            ("note", made["note"] or ""),
         ]
     )
     yield "Copy this link now. It will not be shown again."

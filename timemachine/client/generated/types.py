@@ -380,6 +380,7 @@ class BranchOut(TypedDict):
     parent: ParentOut | None
     parent_deleted: ParentDeletedOut | None
     parent_awaited: ParentAwaitedOut | None
+    continues: ContinuesOut | None
     metadata: JsonObject
     tags: list[str]
     created_at: str
@@ -786,6 +787,16 @@ ContinueIn = TypedDict(
         "reason": "NotRequired[str | None]",
     },
 )
+
+
+@final
+class ContinuesOut(TypedDict):
+    """What the branch of a continuation continues: the session and its model call, with which model, and the id of the replay."""
+
+    session: str
+    step: int
+    model: str
+    replay: str
 
 
 @final
@@ -3880,6 +3891,7 @@ class SessionOut(TypedDict):
     parent: ParentOut | None
     parent_deleted: ParentDeletedOut | None
     parent_awaited: ParentAwaitedOut | None
+    continues: ContinuesOut | None
     metadata: JsonObject
     tags: list[str]
     created_at: str
@@ -4002,7 +4014,8 @@ class SettingCounts(TypedDict):
 class ShareCreated(TypedDict):
     """A new share link. `url` contains its secret, which no other response has.
 
-    `warning` is null if the link has a profile, and if the built-in profile finds nothing in what it shows.
+    `warning` is null if the link has a profile, and if the built-in profile finds nothing in what it shows. `note` names the
+    branch of a continuation, whose steps a link to the continuation does not show; null for any other link.
     """
 
     id: str
@@ -4025,6 +4038,7 @@ class ShareCreated(TypedDict):
     state: Literal["active", "expired", "revoked", "exhausted", "forbidden"]
     url: str
     warning: ShareWarning | None
+    note: str | None
 
 
 @final

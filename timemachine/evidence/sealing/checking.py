@@ -230,6 +230,7 @@ def _compare_session(found: Comparison, subject: SessionSubject, seal: Seal) -> 
     states = SealCheckpoint.objects.filter(seal=seal, cut_for=None).select_related("key").order_by("id")
     signed = [state for each in states if (state := read_state(each.signed, each.key)) and state.is_signed]
     session_values.compare_signed(session, seal, signed, found.problem)
+    session_values.compare_origin(session, found.problem)
     if not codes & _HIDING:
         session_values.compare_totals(session, found.problem)
         is_erased = bool(found.tombstones.fields or found.tombstones.steps)

@@ -2,7 +2,8 @@
 
 An action's fields are committed to in groups, so that words about people can be withheld while figures stay
 proven: `facts` (kinds, figures, times, model, money), `words` (names, ids, tags, metadata, parameters, errors),
-`copied_from`, `grounding`, `retrieval`, `input`, `output`, `source`, and `hit.N` and `hit.N.text` for each passage. Payloads
+`copied_from`, `grounding`, `retrieval`, `input`, `output`, `source`, and `hit.N` and `hit.N.text` for each passage. Record
+0 has `about` and, in the branch of a continuation, `continues`. Payloads
 are their exact bytes, everything else is canonical JSON.
 """
 
@@ -26,6 +27,8 @@ from timemachine.evidence.pure.record import (
 from timemachine.recording.sessions.models import Action, Hit, Session
 
 PAYLOADS: Final = ("input", "output", "source")
+CONTINUES: Final = "continues"
+"""The field of record 0 of a continuation's branch."""
 _FIGURES: Final = (
     "layer",
     "role",
@@ -77,7 +80,8 @@ def header(session: Session) -> Record:
         "started_at": written(session.started_at),
         "imported_as": session.imported_as,
     }
-    return Record.of(0, "session", session.created_at, [("about", json_field(about))])
+    fields = [("about", json_field(about)), (CONTINUES, value_field(session.continues))]
+    return Record.of(0, "session", session.created_at, fields)
 
 
 def actions(session: Session, first: int, last: int) -> Iterator[Record]:

@@ -1,6 +1,6 @@
 """What pages show of a session that no record has: totals, status and times.
 
-Totals and the times of the steps are counted again from the steps. Status, start and end are signed with
+Totals and the times of the steps are counted again from the steps. The parent of the branch of a continuation follows from what it continues, which is sealed. Status, start and end are signed with
 each state of the tree, because a session ends after its records were sealed. A session that has ended never
 goes on; only an import of a grown file moves the end, to a later time (`end_moved`).
 """
@@ -77,6 +77,19 @@ def compare_signed(session: Session, seal: Seal, states: Sequence[SignedState], 
     started = written(session.stated_start) or UNKNOWN
     if sealed := next(_others(states, STARTED, started), None):
         report("time", _differs("start", "started_at", started, sealed))
+
+
+def compare_origin(session: Session, report: Report) -> None:
+    """Report a parent of the branch of a continuation that is not the session, or the step, that it continues."""
+    origin = session.continues
+    if not isinstance(origin, dict):
+        return
+    parent, step = origin.get("session"), origin.get("step")
+    here = None if session.parent_id is None else str(session.parent_id)
+    if here not in {None, parent}:  # it is None once the parent is deleted
+        report("origin", _differs("parent", "parent", here, parent))
+    if isinstance(step, int) and session.parent_sequence != step - 1:
+        report("origin", _differs("parent's step", "parent_sequence", session.parent_sequence, step - 1))
 
 
 def _is_to_be_signed(session: Session, seal: Seal, signed: str) -> bool:

@@ -1,6 +1,7 @@
 """The evidence of exactly what a link shows, and which of its fields are disclosed.
 
-Names of people are not disclosed: record 0 shows only its figures and, for a comparison, its variants. A
+Names of people are not disclosed: record 0 shows only its figures and, for a comparison, its variants, for the branch of a
+continuation what it continues. A
 redaction profile withholds every field with a match, and every field that repeats it; a path withholds its
 group of fields in every record. Under a profile nothing that quotes an answer is disclosed: the basis of a
 verdict, the prompts of a judge, and, if the input is withheld, the words that a passage was found by.
@@ -23,6 +24,7 @@ from timemachine.evidence.sealing.comparison_records import CELL, FORM, MARK, OP
 from timemachine.evidence.sealing.comparison_subject import comparison_subject, run_ended_at
 from timemachine.evidence.sealing.disclosure import Discloses
 from timemachine.evidence.sealing.previous_seals import Reader
+from timemachine.evidence.sealing.session_records import CONTINUES
 from timemachine.evidence.sealing.subjects import Subject
 from timemachine.governance.sharing.boundaries import counted_steps
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
@@ -103,7 +105,7 @@ def _figures(_of: Subject, record: Record, _texts: Texts) -> AbstractSet[str]:
 
 def _all_but_makers(of: Subject, record: Record, texts: Texts) -> AbstractSet[str]:
     if record.index == 0:
-        return _figures(of, record, texts) | (record.fields.keys() & {"arms"})
+        return _figures(of, record, texts) | (record.fields.keys() & {"arms", CONTINUES})
     return record.fields.keys() - _OF_PROJECT - ({"words"} if _names_others(of, record) else set())
 
 

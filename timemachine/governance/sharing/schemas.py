@@ -118,17 +118,21 @@ class ShareWarning(Schema):
 class ShareCreated(ShareOut):
     """A new share link. `url` contains its secret, which no other response has.
 
-    `warning` is null if the link has a profile, and if the built-in profile finds nothing in what it shows.
+    `warning` is null if the link has a profile, and if the built-in profile finds nothing in what it shows. `note` names the
+    branch of a continuation, whose steps a link to the continuation does not show; null for any other link.
     """
 
     url: str
     warning: ShareWarning | None
+    note: str | None
 
     @classmethod
     def with_url(cls, link: ShareLink, url: str, warning: ShareWarning | None) -> "ShareCreated":
         """Return the new link with its address."""
         fields = dict(ShareOut.of(link))
-        return cls.model_construct(id=fields.pop("id"), url=url, warning=warning, **fields)
+        return cls.model_construct(
+            id=fields.pop("id"), url=url, warning=warning, note=_branch_note(link), **fields
+        )
 
 
 class SharePage(Page[ShareOut]):
@@ -220,6 +224,17 @@ class LogPage(Page[LogLine]):
     """Lines of a log, newest first, and the check of the complete log."""
 
     log: LogCheck
+
+
+def _branch_note(link: ShareLink) -> str | None:
+    """Return which session to share instead, or as well, if the link shows a continuation."""
+    if link.replay is None or link.replay.branch is None:
+        return None
+    key = link.replay.branch.key
+    return (
+        "This link shows the model call that was continued, the first new answer and how the run ended. "
+        f"Its other steps are in the session {key}; share that session to show them."
+    )
 
 
 def _profile(link: ShareLink) -> ProfileVersion | None:

@@ -24,6 +24,7 @@ from timemachine.governance.sharing.boundaries import (
 from timemachine.governance.sharing.comparison_scope import ComparisonScope
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.governance.sharing.pure.token import link_not_valid
+from timemachine.governance.sharing.read_models.continuations import SharedContinuation, shared_continuation
 from timemachine.governance.sharing.read_models.links import (
     SharedLink,
     SharedSession,
@@ -74,6 +75,12 @@ class Scope:
     def about(self) -> SharedLink:
         """Return the link itself: what it shows, who shares it, and until when."""
         return shared_link(self.link, self._redactor())
+
+    def continuation(self) -> SharedContinuation | None:
+        """Return what the session of a link to a session continues, and how that ended; None if it continues nothing."""
+        if self.link.target_type != SESSION:
+            return None
+        return shared_continuation(self._session(), self._actions(), self._redactor())
 
     def session(self) -> SharedSession:
         """Return the session of a link to a session or a replay."""

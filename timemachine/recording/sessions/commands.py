@@ -67,8 +67,9 @@ def start_session(
     tags: Sequence[str] = (),
     started_at: datetime | None = None,
     imported_as: str | None = None,
+    continues: JsonObject | None = None,
 ) -> Session:
-    """Start a session.
+    """Start a session. `continues` is what the branch of a continuation continues.
 
     Raises `Conflict` if the key is taken, and `InvalidInput` if the key has the wrong form, a text is too long, or
     the start time is out of range.
@@ -97,6 +98,7 @@ def start_session(
                 parent_key=awaited,
                 parent_sequence=sequence,
                 parent_erased=named if isinstance(named, UUID) else None,
+                continues=continues,
                 metadata=dict(metadata or {}),
                 tags=list(tags),
                 created_by=by,

@@ -53,6 +53,9 @@ class Session(models.Model):
     parent_key = models.CharField(max_length=200, null=True)
     # the id of a deleted parent, by which the session is recognised when it is imported again
     parent_erased = models.UUIDField(null=True)
+    # of the branch of a continuation: `session` and `step` that it continues, `model`, and the id of the `replay`. It never
+    # changes, and the seal covers it
+    continues = FaithfulJSONField(null=True)
     metadata = FaithfulJSONField(default=dict)
     tags = ArrayField(FaithfulTextField(), default=list)
     created_at = models.DateTimeField(db_default=Now())

@@ -115,6 +115,15 @@ class ParentOut(Schema):
     sequence: int | None
 
 
+class ContinuesOut(Schema):
+    """What the branch of a continuation continues: the session and its model call, with which model, and the id of the replay."""
+
+    session: str
+    step: int
+    model: str
+    replay: str
+
+
 class ParentDeletedOut(Schema):
     """The deletion of the session that a session branched from, null where that was not kept, and the step."""
 
@@ -148,6 +157,7 @@ class SessionOut(Schema):
     parent: ParentOut | None
     parent_deleted: ParentDeletedOut | None
     parent_awaited: ParentAwaitedOut | None
+    continues: ContinuesOut | None
     metadata: JsonObject
     tags: list[str]
     created_at: str

@@ -32,6 +32,8 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 
 PREFIX: Final = "continue-"
+SUPPLIED_BY: Final = "supplied_by"
+"""Who supplied a result, in the metadata of its step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.replay.continuation.branches import Turn, result_draft, turns_of
+from timemachine.replay.continuation.branches import SUPPLIED_BY, Turn, result_draft, turns_of
 from timemachine.replay.continuation.plan import MAX_CALLS, call_to_continue, first_request, why_not_sent
 from timemachine.replay.runs.commands import bump, form_used
 from timemachine.replay.runs.model_calls import why_refused
@@ -82,7 +82,6 @@ def _check_request(action: Action, options: ReplayOptions, model: ModelName) -> 
 
 
 def _stored(id_: UUID, session: Session, action: Action, options: ReplayOptions, *, by: str) -> Replay:
-    came_from = {"session": session.key, "step": action.sequence, "replay": str(id_)}
     branch = start_session(
         session.project,
         name=f"{session.name[:_LONGEST_NAME]}, continued from step {action.sequence:,}",
@@ -90,8 +89,13 @@ def _stored(id_: UUID, session: Session, action: Action, options: ReplayOptions,
         agent=session.agent,
         user=session.user,
         parent=(session, action.sequence - 1),
-        metadata={"continues": came_from},
         tags=[REPLAY_TAG],
+        continues={
+            "session": str(session.id),
+            "step": action.sequence,
+            "model": options.use_model,
+            "replay": str(id_),
+        },
     )
     replay = Replay.objects.create(
         id=id_,
@@ -221,7 +225,7 @@ def _draft(turn: Turn, call: ToolCall, result: Any, by: str) -> ActionDraft:
     text = result if isinstance(result, str) else canonical_json(result).decode()
     return replace(
         result_draft(turn.number, place, call, text),
-        metadata={"supplied_by": by},
+        metadata={SUPPLIED_BY: by},
     )
 
 

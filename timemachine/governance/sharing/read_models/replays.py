@@ -11,6 +11,7 @@ from timemachine.core.payloads import queries as payloads
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_passages
 from timemachine.governance.sharing.read_models import shown_of
+from timemachine.governance.sharing.read_models.links import session_name
 from timemachine.governance.sharing.read_models.steps import RETRIEVAL, hits_in, shown_of_retrieval
 from timemachine.governance.sharing.redactor import Redactor, naming_fields, payload_text
 from timemachine.llm.pure.requests.neutral import ToolCall
@@ -32,7 +33,7 @@ _NO_QUOTES: Final = ("not_asked", "cut_off")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedReplay:
-    """How a replay was launched and how it ended, not by whom."""
+    """How a replay was launched and how it ended, not by whom. `branch` is the name of the session that a continuation recorded into."""
 
     id: UUID
     kind: str
@@ -43,6 +44,7 @@ class SharedReplay:
     created_at: datetime
     finished_at: datetime | None
     cancel_requested_at: datetime | None
+    branch: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +164,7 @@ def shared_replay(replay: Replay, redactor: Redactor) -> SharedReplay:
         model=redactor.text(replay.model),
         options=redactor.value(replay.options),
         reason=redactor.text(replay.reason),
+        branch=None if replay.branch is None else session_name(replay.branch.name, redactor),
     )
 
 

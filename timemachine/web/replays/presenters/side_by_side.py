@@ -42,7 +42,7 @@ _COMPARED: Final = {
     **dict.fromkeys(("other_tool", "answers_instead", "calls_instead"), "Tools"),
 }
 _PLACES: Final = frozenset({"recorded_at", "new_at", "recorded_at_count", "new_at_count"})
-_SHOWN_ELSEWHERE: Final = frozenset({"request", "tools", "differing", "differing_count"})
+_SHOWN_ELSEWHERE: Final = frozenset({"request", "tools", "differing", "differing_count", "branch", "ending"})
 _EVIDENCE: Final = {
     "only_recorded": "{what} only in the recorded answer",
     "only_new": "{what} only in the new answer",

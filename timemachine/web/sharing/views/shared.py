@@ -251,6 +251,7 @@ def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
         options=chosen_options(found.options),
         steps=steps[:SHOWN_STEPS],
         erased_parts={each.id: each.erased for each in steps},
+        replay_branch=found.branch,
         next=steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
         address={"id": scope.link.public_id, "kind": found.kind},
     )
@@ -292,7 +293,7 @@ def _about(scope: Scope, made: SharedComparison | None = None) -> dict[str, obje
     if link.target_type == COMPARISON:
         made = made or scope.comparison().about()
         return context | {"comparison": made, "arms": made.arms}
-    context["session"] = sessions[0]
+    context |= {"session": sessions[0], "continuation": scope.continuation()}
     return context | {"replay": scope.replay()} if link.target_type == REPLAY else context
 
 
