@@ -274,10 +274,12 @@ def test_a_cancelled_continuation_ends_its_branch(session: Session, stub: StubMo
     assert stub.calls() == []
 
 
-def test_the_local_model_calls_no_tool(session: Session, stub: StubModelServer) -> None:
-    ending = ending_of(continued(session, use_model="local:extractive"))
-    assert (ending.why, ending.calls, ending.unused_results) == ("finished", 1, len(ACTIONS))
-    assert ending.finding.startswith("The model stopped: 1 call (4 in the recording)")
+def test_a_model_that_cannot_call_tools_does_not_continue_a_run_with_tools(
+    session: Session, stub: StubModelServer
+) -> None:
+    with pytest.raises(InvalidInput, match="cannot call tools"):
+        continued(session, use_model="local:extractive")
+    assert stub.calls() == []
 
 
 def test_a_form_that_is_sent_twice_launches_once(session: Session, stub: StubModelServer) -> None:

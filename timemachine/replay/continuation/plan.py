@@ -11,7 +11,7 @@ from timemachine.recording.model_calls.queries import request_of
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import action_of
-from timemachine.replay.runs.model_calls import changed
+from timemachine.replay.runs.model_calls import changed, sendable
 from timemachine.replay.runs.pure.engine import intent
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.selection import recorded
@@ -38,7 +38,7 @@ def first_request(action: Action, options: ReplayOptions) -> tuple[FrozenRequest
     """Return the recorded request, and the one that the continuation sends first. Raises `InvalidInput` if it is too long
     to be rebuilt, or its messages cannot be read."""
     frozen = request_of(action)
-    request = frozen.request
+    request = sendable(action, frozen)
     if options.messages is not None:
         request = _with_messages(request, options.messages)
     return frozen, changed(request, options)

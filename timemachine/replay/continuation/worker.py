@@ -25,7 +25,7 @@ from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.pure.completion import cut_off_by, ended_by, is_refused
 from timemachine.llm.pure.requests.answers import Answer
-from timemachine.llm.pure.requests.canonical import canonical_json, request_sha256
+from timemachine.llm.pure.requests.canonical import canonical_json
 from timemachine.llm.pure.requests.neutral import Request, ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.queries import ModelLookup
@@ -52,7 +52,7 @@ from timemachine.replay.runs.cancellation import watch_for_cancellation
 from timemachine.replay.runs.estimate import expected_cost
 from timemachine.replay.runs.frozen import model_answer_of
 from timemachine.replay.runs.leases import StepLease
-from timemachine.replay.runs.model_calls import send, why_refused
+from timemachine.replay.runs.model_calls import request_evidence, send, why_refused
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.outcomes import Outcome, with_failure, without_answer
 from timemachine.replay.runs.pure.actions import action_verdict
@@ -136,12 +136,7 @@ class _Attempt:
             return Outcome()
         frozen, base = self.run.first_request(action)
         self.context = frozen.verdict
-        self.evidence["request"] = {
-            "sha256": request_sha256(base),
-            "messages": len(base.messages),
-            "tools": len(base.tools),
-            "absent": list(frozen.absent),
-        }
+        self.evidence |= request_evidence(frozen, base)
         model, connection = reach.model(options.use_model or "")
         request = next_request(base, self.turns)
         why_not = why_not_sent(action, options, frozen) or why_refused(request, model)

@@ -1,6 +1,6 @@
 """Sending the request of a recorded model call again, and comparing what the model did with what was recorded."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -16,11 +16,12 @@ from timemachine.llm.pure.completion import Completion, ended_by, is_refused, re
 from timemachine.llm.pure.requests import anthropic_messages, openai_chat
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.canonical import canonical_json, request_sha256
-from timemachine.llm.pure.requests.neutral import ANTHROPIC, Message, Part, Request, Text, ToolCall
+from timemachine.llm.pure.requests.neutral import ANTHROPIC, Message, Part, Request, Text, Tool, ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.pure.requests.refusals import refusal
 from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering.model_asks import Answered, answered_by
+from timemachine.recording.model_calls.called_tools import ByAgent, called_tools
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.queries import request_of, requests_of
 from timemachine.recording.sessions.models import Action
@@ -38,6 +39,8 @@ from timemachine.replay.runs.spend_limit import LimitReached
 from timemachine.text.pure.difference.verdict import AnswerVerdict, answer_verdict
 
 _READ: Final = "frozen_request"
+_CALLED: Final = "called_tools"
+_TOOLLESS: Final = "local:extractive quotes passages and cannot call tools, so it cannot stand in for an agent's model. Choose a language model."
 
 
 def read_requests(steps: Sequence[ReplayStep]) -> None:
@@ -47,12 +50,35 @@ def read_requests(steps: Sequence[ReplayStep]) -> None:
         with suppress(InvalidInput):
             for sequence, request in requests_of(steps[0].action.session, calls):
                 setattr(calls[sequence], _READ, request)
+        _share_called_tools(list(calls.values()))
+
+
+def _share_called_tools(steps: Sequence[ReplayStep]) -> None:
+    """Read the tools that were called once for all steps whose requests lack definitions."""
+    lacking = [
+        step for step in steps if (found := getattr(step, _READ, None)) is not None and found.lacks_tools
+    ]
+    if lacking:
+        tools = called_tools(lacking[0].action.session)
+        for step in lacking:
+            setattr(step, _CALLED, tools)
 
 
 def frozen_request(step: ReplayStep) -> FrozenRequest:
     """Return the recorded or rebuilt request of the step's model call. Raises `InvalidInput` if it is too long."""
     found: FrozenRequest | None = getattr(step, _READ, None)
     return request_of(step.action) if found is None else found
+
+
+def sendable(action: Action, frozen: FrozenRequest, called: ByAgent | None = None) -> Request:
+    """Return the recorded request. Tools without recorded definitions have those that the agent's calls show.
+
+    `called` has them by agent, if they were read already.
+    """
+    if not frozen.lacks_tools:
+        return frozen.request
+    tools = called_tools(action.session) if called is None else called
+    return frozen.with_tools(tools.get(action.agent, ()))
 
 
 def run_call(
@@ -71,12 +97,12 @@ def run_call(
     except InvalidInput as failed:
         return with_failure(Outcome(), failed)
     decided = intent(recorded(step.action), options, frozen.verdict, 0)
-    request = changed(frozen.request, options)
+    request = changed(sendable(step.action, frozen, getattr(step, _CALLED, None)), options)
     outcome = Outcome(
         context=frozen.verdict,
         frames=[],
         evidence={
-            **_evidence(frozen, request),
+            **request_evidence(frozen, request),
             **_recorded_tools(step.action),
             **cut_off(step.action, None),
         },
@@ -160,7 +186,7 @@ def _with_question(request: Request, question: str) -> Request:
 def why_refused(request: Request, model: ModelName) -> str | None:
     """Return why the model's provider does not accept this request, or None if nothing is known."""
     if model.provider == LOCAL:
-        return None
+        return _TOOLLESS if request.tools else None
     found = refusal(request, model.provider)
     return None if found is None else f"{model.provider} does not accept this request: {found}"
 
@@ -211,15 +237,18 @@ def calls_in(kind: str, output: object) -> Sequence[ToolCall]:
     return () if answer is None else answer.calls
 
 
-def _evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
-    """Return what identifies the request: its hash, its size, and what of it was not recorded."""
-    facts: Mapping[str, object] = {
+def request_evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
+    """Return what identifies the request: its hash, its size, what of it was not recorded, and the tools that were inferred."""
+    inferred = [
+        tool.name for tool in sent.tools if tool not in frozen.request.tools and isinstance(tool, Tool)
+    ]
+    facts: JsonObject = {
         "sha256": request_sha256(sent),
         "messages": len(sent.messages),
         "tools": len(sent.tools),
         "absent": list(frozen.absent),
     }
-    return {"request": dict(facts)}
+    return {"request": facts | ({"inferred_tools": inferred} if inferred else {})}
 
 
 def _recorded_tools(action: Action) -> JsonObject:

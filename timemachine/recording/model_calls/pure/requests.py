@@ -1,5 +1,6 @@
 """The request of a recorded model call: as it was recorded, or rebuilt, with what is absent."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -12,6 +13,7 @@ RequestVerdict = Literal["verified", "altered", "missing", "reconstructed", "not
 """`verified`: it was recorded, and its bytes have the recorded hash. `reconstructed`: only turns were recorded."""
 SYSTEM_PROMPT: Final = "system prompt"
 TOOLS: Final = "tool definitions"
+_SOME: Final = f"{TOOLS} of "
 THINKING: Final = "thinking"
 PARAMETERS: Final = "parameters"
 
@@ -49,6 +51,22 @@ class FrozenRequest:
     steps: tuple[int, ...] = ()
     inherited: int = 0
     since: int | None = None
+
+    @property
+    def lacks_tools(self) -> bool:
+        """Return whether definitions of tools were not recorded, of all or of some."""
+        return any(each.startswith(TOOLS) for each in self.absent)
+
+    def with_tools(self, inferred: Sequence[Tool]) -> Request:
+        """Return the request with inferred definitions of the tools whose own were not recorded."""
+        lacking = {
+            name
+            for each in self.absent
+            if each.startswith(_SOME)
+            for name in each.removeprefix(_SOME).split(", ")
+        }
+        added = [tool for tool in inferred if TOOLS in self.absent or tool.name in lacking]
+        return replace(self.request, tools=(*self.request.tools, *added))
 
 
 def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
@@ -106,7 +124,7 @@ def _undefined(request: Request, called: tuple[str, ...]) -> str | None:
     made = {call.name for message in request.messages for call in message.calls}.union(called) - defined
     if not made or any(not isinstance(tool, Tool) for tool in request.tools):
         return None
-    return f"{TOOLS} of {', '.join(sorted(made))}"
+    return f"{_SOME}{', '.join(sorted(made))}"
 
 
 def _without_unsigned(message: Message) -> Message | None:

@@ -1,0 +1,52 @@
+"""The tools that the agents of a session called, for requests without definitions of tools."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from django.db.models import F, QuerySet, Window
+from django.db.models.functions import RowNumber
+
+from timemachine.core.pure.content import value_of
+from timemachine.llm.pure.requests.neutral import Tool, ToolCall
+from timemachine.recording.model_calls.pure.inferred_tools import inferred_tools
+from timemachine.recording.model_calls.pure.values import answer_parts
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
+
+_CALLS_OF_A_TOOL: Final = 50
+_ANSWERS_OF_AN_AGENT: Final = 200
+"""So many are read: definitions are inferred from the first ones."""
+
+type ByAgent = Mapping[str | None, tuple[Tool, ...]]
+
+
+def called_tools(session: Session) -> ByAgent:
+    """Return the definitions that can be inferred from the tool calls of each agent, in the session and in the one that it
+    continues. Two queries."""
+    found: dict[str | None, list[ToolCall]] = defaultdict(list)
+    sessions = [each for each in (session.id, session.parent_id) if each is not None]
+    actions = Action.objects.filter(session__in=sessions)
+    for agent, call in (*_tool_calls(actions), *_answered_calls(actions)):
+        found[agent].append(call)
+    return {agent: inferred_tools(calls) for agent, calls in found.items()}
+
+
+def _tool_calls(actions: QuerySet[Action]) -> Iterator[tuple[str | None, ToolCall]]:
+    number = Window(RowNumber(), partition_by=[F("agent"), F("tool")], order_by=F("id"))
+    calls = actions.filter(kind="tool_call", tool__isnull=False).alias(number=number)
+    rows = calls.filter(number__lte=_CALLS_OF_A_TOOL)
+    for agent, tool, media_type, data in rows.values_list(
+        "agent", "tool", "input__media_type", "input__data"
+    ):
+        given = None if media_type is None else value_of(media_type, bytes(data))
+        yield agent, ToolCall(id="", name=tool or "", arguments=given)
+
+
+def _answered_calls(actions: QuerySet[Action]) -> Iterator[tuple[str | None, ToolCall]]:
+    number = Window(RowNumber(), partition_by=[F("agent")], order_by=F("id"))
+    answers = actions.filter(kind=MODEL_CALL, output__isnull=False).alias(number=number)
+    rows = answers.filter(number__lte=_ANSWERS_OF_AN_AGENT)
+    for agent, media_type, data in rows.values_list("agent", "output__media_type", "output__data"):
+        parts = answer_parts(value_of(media_type, bytes(data)))
+        yield from ((agent, part) for part in parts if isinstance(part, ToolCall))
