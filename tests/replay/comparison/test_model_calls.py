@@ -16,6 +16,7 @@ from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.replay.comparison.groups import groups_of
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.pure.findings import Findings, findings
@@ -145,3 +146,25 @@ def test_calls_are_grouped_by_agent_and_by_recorded_tool(comparison: Comparison)
     assert (other.calls, other.same_action, other.same_tools, other.same_arguments) == (2, 0.5, 1.0, 0.5)
     _, other = groups[3].arms
     assert (other.same_action, other.same_tools, other.same_arguments) == (0.0, 0.0, None)
+
+
+def test_requests_of_which_only_turns_were_recorded_are_not_compared_with_the_recording_by_cost(
+    project: Project, stub: StubModelServer
+) -> None:
+    session = start_session(project, name="Turns", by="test")
+    spoken = ActionDraft(
+        kind="llm_call", output="Four.", model=MODELS[0], usage=Usage(input_tokens=900), cost_usd=1
+    )
+    question = ActionDraft(kind="message", role="user", output="How many?")
+    append(session.id, [step for _ in range(8) for step in (question, spoken)])
+    found = found_in(compared(project, [session], *MODELS))
+    assert all(ask.incomplete for ask in found.asks)
+    by_pair = {(pair.a, pair.b): {each.metric: each for each in pair.results} for pair in found.pairs}
+    for metric in ("cost", "latency", "tokens"):
+        assert by_pair[0, 1][metric].n == 0
+    assert by_pair[0, 1]["answered"].n == 8
+    assert by_pair[1, 2]["tokens"].n == 8
+
+
+def test_whole_requests_are_compared_with_the_recording_by_cost(comparison: Comparison) -> None:
+    assert not any(ask.incomplete for ask in found_in(comparison).asks)

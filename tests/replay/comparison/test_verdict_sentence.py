@@ -1,6 +1,7 @@
 """The result of a comparison in one sentence: what each variant did, at what cost, and what may be chance."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from timemachine.replay.comparison.pure.cells import Ask, Cell
@@ -141,3 +142,22 @@ def test_without_pairs_nothing_is_said_of_chance() -> None:
     found = compared(arm(1, {"identical": 3}), arm(2, {"changed": 3}))
     alone = Findings(asks=found.asks, columns=found.columns, ordered=[], noise=[])
     assert verdict_sentence(alone, NAMES[:2]).count(";") == 0
+
+
+def test_what_was_sent_incomplete_is_not_compared_with_the_recording_by_cost() -> None:
+    incomplete = [replace(each, incomplete=True) for each in arm(1, {"identical": 8})]
+    found = compared(incomplete, arm(2, {"identical": 8}, 0.02))
+    assert verdict_sentence(found, NAMES[:2]).endswith(
+        " 8 of 8 requests were not recorded whole and sent without what is missing, so cost, latency and tokens are not "
+        "compared with the recording."
+    )
+    with_recording, between = (
+        {each.metric: each for each in pair.results}
+        for pair in found.pairs
+        if pair.b in {1, 2} and (pair.a, pair.b) != (0, 2)
+    )
+    assert with_recording["cost"].n == 0
+    assert with_recording["cost"].excluded == {"A: request not recorded whole": 8}
+    assert between["cost"].n == 8
+    (one,) = [replace(each, incomplete=True) for each in arm(1, {"identical": 1})]
+    assert " 1 of 1 request was not recorded whole" in verdict_sentence(compared([one]), NAMES[:1])

@@ -6,7 +6,6 @@ import pytest
 
 from tests.evidence.sessions import checked
 from tests.replay.continuation.conftest import (
-    ACTIONS,
     END,
     MODEL,
     QUESTION,

@@ -129,7 +129,8 @@ def test_each_call_is_compared_as_an_action(session: Session, stub: StubModelSer
     assert value(first.output)["tool_calls"][0]["function"]["name"] == "read_file"
     assert value(second.output) == "It says: buy milk."
     assert ReplayOut.of(replay).summary.startswith(
-        "2 model calls replayed with openai:gpt-4o: 1 identical, 1 other arguments; context verified 2 of 2"
+        "2 model calls replayed with openai:gpt-4o: 1 identical, 1 other arguments; the runs first part at step 1, where the "
+        "model calls the tool with other arguments; context verified 2 of 2"
     )
 
 
@@ -285,3 +286,67 @@ def test_the_spend_limit_stops_before_a_call(session: Session, stub: StubModelSe
     replay = replayed(session, AUDIT.model_copy(update={"spend_limit_usd": 0.000001}))
     assert [step.status for step in all_steps(replay)] == ["skipped", "skipped"]
     assert stub.calls() == []
+
+
+@pytest.fixture
+def turns(db: None, project: Project) -> Session:
+    """The same run of which only the turns were recorded, without system prompt and definitions of tools."""
+    session = start_session(project, name="Reading", by="test")
+    spoken: dict[str, Any] = {"model": "openai:gpt-4o-mini", "agent": "reader"}
+    read = {"path": "notes.txt"}
+    append(
+        session.id,
+        [
+            ActionDraft(kind="message", role="user", output="What does notes.txt say?"),
+            ActionDraft(kind="llm_call", output=READ, **spoken),
+            ActionDraft(kind="tool_call", tool="read_file", call_id="c1", input=read, agent="reader"),
+            ActionDraft(
+                kind="tool_result", tool="read_file", call_id="c1", output="Buy milk.", agent="reader"
+            ),
+            ActionDraft(kind="llm_call", output="It says: buy milk.", **spoken),
+        ],
+    )
+    return session
+
+
+def test_tools_without_recorded_definitions_are_offered_as_the_calls_show_them(
+    turns: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="", tools=(("read_file", {"path": "notes.txt"}),), times=1))
+    stub.script(Script(answer="It says: buy milk."))
+    replay = replayed(turns, AUDIT)
+    assert [step.verdict for step in all_steps(replay)] == ["identical", "identical"]
+    for sent in stub.calls():
+        (tool,) = sent.body["tools"]
+        assert tool["function"] == {
+            "name": "read_file",
+            "parameters": {
+                "type": "object",
+                "properties": {"path": {"type": "string"}},
+                "required": ["path"],
+            },
+        }
+    assert all_steps(replay)[0].evidence["request"]["inferred_tools"] == ["read_file"]
+
+
+def test_a_replay_says_what_its_requests_lack(turns: Session, stub: StubModelServer) -> None:
+    found = ReplayOut.of(replayed(turns, AUDIT))
+    assert found.context.reconstructed == 2
+    assert found.absent == {"parameters": 2, "system prompt": 2, "tool definitions": 2}
+    assert found.inferred_tools == 2
+    assert "sent without what was not recorded: parameters, system prompt; tools offered as" in found.summary
+
+
+def test_recorded_requests_lack_nothing(session: Session, stub: StubModelServer) -> None:
+    found = ReplayOut.of(replayed(session, AUDIT))
+    assert (found.absent, found.inferred_tools) == ({}, 0)
+    assert "not recorded" not in found.summary
+
+
+def test_a_model_that_cannot_call_tools_is_not_asked_what_to_call(
+    turns: Session, stub: StubModelServer
+) -> None:
+    replay = replayed(turns, AUDIT.model_copy(update={"use_model": "local:extractive"}))
+    for step in all_steps(replay):
+        assert (step.status, step.verdict, step.output) == ("done", None, None)
+        assert "cannot call tools" in step.evidence["not_asked"]

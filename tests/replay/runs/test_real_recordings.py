@@ -69,7 +69,9 @@ def calls_of(step: ReplayStep) -> Sequence[ToolCall]:
 
 def offered(body: dict[str, Any]) -> list[str]:
     """Return the names of the tools in a request to OpenAI or Anthropic."""
-    return [tool["function"]["name"] if "function" in tool else tool["name"] for tool in body.get("tools", [])]
+    return [
+        tool["function"]["name"] if "function" in tool else tool["name"] for tool in body.get("tools", [])
+    ]
 
 
 def what_became_of(step: ReplayStep) -> str | None:

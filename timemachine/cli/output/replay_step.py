@@ -78,7 +78,9 @@ def _request(found: Mapping[str, Any] | None) -> str:
         return ""
     sizes = [counted(found[name], name[:-1]) for name in ("messages", "tools") if found[name]]
     absent = f"; not recorded: {', '.join(found['absent'])}" if found["absent"] else ""
-    return f"{', '.join(sizes)}{absent}"
+    inferred = found.get("inferred_tools")
+    offered = f"; offered as the recorded calls show them: {', '.join(inferred)}" if inferred else ""
+    return f"{', '.join(sizes)}{absent}{offered}"
 
 
 def _mode(step: types.ReplayStepOut, replay: types.ReplayOut) -> str:

@@ -3279,7 +3279,9 @@ class ReplayOfVariant(TypedDict):
 class ReplayOut(TypedDict):
     """A replay: its options, how far it is, and its results so far. Money is US dollars.
 
-    `over_limit_usd` is by how much its own spend limit was passed; null if it has none.
+    `over_limit_usd` is by how much its own spend limit was passed; null if it has none. `absent` counts the requests that
+    were sent without a part that was not recorded, by the part; in `inferred_tools` of them, tools without recorded
+    definitions were offered as the recorded calls show them.
     """
 
     id: str
@@ -3310,6 +3312,8 @@ class ReplayOut(TypedDict):
     most_frequent_error: FrequentError | None
     continuation: ContinuationOut | None
     first_divergence: FirstDivergence | None
+    absent: dict[str, int]
+    inferred_tools: int
     summary: str
 
 

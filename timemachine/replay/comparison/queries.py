@@ -17,6 +17,7 @@ from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.recorded_answers import read_answer
+from timemachine.recording.model_calls.pure.requests import PARAMETERS
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
 from timemachine.recording.sessions.queries import UNKNOWN_COST
@@ -45,6 +46,7 @@ _STEP: Final = (
     "evidence__new_refuses",
     "evidence__cut_off",
     "evidence__not_asked",
+    "evidence__request__absent",
     "parameters__finish_reason",
     "cost_usd",
     "duration_ms",
@@ -319,6 +321,7 @@ def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_
         tokens=_tokens(step["total_tokens"], step["input_tokens"], step["output_tokens"]),
         cut_off="new" in (step["evidence__cut_off"] or []),
         called=recorded.called,
+        incomplete=bool({*(step["evidence__request__absent"] or ())} - {PARAMETERS}),
         spent_usd=spent,
         unknown_calls=unknown_calls,
         error=step["error_message"],

@@ -78,7 +78,7 @@ def sendable(action: Action, frozen: FrozenRequest, called: ByAgent | None = Non
     if not frozen.lacks_tools:
         return frozen.request
     tools = called_tools(action.session) if called is None else called
-    return frozen.with_tools(tools.get(action.agent, ()))
+    return frozen.with_tools(tools.get(action.agent) or tools.get(None, ()))
 
 
 def run_call(

@@ -29,6 +29,7 @@ from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
+from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
 from timemachine.recording.usage.queries import reasons_in
@@ -82,6 +83,14 @@ class _Steps:
     cut_off: int = 0
     waiting: int = 0
     waits_until: datetime | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Absent:
+    """How many requests were sent without each part that was not recorded, and how many of them with inferred tools."""
+
+    parts: Counter[str] = field(default_factory=Counter)
+    inferred: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,8 +170,8 @@ def tally(replay: Replay) -> Tally:
 
 
 def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
-    """Return the counts of each replay. Three queries, and one more each if steps failed, if answers differ, and for
-    continuations; the database does the adding."""
+    """Return the counts of each replay. Three queries, and one more each if steps failed, if model calls were sent, if answers differ, and
+    for continuations; the database does the adding."""
     ids = [replay.id for replay in replays]
     counted = _counted_steps(ids)
     spent = spending_by("step__replay_id", ReplayAttempt.objects.filter(step__replay__in=ids))
@@ -173,6 +182,7 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
         most_frequent_failures(ReplayStep.objects.filter(replay__in=failed), "replay_id") if failed else {}
     )
     differing = [each for each, steps in counted.items() if steps.verdicts.keys() - NO_DIVERGENCE]
+    absent = _absent([each for each, steps in counted.items() if steps.sent])
     diverged = first_divergences(ReplayStep.objects.filter(replay__in=differing)) if differing else {}
     found = {}
     for replay in replays:
@@ -202,7 +212,34 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             waits_until=steps.waits_until,
             ending=endings.get(replay.id),
             diverged=diverged.get(replay.id),
+            absent=dict(absent[replay.id].parts) if replay.id in absent else {},
+            inferred=absent[replay.id].inferred if replay.id in absent else 0,
         )
+    return found
+
+
+def _absent(ids: Sequence[UUID]) -> dict[UUID, _Absent]:
+    """Return what the requests that these replays sent lack. One query, none without any."""
+    if not ids:
+        return {}
+    sent = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(
+        replay__in=ids, kind=MODEL_CALL, was_asked=True
+    )
+    rows = sent.filter(evidence__request__absent__0__isnull=False).annotate(
+        inferred=ExpressionWrapper(
+            Q(evidence__request__has_key="inferred_tools"), output_field=BooleanField()
+        )
+    )
+    found: dict[UUID, _Absent] = defaultdict(_Absent)
+    for row in (
+        rows.order_by()
+        .values("replay_id", "evidence__request__absent", "inferred")
+        .annotate(steps=Count("id"))
+    ):
+        of_replay = found[row["replay_id"]]
+        names = {TOOLS if each.startswith(TOOLS) else each for each in row["evidence__request__absent"]}
+        of_replay.parts.update(dict.fromkeys(sorted(names), row["steps"]))
+        of_replay.inferred += row["steps"] if row["inferred"] else 0
     return found
 
 

@@ -113,7 +113,9 @@ class ContinuationOut(Schema):
 class ReplayOut(Schema):
     """A replay: its options, how far it is, and its results so far. Money is US dollars.
 
-    `over_limit_usd` is by how much its own spend limit was passed; null if it has none.
+    `over_limit_usd` is by how much its own spend limit was passed; null if it has none. `absent` counts the requests that
+    were sent without a part that was not recorded, by the part; in `inferred_tools` of them, tools without recorded
+    definitions were offered as the recorded calls show them.
     """
 
     id: str
@@ -144,6 +146,8 @@ class ReplayOut(Schema):
     most_frequent_error: FrequentError | None
     continuation: ContinuationOut | None
     first_divergence: FirstDivergence | None
+    absent: dict[str, int]
+    inferred_tools: int
     summary: str
 
     @classmethod
@@ -168,6 +172,8 @@ class ReplayOut(Schema):
             most_frequent_error=counts.failure,
             continuation=ContinuationOut.of(replay, counts),
             first_divergence=counts.diverged,
+            absent=counts.absent,
+            inferred_tools=counts.inferred,
             summary=sentence(counts),
         )
 

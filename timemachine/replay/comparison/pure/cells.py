@@ -25,7 +25,7 @@ class Cell:
     None means not recorded or unknown. `verdict` compares with the recorded answer. Money is US dollars:
     `cost_usd` is the cost of the answer, `spent_usd` that of all calls made for it, including failed ones;
     `unknown_cost_calls` counts those of unknown price. `called` is whether the recorded answer of a model call calls
-    tools, None for an ask.
+    tools, None for an ask. `incomplete` means that the request was sent without parts that were not recorded.
     """
 
     arm: int
@@ -44,6 +44,7 @@ class Cell:
     cached: bool = False
     cut_off: bool = False
     called: bool | None = None
+    incomplete: bool = False
     spent_usd: float | None = None
     unknown_calls: int = 0
     error: str | None = None
@@ -78,6 +79,11 @@ class Ask:
     def noise(self, arm: int) -> list[Cell]:
         """Return the answer of the variant's noise floor run."""
         return [cell for (of, repeat), cell in self.runs.items() if of == arm and repeat == NOISE]
+
+    @property
+    def incomplete(self) -> bool:
+        """Return whether a variant was sent less than was sent when the step was recorded."""
+        return any(cell.incomplete for cell in self.runs.values())
 
     @property
     def answers(self) -> list[Cell]:

@@ -39,6 +39,7 @@ RECORDED_REFUSED: Final = "recorded answer refused"
 NO_PASSAGES: Final = "a model call has no passages"
 NO_MODEL_CALL: Final = "not a model call"
 NO_TOOL: Final = "no tool called"
+NOT_WHOLE: Final = "request not recorded whole"
 OTHER_TOOL: Final = "another tool"
 NOT_OF_THE_KIND: Final = frozenset({NO_PASSAGES, NO_MODEL_CALL, NO_TOOL})
 """Why a metric has no value at an ask where it can have none. One that has only these is left out."""
@@ -192,6 +193,8 @@ MEASURES: Final = (
 
 _OF_THE_RECORDING: Final = (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS)
 """The metrics that compare with the recording, which has none of its own."""
+_OF_THE_REQUEST: Final = (COST, LATENCY, TOKENS)
+"""The metrics that depend on how much was sent: the recording has none where a variant was sent less."""
 _OF_CALLS: Final = frozenset({SAME_TOOLS.name, SAME_ARGUMENTS.name})
 
 
@@ -337,11 +340,14 @@ def column_totals(asks: Sequence[Ask], read: Column) -> VariantTotals:
 
 
 def _column(asks: Sequence[Ask], arm: int, cells: Sequence[Sequence[Cell]]) -> Column:
-    return Column(
-        arm=arm,
-        clusters=[ask.session for ask in asks],
-        read={each.name: [readings(each, of_ask) for of_ask in cells] for each in MEASURES},
-    )
+    read = {each.name: [readings(each, of_ask) for of_ask in cells] for each in MEASURES}
+    if arm == RECORDING:
+        for each in _OF_THE_REQUEST:
+            read[each.name] = [
+                Reading(value=None, missing=NOT_WHOLE) if ask.incomplete else recorded
+                for ask, recorded in zip(asks, read[each.name], strict=True)
+            ]
+    return Column(arm=arm, clusters=[ask.session for ask in asks], read=read)
 
 
 def _ratio(pairs: Sequence[Pair]) -> float | None:

@@ -63,7 +63,18 @@ def verdict_sentence(found: Findings, names: Sequence[str]) -> str:
     parts = [_described(comparable, len(variants), steps)] if comparable else []
     parts += [_without(each, steps) for each in variants if not each.comparable]
     parts += _chance(_claims(found, comparable), steps)
-    return f"{'; '.join(parts)}."
+    return f"{'; '.join(parts)}.{_not_whole(found)}"
+
+
+def _not_whole(found: Findings) -> str:
+    """Say how many requests were sent without what was not recorded, and what that means."""
+    number, of = sum(ask.incomplete for ask in found.asks), found.steps.model_calls
+    if not number:
+        return ""
+    return (
+        f" {number:,} of {counted(of, 'request')} {'was' if number == 1 else 'were'} not recorded whole and sent without what is missing, "
+        "so cost, latency and tokens are not compared with the recording."
+    )
 
 
 def _variant(found: Findings, arm: int, name: str) -> _Variant:

@@ -9,6 +9,7 @@ from typing import Final
 from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
 from timemachine.core.pure.schemas import Schema
+from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
@@ -92,6 +93,8 @@ class Tally(StepTotals):
     limit, None if it has none or shares one. `asked` counts the asks and model calls that were made again, `sent` the
     model calls among them. The recorded cost is that of the `called`: these, and those whose call was cancelled. `waiting` counts the calls whose model is busy; the last of
     them is tried again at `waits_until`. `ending` is how a continuation ended.
+    `absent` counts the requests that were sent without what was not recorded, by what that is; in `inferred` of them, tools
+    had definitions that the recorded calls show.
     """
 
     kind: str
@@ -108,6 +111,8 @@ class Tally(StepTotals):
     waits_until: datetime | None = None
     ending: Ending | None = None
     diverged: FirstDivergence | None = None
+    absent: Mapping[str, int] = field(default_factory=dict)
+    inferred: int = 0
 
     @property
     def over_limit_usd(self) -> Decimal | None:
@@ -131,7 +136,7 @@ def sentence(tally: Tally) -> str:
 
 
 def _of_steps(tally: Tally) -> str:
-    parts = [_what(tally), _first_difference(tally), _context(tally)]
+    parts = [_what(tally), _first_difference(tally), _context(tally), _absent(tally)]
     if tally.kind != "audit":
         parts.append(_counts("retrieval", tally.retrievals))
     if tally.cut_off:
@@ -154,7 +159,11 @@ def _of_steps(tally: Tally) -> str:
 
 def _of_continuation(tally: Tally) -> str:
     model = f" with {tally.model}" if tally.model else ""
-    parts = [f"Continued{model}" if tally.ending is None else tally.ending.finding, _context(tally)]
+    parts = [
+        f"Continued{model}" if tally.ending is None else tally.ending.finding,
+        _context(tally),
+        _absent(tally),
+    ]
     if tally.statuses.get("cancelled"):
         parts.append("cancelled")
     if tally.asked or _was_billed(tally):
@@ -203,6 +212,23 @@ def _context(tally: Tally) -> str:
     verified = f"context verified {tally.contexts.get('verified', 0):,} of {total:,}"
     worse = ", ".join(f"{count:,} {spaced(name)}" for name, count in sorted(other.items()))
     return f"{verified} ({worse})" if worse else verified
+
+
+def _absent(tally: Tally) -> str:
+    """Return what the sent requests lack because it was not recorded; empty if they lack nothing."""
+    lacking = {
+        name: number for name, number in tally.absent.items() if name != TOOLS or number > tally.inferred
+    }
+    parts = []
+    if lacking:
+        often = max(lacking.values())
+        where = "" if often == tally.sent else f" in {counted(often, 'request')}"
+        parts.append(f"sent without what was not recorded{where}: {', '.join(lacking)}")
+    if tally.inferred:
+        parts.append(
+            "tools offered as the recorded calls show them, because their definitions were not recorded"
+        )
+    return "; ".join(parts)
 
 
 def _counts(title: str, counts: Mapping[str, int]) -> str:
