@@ -357,3 +357,6 @@ def test_what_followed_has_each_call_with_its_result_and_the_calls_of_the_same_c
     assert what_followed(steps, 5).calls == (5, 10)
     assert found.unanswered == ()
     assert [each.id for each in what_followed(steps[:2], 2).unanswered] == ["a"]
+    assert what_followed(steps[:2], 9).unanswered == ()
+    answered_in_words = [*steps[:2], step(3, "llm_call", output="The end.")]
+    assert what_followed(answered_in_words, 2).unanswered == ()

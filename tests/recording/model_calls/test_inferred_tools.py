@@ -1,5 +1,7 @@
 """Tools without recorded definitions: their names and arguments are inferred from the calls."""
 
+from typing import Any
+
 import pytest
 
 from timemachine.llm.pure.requests.neutral import Message, Request, Tool, ToolCall
@@ -7,7 +9,7 @@ from timemachine.recording.model_calls.pure.inferred_tools import inferred_tools
 from timemachine.recording.model_calls.pure.requests import TOOLS, FrozenRequest
 
 
-def call(name: str, arguments: object = None, **fields: str) -> ToolCall:
+def call(name: str, arguments: object = None, **fields: Any) -> ToolCall:
     return ToolCall(id="c", name=name, arguments=arguments, **fields)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 import pytest
 from pytest_django import Settings
@@ -153,7 +154,7 @@ def test_requests_of_which_only_turns_were_recorded_are_not_compared_with_the_re
 ) -> None:
     session = start_session(project, name="Turns", by="test")
     spoken = ActionDraft(
-        kind="llm_call", output="Four.", model=MODELS[0], usage=Usage(input_tokens=900), cost_usd=1
+        kind="llm_call", output="Four.", model=MODELS[0], usage=Usage(input_tokens=900), cost_usd=Decimal(1)
     )
     question = ActionDraft(kind="message", role="user", output="How many?")
     append(session.id, [step for _ in range(8) for step in (question, spoken)])

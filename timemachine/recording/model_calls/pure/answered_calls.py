@@ -21,8 +21,8 @@ class AnsweredCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """The answered calls of a session in order of their results, and the model calls from one on in the same conversation,
-    with the tool calls that these made and that have no result."""
+    """The answered calls of a session in order of their results, and the model calls from one on in the same conversation.
+    `unanswered` are the tool calls of the last one that have no result: the recording ends with them."""
 
     answered: tuple[AnsweredCall, ...]
     calls: tuple[int, ...]

@@ -150,7 +150,8 @@ def what_followed(steps: Sequence[RecordedStep], call: int) -> Followed:
         for step in steps
         if step.kind == "llm_call" and step.sequence >= call and threads[step.sequence] is own
     ]
-    made = (part for step in calls for part in session.answer_of(step) if isinstance(part, ToolCall))
+    last = session.answer_of(calls[-1]) if calls else ()
+    made = (part for part in last if isinstance(part, ToolCall))
     ids = {each.call.id for each in answered}
     return Followed(
         answered=tuple(answered),
