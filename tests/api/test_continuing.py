@@ -50,7 +50,7 @@ def test_its_end_names_the_branch(api: Program, session: Session, stub: StubMode
     branch = api.get(f"/sessions/{about['branch']}").json()
     assert (branch["parent"]["session"], branch["tags"]) == (str(session.id), ["replay"])
     assert str(found["summary"]).startswith(
-        "Followed the recording to its end: 4 calls, 3 tool results from the record; context verified 1 of 1; $"
+        "Followed the recording to its end: 4 calls, 3 tool results from the record; context verified 1 of 1; tools offered as "
     )
 
 
