@@ -15,7 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.accounts.commands.first_start import LOCAL_KEY
-from timemachine.core.pure import finish_reasons, safe_text, unknown_prices
+from timemachine.core.pure import finish_reasons, safe_text, unknown_prices, verdicts
 from timemachine.core.pure import numbers as base
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.numbers import sum_known
@@ -207,6 +207,18 @@ def body_of(head: Any) -> Body:
 
 def _time(moment: datetime, words: str, hover: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', written(moment), hover, words)
+
+
+@register.filter
+def verdict_words(step: Any) -> str:
+    """Return the verdict on a replayed step in words."""
+    return verdicts.verdict_in_words(step.verdict, step.evidence)
+
+
+@register.filter
+def calls_on_one_side(step: Any) -> str:
+    """Return the tools that only the recorded or only the new answer of a replayed step calls."""
+    return verdicts.calls_on_one_side(step.evidence) if step.verdict == verdicts.OTHER_TOOL else ""
 
 
 @register.filter

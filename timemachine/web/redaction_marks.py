@@ -13,6 +13,7 @@ from timemachine.governance.deletion.erasure.queries import ErasedParts, rank_of
 from timemachine.governance.sharing.read_models.replays import SharedReplayRow, SharedReplayStep
 from timemachine.governance.sharing.read_models.seals import SharedErasure
 from timemachine.recording.sessions.pure.turn_text import Deleted
+from timemachine.replay.runs.answer_lines import NO_LINES, AnswerLines
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.web.template_library import register
 
@@ -86,6 +87,13 @@ def erased_parts(context: Context, step: ReplayStep | SharedReplayRow | SharedRe
     """Return the erased parts of a replayed step, by `erased_parts` of the page."""
     found: Mapping[int, ErasedParts] = context.get("erased_parts") or {}
     return found.get(step.id, NOTHING)
+
+
+@register.simple_tag(takes_context=True)
+def answer_lines(context: Context, step: ReplayStep | SharedReplayRow) -> AnswerLines:
+    """Return the recorded and the new answer of a replayed step on one line each, by `answer_lines` of the page."""
+    found: Mapping[int, AnswerLines] = context.get("answer_lines") or {}
+    return found.get(step.id, NO_LINES)
 
 
 @register.filter

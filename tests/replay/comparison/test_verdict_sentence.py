@@ -76,8 +76,8 @@ def test_too_few_calls_are_named_as_the_reason() -> None:
         called=None,
     )
     assert verdict_sentence(found, NAMES[:2]) == (
-        "a:one answers as recorded in 1 of 3 asks (otherwise it often calls another tool) for $0.03, b:two in 0 "
-        "(otherwise it calls another tool) for $0.015; that a:one agrees more often and b:two is cheaper may be chance: "
+        "a:one answers as recorded in 1 of 3 asks (otherwise it often makes other calls) for $0.03, b:two in 0 "
+        "(otherwise it makes other calls) for $0.015; that a:one agrees more often and b:two is cheaper may be chance: "
         "3 asks are too few to tell."
     )
 
@@ -132,7 +132,7 @@ def test_of_many_variants_the_best_is_described_with_the_range_of_the_others() -
         arm(4, {"identical": 8, "other_tool": 2}),
     )
     assert verdict_sentence(found, NAMES) == (
-        "Of 4 variants, b:two does what was recorded in 9 of 10 model calls (otherwise it calls another tool) for $0.10, "
+        "Of 4 variants, b:two does what was recorded in 9 of 10 model calls (otherwise it makes other calls) for $0.10, "
         "the others in 0 % to 80 %; that b:two agrees most often may be chance, but that c:three is the cheapest at $0.02 is "
         "more than chance."
     )

@@ -62,8 +62,8 @@ NOTHING: dict[str, Any] = {
                 "verdicts": {"same_action": 3, "other_tool": 2},
                 "diverged": FirstDivergence(sequence=12, verdict="other_tool"),
             },
-            "1 ask and 4 model calls replayed with stub:one: 3 the same action, 2 another tool; the runs first part at "
-            "step 12, where the model calls another tool; $0 (recorded $0)",
+            "1 ask and 4 model calls replayed with stub:one: 3 the same action, calls differ in 2; the runs first part at "
+            "step 12, where the model makes other calls; $0 (recorded $0)",
         ),
     ],
 )

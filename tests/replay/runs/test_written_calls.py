@@ -1,10 +1,17 @@
 """Tool calls as texts that can be read and compared line by line."""
 
+from typing import Any
+
 import pytest
 
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.neutral import Text, ToolCall
-from timemachine.replay.runs.pure.written_calls import paired_calls, written_answer, written_arguments
+from timemachine.replay.runs.pure.written_calls import (
+    answer_line,
+    paired_calls,
+    written_answer,
+    written_arguments,
+)
 
 
 def call(name: str, arguments: object = None, raw: str | None = None) -> ToolCall:
@@ -35,6 +42,21 @@ def test_an_answer_has_its_text_and_then_its_calls() -> None:
     answer = Answer(parts=(Text("I look."), call("read", {"path": "a"})))
     assert written_answer(answer) == "I look.\n\ncalls read\n  path: a"
     assert written_answer(Answer()) == ""
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        ((), "answers nothing"),
+        ((Text("The folder\nholds …"),), "answers: The folder holds …"),
+        ((Text("I look."), call("Bash", {"command": "ls -la"}), call("ls", {})), "Bash {ls -la}, ls"),
+        ((call("read", {"path": "a.py", "lines": [1, 2]}),), "read {path: a.py, lines: [1, 2]}"),
+        ((call("read", raw="{path: "), call("list"), call("add", 2)), "read {{path:}, list, add {2}"),
+        ((call("write", {"text": "x" * 100}),), f"write {{{'x' * 79}…}}"),
+    ],
+)
+def test_what_a_model_did_fits_on_a_line(parts: Any, line: str) -> None:
+    assert answer_line(Answer(parts=parts)) == line
 
 
 def test_calls_are_paired_with_those_that_differ_first() -> None:

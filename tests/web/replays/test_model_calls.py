@@ -66,7 +66,9 @@ def test_steps_are_named_by_the_tools_that_the_model_called(
 def test_the_two_answers_stand_side_by_side_with_their_calls(browser: Client, replay: Replay) -> None:
     page = browser.get(f"/replays/{replay.id}/steps/1/").content.decode()
     shown = words(page)
-    assert "other tool context verified Model call 1 message, 2 tools" in shown
+    assert (
+        "more calls list_files only in the new answer context verified Model call 1 message, 2 tools" in shown
+    )
     assert "write_file other arguments" in shown
     assert "list_files only new no arguments" in shown
     assert '<del class="removed">Berta</del>' in page
@@ -88,7 +90,41 @@ def test_a_call_that_was_only_verified_shows_what_it_called(
 
 def test_the_replay_says_what_the_other_model_did(browser: Client, replay: Replay) -> None:
     shown = words(browser.get(f"/replays/{replay.id}/").content.decode())
-    assert "2 model calls replayed with openai:gpt-4o: 1 another tool, 1 calls instead" in shown
+    assert "2 model calls replayed with openai:gpt-4o: calls differ in 1, 1 calls instead" in shown
+
+
+def test_a_list_says_of_each_call_what_was_recorded_and_what_the_other_model_did(
+    browser: Client, replay: Replay
+) -> None:
+    shown = words(browser.get(f"/replays/{replay.id}/").content.decode())
+    text = f"text: {WITHHELD} "
+    new = f"→ new: write_file {{path: birds.txt, {text}Clara}}, list_files"
+    assert f"write_file {{path: birds.txt, {text}Berta}} {new}" in shown
+    assert f"answers: Done. {new}" in shown
+
+
+@pytest.mark.parametrize(
+    ("recorded", "new", "said"),
+    [
+        (["ls", "cat", "ls"], ["ls"], "fewer calls cat, ls only in the recording"),
+        (["ls"], ["ls", "cat"], "more calls cat only in the new answer"),
+        (["ls"], ["cat"], "other tool ls only in the recording, cat only in the new answer"),
+    ],
+)
+def test_fewer_calls_of_the_same_tools_are_not_calls_of_another_tool(
+    browser: Client, project: Project, stub: StubModelServer, recorded: list[str], new: list[str], said: str
+) -> None:
+    session = start_session(project, name="Calls", by="test")
+    answer = a_call(recorded[0])
+    answer["tool_calls"] = [
+        {**call, "id": f"c{place}"}
+        for place, name in enumerate(recorded)
+        for call in a_call(name)["tool_calls"]
+    ]
+    append(session.id, [asked([QUESTION], answer)])
+    stub.script(Script(answer="", tools=tuple((name, {}) for name in new)))
+    replay = replayed(session, AUDIT)
+    assert said in words(browser.get(f"/replays/{replay.id}/steps/1/").content.decode())
 
 
 def test_a_link_shows_a_replayed_call_without_what_its_profile_withholds(
@@ -100,6 +136,9 @@ def test_a_link_shows_a_replayed_call_without_what_its_profile_withholds(
     assert "write_file" in page
     assert "birds.txt" in page
     assert not re.search("kanari|4711", page, re.IGNORECASE)
+    steps = visitor.get(path).text
+    assert "→" in steps
+    assert not re.search("kanari|4711", steps, re.IGNORECASE)
 
 
 def test_the_form_chooses_calls_by_a_filter(browser: Client, session: Session, stub: StubModelServer) -> None:

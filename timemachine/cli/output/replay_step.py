@@ -21,6 +21,7 @@ from timemachine.cli.output.grounding import grounding_summary
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.word_diff import difference
 from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, money_or_unknown, spaced
+from timemachine.core.pure.verdicts import OTHER_TOOL, calls_on_one_side, verdict_in_words
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
@@ -34,7 +35,7 @@ def step_lines(
     step: types.ReplayStepOut, replay: types.ReplayOut, recorded: types.ReadAction | None, *, with_diff: bool
 ) -> Iterator[str]:
     """A step with its verdict, and if `recorded` (its action) is given also its hits, scores and calls."""
-    yield f"Step {step['sequence']:,} · {spaced(step['kind'])} · {spaced(_outcome(step))}"
+    yield f"Step {step['sequence']:,} · {spaced(step['kind'])} · {_outcome(step)}"
     yield from _indented(facts(_facts(step, replay)))
     if recorded is not None:
         yield from _indented(_verbose(step, recorded))
@@ -43,11 +44,13 @@ def step_lines(
 
 
 def _outcome(step: types.ReplayStepOut) -> str:
-    """The result of the step in a word: the verdict on its answer, retrieval or context, else its status."""
+    """The result of the step in words: the verdict on its answer, retrieval or context, else its status."""
     retrieval = step["retrieval"]["verdict"] if step["retrieval"] else None
     verdicts = [step["verdict"], retrieval, step["context"]]
     reached = [verdict for verdict in verdicts if verdict and step["status"] == "done"]
-    return (reached or [step["verdict"] or step["status"]])[0]
+    words = verdict_in_words((reached or [step["verdict"] or step["status"]])[0], step["evidence"])
+    calls = calls_on_one_side(step["evidence"]) if step["verdict"] == OTHER_TOOL else ""
+    return f"{words}: {calls}" if calls else words
 
 
 def _facts(step: types.ReplayStepOut, replay: types.ReplayOut) -> list[tuple[str, str]]:

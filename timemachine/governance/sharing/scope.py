@@ -59,6 +59,7 @@ from timemachine.recording.timeline.step import FIRST_BYTES
 from timemachine.recording.usage.pure.totals import Totals
 from timemachine.recording.usage.queries import totals_of
 from timemachine.replay.comparison.queries import sessions_of
+from timemachine.replay.runs.answer_lines import NO_LINES, answer_lines
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.summary import Tally
 from timemachine.replay.runs.queries import steps_of, tally
@@ -149,7 +150,13 @@ class Scope:
         redactor = self._redactor()
         steps = list(self._replay_steps().filter(sequence__gt=after)[:most])
         erased = erased_parts(steps)
-        return [shared_replay_row(each, redactor, erased.get(each.id, _NOTHING_ERASED)) for each in steps]
+        lines = answer_lines(steps, lambda output: redactor.document({"output": output})["output"])
+        return [
+            shared_replay_row(
+                each, redactor, erased.get(each.id, _NOTHING_ERASED), lines.get(each.id, NO_LINES)
+            )
+            for each in steps
+        ]
 
     def replay_step(self, sequence: int) -> SharedReplayStep:
         """Return one step of the replay with its recorded and new content."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.verdicts import OTHER_TOOL, calls_on_one_side, verdict_in_words
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.llm.pure.requests.differences import equal_arguments
 from timemachine.llm.pure.requests.recorded_answers import read_answer
@@ -32,8 +33,12 @@ _IN_WORDS: Final = {
     "calls_instead": "the left answers, the right calls a tool",
     "newly_answered": "only the left refuses",
     "other_arguments": "the same tools with other arguments",
-    "other_tool": "calls of other tools",
     "refused": "only the right refuses",
+}
+_CALLS_IN_WORDS: Final = {
+    "fewer calls": "fewer calls on the right",
+    "more calls": "more calls on the right",
+    "other tool": "calls of other tools",
 }
 _READ_AT_ONCE: Final = 50
 _MOST_PATHS: Final = 3
@@ -222,7 +227,11 @@ def _of_answers(left: _Step, right: _Step) -> str | None:
         return "other answers (values differ)" if equal_arguments(left.value, right.value) else None
     if is_same_action(before, after):
         return None
-    verdict = action_verdict(before, after, stated=(left.refused, right.refused)).name
+    found = action_verdict(before, after, stated=(left.refused, right.refused))
+    verdict = found.name
     if verdict in _NO_DIVERGENCE:
         return None
+    if verdict == OTHER_TOOL:
+        words = _CALLS_IN_WORDS[verdict_in_words(verdict, found.evidence)]
+        return f"{words}: {calls_on_one_side(found.evidence, 'on the left', 'on the right')}"
     return _IN_WORDS.get(verdict) or f"other answers ({verdict.replace('_', ' ')})"

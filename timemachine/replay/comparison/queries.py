@@ -294,8 +294,7 @@ def _recorded(action: Action) -> Cell:
         grounding=_number(grounding.get("score")),
         label=grounding.get("label") if isinstance(grounding.get("label"), str) else None,
         cost_usd=_number(action.cost_usd),
-        latency_ms=_number((action.parameters or {}).get("call_ms"))
-        or (action.duration_ms if called is not None else None),
+        latency_ms=frozen.call_ms_of(action.kind, action.parameters, action.duration_ms),
         tokens=_tokens(action.total_tokens, action.input_tokens, action.output_tokens),
         cached=bool(action.cached),
         spent_usd=0.0 if action.cached else _number(action.cost_usd),

@@ -100,6 +100,15 @@ def model_answer_of(action: Action) -> Answer | None:
     return None if action.output is None or _has_failed(action) else read_answer(value(action.output))
 
 
+def call_ms_of(kind: str, parameters: Any, duration_ms: float | None) -> float | None:
+    """Return how long the recorded call of a model took: as it was measured, else, of a step that is nothing but the call,
+    how long the step took. None if that was not recorded."""
+    measured = parameters.get("call_ms") if isinstance(parameters, dict) else None
+    if isinstance(measured, int | float) and not isinstance(measured, bool):
+        return float(measured)
+    return duration_ms if kind == MODEL_CALL else None
+
+
 def _has_failed(action: Action) -> bool:
     return action.error_type is not None or action.error_message is not None
 

@@ -19,6 +19,7 @@ from timemachine.recording.sessions.models import Action, FrozenPassage
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.timeline.schemas.actions import HitOut
 from timemachine.replay.runs import frozen
+from timemachine.replay.runs.answer_lines import AnswerLines
 from timemachine.replay.runs.model_calls import calls_in, text_in
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.endings import Ending
@@ -74,6 +75,7 @@ class SharedReplayRow:
     cost_usd: Decimal | None
     duration_ms: float | None
     erased: ErasedParts
+    answer_lines: AnswerLines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,7 @@ class SharedRecording:
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: Decimal | None
+    duration_ms: float | None
     grounding: Any
     retrieval: Mapping[str, Any] | None
 
@@ -202,8 +205,11 @@ def _ending(ending: Ending | None, redactor: Redactor) -> Ending | None:
     return ending.model_copy(update={"unanswered": [], "detail": None})
 
 
-def shared_replay_row(step: ReplayStep, redactor: Redactor, erased: ErasedParts) -> SharedReplayRow:
-    """Return a step of a replay for a list. No field of it quotes an answer if a profile withholds something."""
+def shared_replay_row(
+    step: ReplayStep, redactor: Redactor, erased: ErasedParts, lines: AnswerLines
+) -> SharedReplayRow:
+    """Return a step of a replay for a list. If a profile withholds something, no field of it quotes an answer but `lines`,
+    which are made from the redacted ones."""
     return shown_of(
         SharedReplayRow,
         step,
@@ -216,6 +222,7 @@ def shared_replay_row(step: ReplayStep, redactor: Redactor, erased: ErasedParts)
         evidence=_without_quotes(step.evidence, redactor) if redactor.rules else step.evidence,
         model=redactor.text(step.model),
         erased=erased,
+        answer_lines=lines,
     )
 
 

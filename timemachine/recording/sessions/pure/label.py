@@ -1,14 +1,14 @@
 """The one-line label of an action in the timeline, taken from what was recorded."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, Literal
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.verdicts import each_once
 from timemachine.llm.pure.requests.answers import Answer
-from timemachine.llm.pure.requests.neutral import Media, Other, Text, ToolCall
+from timemachine.llm.pure.requests.neutral import Media, Other, Text
 from timemachine.llm.pure.requests.recorded import read_messages
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -55,13 +55,8 @@ def answer_in_words(answer: Answer) -> str:
     """Return what a model did on one line: the tools that it called, and what it said. What it thought, if it did neither."""
     said = answer.text or ("" if answer.calls else answer.thinking)
     others = ", ".join(_name_of(part) for part in answer.parts if isinstance(part, Media | Other))
-    return " · ".join(filter(None, (tools_in_words(answer.calls), one_line(said) or others)))
-
-
-def tools_in_words(calls: Sequence[ToolCall]) -> str:
-    """Return the names of the called tools, each once: `Bash ×2, Read`."""
-    counts = Counter(call.name for call in calls)
-    return ", ".join(name if times == 1 else f"{name} ×{times}" for name, times in counts.items())
+    tools = each_once(call.name for call in answer.calls)
+    return " · ".join(filter(None, (tools, one_line(said) or others)))
 
 
 def label_of_deleted(at: datetime) -> str:

@@ -130,7 +130,7 @@ SAME_TOOLS: Final = Measure(
     bounded=True,
     unit="share",
     title="Same tools",
-    about="the share of model calls that call the same tools as the recorded one, or no tool where it called none; "
+    about="the share of model calls that call the tools of the recorded one, each as often and no other; "
     "better is closer to the recording",
     read=_same_tools,
 )

@@ -14,7 +14,7 @@ _INSTEAD: Final[Mapping[str, str]] = {
     "changed": "answers differently",
     "contradicts": "contradicts the recorded answer",
     "other_arguments": "calls the tool with other arguments",
-    "other_tool": "calls another tool",
+    "other_tool": "makes other calls",
     "answers_instead": "answers instead of calling a tool",
     "calls_instead": "calls a tool instead of answering",
     "refused": "refuses",
@@ -23,5 +23,5 @@ _INSTEAD: Final[Mapping[str, str]] = {
 
 
 def instead(verdict: str) -> str:
-    """Return what the model did: `other_tool` becomes `calls another tool`."""
+    """Return what the model did: `other_tool` becomes `makes other calls`, which can be fewer or more of the same tools."""
     return _INSTEAD.get(verdict, spaced(verdict))

@@ -4,12 +4,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import indent
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.neutral import ToolCall
+from timemachine.recording.sessions.pure.label import one_line
 from timemachine.replay.runs.pure.actions import pairing
 
+_LONGEST_ARGUMENTS: Final = 80
+"""The most characters of the arguments of a call in a line."""
 Fate = Literal["same", "other_arguments", "only_recorded", "only_new"]
 
 
@@ -48,6 +51,28 @@ def written_answer(answer: Answer) -> str:
     """Return the text of an answer, followed by the tools that it calls with their arguments."""
     calls = [f"calls {call.name}\n{indent(written_arguments(call), '  ')}" for call in answer.calls]
     return "\n\n".join(filter(None, [answer.text, *calls]))
+
+
+def answer_line(answer: Answer) -> str:
+    """Return what a model did on one line: `Bash {ls -la}, Read {a.py}`, or `answers: The folder holds …`."""
+    if not answer.calls:
+        return f"answers: {one_line(answer.text)}" if answer.text else "answers nothing"
+    return one_line(", ".join(map(_call_in_line, answer.calls)))
+
+
+def _call_in_line(call: ToolCall) -> str:
+    words = one_line(_in_line(call.arguments) if call.raw is None else call.raw, _LONGEST_ARGUMENTS)
+    return f"{call.name} {{{words}}}" if words else call.name
+
+
+def _in_line(arguments: Any) -> str:
+    """Return the arguments without quotes: `path: a.py, lines: 20`, of a single one the value."""
+    if not isinstance(arguments, dict):
+        return "" if arguments is None else _scalar(arguments)
+    values = {name: _scalar(value) for name, value in arguments.items()}
+    return ", ".join(
+        values.values() if len(values) == 1 else (f"{name}: {each}" for name, each in values.items())
+    )
 
 
 def written_arguments(call: ToolCall) -> str:

@@ -223,7 +223,7 @@ def side_by_side(step: AnyStep, *, everything: bool = False, beginnings: bool = 
             [_key(frame) for frame in step.frames or []], [_found_key(each) for each in answers.found_frames]
         ),
         attempts=sorted(answers.attempts, key=lambda each: each.number),
-        recorded_call_ms=_number((answers.action.parameters or {}).get("call_ms")),
+        recorded_call_ms=frozen.call_ms_of(step.kind, answers.action.parameters, answers.action.duration_ms),
         recorded_ended=ended_by(answers.action.parameters),
         replayed_ended=ended_by(step.parameters),
         grounded=list(_grounded_sides(step, answers)),
@@ -293,10 +293,6 @@ def _grounded_sides(step: AnyStep, found: Answers | SharedReplayStep) -> Iterato
                 in_answer=answer is not None and "".join(each.text for each in shown) == answer,
                 evidence=evidence(shown, passages),
             )
-
-
-def _number(found: Any) -> float | None:
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
 def _evidence(evidence: Mapping[str, Any], verdict: str | None) -> Iterator[tuple[str, str]]:

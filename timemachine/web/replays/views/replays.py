@@ -20,6 +20,7 @@ from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
+from timemachine.replay.runs.answer_lines import answer_lines
 from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -96,6 +97,7 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "unknown_reasons": unknown_reasons(found, counts),
         "recorded_reasons": recorded_reasons(found, counts),
         "erased_parts": erased_parts(shown),
+        "answer_lines": answer_lines(shown),
         "erased": erased_of_replay(found),
         "seal": listed_seal(sealed_replay(found)),
         "sentence": sentence(counts),

@@ -26,7 +26,7 @@ _VERDICTS: Final[Mapping[str, str]] = {
     "changed": "The new answer is another one",
     "contradicts": "The new answer contradicts the recorded one",
     "other_arguments": "The new model calls the same tools with other arguments",
-    "other_tool": "The new model calls other tools",
+    "other_tool": "The new model makes other calls",
     "answers_instead": "The recorded model called a tool; the new one answers",
     "calls_instead": "The recorded model answered; the new one calls a tool",
     "refused": "The new model declines to answer",

@@ -252,6 +252,7 @@ def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
         steps=steps[:SHOWN_STEPS],
         erased_parts={each.id: each.erased for each in steps},
         replay_branch=found.branch,
+        answer_lines={each.id: each.answer_lines for each in steps},
         next=steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
         address={"id": scope.link.public_id, "kind": found.kind},
     )
