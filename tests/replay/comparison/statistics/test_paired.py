@@ -92,7 +92,11 @@ def test_pairs_without_a_value_are_counted_with_their_reason() -> None:
 def test_without_a_single_pair_everything_is_unknown() -> None:
     found = judged(GROUNDED, [])
     assert (found.n, found.difference, found.p_holm, found.verdict) == (0, None, None, TOO_FEW)
-    assert sentence(found, "score", "ask") == "too few: no ask has a value on both sides"
+    assert sentence(found, "score", "ask") == "not compared: no ask has a value on both sides"
+    failed = compare(
+        GROUNDED, [Pair(cluster=0, a=Reading(value=0.5), b=Reading(value=None, missing="error"))]
+    )
+    assert sentence(failed, "score", "ask").endswith("has a value on both sides (B: error)")
 
 
 def test_one_small_p_among_many_metrics_is_no_verdict() -> None:

@@ -19,7 +19,7 @@ from timemachine.replay.comparison.pure.metrics import (
 )
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
 from timemachine.replay.comparison.pure.statistics.paired import A_BETTER, B_BETTER, TOO_FEW, PairedResult
-from timemachine.replay.comparison.pure.statistics.wording import figure
+from timemachine.replay.comparison.pure.statistics.wording import NOT_COMPARED, figure
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 _SHARES: Final = (AGREEMENT, SAME_TOOLS, SAME_ARGUMENTS, GROUNDING)
@@ -125,4 +125,4 @@ def _interval(found: Interval | None) -> str:
 def _verdict(result: PairedResult, measure: Measure) -> str:
     better, worse = _COMPARATIVES.get(measure.name, ("better", "worse"))
     words = {B_BETTER: better, A_BETTER: worse, TOO_FEW: "too few to tell"}
-    return words.get(result.verdict, result.verdict)
+    return words.get(result.verdict, result.verdict) if result.n else NOT_COMPARED

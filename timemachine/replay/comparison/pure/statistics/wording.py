@@ -37,6 +37,7 @@ METHODS: Final = {
     ALL_ZERO: "every value is 0, so nothing shows how large another could be",
 }
 _ITSELF: Final = "the noise floor shows a difference of a model against itself"
+NOT_COMPARED: Final = "not compared"
 SMALLEST_P: Final = 0.001
 MOST_NEEDED_SHOWN: Final = 1_000_000
 
@@ -69,7 +70,9 @@ def p_words(p: float | None) -> str:
 
 
 def verdict_words(result: PairedResult, unit: str) -> str:
-    """Return the verdict: `B better`, `A better`, `no difference shown (up to ±0.12)`, `no difference shown`, `too few`."""
+    """Return the verdict: `B better`, `A better`, `no difference shown (up to ±0.12)`, `no difference shown`, `too few`, `not compared`."""
+    if not result.n:
+        return NOT_COMPARED
     if result.verdict != NOT_SHOWN or result.interval is None or result.interval.method == ALL_ZERO:
         return result.verdict
     return f"{NOT_SHOWN} (up to ±{UNITS[unit](result.interval.farthest)})"
@@ -81,12 +84,17 @@ def sentence(result: PairedResult, unit: str, noun: str) -> str:
     `noun` is what is compared: `ask`, `model call` or `step`.
     """
     if not result.n:
-        return f"{TOO_FEW}: no {noun} has a value on both sides"
+        return f"{NOT_COMPARED}: no {noun} has a value on both sides{_only_reason(result)}"
     means = f"mean {figure(result.mean_a, unit)} against {figure(result.mean_b, unit)}"
     difference = f"{signed(result.difference, unit)} {interval_words(result.interval, unit)}"
     split = f"B better in {result.wins}, worse in {result.losses}, the same in {result.ties} of {counted(result.n, noun)}"
     note = f" ({_ITSELF})" if result.verdict == INDISTINGUISHABLE else ""
     return f"{verdict_words(result, unit)}{note}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit, noun)}"
+
+
+def _only_reason(result: PairedResult) -> str:
+    """Return why no pair has a value, if it is the same for all."""
+    return f" ({next(iter(result.excluded))})" if len(result.excluded) == 1 else ""
 
 
 def _tested(result: PairedResult) -> str:
