@@ -340,7 +340,7 @@ def test_a_whole_request_that_its_api_cannot_read_is_compared_as_far_as_it_is_kn
 
 def test_a_recording_without_requests_says_so() -> None:
     reply = playback(step(1, output="Hi")).answer(CHAT, chat("Hi"))
-    assert (reply.status, why(reply)) == (409, "The recording has no request of a model call.")
+    assert (reply.status, why(reply)) == (409, "No request of a model call was recorded.")
 
 
 def test_a_body_that_is_no_request_is_refused() -> None:

@@ -68,11 +68,11 @@ def searched_collection(action: Action, hits: Sequence[Hit]) -> Collection:
 
     Raises: `NotFound` if it was deleted.
     """
-    session, named = action.session, (action.retrieval or {}).get("collection")
+    named, own = (action.retrieval or {}).get("collection"), action.session.collection
     if named is not None:
-        return collection_of(session.project, named)
+        return own if own is not None and own.name == named else collection_of(action.session.project, named)
     frame = next((hit.stored_frame for hit in hits if hit.stored_frame is not None), None)
-    found = session.collection if frame is None else frame.collection
+    found = own if frame is None or (own and own.id == frame.collection_id) else frame.collection
     if found is None:
         raise NotFound(
             "The collection that this step searched was not recorded.", code="collection_not_recorded"

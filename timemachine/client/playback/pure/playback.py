@@ -114,8 +114,8 @@ class Playback:
         return tuple(dict.fromkeys(each for each in named if each))
 
     def answer(self, api: Api, body: Any) -> Reply:
-        """Answer a request, or say why the record has no answer: 409 with the nearest recorded request, 400 if the body is
-        no request, 500 for a call that failed when it was recorded.
+        """Answer a request, or say why the record has no answer: 409 with the nearest recorded request, 400 if the body is not
+        a request, 500 for a call that failed when it was recorded.
         """
         try:
             asked = _Query.of(api.read(body), self._hasher)
@@ -159,7 +159,7 @@ class Playback:
     def _missed(self, api: Api, index: _Index, asked: _Query) -> Reply:
         if not index.entries:
             return _refused(
-                api, CONFLICT, "The recording has no request of a model call.", code="request_not_recorded"
+                api, CONFLICT, "No request of a model call was recorded.", code="request_not_recorded"
             )
         unused = {call.sequence for call in self.unused}
         nearest = max(index.entries, key=lambda entry: self._nearness(entry, asked, unused))
