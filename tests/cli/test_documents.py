@@ -9,6 +9,7 @@ import click
 import pytest
 
 from timemachine.cli.main import cli
+from timemachine.core.pure.conditions import NAMES
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
@@ -74,6 +75,11 @@ def of_operators() -> set[str]:
         for file in files
         for name in re.findall(r'add_argument\(\s*"(--[a-z-]+)"', file.read_text(encoding="utf-8"))
     }
+
+
+def test_every_condition_of_fail_on_is_listed() -> None:
+    listed = DOCUMENT.partition("`--fail-on` turns")[2].partition("```")[0]
+    assert [name for name in NAMES if f"`{name}`" not in listed] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

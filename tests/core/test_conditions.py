@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from timemachine.core.pure.conditions import NAMES, Condition, parse_condition, reasons_to_fail
+from timemachine.core.pure.verdicts import CONTEXTS, RETRIEVALS, VERDICTS
 
 
 def replay(**changes: Any) -> dict[str, Any]:
@@ -30,6 +31,10 @@ def reasons(text: str, **changes: Any) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_verdict_is_a_condition(name: str) -> None:
     assert parse_condition(name) == Condition(name=name)
+
+
+def test_every_verdict_on_a_context_retrieval_answer_and_action_is_one() -> None:
+    assert set(NAMES) == {*CONTEXTS, *RETRIEVALS, *VERDICTS}
 
 
 @pytest.mark.parametrize("text", ["numbers differ", "numbers-differ", " Numbers_Differ "])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from timemachine.core.pure.verdicts import VERDICTS
 from timemachine.replay.suites.pure.changes import (
     CHANGES,
     UNCHANGED,
@@ -63,6 +64,17 @@ def fact(**more: Any) -> StepFact:
 )
 def test_each_step_has_one_kind_of_change(before: dict[str, Any], after: dict[str, Any], change: str) -> None:
     assert change_of(fact(**before), fact(**after)) == change
+
+
+def test_every_verdict_further_from_the_recording_is_worse() -> None:
+    change = {each: change_of(fact(), fact(verdict=each)) for each in VERDICTS}
+    not_worse = {each: name for each, name in change.items() if name != "worse"}
+    assert not_worse == {
+        "identical": "same",
+        "newly_answered": "other_verdict",
+        "not_recorded": "other_verdict",
+        "error": "new_failure",
+    }
 
 
 def test_added_and_removed_steps_are_reported() -> None:

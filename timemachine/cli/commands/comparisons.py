@@ -55,7 +55,9 @@ def comparison() -> None:
 @options.call_options
 @options.spend_limit
 @click.option("--reason", metavar="TEXT", help="Why; stored with the comparison.")
-@options.fail_on(" for a variant: altered, missing, error, a verdict like numbers_differ, or cost:USD")
+@options.fail_on(
+    " for a variant: any verdict, like altered, error, numbers_differ or other_tool, or cost:USD"
+)
 @click.option("--no-wait", is_flag=True, help="Launch it and do not wait.")
 @options.as_json
 def create(

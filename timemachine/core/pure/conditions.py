@@ -10,26 +10,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from timemachine.core.pure.numbers import counted, money, spaced
+from timemachine.core.pure.verdicts import CONTEXTS, RETRIEVALS, VERDICTS
 
-CONTEXTS = ("altered", "missing", "not_recorded", "verified")
-RETRIEVALS = ("same", "reordered", "changed")
-ANSWERS = (
-    "error",
-    "refused",
-    "newly_answered",
-    "identical",
-    "formatting",
-    "numbers_differ",
-    "names_differ",
-    "polarity_differs",
-    "adds",
-    "omits",
-    "reworded",
-    "changed",
-    "equivalent",
-    "contradicts",
-)
-NAMES = tuple(dict.fromkeys((*CONTEXTS, *ANSWERS, *RETRIEVALS)))
+NAMES: Final = tuple(dict.fromkeys((*CONTEXTS, *VERDICTS, *RETRIEVALS)))
 SINCE_LAST_RUN: Final = (
     "new_failure",
     "worse",

@@ -1,11 +1,45 @@
-"""Verdicts on an answer in words. Those of `other_tool` tell what was called: fewer calls, more calls, or other tools."""
+"""Every verdict that a step of a replay can have: on its context, on its retrieval, and on its answer or action.
+
+Whatever lists, orders or checks verdicts uses these lists: totals, filters, `--fail-on`, and the levels of suites.
+Verdicts are shown in words: those of `other_tool` tell what was called, fewer calls, more calls, or other tools.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from timemachine.core.pure.numbers import spaced
 
+ContextVerdict = Literal["verified", "reconstructed", "altered", "missing", "not_recorded"]
+"""`reconstructed`: the request of a model call that was not recorded, put together from the steps before it."""
+RetrievalVerdict = Literal["same", "reordered", "changed"]
+Verdict = Literal[
+    "identical",
+    "same_action",
+    "formatting",
+    "reworded",
+    "equivalent",
+    "adds",
+    "omits",
+    "numbers_differ",
+    "names_differ",
+    "polarity_differs",
+    "changed",
+    "contradicts",
+    "other_arguments",
+    "other_tool",
+    "answers_instead",
+    "calls_instead",
+    "refused",
+    "newly_answered",
+    "not_recorded",
+    "error",
+]
+"""The verdict on an answer, or on what a model call did."""
+CONTEXTS: Final[tuple[ContextVerdict, ...]] = get_args(ContextVerdict)
+RETRIEVALS: Final[tuple[RetrievalVerdict, ...]] = get_args(RetrievalVerdict)
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+"""In the order in which totals list them: the closest to the recording first."""
 OTHER_TOOL: Final = "other_tool"
 
 

@@ -7,12 +7,13 @@ from pydantic import Field
 from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema
+from timemachine.core.pure.verdicts import ContextVerdict, RetrievalVerdict
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.schemas import FailureOut, UsageOut
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, Kind
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
-from timemachine.replay.runs.pure.context import ContextVerdict, FrozenFrameOut
+from timemachine.replay.runs.pure.context import FrozenFrameOut
 from timemachine.text.pure.difference.ranking import RankingDiff
 
 StepStatus = Literal["waiting", "running", "done", "failed", "skipped", "cancelled", "uncertain"]
@@ -29,7 +30,7 @@ class FrameMoved(Schema):
 class RankingCompared(Schema):
     """Two ranked lists of passages compared."""
 
-    verdict: Literal["same", "reordered", "changed"]
+    verdict: RetrievalVerdict
     gained: list[int | str]
     lost: list[int | str]
     moved: list[FrameMoved]

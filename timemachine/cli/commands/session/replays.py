@@ -66,7 +66,7 @@ _PATIENCE = 20.0  # seconds in the queue before the hint at the worker
 @options.replay_options
 @click.option("--from-checkpoint", metavar="C", help="Only steps after this checkpoint (its step or name).")
 @options.spend_limit
-@options.fail_on(": altered, missing, error, a verdict like numbers_differ, or cost:USD")
+@options.fail_on(": any verdict, like altered, error, numbers_differ or other_tool, or cost:USD")
 @click.option(
     "--verbose", is_flag=True, help="Show hits with scores, the cut-off rule, and the cost of calls."
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.verdicts import Verdict
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.canonical import canonical_arguments
 from timemachine.llm.pure.requests.differences import Difference, call_differences
@@ -47,8 +48,8 @@ def action_verdict(
         return answer_verdict(recorded.text, new.text, None, stated)
     refusals = _refuses(recorded, says_so=stated[0]), _refuses(new, says_so=stated[1])
     if refusals[0] is not refusals[1]:
-        name, refusal = ("refused", new.text) if refusals[1] else ("newly_answered", recorded.text)
-        return AnswerVerdict(name=name, evidence={"refusal": refusal})
+        name: Verdict = "refused" if refusals[1] else "newly_answered"
+        return AnswerVerdict(name=name, evidence={"refusal": (new if refusals[1] else recorded).text})
     return _on_calls(pairing(recorded.calls, new.calls), recorded, new)
 
 

@@ -1,12 +1,11 @@
 """Whether the frozen context of a step is what was recorded. Every passage is hashed again."""
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final
 
 from timemachine.core.pure.schemas import Schema
+from timemachine.core.pure.verdicts import ContextVerdict
 
-ContextVerdict = Literal["verified", "reconstructed", "altered", "missing", "not_recorded"]
-"""`reconstructed`: the request of a model call that was not recorded, put together from the steps before it."""
 VERIFIED: Final = "verified"
 RECONSTRUCTED: Final = "reconstructed"
 ALTERED: Final = "altered"

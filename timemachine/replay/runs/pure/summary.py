@@ -9,35 +9,12 @@ from typing import Final
 from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
 from timemachine.core.pure.schemas import Schema
+from timemachine.core.pure.verdicts import VERDICTS
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.verdict_words import instead
-
-VERDICT_ORDER = (
-    "identical",
-    "same_action",
-    "formatting",
-    "reworded",
-    "equivalent",
-    "adds",
-    "omits",
-    "numbers_differ",
-    "names_differ",
-    "polarity_differs",
-    "changed",
-    "contradicts",
-    "other_arguments",
-    "other_tool",
-    "answers_instead",
-    "calls_instead",
-    "refused",
-    "newly_answered",
-    "not_recorded",
-    "error",
-)
-
 
 NO_DIVERGENCE: Final = frozenset(
     {"identical", "same_action", "formatting", "reworded", "equivalent", "not_recorded", "error"}
@@ -122,7 +99,7 @@ class Tally(StepTotals):
     @property
     def verdicts_in_words(self) -> str:
         """Return the count of each verdict, for example `9 identical, 2 reworded`; empty if there is none."""
-        ordered = {name: self.verdicts[name] for name in VERDICT_ORDER if self.verdicts.get(name)}
+        ordered = {name: self.verdicts[name] for name in VERDICTS if self.verdicts.get(name)}
         return ", ".join(times(count, name) for name, count in ordered.items())
 
     @property

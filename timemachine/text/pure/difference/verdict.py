@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from timemachine.core.pure.verdicts import Verdict
 from timemachine.text.pure.difference.answers import Answers, Pair
 from timemachine.text.pure.language.names import Name
 from timemachine.text.pure.language.numbers import Number
@@ -38,7 +39,7 @@ class AnswerVerdict:
     and entries at most 1,000 characters, with an ellipsis.
     """
 
-    name: str
+    name: Verdict
     evidence: Evidence = field(default_factory=dict)
 
 
@@ -125,7 +126,7 @@ def _names(answers: Answers) -> AnswerVerdict | None:
 
 
 def _missing_in_one(
-    name: str, recorded: Sequence[Number | Name], new: Sequence[Number | Name]
+    name: Verdict, recorded: Sequence[Number | Name], new: Sequence[Number | Name]
 ) -> AnswerVerdict | None:
     if not recorded and not new:
         return None

@@ -10,6 +10,7 @@ from django.http import QueryDict
 
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
+from timemachine.core.pure.verdicts import VERDICTS
 from timemachine.governance.deletion.erasure.queries import erased_answers, erased_recordings
 from timemachine.governance.sharing.read_models.comparisons import SharedOpinion, SharedRemarks
 from timemachine.replay.comparison.models import CellOpinion
@@ -20,7 +21,6 @@ from timemachine.replay.comparison.pure.metrics import GROUNDING, VariantTotals
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
-from timemachine.replay.runs.pure.summary import VERDICT_ORDER
 from timemachine.web.template_library import register
 
 CELLS_OF_A_PAGE: Final = 72
@@ -125,7 +125,7 @@ def ask_filter(query: QueryDict, arms: int) -> AskFilter:
     against = whole_number(query.get("against", "")) or RECORDING
     return AskFilter(
         changed=query.get("show") == "changed",
-        verdict=query.get("verdict", "") if query.get("verdict", "") in VERDICT_ORDER else "",
+        verdict=query.get("verdict", "") if query.get("verdict", "") in VERDICTS else "",
         lacking=query.get("lacking", "") if query.get("lacking", "") in LACKING else "",
         session=uuid_of(query.get("session", "")),
         against=against if against <= arms else RECORDING,
@@ -246,4 +246,4 @@ def _verdicts(asks: Sequence[Ask]) -> dict[str, int]:
     for ask in asks:
         runs = [cell for (_, repeat), cell in ask.runs.items() if repeat != NOISE]
         counts.update({cell.verdict for cell in runs if cell.verdict})
-    return {name: counts[name] for name in VERDICT_ORDER if counts[name]}
+    return {name: counts[name] for name in VERDICTS if counts[name]}

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from timemachine.core.pure.numbers import money_or_unknown, spaced, whole_number
-from timemachine.replay.runs.pure.summary import VERDICT_ORDER
+from timemachine.core.pure.verdicts import VERDICTS
 from timemachine.replay.suites.models import SuiteRun
 from timemachine.replay.suites.pure.changes import CHANGES, UNCHANGED, StepChange, StepFact, counted_change
 from timemachine.replay.suites.queries import RunCounts
@@ -22,7 +22,7 @@ MOST: Final = 2**31 - 1
 CHANGED: Final = "changed"
 COMPARED: Final = ("worse", "better", "other_verdict", "answer_differs", "passages_differ")
 BAR, GAP, HEIGHT = 8, 3, 20
-_ORDER: Final = (*VERDICT_ORDER, "same", "reordered", "verified", "altered", "missing")
+_ORDER: Final = (*VERDICTS, "same", "reordered", "verified", "altered", "missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
