@@ -1,6 +1,6 @@
 """Calls a model: through its provider's adapter, with retries, or from the passages alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from random import SystemRandom
@@ -21,6 +21,8 @@ MAY_BE_BILLED = frozenset({"model_timed_out", "model_interrupted", "cancelled"})
 """Failures after which a call is not retried, because it may have been billed."""
 NOT_SENT = frozenset({"model_unreachable", "address_not_allowed"})
 """Failures of an attempt before any of the question was sent."""
+REFUSED_STATUSES = frozenset(range(400, 500)) - {408, 409, 499}
+"""With these, a provider refuses a request before a model gets it, and does not bill it. The others can come later."""
 
 _random = SystemRandom()
 
@@ -36,7 +38,8 @@ def complete(request: ModelRequest, listening: Listening | None = None) -> Compl
     first, which limits the duration of the call.
 
     Raises:
-        ModelFailed: The last attempt failed. Its facts have `attempts`, and `unsent` if no attempt sent the question.
+        ModelFailed: The last attempt failed. Its facts have `attempts`, `unsent` if no attempt sent the question, and
+            `refused` if the provider refused every attempt that did, so that nothing was billed.
         Cancelled: The call was cancelled.
     """
     listener = listening or Listening()
@@ -53,7 +56,8 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
     send = _adapter(request.connection.protocol)
     left_out: frozenset[str] = frozenset()
     attempts = retries = 0
-    sent, latest = False, monotonic() + request.whole_seconds * (request.retries + 1)
+    sent = accepted = False
+    latest = monotonic() + request.whole_seconds * (request.retries + 1)
     while True:
         attempts += 1
         try:
@@ -62,12 +66,14 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
                 raise failure.too_long(request)
             return replace(completion, attempts=attempts)
         except ModelFailed as failed:
-            sent = sent or not (failed.code in NOT_SENT or failed.facts.get("unsent"))
+            if not (failed.code in NOT_SENT or failed.facts.get("unsent")):
+                sent, accepted = True, accepted or failed.facts.get("status") not in REFUSED_STATUSES
             refused = _rejected(failed, request, left_out)
             why = failure.summary(failed)
             wait = 0.0 if refused else wait_before_repeating(failed, retries, request.retries)
             if wait is None or monotonic() + wait > latest:
-                raise _last(failed, request, attempts, sent=sent) from failed
+                facts = {} if accepted else {"refused": True} if sent else {"unsent": True}
+                raise _last(failed, request, attempts, facts) from failed
         if refused:
             left_out |= {refused}
         else:
@@ -106,9 +112,11 @@ def wait_before_repeating(failed: ModelFailed, retries: int, most: int) -> float
     return float(requested) + _random.uniform(0, 0.25) if requested <= LONGEST_WAIT_SECONDS else None
 
 
-def _last(failed: ModelFailed, request: ModelRequest, attempts: int, *, sent: bool) -> ModelFailed:
+def _last(
+    failed: ModelFailed, request: ModelRequest, attempts: int, facts: Mapping[str, bool]
+) -> ModelFailed:
     known = {"provider": request.model.provider, "model": str(request.model), "status": None}
-    found = {**known, **failed.facts, "attempts": attempts, **({} if sent else {"unsent": True})}
+    found = {**known, **failed.facts, "attempts": attempts, **facts}
     tried = (
         f" It was attempted {attempts} times." if attempts > 1 and not isinstance(failed, Cancelled) else ""
     )

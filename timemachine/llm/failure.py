@@ -1,7 +1,7 @@
 """Turns a provider's refusal, failure or silence into one `ModelFailed` with the provider's own message.
 
-Its facts are `provider`, `model`, `status` (None without a response), `retryable` and, from `calling`, `attempts` and
-`unsent`. If known, they include `retry_after_seconds`, `provider_error` (the provider's details by name),
+Its facts are `provider`, `model`, `status` (None without a response), `retryable` and, from `calling`, `attempts`,
+`unsent` and `refused`. If known, they include `retry_after_seconds`, `provider_error` (the provider's details by name),
 `partial_text` (if the answer had begun) and `connection_error` (the system's message). Its codes are `model_failed`,
 `model_timed_out`, `model_unreachable`, `model_interrupted`, `model_not_understood`, `answer_too_long`,
 `address_not_allowed`, `cancelled`.

@@ -22,7 +22,7 @@ class Priced:
 
     If the cost is unknown, it has the `reason` (a key of `core.pure.unknown_prices.REASONS`), and, if that helps,
     `about`: the names of the conditions that no price is known for. It repeats nothing that the sender wrote, so that an
-    erasure of the step's fields leaves nothing here. None if a call was not even sent.
+    erasure of the step's fields leaves nothing here. None if a call was not sent or not accepted.
     """
 
     cost_usd: Decimal | None

@@ -36,7 +36,7 @@ ALIASES: Mapping[tuple[str, str], str] = {
     ("groq", "llama-3.3-70b"): "llama-3.3-70b-versatile",
     ("mistral", "mistral-large"): "mistral-large-2512",
 }
-UNSENT = Priced(cost_usd=Decimal(0), prices=None)
+NOT_BILLED = Priced(cost_usd=Decimal(0), prices=None)
 BEFORE_SENDING = frozenset({"model_not_usable", "key_unreadable"})
 """Error codes from before a call was attempted."""
 
@@ -137,11 +137,11 @@ def _is_free(provider: str, names: Sequence[str]) -> bool:
 
 
 def failed_price(model: ModelName, failed: TimeMachineError, at: datetime) -> Priced:
-    """Return the cost of a failed call: 0 if nothing was sent or the model is free, otherwise unknown, as it may have
-    been billed.
+    """Return the cost of a failed call: 0 if nothing was sent, the provider refused it or the model is free, otherwise
+    unknown, as it may have been billed.
     """
-    if failed.facts.get("unsent") or failed.code in BEFORE_SENDING:
-        return UNSENT
+    if failed.facts.get("unsent") or failed.facts.get("refused") or failed.code in BEFORE_SENDING:
+        return NOT_BILLED
     priced = price_if_known(model, None, at)
     return priced if priced.cost_usd is not None else unknown("call_failed")
 

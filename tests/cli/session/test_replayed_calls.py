@@ -6,9 +6,12 @@ import pytest
 
 from tests.cli.terminal import Here
 from tests.replay.continuation.conftest import drafts, repeat
-from tests.stub_model_server import StubModelServer
+from tests.stub_model_server import Script, StubModelServer
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
 
 REPLAY = ("session", "replay", "adding", "--audit", "--use-model", "openai:gpt-4o")
 
@@ -47,6 +50,21 @@ def test_a_check_can_fail_on_what_the_model_does(tm: Here, session: Session, stu
     assert "other arguments in 1 step" in tm.run("suite", "run", "nightly").err
 
 
+def test_a_comparison_says_why_a_model_did_not_answer(
+    tm: Here, session: Session, stub: StubModelServer
+) -> None:
+    for question in ("Put the sum", "Step 1.", "Step 2.", "Step 3."):
+        no_model = '{"error": {"message": "No such model"}}'
+        stub.script(Script(question=question, model="gpt-4o-mini", mode="error", status=404, body=no_model))
+    models = ("--model", "openai:gpt-4o", "--model", "openai:gpt-4o-mini")
+    ran = tm.run("comparison", "create", "adding", *models)
+    failed = "2 openai:gpt-4o-mini: 4 answers missing: openai:gpt-4o-mini answered 404: No such model. "
+    assert failed in ran.out
+    found = tm.json("comparison", "view", str(Comparison.objects.get().id))
+    assert [(each["arm"], each["answers"]) for each in found["missing_answers"]] == [(2, 4)]
+    assert found["unknown_cost_calls"] == 0
+
+
 def test_a_wrong_condition_is_answered_with_the_verdicts_of_actions_too(tm: Here) -> None:
     ran = tm.run(*REPLAY, "--fail-on", "rain")
     assert ran.code == 2
@@ -59,3 +77,24 @@ def test_a_wrong_condition_is_answered_with_the_verdicts_of_actions_too(tm: Here
         "reconstructed",
     ):
         assert name in ran.err
+
+
+def test_a_debug_replay_whose_recorded_model_cannot_be_used_is_refused_before_it_starts(
+    tm: Here, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    refused = tm.run("session", "replay", "adding")
+    assert (refused.code, Replay.objects.exists()) == (1, False)
+    assert "As recorded, the model calls cannot be replayed. openai:gpt-4o-mini cannot be used" in refused.err
+    assert "local:extractive needs no key" in refused.err
+
+
+def test_an_audit_of_requests_that_were_not_recorded_says_that_nothing_could_be_verified(
+    tm: Here, worker: None
+) -> None:
+    session = start_session(tm.project, name="Chat", by="test", key="chat")
+    question = ActionDraft(kind="message", role="user", output="How long?")
+    append(session.id, [question, ActionDraft(kind="llm_call", output="14 days.", model="openai:gpt-4o")])
+    ran = tm.run("session", "replay", "chat", "--audit")
+    assert "nothing could be verified: 1 step whose request was not recorded" in ran.out
+    assert "checked" not in ran.out

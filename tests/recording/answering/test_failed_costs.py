@@ -116,6 +116,23 @@ def test_a_call_that_may_have_been_billed_has_an_unknown_cost(
     assert (failed.cost_usd, failed.has_unknown_cost) == (None, True)
 
 
+@pytest.mark.parametrize("status", [400, 401, 404, 429])
+def test_a_call_that_its_provider_refused_cost_nothing(
+    session: Session, stub: StubModelServer, status: int
+) -> None:
+    stub.script(Script(mode="error", status=status, body='{"error": {"message": "No."}}'))
+    failed = failed_ask(session, MODELS[0])
+    assert (failed.error_type, failed.cost_usd, failed.has_unknown_cost) == ("model_failed", FREE, False)
+
+
+def test_a_call_that_was_refused_after_it_failed_otherwise_may_have_been_billed(
+    session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="500", times=1))
+    stub.script(Script(mode="error", status=404, body='{"error": {"message": "No such model."}}'))
+    assert failed_ask(session, MODELS[0]).cost_usd is None
+
+
 def test_a_server_that_answered_before_becoming_unreachable_may_have_billed(
     session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,7 +115,7 @@ def test_one_session_without_an_ask_refuses_the_comparison(
     append(empty.id, [ActionDraft(kind="message", output="hello")])
     answer = api.post("/comparisons", launch_body(session, sessions=[session.key, "empty"]))
     assert (answer.status_code, answer.json()["code"]) == (422, "nothing_to_compare")
-    assert "empty" in answer.json()["message"]
+    assert "The session empty has no ask and no model call" in answer.json()["message"]
     assert not Replay.objects.exists()
 
 

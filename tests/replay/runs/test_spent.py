@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Program, program
 from tests.builders import QUESTIONS, compared, recorded_session, replayed, worked_off
-from tests.provider_failures import BUSY, as_vendors
+from tests.provider_failures import as_vendors
 from tests.replay.suites.conftest import made, ran
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
@@ -49,7 +49,7 @@ def read_comparison(api: Program, comparison: Comparison) -> dict[str, Any]:
 def test_every_attempt_of_a_call_of_unknown_price_is_counted(
     api: Program, project: Project, session: Session, stub: StubModelServer
 ) -> None:
-    stub.script(Script(mode="error", **BUSY | {"retry_after": "0"}))
+    stub.script(Script(mode="error", status=503, body="{}", retry_after="0"))
     replay = replayed(session, ReplayOptions(audit=True, reason="r", use_model=UNPRICED))
     assert len(stub.calls()) == 3
     assert api.get(f"/replays/{replay.id}").json()["unknown_cost_calls"] == 3

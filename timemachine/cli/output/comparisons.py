@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-from timemachine.cli.formatting import duration, listed_words, shortened, visible
+from timemachine.cli.formatting import duration, listed_words, one_line, shortened, visible
 from timemachine.cli.launching import busy_calls, spending
 from timemachine.cli.output.table import facts, table
 from timemachine.core.pure.model_steps import ModelSteps
@@ -55,6 +55,7 @@ def comparison_lines(found: types.ComparisonResults, address: str) -> Iterator[s
     rows = [_row(name, column, shares) for name, column in zip(names, found["columns"], strict=True)]
     right = ("answers", *map(spaced, shares), *_FIGURES)
     yield from table(("column", *right, "verdicts", "missing"), rows, right=right)
+    yield from _missing_answers(found["missing_answers"], names)
     yield from _groups(found["groups"], names)
     for pair in found["pairs"] or ():
         yield from _pair(names[pair["a"]], names[pair["b"]], pair)
@@ -174,6 +175,14 @@ def _pair(a: str, b: str, pair: types.VariantPairOut) -> Iterator[str]:
     yield ""
     yield visible(f"A: {a}, B: {b}")
     yield from facts([(spaced(each["metric"]), each["sentence"]) for each in pair["metrics"]])
+
+
+def _missing_answers(found: Sequence[types.MissingAnswers], names: Sequence[str]) -> Iterator[str]:
+    if found:
+        yield ""
+    for each in found:
+        missing = f"{counted(each['answers'], 'answer')} missing"
+        yield one_line(f"{names[each['arm']]}: {missing}: {each['reason']}")
 
 
 def _share(value: float | None) -> str:

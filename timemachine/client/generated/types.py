@@ -599,6 +599,7 @@ class ComparisonFile(TypedDict):
     asks: int
     model_calls: int
     results: ResultsState
+    missing_answers: list[MissingAnswers]
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
@@ -663,6 +664,7 @@ class ComparisonResults(TypedDict):
     """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed.
 
     `summary` is the result in one sentence. `asks` and `model_calls` count the steps that are compared.
+    `missing_answers` are each arm's most frequent reasons why answers are missing, at most three.
     """
 
     id: str
@@ -687,6 +689,7 @@ class ComparisonResults(TypedDict):
     asks: int
     model_calls: int
     results: ResultsState
+    missing_answers: list[MissingAnswers]
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
@@ -2357,6 +2360,15 @@ class Method(TypedDict):
     latency: str
     verdict: str
     needed: str
+
+
+@final
+class MissingAnswers(TypedDict):
+    """How many answers of an arm are missing for the same reason: an error, or why its model was not asked."""
+
+    arm: int
+    answers: int
+    reason: str
 
 
 @final

@@ -192,7 +192,7 @@ def _planned(
         if why.code != "nothing_to_replay":
             raise
         raise InvalidInput(
-            f"The session {session.key} has no ask, so there is nothing to compare. Leave it out.",
+            f"The session {session.key} has no ask and no model call, so there is nothing to compare. Leave it out.",
             code="nothing_to_compare",
             field="sessions",
         ) from why

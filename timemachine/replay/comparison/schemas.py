@@ -8,6 +8,7 @@ from pydantic import Field
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.replay.comparison.groups import CallGroup, groups_of
 from timemachine.replay.comparison.judge_schemas import OpinionOut
+from timemachine.replay.comparison.missing_answers import MissingAnswers, missing_answers
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.progress import Progress, over_limit
 from timemachine.replay.comparison.pure.cells import Ask, Cell
@@ -186,6 +187,7 @@ class ComparisonResults(ComparisonOut):
     """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed.
 
     `summary` is the result in one sentence. `asks` and `model_calls` count the steps that are compared.
+    `missing_answers` are each arm's most frequent reasons why answers are missing, at most three.
     """
 
     summary: str | None
@@ -193,6 +195,7 @@ class ComparisonResults(ComparisonOut):
     asks: int
     model_calls: int
     results: ResultsState
+    missing_answers: list[MissingAnswers]
     columns: list[ColumnOut] | None
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
@@ -216,6 +219,7 @@ class ComparisonResults(ComparisonOut):
             asks=steps.asks,
             model_calls=steps.model_calls,
             results=found,
+            missing_answers=missing_answers(comparison),
             columns=None if shown is None else [ColumnOut.of(each) for each in shown.columns],
             pairs=None if shown is None else [VariantPairOut.of(each, steps) for each in shown.pairs],
             noise=None if shown is None else [VariantPairOut.of(each, steps) for each in shown.noise],
