@@ -294,7 +294,7 @@ def test_previewing_a_link_does_not_create_it(api: Program, session: str) -> Non
         ({"max_opens": 10**30}, "A link opens between 1 and 1,000,000 times"),
         ({"through_sequence": 0}, "has no step 0; its last step is 1"),
         ({"through_sequence": 10**30}, "its last step is 1"),
-        ({"max_opens": "two"}, "`max_opens`: it is a whole number."),
+        ({"max_opens": "two"}, "`max_opens` must be a whole number."),
     ],
 )
 def test_an_invalid_number_is_refused_with_a_clear_message(

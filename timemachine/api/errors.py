@@ -184,36 +184,36 @@ def _invalid(error: ValidationError) -> InvalidInput:
 
 
 _SAYS: Final = {
-    "greater_than_equal": "it is {ge:,} or more",
-    "greater_than": "it is more than {gt:,}",
-    "less_than_equal": "it is {le:,} or less",
-    "less_than": "it is less than {lt:,}",
-    "int_type": "it is a whole number",
-    "int_parsing": "it is a whole number",
-    "int_from_float": "it is a whole number",
-    "float_type": "it is a number",
-    "float_parsing": "it is a number",
-    "string_type": "it is a text",
-    "bool_type": "it is true or false",
-    "bool_parsing": "it is true or false",
-    "list_type": "it is a list",
-    "dict_type": "it is an object",
-    "string_too_short": "it has {min_length:,} characters or more",
-    "string_too_long": "it has at most {max_length:,} characters",
-    "too_short": "it lists {min_length:,} or more",
-    "too_long": "it lists at most {max_length:,}",
-    "finite_number": "it is a finite number",
-    "decimal_type": "it is a number",
-    "decimal_parsing": "it is a number",
-    "uuid_type": "it is an id as the server gives them",
-    "uuid_parsing": "it is an id as the server gives them",
+    "greater_than_equal": "must be {ge:,} or more",
+    "greater_than": "must be more than {gt:,}",
+    "less_than_equal": "must be {le:,} or less",
+    "less_than": "must be less than {lt:,}",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "string_too_short": "must have {min_length:,} characters or more",
+    "string_too_long": "must have at most {max_length:,} characters",
+    "too_short": "must list {min_length:,} or more",
+    "too_long": "must list at most {max_length:,}",
+    "finite_number": "must be a finite number",
+    "decimal_type": "must be a number",
+    "decimal_parsing": "must be a number",
+    "uuid_type": "must be an id as the server gives them",
+    "uuid_parsing": "must be an id as the server gives them",
     "extra_forbidden": "there is no such field",
-    "model_type": "it is an object",
-    "model_attributes_type": "it is an object",
-    "timezone_aware": "it is a time with its zone, as 2026-11-23T18:00:00Z",
-    "datetime_type": "it is a time, as 2026-11-23T18:00:00Z",
-    "datetime_parsing": "it is a time, as 2026-11-23T18:00:00Z",
-    "datetime_from_date_parsing": "it is a time, as 2026-11-23T18:00:00Z",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "timezone_aware": "must be a time with its zone, as 2026-11-23T18:00:00Z",
+    "datetime_type": "must be a time, as 2026-11-23T18:00:00Z",
+    "datetime_parsing": "must be a time, as 2026-11-23T18:00:00Z",
+    "datetime_from_date_parsing": "must be a time, as 2026-11-23T18:00:00Z",
 }
 """What a field has to be, by type of error. For other types, pydantic's message is used without its set phrases."""
 _THEIRS: Final = re.compile(r"Input should (?=be )|Value error, ")
@@ -237,7 +237,7 @@ def _problem(found: Mapping[str, Any]) -> dict[str, str]:
 def _one_of(expected: str) -> str:
     """Return the allowed words; the empty one, which means any, is left out."""
     words = [word for word in _WORD.findall(expected) if word]
-    return f"it is {'one of ' if len(words) > 1 else ''}{', '.join(words)}"
+    return f"must be {'one of ' if len(words) > 1 else ''}{', '.join(words)}"
 
 
 def _plain(value: Any) -> Any:
@@ -246,8 +246,8 @@ def _plain(value: Any) -> Any:
 
 
 def _in_our_words(message: str) -> str:
-    """`it has to be …`, and what our own checks say as they say it, without a second full stop."""
-    text = _THEIRS.sub(lambda theirs: "it has to " if theirs[0].startswith("Input") else "", message, count=1)
+    """`must be …`, and what our own checks say as they say it, without a second full stop."""
+    text = _THEIRS.sub(lambda theirs: "must " if theirs[0].startswith("Input") else "", message, count=1)
     return text.removesuffix(".")
 
 
@@ -257,4 +257,5 @@ def _sentence(problem: dict[str, str]) -> str:
         return f"There is no field `{field}`; leave it out."
     if problem["type"] == "missing":
         return f"`{field}` is missing."
-    return f"`{field}`: {problem['says']}."
+    says = problem["says"]
+    return f"`{field}` {says}." if says.startswith("must ") else f"`{field}`: {says}."

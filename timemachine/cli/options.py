@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
+from timemachine.cli.failure import Failure
+from timemachine.cli.source import read_any_text
 from timemachine.cli.terminal import remember
 from timemachine.core.pure.conditions import NAMES, Condition, parse_condition
 
@@ -107,9 +108,9 @@ class VariantType(click.ParamType["types.VariantIn"]):
 
     def _file_text(self, path: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
-            return Path(path).read_text(encoding="utf-8")
-        except (OSError, ValueError) as why:
-            self.fail(f"Cannot read {path} as UTF-8 text: {why}.", param, ctx)
+            return read_any_text(path)
+        except Failure as why:
+            self.fail(why.message, param, ctx)
 
 
 def several(*names: str, help: str, of: str = "several", **more: Any) -> Decorator:  # noqa: A002  # click's name

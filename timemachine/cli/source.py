@@ -69,9 +69,14 @@ def opened(file: str) -> Iterator[IO[bytes]]:
             yield found
 
 
+def read_any_text(file: str) -> str:
+    """The text of a file without a byte order mark; it can be empty. Raises `Failure` if it is not UTF-8."""
+    return _decoded(file, read_bytes(file))
+
+
 def read_text(file: str) -> str:
     """The text of a file without a byte order mark. Raises `Failure` if it is empty or not UTF-8."""
-    text = _decoded(file, read_bytes(file))
+    text = read_any_text(file)
     if not text.strip():
         raise empty(file)
     return text

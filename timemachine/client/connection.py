@@ -315,7 +315,7 @@ def _http_client(server: Server, patience: float) -> httpx.Client:
         )
     except (OSError, ValueError) as why:
         raise NoServer(
-            f"Cannot connect to {server.url} ({why}). Check the proxy and certificate variables.",
+            f"Cannot connect to {server.url} ({getattr(why, 'strerror', None) or why}). Check the proxy and certificate variables.",
             code="no_connection",
         ) from why
 

@@ -57,7 +57,9 @@ def playback(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     file, options = _settings(request.node)
     try:
         found = read_recording(file)
-    except (ClientError, OSError) as why:
+    except OSError as why:
+        pytest.fail(f"The recording {file} cannot be read: {why.strerror or why}.", pytrace=False)
+    except ClientError as why:
         pytest.fail(f"The recording cannot be read: {why}", pytrace=False)
     with ExitStack() as stack:
         server = stack.enter_context(PlaybackServer(found, start_over=bool(options.get("start_over"))))

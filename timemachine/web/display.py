@@ -62,6 +62,7 @@ LONGEST_WHO: Final = 60
 register.filter("counted", base.counted)
 register.filter("size", formatting.size)
 register.filter("grouped", step_fields.grouped)
+register.filter("branch_point", base.branch_point)
 register.filter("in_unit", wording.figure)
 register.filter("signed_in_unit", wording.signed)
 register.filter("interval_words", wording.interval_words)

@@ -75,7 +75,7 @@ def test_a_body_field_in_the_query_string_is_refused_with_a_hint(api: Program, s
 
 def test_an_infinite_number_is_refused_with_a_clear_message(api: Program, session: str) -> None:
     message = api.get("/search?q=x&min_cost=inf").json()["message"]
-    assert message == "`min_cost`: it is a finite number."
+    assert message == "`min_cost` must be a finite number."
 
 
 def test_a_missing_key_is_reported_before_anything_else(api: Program) -> None:

@@ -53,10 +53,10 @@ def session(shared_session: str) -> str:
         ("/collections/handbook/put", {}, 422, "text"),
         ("/shares", {"target_type": "session", "target_id": "nope"}, 404, "nope"),
         ("/keys", {"name": "k", "scopes": ["everything"]}, 422, "everything"),
-        ("/recall", {"queries": ["q"] * 200}, 422, "`queries`: it lists at most 20."),
-        ("/recall", {"queries": []}, 422, "`queries`: it lists 1 or more."),
-        ("/recall", {"queries": ["q"], "min_importance": 2}, 422, "`min_importance`: it is 1 or less."),
-        ("/comparisons", {"sessions": "x"}, 422, "`sessions`: it is a list."),
+        ("/recall", {"queries": ["q"] * 200}, 422, "`queries` must list at most 20."),
+        ("/recall", {"queries": []}, 422, "`queries` must list 1 or more."),
+        ("/recall", {"queries": ["q"], "min_importance": 2}, 422, "`min_importance` must be 1 or less."),
+        ("/comparisons", {"sessions": "x"}, 422, "`sessions` must be a list."),
     ],
 )
 def test_wrong_input_gets_one_clear_sentence_and_changes_nothing(

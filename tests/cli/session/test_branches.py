@@ -26,7 +26,17 @@ def test_the_tree_of_a_session_is_shown(tm: Here) -> None:
     ]
     assert "step 4" in lines[2]
     assert "the end" in lines[4]
-    assert [each["depth"] for each in tm.json("session", "branches", "third")["items"]] == [0, 1, 2, 2, 3, 1]
+    start_session(tm.project, name="Seventh", key="seventh", by="test", parent=(first, 0))
+    assert "the beginning" in tm.run("session", "branches", "first").out
+    assert [each["depth"] for each in tm.json("session", "branches", "third")["items"]] == [
+        0,
+        1,
+        1,
+        2,
+        2,
+        3,
+        1,
+    ]
     start_session(tm.project, name="Alone", key="alone", by="test")
     assert "No branches." in tm.run("session", "branches", "alone").out
 

@@ -99,7 +99,10 @@ def test_messages_and_results_can_be_in_files(tm: Here, session: Session, stub: 
             2,
             "--use-model, --system-prompt, --repeatable",
         ),
-        (("adding",), 1, "no replay"),
+        (("adding",), 2, "adding is a session. Give --from N"),
+        (("nothing",), 1, "no replay 'nothing'"),
+        (("adding", "--from", "99999999999999999999", *MODEL), 1, "`from` must be less than 4,611"),
+        (("adding", "--result-file", "a=/nope"), 1, "Cannot read /nope (No such file or directory)."),
         (("adding", "--result", "nothing"), 2, "TOOL=TEXT"),
         (("adding", "--result-file", "a=nowhere.txt"), 1, "nowhere.txt"),
         (("adding", "--from", "1", *MODEL, "--messages", "nowhere.json"), 1, "nowhere.json"),
@@ -110,6 +113,16 @@ def test_wrong_use_says_what_to_do(
 ) -> None:
     ran = tm.run("session", "continue", *arguments)
     assert (ran.code, message in ran.err) == (code, True), ran.err
+
+
+def test_a_repeatable_tool_without_results_is_refused_with_those_that_have_some(
+    tm: Here, session: Session, stub: StubModelServer
+) -> None:
+    refused = tm.refused("session", "continue", "adding", "--from", "1", *MODEL, "--repeatable", "Nope")
+    assert (
+        "no result of the tool 'Nope' that could be used again. It has results of read_file, write_file."
+        in refused
+    )
 
 
 def test_messages_must_be_a_list(tm: Here, session: Session) -> None:

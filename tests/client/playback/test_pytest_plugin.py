@@ -116,7 +116,10 @@ def test_twice(playback):
     [
         ("", "*Name the recording: @pytest.mark.playback(FILE), or the ini option playback_file.*"),
         ('@pytest.mark.playback("chat.jsonl", other=1)', "*The marker playback has no option other.*"),
-        ('@pytest.mark.playback("none.jsonl")', "*The recording cannot be read: *none.jsonl*"),
+        (
+            '@pytest.mark.playback("none.jsonl")',
+            "*The recording *none.jsonl cannot be read: No such file or directory.*",
+        ),
     ],
 )
 def test_what_is_missing_is_named(marker: str, why: str, run: Run) -> None:

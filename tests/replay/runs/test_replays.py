@@ -204,8 +204,11 @@ def test_an_invalid_replay_is_refused_and_creates_nothing(
     ("options", "says"),
     [
         (ReplayOptions(after_sequence=1000), "There is no find, ask or model call in this range"),
-        (ReplayOptions(after_sequence=3, through_sequence=3), "after 3 and up to 3: the range ends before"),
-        (ReplayOptions(after_sequence=1000, through_sequence=2), "after 1,000 and up to 2"),
+        (
+            ReplayOptions(after_sequence=3, through_sequence=3),
+            "no step from 4 through 3: the range ends before",
+        ),
+        (ReplayOptions(after_sequence=1000, through_sequence=2), "no step from 1,001 through 2"),
     ],
 )
 def test_an_empty_range_is_reported_as_empty(session: Session, options: ReplayOptions, says: str) -> None:

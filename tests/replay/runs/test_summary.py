@@ -27,6 +27,15 @@ NOTHING: dict[str, Any] = {
             "2 steps of 2 checked; context verified 1 of 2 (1 not recorded); 1 lost attempt may have been billed",
         ),
         (
+            {"statuses": {"done": 3}, "contexts": {"reconstructed": 2, "not_recorded": 1}},
+            "nothing could be verified: 1 step without a recorded context, 2 steps whose request was not recorded, but "
+            "put together from the steps before; no model called",
+        ),
+        (
+            {"statuses": {"done": 2}, "contexts": {"reconstructed": 1, "altered": 1}},
+            "2 steps of 2 checked, no model called; context verified 0 of 2 (1 altered, 1 reconstructed)",
+        ),
+        (
             {
                 "kind": "retrieval",
                 "statuses": {"done": 1, "failed": 1, "cancelled": 1},

@@ -64,7 +64,7 @@ def test_selected_turns_are_shown_with_gap_markers_and_matching_downloads(
         ({"budget": "much"}, "is not a number of tokens"),
         ({"budget": "99999999999999"}, "Enter a whole number from 1 to "),
         ({"min_importance": "2"}, "is not an importance"),
-        ({"significance": "great"}, "it is one or more of normal"),
+        ({"significance": "great"}, "it must be one or more of normal"),
         ({"after": "x", "significance": "solution"}, "Invalid page"),
     ],
 )

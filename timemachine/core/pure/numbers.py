@@ -33,6 +33,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def branch_point(sequence: int | None) -> str:
+    """Format after which step a session branched: `step 1,234`, `the beginning` (0), or `the end` (None)."""
+    if sequence is None:
+        return "the end"
+    return f"step {sequence:,}" if sequence else "the beginning"
+
+
 def times(number: int, name: str) -> str:
     """Format how often a verdict occurred: `2 reworded`, `9 the same action`, `numbers differ in 2`."""
     words = _COUNTED_AS.get(name) or spaced(name)

@@ -23,7 +23,7 @@ _AHEAD: Final = timedelta(days=1)
 
 def _as_text(given: Any) -> Any:
     if given is not None and not (isinstance(given, str) and _WRITTEN.fullmatch(given)):
-        raise ValueError("it is a time, as 2026-11-23T18:00:00Z")
+        raise ValueError("must be a time, as 2026-11-23T18:00:00Z")
     return given
 
 

@@ -21,7 +21,13 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation.branches import SUPPLIED_BY, Turn, result_draft, turns_of
-from timemachine.replay.continuation.plan import MAX_CALLS, call_to_continue, first_request, why_not_sent
+from timemachine.replay.continuation.plan import (
+    MAX_CALLS,
+    call_to_continue,
+    check_repeatable,
+    first_request,
+    why_not_sent,
+)
 from timemachine.replay.runs.commands import bump, form_used
 from timemachine.replay.runs.model_calls import why_refused
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -50,8 +56,8 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
 
     Calling it again with the same `replay_id` (a form that was sent twice) returns the same replay.
 
-    Raises: `NotFound`; `InvalidInput` for a step that is not a model call, and for a request that cannot be sent to the
-    model; `Unavailable` for a model that cannot be used here; `Conflict` if that id belongs to a different replay.
+    Raises: `NotFound`; `InvalidInput` for a step that is not a model call, for a request that cannot be sent to the
+    model, and for a repeatable tool without results; `Unavailable` for a model that cannot be used here; `Conflict` if that id belongs to a different replay.
     """
     replay_options.check(options)
     action = call_to_continue(session, options.continue_from or 0)
@@ -63,6 +69,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
     model = usable_model(session.project_id, named)
     resolved = options.model_copy(update={"use_model": str(model)})
     _check_request(action, resolved, model)
+    check_repeatable(action, resolved)
     with transaction.atomic():
         id_ = replay_id or uuid7()
         lock_until_commit(f"continuation {id_}")  # the same form can be sent twice at the same time

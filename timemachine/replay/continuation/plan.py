@@ -8,6 +8,7 @@ from timemachine.llm.pure.requests.recorded import read_messages
 from timemachine.llm.pure.requests.recorded_requests import read_request
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.queries import request_of
+from timemachine.recording.model_calls.results import followed_by
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import action_of
@@ -49,6 +50,21 @@ def why_not_sent(action: Action, options: ReplayOptions, frozen: FrozenRequest) 
     if options.messages is not None and frozen.verdict == "not_recorded":
         return None
     return intent(recorded(action), options, frozen.verdict, 0).why_not
+
+
+def check_repeatable(action: Action, options: ReplayOptions) -> None:
+    """Raise `InvalidInput` for a repeatable tool without a recorded result, which would change nothing."""
+    if not options.repeatable_tools:
+        return
+    names = sorted({each.call.name for each in followed_by(action).answered})
+    unknown = [name for name in options.repeatable_tools if name not in names]
+    if unknown:
+        known = f"It has results of {', '.join(names)}." if names else "It has no result of any tool."
+        raise InvalidInput(
+            f"The recording has no result of the tool {unknown[0][:80]!r} that could be used again. {known}",
+            code="no_such_tool",
+            field="repeatable_tools",
+        )
 
 
 def _with_messages(request: Request, messages: list[dict[str, object]]) -> Request:

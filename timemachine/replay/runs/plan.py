@@ -7,13 +7,13 @@ from uuid import UUID
 
 from django.db.models.fields.json import KeyTextTransform
 
-from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.knowledge.vectors import stored_model_name
 from timemachine.llm.queries import usable_model
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.pure.vocabulary import OPERATION
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, OPERATION
 from timemachine.replay.runs.pure import options as replay_options
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -52,12 +52,13 @@ class Planner:
         self._project_id = project_id
         self._resolved: dict[ReplayOptions, ReplayOptions] = {}
         self._searchable: dict[tuple[UUID, str], str] = {}
+        self._unusable: dict[str, TimeMachineError | None] = {}
 
     def plan(self, session: Session, options: ReplayOptions, actions: Sequence[Action]) -> PlannedReplay:
         """Plan the replay of the session's `replayable` actions.
 
         Raises: `InvalidInput` for options that conflict, an unknown model, or nothing to replay;
-        `Unavailable` for a model that cannot be used here.
+        `Unavailable` for a model that cannot be used here, or if all steps are calls of recorded models that cannot.
         """
         if options not in self._resolved:
             self._resolved[options] = _resolved(self._project_id, options)
@@ -66,7 +67,31 @@ class Planner:
         repeated = chosen(session, actions, options)
         if not repeated:
             raise _no_steps_to_repeat(options)
+        if options.use_model is None and not options.audit:
+            self._check_recorded_models(repeated)
         return PlannedReplay(session=session, options=resolved, actions=repeated)
+
+    def _check_recorded_models(self, repeated: Sequence[Action]) -> None:
+        models = {each.model for each in repeated} - {None, ""}
+        if not models or any(each.kind != MODEL_CALL for each in repeated):
+            return
+        errors = [self._why_unusable(each) for each in sorted(map(str, models))]
+        first = errors[0]
+        if first is not None and all(errors):
+            raise type(first)(
+                f"As recorded, the model calls cannot be replayed. {first.message}",
+                code=first.code,
+                **{**first.facts, "field": "use_model"},
+            )
+
+    def _why_unusable(self, model: str) -> TimeMachineError | None:
+        if model not in self._unusable:
+            try:
+                usable_model(self._project_id, model)
+                self._unusable[model] = None
+            except TimeMachineError as why:
+                self._unusable[model] = why
+        return self._unusable[model]
 
     def _over_collection(self, session: Session, options: ReplayOptions) -> ReplayOptions:
         model = options.embedding_model
@@ -81,7 +106,7 @@ class Planner:
 def _no_steps_to_repeat(options: ReplayOptions) -> InvalidInput:
     first, last = options.after_sequence, options.through_sequence
     if first is not None and last is not None and first >= last:
-        message = f"There is no step after {first:,} and up to {last:,}: the range ends before it begins."
+        message = f"There is no step from {first + 1:,} through {last:,}: the range ends before it begins."
     elif options.only is not None:
         return InvalidInput(
             f"No find, ask or model call fits “{options.only}” or led to a step that does, so there is nothing to replay.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,9 @@ from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure, Unreadable
 from timemachine.cli.formatting import one_line
 from timemachine.cli.output.timeline import action_lines
+from timemachine.cli.source import read_any_text
 from timemachine.cli.terminal import checked_when_shown, show
+from timemachine.client.errors import Refused
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 @options.system_prompt
 @click.option(
     "--messages",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="Send the messages in this JSON file instead of the recorded ones.",
 )
@@ -58,7 +59,7 @@ def continue_(
     id_: str,
     from_: int | None,
     use_model: str | None,
-    messages: Path | None,
+    messages: str | None,
     results: tuple[str, ...],
     files: tuple[str, ...],
     empty: tuple[str, ...],
@@ -85,7 +86,7 @@ def continue_(
     client = connected()
     if from_ is None:
         _refuse({"use_model": use_model, "messages": messages, **chosen})
-        launched = client.replays.go_on(id_, results=given, **limits)
+        launched = _gone_on(client, id_, given, limits)
     elif use_model is None or given:
         raise click.UsageError(
             "With --from, name the --use-model that goes on; --result is for a continuation that stopped."
@@ -96,6 +97,23 @@ def continue_(
     done = wait_for_replay(client, launched["replay_id"], f"{client.url}/replays/{launched['replay_id']}/")
     with checked_when_shown(lambda: _check(done)):
         show(done, _lines(client, done))
+
+
+def _gone_on(
+    client: Client, id_: str, results: Sequence[types.ResultIn], limits: dict[str, Any]
+) -> types.ReplayLaunched:
+    """Let a continuation go on. Raises `UsageError` if the ID is that of a session."""
+    try:
+        return client.replays.go_on(id_, results=results, **limits)
+    except Refused as why:
+        if why.code != "replay_not_found":
+            raise
+        with suppress(Refused):
+            session = client.sessions.get(id_)
+            raise click.UsageError(
+                f"{session['key']} is a session. Give --from N, the model call to go on from, and --use-model M."
+            ) from why
+        raise
 
 
 def _refuse(chosen: dict[str, Any]) -> None:
@@ -117,24 +135,17 @@ def _result(written: str) -> types.ResultIn:
 
 def _result_in_file(written: str) -> types.ResultIn:
     found = _result(written)
-    return {**found, "result": _read(Path(found["result"]))}
+    return {**found, "result": read_any_text(found["result"])}
 
 
-def _messages(path: Path) -> Sequence[Any]:
+def _messages(file: str) -> Sequence[Any]:
     try:
-        found = json.loads(_read(path))
+        found = json.loads(read_any_text(file))
     except ValueError as why:
-        raise Unreadable(str(path), "it is not JSON") from why
+        raise Unreadable(file, "it is not JSON") from why
     if not isinstance(found, list):
-        raise Unreadable(str(path), "it is not a JSON list of messages")
+        raise Unreadable(file, "it is not a JSON list of messages")
     return found
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as why:
-        raise Unreadable(str(path), str(why)) from why
 
 
 def _lines(client: Client, done: types.ReplayOut) -> Iterator[str]:

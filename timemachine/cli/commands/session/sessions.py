@@ -22,7 +22,7 @@ from timemachine.cli.formatting import duration, json_or_text, local, one_line, 
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.timeline import action_lines
 from timemachine.cli.terminal import print_line, print_lines, show, wants_json
-from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, spaced, total_cost
+from timemachine.core.pure.numbers import NOT_RECORDED, branch_point, counted, saved, spaced, total_cost
 from timemachine.core.pure.unknown_prices import reasons_in_words
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def branched_from(session: types.BranchOut | types.SessionOut) -> str:
 
 
 def _step(parent: types.ParentOut | types.ParentDeletedOut | types.ParentAwaitedOut) -> str:
-    return "the end" if parent["sequence"] is None else f"step {parent['sequence']:,}"
+    return branch_point(parent["sequence"])
 
 
 for command in (

@@ -85,7 +85,7 @@ class ErrorIn(Strict):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if self.type is None and self.message is None:
-            raise ValueError("it holds a `type`, a `message` or both; leave it out where nothing went wrong")
+            raise ValueError("must hold a `type`, a `message` or both; leave it out where nothing went wrong")
         return self
 
 

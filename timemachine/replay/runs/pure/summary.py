@@ -22,6 +22,13 @@ NO_DIVERGENCE: Final = frozenset(
 """Verdicts with which the model did what was recorded, or that do not tell."""
 
 
+_UNVERIFIABLE: Final[Mapping[str, str]] = {
+    "not_recorded": "without a recorded context",
+    "reconstructed": "whose request was not recorded, but put together from the steps before",
+}
+"""Contexts that hold nothing to compare with what was recorded."""
+
+
 class FirstDivergence(Schema):
     """The first step in which the replay does something else than the recording, and its verdict."""
 
@@ -113,7 +120,8 @@ def sentence(tally: Tally) -> str:
 
 
 def _of_steps(tally: Tally) -> str:
-    parts = [_what(tally), _first_difference(tally), _context(tally), _absent(tally)]
+    unverified = _unverified(tally)
+    parts = [unverified] if unverified else [_what(tally), _first_difference(tally), _context(tally), _absent(tally)]
     if tally.kind != "audit":
         parts.append(_counts("retrieval", tally.retrievals))
     if tally.cut_off:
@@ -175,6 +183,18 @@ def _first_difference(tally: Tally) -> str:
     if tally.diverged is None or not tally.sent:
         return ""
     return f"the runs first part at step {tally.diverged.sequence:,}, where the model {instead(tally.diverged.verdict)}"
+
+
+def _unverified(tally: Tally) -> str:
+    """Return why an audit without a model verified nothing, as nothing was recorded to verify; empty if it did."""
+    if tally.kind != "audit" or tally.asked or not tally.contexts:
+        return ""
+    if tally.contexts.keys() - _UNVERIFIABLE.keys():
+        return ""
+    why = [
+        f"{counted(count, 'step')} {_UNVERIFIABLE[name]}" for name, count in sorted(tally.contexts.items())
+    ]
+    return f"nothing could be verified: {', '.join(why)}; no model called"
 
 
 def _was_billed(tally: Tally) -> bool:
