@@ -134,6 +134,7 @@ def test_a_limit_is_raised_on_the_page(browser: Client, session: Session, stub: 
         ),
         ({"max_calls": "0"}, "Most model calls"),
         ({"model": "nobody:x"}, "nobody"),
+        ({"repeatable_tools": "Nope"}, "It has results of read_file, write_file."),
     ],
 )
 def test_wrong_values_are_shown_at_the_form(
@@ -148,14 +149,14 @@ def test_wrong_values_are_shown_at_the_form(
 def test_messages_and_tools_are_sent_as_they_are_written(
     browser: Client, session: Session, stub: StubModelServer
 ) -> None:
-    given = {"messages": '[{"role": "user", "content": "Hi."}]', "repeatable_tools": "read_file, list_files"}
+    given = {"messages": '[{"role": "user", "content": "Hi."}]', "repeatable_tools": "read_file, write_file"}
     browser.post("/sessions/adding/continue/?from=3", {**FORM, **given})
     replay = Replay.objects.get()
-    assert replay.options["repeatable_tools"] == ["read_file", "list_files"]
+    assert replay.options["repeatable_tools"] == ["read_file", "write_file"]
     work(replay.id, "test")
     assert stub.calls()[0].body["messages"][-1]["content"] == "Hi."
     shown = page(browser, f"/replays/{replay.id}/")
-    assert "read_file, list_files" in shown
+    assert "read_file, write_file" in shown
     assert "Continuation from step 3" in shown
 
 
