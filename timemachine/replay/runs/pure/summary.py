@@ -121,7 +121,11 @@ def sentence(tally: Tally) -> str:
 
 def _of_steps(tally: Tally) -> str:
     unverified = _unverified(tally)
-    parts = [unverified] if unverified else [_what(tally), _first_difference(tally), _context(tally), _absent(tally)]
+    parts = (
+        [unverified]
+        if unverified
+        else [_what(tally), _first_difference(tally), _context(tally), _absent(tally)]
+    )
     if tally.kind != "audit":
         parts.append(_counts("retrieval", tally.retrievals))
     if tally.cut_off:
