@@ -1,5 +1,9 @@
 """What a block or an answer records about its call besides the result."""
 
+from typing import Any
+
+import pytest
+
 from tests.client.conftest import Served
 
 
@@ -56,6 +60,39 @@ def test_a_model_field_in_an_answer_without_usage_is_ignored(served: Served) -> 
 
         choose("Which car?")
     assert served.actions("cars")[0].model is None
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered", "recorded"),
+    [
+        ("gpt-4o", "gpt-4o", "openai:gpt-4o"),
+        ("gpt-4o", "gpt-4o-2024-08-06", "openai:gpt-4o"),
+        ("gpt-4o-mini", "gpt-4o-mini", "openai:gpt-4o-mini"),
+        ("my-deployment", "gpt-4o", "openai:gpt-4o"),
+        ("gpt-4o-mini", None, "openai:gpt-4o-mini"),
+        ("openai:gpt-4o-mini", None, "openai:gpt-4o-mini"),
+    ],
+)
+def test_the_model_of_a_call_is_the_one_that_was_called_and_not_the_one_that_the_decorator_names(
+    served: Served, sent: str, answered: str | None, recorded: str
+) -> None:
+    def create(*, messages: list[str], model: str) -> dict[str, Any]:
+        return {"model": answered, "usage": {"prompt_tokens": len(messages)}, "for": model}
+
+    with served.machine().session("Named", key="named") as s:
+        s.llm_call("openai:gpt-4o")(create)(messages=["hi"], model=sent)
+    assert served.actions("named")[0].model == recorded
+
+
+def test_the_model_of_a_failed_call_is_the_one_that_was_sent(served: Served) -> None:
+    def create(*, prompt: str, model: str) -> None:
+        raise TimeoutError(f"{model} did not answer {prompt}")
+
+    with served.machine().session("Failed", key="failed") as s:
+        for named in ("openai:gpt-4o", "gpt-4o"):
+            with pytest.raises(TimeoutError):
+                s.llm_call(named)(create)(prompt="hi", model="b")
+    assert [each.model for each in served.actions("failed")] == ["openai:b", "b"]
 
 
 def test_an_unnamed_tool_has_the_name_of_its_function(served: Served) -> None:

@@ -123,7 +123,7 @@ class CallFields(forms.Form):
     @property
     def call_refused(self) -> bool:
         """Return whether one of the fields has an error."""
-        return any(self[name].errors for name in CallFields.base_fields)
+        return any(self[name].errors for name in CallFields.base_fields if name in self.fields)
 
     def call_options(self) -> dict[str, Any]:
         data = self.cleaned_data
@@ -132,7 +132,7 @@ class CallFields(forms.Form):
             "seed": data["seed"],
             "max_tokens": data["max_tokens"],
             "system_prompt": data["system_prompt"] or None,
-            "prompt_template": data["prompt_template"] or None,
+            "prompt_template": data.get("prompt_template") or None,
         }
 
 

@@ -125,3 +125,25 @@ ENDING = Ending.model_construct(
 )
 def test_the_sentence_of_a_continuation_begins_with_its_end(counts: dict[str, Any], text: str) -> None:
     assert sentence(Tally(**(NOTHING | {"kind": "continue"} | counts))) == text
+
+
+@pytest.mark.parametrize(
+    ("recorded", "words"),
+    [
+        ({}, "$0.10 + 3 calls of unknown price"),
+        ({"recorded_in_whole": 3}, "$0.10 + 3 calls of unknown price"),
+        (
+            {"recorded_in_whole": 2, "recorded_whole_usd": Decimal("1.15")},
+            "$0.10 + 1 call of unknown price, and of 2 calls stated only for the whole session, $1.15",
+        ),
+        (
+            {"called": 3, "recorded_in_whole": 3, "recorded_whole_usd": Decimal("1.15")},
+            "stated only for the whole session, $1.15",
+        ),
+    ],
+)
+def test_a_cost_that_is_recorded_for_the_whole_session_is_named_as_such(
+    recorded: dict[str, Any], words: str
+) -> None:
+    counts = {"recorded_cost_usd": Decimal("0.1"), "recorded_unknown_cost_calls": 3, "called": 4}
+    assert Tally(**(NOTHING | counts | recorded)).recorded_cost_in_words == words

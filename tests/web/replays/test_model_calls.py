@@ -20,6 +20,7 @@ from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.worker import work
 from timemachine.text.redaction.commands import make_profile
 from timemachine.text.redaction.pure.rules import read_rules
 from timemachine.text.redaction.queries import as_profile
@@ -151,3 +152,33 @@ def test_the_form_chooses_calls_by_a_filter(browser: Client, session: Session, s
     refused = browser.post(f"/sessions/{session.key}/replay/", {**sent, "only": "tol:x"})
     assert refused.status_code == 422
     assert "tol" in words(refused.content.decode())
+
+
+def test_a_model_call_is_tried_again_with_another_last_message(
+    browser: Client, session: Session, stub: StubModelServer
+) -> None:
+    form = f"/sessions/{session.key}/steps/1/trial/"
+    shown = words(browser.get(form).content.decode())
+    assert "Call the model again" in shown
+    for absent in ("llm_call", "Passages", "passages", "Retrieval", "Top-k", "{question}"):
+        assert absent not in shown.partition("Help and shortcuts")[0]
+    sent = {"question": "", "model": "openai:gpt-4o", "temperature": "0.5"}
+    assert browser.post(form, sent).status_code == 302
+    assert browser.post(form, sent | {"question": "And now?"}).status_code == 302
+    for replay in Replay.objects.order_by("created_at"):
+        work(replay.id, "test")
+    first, second = stub.calls()
+    assert (first.body["messages"][-1]["content"], first.body["temperature"]) == (QUESTION["content"], 0.5)
+    assert second.body["messages"][-1]["content"] == "And now?"
+
+
+def test_the_recorded_side_has_the_duration_of_the_step(
+    browser: Client, project: Project, stub: StubModelServer
+) -> None:
+    session = start_session(project, name="Timed", by="test")
+    append(session.id, [asked([QUESTION], "Hi.", duration_ms=1234)])
+    replay = replayed(session, AUDIT)
+    page = words(browser.get(f"/replays/{replay.id}/steps/1/").content.decode())
+    assert "Call duration 1.2 s" in page
+    visitor, path = opened(shared(project, replay)[1])
+    assert "Call duration 1.2 s" in words(visitor.get(f"{path}steps/1/").text)

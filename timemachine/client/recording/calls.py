@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import inspect
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
@@ -13,6 +14,9 @@ from timemachine.core.pure.json_types import JsonObject
 _OWN: Final = ("self", "cls")
 _QUESTIONS: Final = ("messages", "input", "prompt", "question")
 """Names of the argument of a function that holds the question to a model."""
+
+_DATE: Final = re.compile(r"-\d{4}[\d-]*")
+"""What a provider adds to the name of a model that it resolved: `gpt-4o-2024-08-06`, `gpt-4-0613`."""
 
 
 class Recorder(Protocol):
@@ -111,7 +115,11 @@ class Call:
 
 
 class ModelCall(Call):
-    """A call of a function that asks a model. Model and usage are taken from its answer unless the function sets them."""
+    """A call of a function that asks a model. Model and usage are taken from its answer unless the function sets them.
+
+    A decorator can name the model. If the answer, or without one the `model` that the function was given, is another
+    one, that is recorded, as a model of the named provider.
+    """
 
     def __init__(
         self, recorder: Recorder, facts: JsonObject, *, given: Any = None, nests: bool = True
@@ -122,10 +130,20 @@ class ModelCall(Call):
 
     def __exit__(self, kind: object, failure: BaseException | None, at: object) -> None:
         self.usage = _field_of(self.result, "usage")
-        if self.usage is not None and "model" not in self._facts:
-            model = _field_of(self.result, "model")
-            self.model = model if isinstance(model, str) else None
+        answered = _field_of(self.result, "model") if self.usage is not None else None
+        sent = (self.parameters or {}).get("model")
+        named = self._facts.get("model")
+        model = next((each for each in (answered, sent if named else None) if isinstance(each, str)), None)
+        self.model = _of_provider(named, model) if named and model else model
         super().__exit__(kind, failure, at)
+
+
+def _of_provider(named: str, model: str) -> str:
+    """The model as a model of the provider of the named one; the named one itself if it is the same or a dated version of it."""
+    provider, colon, name = named.partition(":") if ":" in named else ("", "", named)
+    if model in (named, name) or (model.startswith(name) and _DATE.fullmatch(model[len(name) :])):
+        return named
+    return model if colon and model.startswith(provider + colon) else f"{provider}{colon}{model}"
 
 
 def _split(given: Any) -> tuple[Any, JsonObject | None]:

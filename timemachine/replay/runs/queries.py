@@ -32,6 +32,7 @@ from timemachine.core.pure.ids import uuid_of
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
+from timemachine.recording.sessions.queries import UNKNOWN_COST
 from timemachine.recording.usage.queries import reasons_in
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
@@ -100,6 +101,8 @@ class _Recorded:
     calls: int = 0
     cost_usd: Decimal = Decimal(0)
     unknown_calls: int = 0
+    in_whole: int = 0
+    whole_usd: Decimal | None = None
 
 
 MESSAGE_SHOWN: Final = 300
@@ -203,6 +206,8 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             unknown_cost_calls=spending.unknown_calls,
             recorded_cost_usd=before.cost_usd,
             recorded_unknown_cost_calls=before.unknown_calls,
+            recorded_in_whole=before.in_whole,
+            recorded_whole_usd=before.whole_usd,
             uncertain_calls=spending.uncertain_calls,
             called=before.calls,
             failure=failures.get(replay.id),
@@ -373,7 +378,9 @@ def recorded_reasons(replay: Replay, counts: Tally) -> dict[str, int]:
     if not counts.recorded_unknown_cost_calls:
         return {}
     return reasons_in(
-        Action.objects.filter(id__in=_repeated_calls([replay.id]).values("action_id"), cost_usd=None)
+        Action.objects.filter(
+            UNKNOWN_COST, id__in=_repeated_calls([replay.id]).values("action_id"), cost_usd=None
+        )
     )
 
 
@@ -392,10 +399,18 @@ def _recorded(ids: Sequence[UUID]) -> dict[UUID, _Recorded]:
         .annotate(
             cost=Sum("action__cost_usd", default=Decimal(0)),
             unknown=Count("id", filter=Q(action__cost_usd=None)),
+            in_whole=Count("id", filter=Q(action__cost_usd=None, action__prices__source="stated")),
+            whole=Max("action__session__cost_usd"),
             calls=Count("id"),
         )
     )
     return {
-        row["replay_id"]: _Recorded(calls=row["calls"], cost_usd=row["cost"], unknown_calls=row["unknown"])
+        row["replay_id"]: _Recorded(
+            calls=row["calls"],
+            cost_usd=row["cost"],
+            unknown_calls=row["unknown"],
+            in_whole=row["in_whole"],
+            whole_usd=row["whole"],
+        )
         for row in rows
     }

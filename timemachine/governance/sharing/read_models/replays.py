@@ -186,6 +186,8 @@ def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
         unknown_cost_calls=counted.unknown_cost_calls,
         recorded_cost_usd=counted.recorded_cost_usd,
         recorded_unknown_cost_calls=counted.recorded_unknown_cost_calls,
+        recorded_in_whole=counted.recorded_in_whole,
+        recorded_whole_usd=counted.recorded_whole_usd,
         uncertain_calls=counted.uncertain_calls,
         called=counted.called,
         cut_off=counted.cut_off,

@@ -77,6 +77,7 @@ class Tally(StepTotals):
     limit, None if it has none or shares one. `asked` counts the asks and model calls that were made again, `sent` the
     model calls among them. The recorded cost is that of the `called`: these, and those whose call was cancelled. `waiting` counts the calls whose model is busy; the last of
     them is tried again at `waits_until`. `ending` is how a continuation ended.
+    `recorded_in_whole` counts the called whose cost the recording states with that of the session (`recorded_whole_usd`) only.
     `absent` counts the requests that were sent without what was not recorded, by what that is; in `inferred` of them, tools
     had definitions that the recorded calls show.
     """
@@ -87,6 +88,8 @@ class Tally(StepTotals):
     asked: int
     recorded_cost_usd: Decimal
     recorded_unknown_cost_calls: int
+    recorded_in_whole: int = 0
+    recorded_whole_usd: Decimal | None = None
     sent: int = 0
     called: int = 0
     cut_off: int = 0
@@ -102,6 +105,18 @@ class Tally(StepTotals):
     def over_limit_usd(self) -> Decimal | None:
         """Return by how much the replay exceeded its own spend limit; None if it has none."""
         return None if self.spend_limit_usd is None else max(self.cost_usd - self.spend_limit_usd, Decimal(0))
+
+    @property
+    def recorded_cost_in_words(self) -> str:
+        """Return the recorded cost of the called steps, with that of the whole session if the recording states no other."""
+        whole = self.recorded_whole_usd
+        if not self.recorded_in_whole or whole is None:
+            return total_cost(self.recorded_cost_usd, self.recorded_unknown_cost_calls)
+        only_whole = f"stated only for the whole session, {money(whole)}"
+        if self.recorded_in_whole == self.called:
+            return only_whole
+        rest = total_cost(self.recorded_cost_usd, self.recorded_unknown_cost_calls - self.recorded_in_whole)
+        return f"{rest}, and of {counted(self.recorded_in_whole, 'call')} {only_whole}"
 
     @property
     def verdicts_in_words(self) -> str:
@@ -242,5 +257,4 @@ def _counts(title: str, counts: Mapping[str, int]) -> str:
 
 def _cost(tally: Tally) -> str:
     now = total_cost(tally.cost_usd, tally.unknown_cost_calls)
-    then = total_cost(tally.recorded_cost_usd, tally.recorded_unknown_cost_calls)
-    return f"{now} (recorded {then})" if tally.called else now
+    return f"{now} (recorded {tally.recorded_cost_in_words})" if tally.called else now

@@ -14,6 +14,7 @@ from timemachine.knowledge.find import LONGEST_QUERY
 from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.trials import passage_names
@@ -145,7 +146,7 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
 
 
 class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
-    """Choose the changes to a find or ask; everything else stays as recorded."""
+    """Choose the changes to a find, an ask or a model call; everything else stays as recorded."""
 
     places: ClassVar[Mapping[str, str]] = PLACES | {"use_model": "model"}
     question = forms.CharField(label="Question", strip=False, widget=forms.Textarea(attrs={"rows": 3}))
@@ -162,31 +163,37 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
         initial = {"question": self.recorded_question, "frames": written_frames(self.recorded_frames)}
         super().__init__(data, initial=initial)
         self.step = action.sequence
+        self.is_model_call = action.kind == MODEL_CALL
         self.offer_models(choices, f"As recorded: {action.model or 'not recorded'}")
         self.offer_embedding_models(action.session)
         if action.kind == "find":
             self.fields["question"].label = "Query"
-            for name in ("frames", "model", "other_model", *CallFields.base_fields):
-                del self.fields[name]
+            self._leave_out("frames", "model", "other_model", *CallFields.base_fields)
+        if self.is_model_call:
+            self.fields["question"].label = "Last message of the user"
+            self.fields["question"].required = False
+            self.fields["question"].help_text = "Leave it empty to send the recorded one."
+            self._leave_out("frames", "as_of", "prompt_template", *RetrievalFields.base_fields)
+
+    def _leave_out(self, *names: str) -> None:
+        for name in names:
+            self.fields.pop(name, None)
 
     def options(self) -> ReplayOptions:
         """Return the changes."""
         data = self.cleaned_data
         question = data["question"].replace("\r\n", "\n")
         recorded = self.recorded_question.replace("\r\n", "\n")
-        of_an_ask: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
+        if "model" in self.fields:
+            changes |= self.call_options() | {"use_model": self.chosen_model or None}
         if "frames" in self.fields:
             frames = read_frames(data["frames"])
-            of_an_ask = self.call_options() | {
-                "use_model": self.chosen_model or None,
-                "frames": None if frames == self.recorded_frames else frames,
-            }
+            changes["frames"] = None if frames == self.recorded_frames else frames
+        if "as_of" in self.fields:
+            changes |= {"as_of": data["as_of"] or None, **self.retrieval_options()}
         return ReplayOptions(
-            step=self.step,
-            question=None if question == recorded else question,
-            as_of=data["as_of"] or None,
-            **of_an_ask,
-            **self.retrieval_options(),
+            step=self.step, question=None if question in ("", recorded) else question, **changes
         )
 
 

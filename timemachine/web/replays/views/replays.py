@@ -242,6 +242,6 @@ def trial(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpR
         hits=frozen.hits_of(action),
         answer=frozen.answer_of(action) if action.kind == "ask" else None,
         recorded_system_prompt=(action.parameters or {}).get("system_prompt"),
-        usual_system_prompt=SYSTEM_PROMPT,
+        usual_system_prompt="" if form.is_model_call else SYSTEM_PROMPT,
         trials=trials_of(session, action.sequence)[:SHOWN_TRIALS],
     )
