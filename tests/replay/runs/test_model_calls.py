@@ -288,9 +288,8 @@ def test_the_spend_limit_stops_before_a_call(session: Session, stub: StubModelSe
     assert stub.calls() == []
 
 
-@pytest.fixture
-def turns(db: None, project: Project) -> Session:
-    """The same run of which only the turns were recorded, without system prompt and definitions of tools."""
+def only_turns(project: Project) -> Session:
+    """The same run, of which only the turns were recorded, without system prompt and definitions of tools."""
     session = start_session(project, name="Reading", by="test")
     spoken: dict[str, Any] = {"model": "openai:gpt-4o-mini", "agent": "reader"}
     read = {"path": "notes.txt"}
@@ -307,6 +306,11 @@ def turns(db: None, project: Project) -> Session:
         ],
     )
     return session
+
+
+@pytest.fixture
+def turns(db: None, project: Project) -> Session:
+    return only_turns(project)
 
 
 def test_tools_without_recorded_definitions_are_offered_as_the_calls_show_them(

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from tests.builders import replayed
 from tests.replay.continuation.conftest import stubbed
-from tests.replay.runs.test_model_calls import AUDIT, QUESTION, SYSTEM, a_call, asked
+from tests.replay.runs.test_model_calls import AUDIT, QUESTION, SYSTEM, a_call, asked, only_turns
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from tests.web.timelines import words
@@ -182,3 +182,18 @@ def test_the_recorded_side_has_the_duration_of_the_step(
     assert "Call duration 1.2 s" in page
     visitor, path = opened(shared(project, replay)[1])
     assert "Call duration 1.2 s" in words(visitor.get(f"{path}steps/1/").text)
+
+
+def test_the_forms_say_what_was_not_recorded_before_anything_is_sent(
+    browser: Client, project: Project
+) -> None:
+    turns = only_turns(project)
+    for path in ("replay/", "continue/?from=5"):
+        form = words(browser.get(f"/sessions/{turns.id}/{path}").text)
+        assert "Not recorded, and so not sent: system prompt, parameters." in form
+        assert "the model is offered 1 tool as the recorded calls show them: read_file" in form
+
+
+def test_the_forms_of_whole_requests_say_nothing_of_that(browser: Client, session: Session) -> None:
+    for path in ("replay/", "continue/?from=1"):
+        assert "Not recorded, and so not sent" not in browser.get(f"/sessions/{session.id}/{path}").text

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -22,8 +22,8 @@ from timemachine.llm.pure.requests.refusals import refusal
 from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering.model_asks import Answered, answered_by
 from timemachine.recording.model_calls.called_tools import ByAgent, called_tools
-from timemachine.recording.model_calls.pure.requests import FrozenRequest
-from timemachine.recording.model_calls.queries import request_of, requests_of
+from timemachine.recording.model_calls.pure.requests import TOOLS, FrozenRequest
+from timemachine.recording.model_calls.queries import latest_of_request, request_of, requests_of
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.runs.estimate import expected_cost
@@ -41,6 +41,15 @@ from timemachine.text.pure.difference.verdict import AnswerVerdict, answer_verdi
 _READ: Final = "frozen_request"
 _CALLED: Final = "called_tools"
 _TOOLLESS: Final = "local:extractive quotes passages and cannot call tools, so it cannot stand in for an agent's model. Choose a language model."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestGaps:
+    """What of a request was not recorded and cannot be sent again, and the tools that are offered as the recorded calls
+    show them."""
+
+    absent: tuple[str, ...]
+    inferred: tuple[str, ...]
 
 
 def read_requests(steps: Sequence[ReplayStep]) -> None:
@@ -79,6 +88,25 @@ def sendable(action: Action, frozen: FrozenRequest, called: ByAgent | None = Non
         return frozen.request
     tools = called_tools(action.session) if called is None else called
     return frozen.with_tools(tools.get(action.agent) or tools.get(None, ()))
+
+
+def gaps_of(action: Action) -> RequestGaps | None:
+    """Return what a request lacks when it is sent again; None if it lacks nothing, or is too long to be put together."""
+    try:
+        frozen = latest_of_request(action, 1)
+    except InvalidInput:
+        return None
+    if not frozen.absent:
+        return None
+    inferred = inferred_names(frozen, sendable(action, frozen))
+    absent = tuple(each for each in frozen.absent if not (inferred and each.startswith(TOOLS)))
+    return RequestGaps(absent=absent, inferred=inferred)
+
+
+def inferred_names(frozen: FrozenRequest, sent: Request) -> tuple[str, ...]:
+    """Return the names of the tools that are sent although they were not recorded with the request."""
+    recorded = frozen.request.tools
+    return tuple(tool.name for tool in sent.tools if isinstance(tool, Tool) and tool not in recorded)
 
 
 def run_call(
@@ -239,9 +267,7 @@ def calls_in(kind: str, output: object) -> Sequence[ToolCall]:
 
 def request_evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
     """Return what identifies the request: its hash, its size, what of it was not recorded, and the tools that were inferred."""
-    inferred = [
-        tool.name for tool in sent.tools if tool not in frozen.request.tools and isinstance(tool, Tool)
-    ]
+    inferred = list(inferred_names(frozen, sent))
     facts: JsonObject = {
         "sha256": request_sha256(sent),
         "messages": len(sent.messages),

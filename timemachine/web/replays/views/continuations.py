@@ -13,6 +13,7 @@ from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.continuation import commands
 from timemachine.replay.continuation.plan import call_to_continue
+from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
@@ -47,6 +48,7 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         status=form.http_status,
         session=session,
         action=action,
+        gaps=gaps_of(action),
         form=form,
     )
 

@@ -23,6 +23,7 @@ from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.answer_lines import answer_lines
 from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
 from timemachine.replay.runs.frame_ranks import rank_page
+from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
@@ -155,6 +156,8 @@ def _form(
     request: HttpRequest, session: Session, form: ReplayForm, *, estimated: EstimateOut | None = None
 ) -> HttpResponse:
     counted = Action.objects.filter(HAPPENED_HERE, session=session, kind__in=REPLAYED_KINDS)
+    calls = counted.filter(kind=MODEL_CALL).order_by("sequence")
+    first = calls.select_related("session", "input", "output").first()
     return page(
         request,
         "replays/launch.html",
@@ -164,7 +167,8 @@ def _form(
         estimated=estimated,
         asks=counted.filter(kind="ask").count(),
         finds=counted.filter(kind="find").count(),
-        calls=counted.filter(kind=MODEL_CALL).count(),
+        calls=calls.count(),
+        gaps=None if first is None else gaps_of(first),
         replays=_earlier(session),
         default_model=settings.DEFAULT_MODEL,
     )
