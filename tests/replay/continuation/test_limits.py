@@ -15,12 +15,14 @@ from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.payloads.queries import value
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation.commands import SuppliedResult, go_on, launch
 from timemachine.replay.runs.commands import retry
+from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.runs.queries import tally
@@ -51,6 +53,14 @@ def test_a_run_that_diverged_with_its_last_call_makes_no_further_one(
     assert (ending.why, ending.calls, ending.supplied_results, len(stub.calls())) == ("call_limit", 3, 1, 3)
     replay = worked(go_on(replay, [], by="ada", max_calls=4))
     assert (ending_of(replay).why, len(stub.calls())) == ("finished", 4)
+
+
+def test_a_run_that_was_cancelled_as_it_ended_goes_on(session: Session, stub: StubModelServer) -> None:
+    repeat(stub)
+    replay = continued(session, max_calls=2)
+    Replay.objects.filter(id=replay.id).update(cancel_requested_at=now(), cancel_requested_by="ada")
+    replay = worked(go_on(replay, [], by="ada", max_calls=9))
+    assert (replay.status, ending_of(replay).calls) == ("done", 4)
 
 
 def test_a_run_whose_model_cannot_be_used_any_more_keeps_its_counts(

@@ -28,7 +28,7 @@ from timemachine.replay.continuation.plan import (
     first_request,
     why_not_sent,
 )
-from timemachine.replay.runs.commands import bump, form_used
+from timemachine.replay.runs.commands import form_used, reopen
 from timemachine.replay.runs.model_calls import why_refused
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure import options as replay_options
@@ -161,17 +161,7 @@ def go_on(
     ReplayStep.objects.filter(id=step.id).update(
         status="waiting", attempts_made=0, verdict=None, evidence=None, finished_at=None
     )
-    reset = {
-        "status": "queued",
-        "finished_at": None,
-        "enqueued_at": now(),
-        "options": options.as_json(),
-    }
-    for name, value in reset.items():
-        setattr(locked, name, value)
-    locked.save(update_fields=list(reset))
-    bump(locked.id)
-    return locked
+    return reopen(locked, options=options.as_json())
 
 
 def _check_limits(before: ReplayOptions, after: ReplayOptions, ending: Ending) -> None:

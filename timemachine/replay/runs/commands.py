@@ -121,18 +121,24 @@ def retry(replay: Replay) -> Replay:
             "No step of this replay failed or was cancelled, so there is nothing to retry.",
             code="nothing_failed",
         )
+    return reopen(locked)
+
+
+def reopen(replay: Replay, **columns: object) -> Replay:
+    """Queue a finished replay again, and set these columns. The caller has locked it and enqueues it."""
     reset = {
         "status": "queued",
         "finished_at": None,
         "cancel_requested_at": None,
         "cancel_requested_by": None,
         "enqueued_at": now(),
+        **columns,
     }
     for name, value in reset.items():
-        setattr(locked, name, value)
-    locked.save(update_fields=list(reset))
-    bump(locked.id)
-    return locked
+        setattr(replay, name, value)
+    replay.save(update_fields=list(reset))
+    bump(replay.id)
+    return replay
 
 
 @transaction.atomic
