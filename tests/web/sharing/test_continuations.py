@@ -9,11 +9,13 @@ from pytest_django import Settings
 
 from tests.api.conftest import program
 from tests.builders import tamper
+from tests.evidence.sessions import compared_with_its_seal
 from tests.replay.continuation.conftest import continued, drafts, repeat, stubbed, worked
 from tests.stub_model_server import StubModelServer
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
+from timemachine.evidence.sealing import seals
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, end_session, start_session
@@ -113,7 +115,10 @@ def test_a_profile_withholds_in_the_first_lines(project: Project, diverged: Repl
     assert "Adding" not in shown
     page = page_of(project, diverged, Terms(redaction=profile(project, "c.txt")))
     assert "c.txt" not in page
-    assert "Diverged at step 5" in page
+    assert (
+        "Diverged at step 5 of the branch: 3 calls (4 in the recording), 2 tool results from the record"
+        in page
+    )
 
 
 def test_evidence_alone_does_not_tell_how_it_ended(project: Project, diverged: Replay) -> None:
@@ -123,10 +128,39 @@ def test_evidence_alone_does_not_tell_how_it_ended(project: Project, diverged: R
     assert "Diverged" not in shown
 
 
+def test_evidence_alone_of_a_continuation_quotes_no_call(project: Project, diverged: Replay) -> None:
+    visitor, path = opened(shared(project, diverged, Terms(evidence_only=True))[1])
+    page = visitor.get(path).text
+    assert "Diverged at step 5 of the branch: 3 calls" in page
+    assert "write_file" not in page
+
+
 def test_the_origin_stays_when_the_continued_session_is_deleted(project: Project, diverged: Replay) -> None:
     visitor, path = opened(shared(project, branch_of(diverged))[1])
     erase_session(diverged.session, reason="asked for", by="test")
     assert "Continuation of a session that was deleted from step 1" in words(visitor.get(path).text)
+
+
+def test_an_altered_end_does_not_break_the_page_of_a_profile(project: Project, diverged: Replay) -> None:
+    tamper(
+        "UPDATE tm_payload SET data = convert_to(replace(convert_from(data, 'UTF8'), '\"calls\":3', '\"calls\":\"x\"'), 'UTF8') "
+        "WHERE id = (SELECT output_id FROM tm_action WHERE session_id = %s AND sequence = 6)",
+        [str(diverged.branch_id)],
+    )
+    shown = words(page_of(project, diverged, Terms(redaction=profile(project, "bird"))))
+    assert "How it ended is not among the steps that this link shows." in shown
+
+
+def test_after_a_failed_check_the_page_begins_with_it_and_claims_no_proof(
+    project: Project, diverged: Replay
+) -> None:
+    branch = branch_of(diverged)
+    seals.seal_session(branch.id)
+    tamper("UPDATE tm_session SET parent_sequence = 4 WHERE id = %s", [str(branch.id)])
+    compared_with_its_seal(branch)
+    shown = words(page_of(project, diverged))
+    assert shown.index("What is stored here differs from its seal") < shown.index("Continuation of Adding")
+    assert "The evidence proves this" not in shown
 
 
 def test_an_altered_origin_does_not_break_the_page(project: Project, diverged: Replay) -> None:

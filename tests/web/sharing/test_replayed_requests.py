@@ -1,6 +1,7 @@
 """The request of a replayed model call on a shared page: shown once above both answers, redacted, with its verdict."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from tests.stub_model_server import Script, StubModelServer
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
+from timemachine.evidence.log.keys import key_in_use
 from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -22,6 +25,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.text.redaction.commands import make_profile
 from timemachine.text.redaction.pure.rules import read_rules
 from timemachine.text.redaction.queries import as_profile
+from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
 SECRET = "Kanari-4711"
@@ -93,6 +97,17 @@ def test_a_profile_withholds_in_the_request_and_its_hash(project: Project, sessi
     assert '<span class="redacted"><span>withheld: bird</span></span>' in page
 
 
+@pytest.mark.parametrize("path", ["input", "input.messages[*].content", "input.tools"])
+def test_what_a_path_withholds_of_a_request_is_not_shown(
+    project: Project, session: Session, path: str
+) -> None:
+    profile = as_profile(make_profile(project, "By path", read_rules({"fields": [path]}), by="test"))
+    page = page_of(project, replayed(session, VERIFY), 2, Terms(redaction=profile))
+    assert path == "input.tools" or SECRET not in page
+    assert path not in {"input", "input.tools"} or "Calls read_file." not in page
+    assert ("not shared: tool definitions" if path == "input.tools" else "withheld: field") in page
+
+
 def test_a_request_that_was_put_together_shows_no_step_that_the_link_does_not(
     project: Project, session: Session
 ) -> None:
@@ -109,12 +124,7 @@ def test_an_altered_request_is_the_first_thing_that_the_page_says(
     project: Project, session: Session, data: str
 ) -> None:
     replay = replayed(session, VERIFY)
-    altered = "'\\xff'::bytea" if data == "\\xff" else f"convert_to('{data}', 'UTF8')"
-    tamper(
-        f"UPDATE tm_payload SET data = {altered} WHERE id = "
-        "(SELECT input_id FROM tm_action WHERE session_id = %s AND sequence = 2)",
-        [str(session.id)],
-    )
+    alter(session, "'\\xff'::bytea" if data == "\\xff" else f"convert_to('{data}', 'UTF8')")
     shown = words(page_of(project, replay, 2))
     finding = shown.index(
         "The stored request is not the one that was recorded: its bytes have another SHA-256."
@@ -143,3 +153,28 @@ def test_a_long_request_shows_its_latest_messages_and_more_on_request(project: P
     assert "Word number 59." in latest
     assert "Word number 9." not in latest
     assert "Word number 9." in more
+
+
+def test_the_evidence_of_the_link_names_the_altered_request(
+    project: Project, session: Session, tmp_path: Path
+) -> None:
+    link = shared(project, replayed(session, VERIFY))[0]
+    target = tmp_path / "evidence.zip"
+    with target.open("wb") as file:
+        Scope(link=link).write_evidence(file)
+    key = key_in_use(project).fingerprint
+    assert tm_verify.verify(str(target), key).problems == []
+    alter(session, "convert_to('[]', 'UTF8')")
+    with target.open("wb") as file:
+        Scope(link=link).write_evidence(file)
+    found = tm_verify.verify(str(target), key).problems
+    assert ("field", "session record 2 input") in {(each["code"], each["where"]) for each in found}
+
+
+def alter(session: Session, data: str) -> None:
+    """Change the stored bytes of the request of step 2."""
+    tamper(
+        f"UPDATE tm_payload SET data = {data} WHERE id = "
+        "(SELECT input_id FROM tm_action WHERE session_id = %s AND sequence = 2)",
+        [str(session.id)],
+    )

@@ -143,7 +143,8 @@ class Scope:
 
     def tally(self) -> Tally:
         """Return the counts of the replay."""
-        return shared_tally(tally(self._replay()), self._redactor())
+        counted = tally(self._replay())
+        return shared_tally(counted, self._redactor(), only_figures=self.link.evidence_only)
 
     def replay_steps(self, after: int = 0, most: int = PAGE) -> list[SharedReplayRow]:
         """Return the steps of the replay after a step, in order, at most `most`, with their results."""

@@ -11,7 +11,8 @@ from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.endings import Ending
 
 CONTINUATION_ENDED: Final = "continuation_ended"
-_COUNTED: Final = {"why", "step", "calls", "recorded_results", "supplied_results", "unused_results"}
+COUNTED: Final = frozenset(Ending.model_fields) - {"detail", "unanswered"}
+"""What the last step of a branch states of the ending besides the finding: nothing that quotes the run."""
 
 
 def end_branch(replay: Replay) -> None:
@@ -42,4 +43,4 @@ def _finding(replay: Replay, step: ReplayStep, ending: Ending | None) -> str:
 
 
 def _counted(ending: Ending | None) -> JsonObject:
-    return {} if ending is None else ending.model_dump(include=_COUNTED)
+    return {} if ending is None else ending.model_dump(include=set(COUNTED))

@@ -171,8 +171,10 @@ def shared_replay(replay: Replay, redactor: Redactor) -> SharedReplay:
     )
 
 
-def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
-    """Return the counts of a replay. Errors are shown only with the steps that the link shows."""
+def shared_tally(counted: Tally, redactor: Redactor, *, only_figures: bool) -> Tally:
+    """Return the counts of a replay. Errors are shown only with the steps that the link shows, and the end of a continuation
+    without quotes if a profile withholds something, or if the link shows `only_figures`.
+    """
     return Tally(
         kind=counted.kind,
         status=counted.status,
@@ -194,17 +196,14 @@ def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
         spend_limit_usd=counted.spend_limit_usd,
         waiting=counted.waiting,
         waits_until=counted.waits_until,
-        ending=_ending(counted.ending, redactor),
+        ending=_without_quoted_calls(counted.ending) if only_figures or redactor.rules else counted.ending,
         sent=counted.sent,
         diverged=counted.diverged,
     )
 
 
-def _ending(ending: Ending | None, redactor: Redactor) -> Ending | None:
-    """Return how a continuation ended, without the arguments of calls if a profile withholds something."""
-    if ending is None or not redactor.rules:
-        return ending
-    return ending.model_copy(update={"unanswered": [], "detail": None})
+def _without_quoted_calls(ending: Ending | None) -> Ending | None:
+    return None if ending is None else ending.model_copy(update={"unanswered": [], "detail": None})
 
 
 def shared_replay_row(

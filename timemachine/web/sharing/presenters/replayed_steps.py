@@ -106,8 +106,9 @@ def _answer(step: SharedReplayStep) -> str:
         return "It was not sent again, for the reason below"
     if step.retrieval is not None:
         return f"Searched again, the passages are {_SEARCHED.get(step.retrieval.get('verdict', ''), 'compared below')}"
-    checked = "request" if step.kind == MODEL_CALL else "frozen passages"
-    return f"No model was called; the {checked} of the recorded step {'was' if step.kind == MODEL_CALL else 'were'} checked"
+    if step.kind == MODEL_CALL:
+        return "No model was called"
+    return "No model was called; the frozen passages of the recorded step were checked"
 
 
 _SEARCHED: Final[Mapping[str, str]] = {
