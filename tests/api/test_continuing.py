@@ -7,7 +7,7 @@ import pytest
 from pytest_django import Settings
 
 from tests.api.conftest import Program, program
-from tests.replay.continuation.conftest import drafts, repeat, stubbed
+from tests.replay.continuation.conftest import SECOND, A, B, chat_drafts, drafts, play, repeat, stubbed
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
@@ -81,3 +81,28 @@ def test_other_replays_do_not_go_on(api: Program, session: Session, stub: StubMo
     launched = api.post("/sessions/adding/replays", {"audit": True, "reason": "r"}).json()
     refused = api.post(f"/replays/{launched['replay_id']}/continue", {})
     assert (refused.status_code, refused.json()["code"]) == (409, "not_a_continuation")
+
+
+def test_the_next_message_of_the_user_is_accepted_or_written(
+    api: Program, project: Project, stub: StubModelServer
+) -> None:
+    append(start_session(project, name="Two files", by="test", key="chat").id, chat_drafts())
+    play(stub, A, "a.txt has 7 lines.", B, SECOND)
+    launched = api.post(
+        "/sessions/chat/continue", {"from": 2, "model": "openai:gpt-4o", "user_messages": "agreed"}
+    )
+    replay_id = launched.json()["replay_id"]
+    ending = finished(api, replay_id)["continuation"]["ending"]
+    assert (ending["why"], ending["next_message"]) == ("user_message", 5)
+    address = f"/replays/{replay_id}/continue"
+    for body, status, code in (
+        ({}, 422, "message_missing"),
+        ({"message": "x", "recorded_message": True}, 422, "invalid_request"),
+        ({"message": "x", "results": [{"tool": "a", "result": "b"}]}, 409, "no_result_needed"),
+    ):
+        refused = api.post(address, body)
+        assert (refused.status_code, refused.json()["code"]) == (status, code)
+    assert api.post(address, {"recorded_message": True}).status_code == 202
+    ending = finished(api, replay_id)["continuation"]["ending"]
+    assert (ending["why"], ending["recorded_messages"], ending["next_message"]) == ("finished", 1, None)
+    assert api.post(address, {"message": "x"}).json()["code"] == "nothing_to_go_on_with"

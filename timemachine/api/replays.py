@@ -275,12 +275,13 @@ def go_on_from_call(request: HttpRequest, session_id: str, payload: ContinueIn) 
     summary="Let a continuation go on",
 )
 def go_on(request: HttpRequest, replay_id: str, payload: GoOnIn) -> Status[ReplayLaunched]:
-    """Give the results that the record does not hold, or a higher limit, and let the continuation go on in the same branch."""
+    """Give the results that the record does not hold, the next message of the user, or a higher limit, and let the continuation go on in the same branch."""
     who = caller(request, "run")
     replay = continuations.go_on(
         replay_of(who.project, replay_id),
         [each.supplied() for each in payload.results],
         by=who.by,
+        message=payload.next_message(),
         max_calls=payload.max_calls,
         spend_limit_usd=payload.spend_limit_usd,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.terminal import Here
-from tests.replay.continuation.conftest import drafts, repeat
+from tests.replay.continuation.conftest import SECOND, A, B, chat_drafts, drafts, play, repeat
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -66,6 +66,23 @@ def test_an_empty_result_is_named_as_such(tm: Here, session: Session, stub: Stub
     assert stub.calls()[-1].body["messages"][-1]["content"] == ""
 
 
+def test_the_next_message_of_the_user_is_sent_or_another_one(
+    tm: Here, session: Session, stub: StubModelServer
+) -> None:
+    append(start_session(tm.project, name="Two files", by="test", key="chat").id, chat_drafts())
+    play(stub, A, "a.txt has 7 lines.", "Sorry.", B, SECOND)
+    begun = tm.run(
+        "session", "continue", "chat", "--from", "2", *MODEL, "--user-messages", "agreed", "--json"
+    )
+    replay_id = json.loads(begun.out)["id"]
+    assert json.loads(begun.out)["continuation"]["ending"]["next_message"] == 5
+    assert "waiting" not in tm.run("session", "continue", replay_id, "--message", "Look again.").err
+    assert stub.calls()[-1].body["messages"][-1]["content"] == "Look again."
+    ran = tm.run("session", "continue", replay_id, "--recorded-message")
+    assert ran.code == 0
+    assert "1 message of the user from the record, 1 message written by a person" in ran.out
+
+
 def test_messages_and_results_can_be_in_files(tm: Here, session: Session, stub: StubModelServer) -> None:
     stub.script(Script(answer="", tools=(("ask_user", {}),), times=1))
     stub.script(Script(answer="Thanks."))
@@ -103,6 +120,7 @@ def test_messages_and_results_can_be_in_files(tm: Here, session: Session, stub: 
         (("nothing",), 1, "no replay 'nothing'"),
         (("adding", "--from", "99999999999999999999", *MODEL), 1, "`from` must be less than 4,611"),
         (("adding", "--result-file", "a=/nope"), 1, "Cannot read /nope (No such file or directory)."),
+        (("adding", "--from", "1", *MODEL, "--recorded-message"), 2, "--message"),
         (("adding", "--result", "nothing"), 2, "TOOL=TEXT"),
         (("adding", "--result-file", "a=nowhere.txt"), 1, "nowhere.txt"),
         (("adding", "--from", "1", *MODEL, "--messages", "nowhere.json"), 1, "nowhere.json"),

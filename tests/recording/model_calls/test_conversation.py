@@ -360,3 +360,30 @@ def test_what_followed_has_each_call_with_its_result_and_the_calls_of_the_same_c
     assert what_followed(steps[:2], 9).unanswered == ()
     answered_in_words = [*steps[:2], step(3, "llm_call", output="The end.")]
     assert what_followed(answered_in_words, 2).unanswered == ()
+
+
+def test_what_the_user_wrote_between_two_calls_followed_with_the_answer_before_it() -> None:
+    steps = [
+        user(1, "Go."),
+        step(2, "llm_call", output=calling("a", "read")),
+        step(3, "tool_call", tool="read", call_id="a", input={}, output="one"),
+        user(4, "Stop."),
+        user(5, ""),
+        user(6, "Read b."),
+        step(7, "llm_call", output="Which one?"),
+        step(8, "message", role="agent", output="Which one?", parent=7),
+        user(9, "Summary so far.", tags=(COMPACTION,)),
+        user(10, "Left.", tags=("rewound",)),
+        user(11, "An event.", is_internal=True),
+        step(12, "message", role="system", output="Be brief."),
+        step(13, "llm_call", output="The end."),
+        user(14, "Nobody answered this."),
+    ]
+    (turn,) = what_followed(steps, 2).user_turns
+    assert (turn.after, turn.before, turn.step, turn.interrupts) == (2, 7, 4, True)
+    assert [(each.sequence, each.parts) for each in turn.messages] == [
+        (4, (Text("Stop."),)),
+        (6, (Text("Read b."),)),
+    ]
+    (later,) = what_followed([*steps[:8], user(9, "b."), *steps[12:]], 7).user_turns
+    assert (later.step, later.answer, later.interrupts) == (9, (Text("Which one?"),), False)

@@ -27,6 +27,8 @@ ACTIONS: list[tuple[str, dict[str, Any], str]] = [
     ("write_file", {"path": "c.txt", "text": "3"}, "ok"),
 ]
 END = "c.txt has the sum."
+FIRST, SECOND = "a.txt has 1 line.", "b.txt has 2 lines."
+A, B = ("read_file", {"path": "a.txt"}), ("read_file", {"path": "b.txt"})
 MODEL = "openai:gpt-4o"
 
 
@@ -130,3 +132,50 @@ def ending_of(replay: Replay) -> Ending:
 def branch_steps(replay: Replay) -> list[Action]:
     assert replay.branch is not None
     return list(replay.branch.actions.select_related("input", "output").order_by("sequence"))
+
+
+def asked(text: str) -> ActionDraft:
+    return ActionDraft(kind="message", layer="agent", role="user", agent="coder", input=text)
+
+
+def answered(output: object) -> ActionDraft:
+    return ActionDraft(
+        kind="llm_call", layer="agent", role="agent", agent="coder", output=output, model=MODEL
+    )
+
+
+def read(number: int, path: str) -> list[ActionDraft]:
+    """A call that reads a file, and its result."""
+    arguments = {"path": path}
+    result = ActionDraft(
+        kind="tool_call", tool="read_file", call_id=f"call_{number}", input=arguments, output=str(number)
+    )
+    return [answered(message(number, "read_file", arguments)), result]
+
+
+@pytest.fixture
+def chat(db: None, project: Project) -> Session:
+    """A user who asks twice, and thanks at the end: model calls 2, 4, 6 and 8, messages 1, 5 and 9."""
+    session = start_session(project, name="Two files", by="test", agent="coder", key="chat")
+    append(session.id, chat_drafts())
+    return session
+
+
+def chat_drafts() -> list[ActionDraft]:
+    return [
+        asked("How long is a.txt?"),
+        *read(1, "a.txt"),
+        answered(FIRST),
+        asked("And b.txt?"),
+        *read(2, "b.txt"),
+        answered(SECOND),
+        asked("Thanks."),
+    ]
+
+
+def play(stub: StubModelServer, *answers: str | tuple[str, dict[str, Any]]) -> None:
+    for each in answers:
+        if isinstance(each, str):
+            stub.script(Script(answer=each, times=1))
+        else:
+            stub.script(Script(answer="", tools=(each,), times=1))

@@ -39,6 +39,18 @@ def test_only_results_after_the_call_count() -> None:
     assert record.remaining == 0
 
 
+def test_the_results_of_a_part_of_the_recording_are_counted() -> None:
+    made = [call("read"), call("write")]
+    record = Record(
+        [recorded(3, made[0]), recorded(6, made[1]), recorded(2, call("now"), is_aside=True)], after=1
+    )
+    assert [record.remaining_between(*each) for each in ((1, 3), (3, 9), (1, 9), (6, 9))] == [1, 1, 2, 0]
+    record.answer(made[0])
+    assert (record.remaining_between(1, 3), record.has_used_after(3)) == (0, False)
+    record.answer(made[1])
+    assert record.has_used_after(3)
+
+
 def test_a_repeatable_tool_gives_its_latest_result_again() -> None:
     record = Record(
         [recorded(2, call("read")), recorded(5, call("read"))], after=3, repeatable=["read", "list"]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.crash_figures import KILLS, note
-from tests.replay.continuation.conftest import drafts, repeat
+from tests.replay.continuation.conftest import answered, asked, drafts, repeat
 from tests.replay.crash_worker import OF_A_CONTINUATION
 from tests.replay.killed_workers import Work, crashing_workers, expire, openai_stub
-from tests.stub_model_server import StubModelServer
+from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -20,7 +20,8 @@ from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 pytestmark = pytest.mark.crash
-CALLS = 4
+CALLS = 5
+THANKS = asked("Now thank me, please."), answered("You are welcome.")
 OF_EACH = max(2, KILLS // len(OF_A_CONTINUATION))
 
 
@@ -33,7 +34,7 @@ def stub() -> Iterator[StubModelServer]:
 @pytest.fixture
 def session(transactional_db: None, project: Project) -> Session:
     session = start_session(project, name="Adding", by="test")
-    append(session.id, drafts())
+    append(session.id, [*drafts(), *THANKS])
     return session
 
 
@@ -50,10 +51,14 @@ def accounted(replay: Replay, made: int) -> Counter[str]:
     ending = Ending.stored(replay.steps.get().evidence)
     assert ending is not None
     assert (ending.why, ending.calls, ending.recorded_results) == ("finished", CALLS, 3)
+    assert ending.recorded_messages == 1
     assert replay.branch is not None
     assert list(Session.objects.filter(parent=replay.session, status="ended")) == [replay.branch]
     steps = list(replay.branch.actions.order_by("sequence"))
-    assert [each.kind for each in steps] == [*["llm_call", "tool_call"] * 3, "llm_call", "event"]
+    assert [each.kind for each in steps] == [
+        *["llm_call", "tool_call"] * 3,
+        *("llm_call", "message", "llm_call", "event"),
+    ]
     attempts = ReplayAttempt.objects.filter(step__replay=replay)
     lost = attempts.filter(outcome="lost", call_intended_at__isnull=False).count()
     assert attempts.filter(outcome="done").count() == CALLS
@@ -77,6 +82,7 @@ def test_a_killed_worker_leaves_one_branch_and_no_doubled_call_unmarked(
     point: str, session: Session, stub: StubModelServer, worker: Work
 ) -> None:
     repeat(stub, always=True)
+    stub.script(Script(question="Now thank me, please.", answer="You are welcome."))
     began, kills, seen = time.monotonic(), 0, Counter[str]()
     while kills < OF_EACH:
         before = len(stub.calls())

@@ -12,6 +12,9 @@ COUNTS: dict[str, Any] = {
     "recorded_results": 2,
     "supplied_results": 0,
     "unused_results": 0,
+    "recorded_messages": 0,
+    "supplied_messages": 0,
+    "next_message": None,
     "step": 5,
     "detail": None,
     "unanswered": [],
@@ -51,15 +54,26 @@ def finding(why: str, **others: Any) -> str:
             "Stopped at step 5 of the branch, whose answer is cut off: 3 calls, 2 tool results from the record, "
             "1 result supplied by a person",
         ),
+        (
+            "user_message",
+            {"detail": "it differs", "recorded_messages": 2, "supplied_messages": 1, "next_message": 9},
+            "Stopped after step 5 of the branch, where the user wrote next: it differs; 3 calls, 2 tool results from the record, "
+            "2 messages of the user from the record, 1 message written by a person",
+        ),
     ],
 )
 def test_the_finding_says_why_it_ended_and_what_was_used(why: str, others: Any, said: str) -> None:
     assert finding(why, **others) == said
 
 
-def test_only_a_run_that_needs_a_result_or_a_higher_limit_can_go_on() -> None:
+def test_only_a_run_that_needs_a_result_a_message_or_a_higher_limit_can_go_on() -> None:
     endings = [Ending(**COUNTS, why=why) for why in get_args(Why)]
-    assert [each.why for each in endings if each.can_go_on] == ["diverged", "call_limit", "spend_limit"]
+    assert [each.why for each in endings if each.can_go_on] == [
+        "diverged",
+        "user_message",
+        "call_limit",
+        "spend_limit",
+    ]
 
 
 def missing(nearest: dict[str, Any] | None, arguments: str | None = "{}") -> str:

@@ -1,12 +1,22 @@
 """The pages of continuations: the form, the result with its branch, and the form for a missing result."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from tests.replay.continuation.conftest import drafts, repeat, stubbed
+from tests.replay.continuation.conftest import (
+    SECOND,
+    A,
+    B,
+    chat_drafts,
+    drafts,
+    play,
+    repeat,
+    stubbed,
+)
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
@@ -180,3 +190,37 @@ def test_the_recording_and_the_branch_part_where_the_model_did_something_else(
         shown = page(browser, f"/compare/?a={session.id}&b={right}")
         assert "They part at step 5 left, step 3 right" in shown
         assert "after step 2, where the other goes on" in shown
+
+
+def test_where_the_user_wrote_next_a_person_sends_the_recorded_message_or_another(
+    browser: Client, project: Project, stub: StubModelServer
+) -> None:
+    session = start_session(project, name="Two files", by="test", key="chat")
+    append(session.id, chat_drafts())
+    play(stub, A, "a.txt has 7 lines.", "Sorry, I cannot.", B, SECOND)
+    browser.post("/sessions/chat/continue/?from=2", FORM)
+    replay = Replay.objects.get()
+    work(replay.id, "test")
+    shown = page(browser, f"/replays/{replay.id}/")
+    assert "Stopped after step 3 of the branch, where the user wrote next" in shown
+    assert re.search(r"The user wrote next:.*step 5.*And b\.txt\?", shown, re.DOTALL)
+    for unclear in ({"message": ""}, {"message": "Look again.", "recorded_message": "on"}):
+        assert browser.post(f"/replays/{replay.id}/continue/", unclear).status_code == 422
+    browser.post(f"/replays/{replay.id}/continue/", {"message": "Look again."})
+    work(replay.id, "test")
+    browser.post(f"/replays/{replay.id}/continue/", {"recorded_message": "on"})
+    work(replay.id, "test")
+    shown = page(browser, f"/replays/{replay.id}/")
+    assert "1 message of the user from the record, 1 message written by a person" in shown
+    assert "The user wrote next:" not in shown
+
+
+def test_the_form_says_whether_messages_of_the_user_are_sent(
+    browser: Client, project: Project, stub: StubModelServer
+) -> None:
+    session = start_session(project, name="Two files", by="test", key="chat")
+    append(session.id, chat_drafts())
+    browser.post("/sessions/chat/continue/?from=2", {**FORM, "user_messages": "none"})
+    replay = Replay.objects.get()
+    assert replay.options["user_messages"] == "none"
+    assert "user messages" in page(browser, f"/replays/{replay.id}/").lower()

@@ -1583,6 +1583,7 @@ class Replays(Resource):
         max_calls: int | None = None,
         spend_limit_usd: float | None = None,
         repeatable_tools: Sequence[str] | None = None,
+        user_messages: str | None = None,
         reason: str | None = None,
     ) -> types.ReplayLaunched:
         """Go on from a model call.
@@ -1598,6 +1599,7 @@ class Replays(Resource):
                 max_calls=max_calls,
                 spend_limit_usd=spend_limit_usd,
                 repeatable_tools=repeatable_tools,
+                user_messages=user_messages,
                 reason=reason,
             ),
         )
@@ -1608,16 +1610,24 @@ class Replays(Resource):
         replay: str,
         *,
         results: Sequence[types.ResultIn] | None = None,
+        message: str | None = None,
+        recorded_message: bool | None = None,
         max_calls: int | None = None,
         spend_limit_usd: float | None = None,
     ) -> types.ReplayLaunched:
         """Let a continuation go on.
 
-        Give the results that the record does not hold, or a higher limit, and let the continuation go on in the same branch.
+        Give the results that the record does not hold, the next message of the user, or a higher limit, and let the continuation go on in the same branch.
         """
         found: types.ReplayLaunched = self._connection.post(
             f"/api/replays/{segment(replay, 'replay')}/continue",
-            given(results=results, max_calls=max_calls, spend_limit_usd=spend_limit_usd),
+            given(
+                results=results,
+                message=message,
+                recorded_message=recorded_message,
+                max_calls=max_calls,
+                spend_limit_usd=spend_limit_usd,
+            ),
         )
         return found
 

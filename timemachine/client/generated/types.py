@@ -787,6 +787,7 @@ ContinueIn = TypedDict(
         "max_calls": "NotRequired[int | None]",
         "spend_limit_usd": "NotRequired[float | None]",
         "repeatable_tools": "NotRequired[Sequence[str] | None]",
+        "user_messages": "NotRequired[str | None]",
         "reason": "NotRequired[str | None]",
     },
 )
@@ -1176,19 +1177,26 @@ class EmptyOut(TypedDict):
 
 @final
 class Ending(TypedDict):
-    """How a continuation ended: why, after how many model calls, and how many tool results came from the record or from a person.
+    """How a continuation ended: why, after how many model calls, and how many tool results and messages of the user came from the
+    record or from a person.
 
     `recorded_calls` is the number of model calls in the recording from the same one on. `unused_results` are the recorded
     ones that were not asked for. Both are null if the recording was not read. `step` is the last model call in the branch,
-    `detail` an error message.
+    `detail` an error message or another reason. `next_message` is the step of the recording with the user's next message, if
+    the run waits for one.
     """
 
-    why: Literal["finished", "diverged", "call_limit", "spend_limit", "cut_off", "failed", "not_sent"]
+    why: Literal[
+        "finished", "diverged", "user_message", "call_limit", "spend_limit", "cut_off", "failed", "not_sent"
+    ]
     calls: int
     recorded_calls: int | None
     recorded_results: int
     supplied_results: int
     unused_results: int | None
+    recorded_messages: int
+    supplied_messages: int
+    next_message: int | None
     step: int | None
     detail: str | None
     unanswered: list[UnansweredCall]
@@ -1735,9 +1743,14 @@ class FrozenRequestOut(TypedDict):
 
 @final
 class GoOnIn(TypedDict):
-    """What a continuation that stopped needs to go on: the missing results, or higher limits."""
+    """What a continuation that stopped needs to go on: the missing results, the user's next message, or higher limits.
+
+    The message is a text, or the recorded one if `recorded_message` is true.
+    """
 
     results: NotRequired[Sequence[ResultIn]]
+    message: NotRequired[str | None]
+    recorded_message: NotRequired[bool]
     max_calls: NotRequired[int | None]
     spend_limit_usd: NotRequired[float | None]
 
@@ -4593,6 +4606,7 @@ class StoredOptions(TypedDict):
     messages: NotRequired[list[JsonObject] | None]
     max_calls: NotRequired[int | None]
     repeatable_tools: NotRequired[list[str] | None]
+    user_messages: NotRequired[Literal["agreed", "recorded", "none"] | None]
     system_prompt: NotRequired[str | None]
     prompt_template: NotRequired[str | None]
     temperature: NotRequired[float | None]

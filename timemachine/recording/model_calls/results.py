@@ -2,12 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.llm.pure.requests.differences import equal_calls
 from timemachine.llm.pure.requests.json_values import RequestError
 from timemachine.llm.pure.requests.neutral import ToolCall, ToolResult
-from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall, Followed
+from timemachine.recording.model_calls.pure.answered_calls import (
+    AnsweredCall,
+    Followed,
+    UserMessage,
+    UserTurn,
+)
 from timemachine.recording.model_calls.pure.conversation import RecordedStep, what_followed
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, recorded
 from timemachine.recording.model_calls.pure.values import answer_parts
@@ -17,9 +23,10 @@ from timemachine.recording.sessions.models import Action
 
 
 def followed_by(call: Action) -> Followed:
-    """Return each call of a tool in the session of this model call, with its result, and the model calls from it on.
+    """Return each call of a tool in the session of this model call, with its result, the model calls from it on, and what
+    the user wrote between these.
 
-    Results are in steps of their own, or else in the requests of later model calls. Deleted and altered ones are left
+    Results and messages are in steps of their own, or else in the requests of later model calls. Deleted and altered ones are left
     out.
 
     Raises:
@@ -41,8 +48,45 @@ def followed_by(call: Action) -> Followed:
     ids = {each.call.id for each in answered}
     return replace(
         found,
+        user_turns=_user_turns(
+            steps, found, min((each for each in unusable if each > call.sequence), default=None)
+        ),
         answered=tuple(sorted(answered, key=lambda each: each.sequence)),
         unanswered=tuple(each for each in found.unanswered if each.id not in ids),
+    )
+
+
+def _user_turns(steps: Sequence[RecordedStep], found: Followed, unusable: int | None) -> tuple[UserTurn, ...]:
+    """Return what the user wrote: in steps of their own, or else in the request of the next model call.
+
+    None from the first deleted or altered step on, which the user may have answered.
+    """
+    recorded_steps = {each.before: each for each in found.user_turns}
+    by_number = {step.sequence: step for step in steps}
+    turns = []
+    for after, before in pairwise(found.calls):
+        turn = recorded_steps.get(before) or _user_turn_in(by_number[after], by_number[before])
+        if turn is not None and (unusable is None or before < unusable):
+            turns.append(turn)
+    return tuple(turns)
+
+
+def _user_turn_in(after: RecordedStep, before: RecordedStep) -> UserTurn | None:
+    """Return what the request of a model call has of the user since the last answer; None if it has nothing, or no answer."""
+    request = None if before.input is None else recorded(before.input, Circumstances())
+    messages = () if request is None else request.request.messages
+    last = max((place for place, each in enumerate(messages) if each.role == "assistant"), default=None)
+    if last is None:
+        return None
+    written = tuple(
+        UserMessage(sequence=before.sequence, parts=each.parts)
+        for each in messages[last + 1 :]
+        if each.role == "user" and each.parts
+    )
+    if not written:
+        return None
+    return UserTurn(
+        after=after.sequence, before=before.sequence, answer=answer_parts(after.output), messages=written
     )
 
 

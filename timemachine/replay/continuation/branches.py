@@ -1,7 +1,9 @@
 """The branch of a continuation: what it has recorded so far, and the steps of its next turn.
 
-A turn is a model call and the results of its tool calls. The steps have ids of their own (`continue-2` is the second
-call, `continue-2.1` its first tool call), so that another worker goes on where the first one stopped.
+A turn is a model call, the results of its tool calls, and what the user wrote after it. The steps have ids of their own
+(`continue-2` is the second call, `continue-2.1` its first tool call, `continue-2.user.9.1` the first message that step 9
+of the recording has, `continue-2.user` one that a person wrote), so that another worker goes on where the first one
+stopped.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,27 +27,41 @@ from timemachine.llm.pure.requests.neutral import (
     ToolResult,
 )
 from timemachine.recording.answering.model_asks import Answered
-from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall
+from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall, UserMessage, UserTurn
 from timemachine.recording.model_calls.pure.conversation import RecordedStep, sent_parts
+from timemachine.recording.model_calls.pure.values import content_parts
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 
 PREFIX: Final = "continue-"
 SUPPLIED_BY: Final = "supplied_by"
-"""Who supplied a result, in the metadata of its step."""
+"""Who supplied a result or a message, in the metadata of its step."""
+ACCEPTED_BY: Final = "accepted_by"
+"""Who let the run get a recorded message, in the metadata of its step."""
+USER: Final = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentMessage:
+    """A message of the user that the run got. `step` is where the recording has it; None if a person wrote it."""
+
+    parts: tuple[Part, ...]
+    step: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """A recorded turn: what the model answered, and the results by the id of the call; `copied` are the ids of those that
-    came from the record. `number` counts from 1, `sequence` is the step of the model call in the branch."""
+    came from the record. `number` counts from 1, `sequence` is the step of the model call in the branch. `sent` is what
+    the user wrote next."""
 
     number: int
     sequence: int
     parts: tuple[Part, ...]
     results: Mapping[str, ToolResult]
     copied: frozenset[str]
+    sent: tuple[SentMessage, ...] = ()
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -81,7 +97,24 @@ def _turn(number: int, row: Action, steps: Mapping[str | None, Action], model: M
         if given is not None:  # perhaps without content, as it was recorded
             results[call.id] = _result(call, given)
             copied |= {call.id} if given.is_copied else set()
-    return Turn(number=number, sequence=row.sequence, parts=parts, results=results, copied=frozenset(copied))
+    return Turn(
+        number=number,
+        sequence=row.sequence,
+        parts=parts,
+        results=results,
+        copied=frozenset(copied),
+        sent=tuple(_sent(number, steps)),
+    )
+
+
+def _sent(number: int, steps: Mapping[str | None, Action]) -> Iterator[SentMessage]:
+    """Yield what the user wrote after that turn."""
+    named = f"{PREFIX}{number}.{USER}"
+    for name, row in steps.items():
+        if name == named or (name or "").startswith(f"{named}."):
+            step = (name or "")[len(named) + 1 :].partition(".")[0]
+            content = value(row.input if row.output is None else row.output)
+            yield SentMessage(parts=content_parts(content), step=int(step) if step else None)
 
 
 def _parts(output: Any, model: ModelName) -> tuple[Part, ...]:
@@ -136,6 +169,8 @@ def _messages(turns: Sequence[Turn]) -> Iterator[Message]:
         yield Message(role="assistant", parts=turn.parts)
         for call in turn.calls:
             yield Message(role="tool", parts=(turn.results[call.id],))
+        for each in turn.sent:
+            yield Message(role="user", parts=each.parts)
 
 
 def call_draft(
@@ -226,6 +261,52 @@ def result_draft(number: int, place: int, call: ToolCall, output: Any) -> Action
         parent=f"{PREFIX}{number}",
         output=output,
     )
+
+
+def recorded_messages(
+    session: Session, number: int, turn: UserTurn, *, accepted_by: str | None = None
+) -> list[ActionDraft]:
+    """Return the steps of what the user wrote in the recording after that turn. `accepted_by` is the person who lets the
+    run get it, None if the run has done what was recorded."""
+    found = session.actions.filter(sequence__in=[each.sequence for each in turn.messages])
+    rows = {row.sequence: row for row in found.select_related("input", "output")}
+    return [
+        replace(
+            _recorded_message(f"{PREFIX}{number}.{USER}.{each.sequence}.{place}", rows[each.sequence], each),
+            copied_from=rows[each.sequence].copied_from or copy_of(session.key, each.sequence),
+            metadata={ACCEPTED_BY: accepted_by} if accepted_by else None,
+        )
+        for place, each in enumerate(turn.messages, start=1)
+    ]
+
+
+def _recorded_message(name: str, row: Action, message: UserMessage) -> ActionDraft:
+    if row.kind != "message":  # it is in the request of a model call
+        return _message(name, _written(message.parts))
+    return replace(
+        _message(name, value(row.input)),
+        layer=row.layer,
+        agent=row.agent,
+        name=row.name,
+        output=value(row.output),
+    )
+
+
+def written_message(number: int, text: str, *, by: str) -> ActionDraft:
+    """Return the step of a message that a person wrote as the user, after that turn."""
+    return replace(_message(f"{PREFIX}{number}.{USER}", text), metadata={SUPPLIED_BY: by})
+
+
+def _message(name: str, content: Any) -> ActionDraft:
+    return ActionDraft(kind="message", id=name, layer="agent", role="user", input=content)
+
+
+def _written(parts: Sequence[Part]) -> Any:
+    """Return the content of a message as it is recorded: a text, or blocks."""
+    if all(isinstance(part, Text) for part in parts):
+        return "\n\n".join(part.text for part in parts if isinstance(part, Text))
+    request = Request(messages=(Message(role="user", parts=tuple(parts)),))
+    return anthropic_messages.write(request).body["messages"][0]["content"]
 
 
 def _name(number: int, place: int) -> str:

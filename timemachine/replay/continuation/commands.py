@@ -17,10 +17,18 @@ from timemachine.core.pure.postgres_text import storable
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.requests.neutral import ToolCall
 from timemachine.llm.queries import usable_model
+from timemachine.recording.model_calls.results import followed_by
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.replay.continuation.branches import SUPPLIED_BY, Turn, result_draft, turns_of
+from timemachine.replay.continuation.branches import (
+    SUPPLIED_BY,
+    Turn,
+    recorded_messages,
+    result_draft,
+    turns_of,
+    written_message,
+)
 from timemachine.replay.continuation.plan import (
     MAX_CALLS,
     call_to_continue,
@@ -49,6 +57,13 @@ class SuppliedResult:
     result: Any
     call_id: str | None = None
     tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextMessage:
+    """What the user says next. `text` is what a person writes; None: the recorded message."""
+
+    text: str | None = None
 
 
 def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
@@ -133,14 +148,15 @@ def go_on(
     results: Sequence[SuppliedResult],
     *,
     by: str,
+    message: NextMessage | None = None,
     max_calls: int | None = None,
     spend_limit_usd: float | None = None,
 ) -> Replay:
-    """Let a continuation that stopped go on, with results for the calls that the record did not answer, or with higher
-    limits. The caller enqueues it.
+    """Let a continuation that stopped go on, with results for the calls that the record did not answer, with the next message
+    of the user, or with higher limits. The caller enqueues it.
 
-    Raises: `Conflict` if it is not a continuation that stopped; `InvalidInput` for a result of another call, if one is
-    missing, or for a limit that is not higher; `Unavailable` for a model that cannot be used any more.
+    Raises: `Conflict` if it is not a continuation that stopped; `InvalidInput` for a result of another call, if one or the
+    message is missing, or for a limit that is not higher; `Unavailable` for a model that cannot be used any more.
     """
     locked = (
         Replay.objects.select_for_update(of=("self",)).select_related("branch", "session").get(id=replay.id)
@@ -152,16 +168,27 @@ def go_on(
     options = ReplayOptions(**locked.options).model_copy(update=given)
     replay_options.check(options)
     _check_limits(ReplayOptions(**locked.options), options, ending)
+    _check_needed(ending, results, message)
     if ending.why == "diverged":
         _supply(locked, results, by=by)
-    elif results:
-        raise Conflict(
-            f"This continuation is not waiting for a result. {ending.finding}.", code="no_result_needed"
-        )
+    elif ending.why == "user_message":
+        _say(locked, step.action, ending, message, by=by)
     ReplayStep.objects.filter(id=step.id).update(
         status="waiting", attempts_made=0, verdict=None, evidence=None, finished_at=None
     )
     return reopen(locked, options=options.as_json())
+
+
+def _check_needed(ending: Ending, results: Sequence[SuppliedResult], message: NextMessage | None) -> None:
+    """Raise `Conflict` for what the run does not wait for."""
+    if results and ending.why != "diverged":
+        raise Conflict(
+            f"This continuation is not waiting for a result. {ending.finding}.", code="no_result_needed"
+        )
+    if message is not None and ending.why != "user_message":
+        raise Conflict(
+            f"This continuation is not waiting for a message. {ending.finding}.", code="no_message_needed"
+        )
 
 
 def _check_limits(before: ReplayOptions, after: ReplayOptions, ending: Ending) -> None:
@@ -208,6 +235,31 @@ def _supply(replay: Replay, results: Sequence[SuppliedResult], *, by: str) -> No
         raise Conflict("The branch of this continuation was deleted.", code="branch_deleted")
     given = _paired(turn, results)
     append(branch.id, [_draft(turn, call, result, by) for call, result in given], was_open=True)
+
+
+def _say(replay: Replay, action: Action, ending: Ending, message: NextMessage | None, *, by: str) -> None:
+    """Append the user's next message to the branch."""
+    branch, turn = replay.branch, last_turn(replay)
+    if branch is None or turn is None:
+        raise Conflict("The branch of this continuation was deleted.", code="branch_deleted")
+    if message is None or (message.text is not None and not message.text.strip()):
+        raise InvalidInput(
+            "The next message of the user is missing. Give a text, or accept the recorded one.",
+            code="message_missing",
+            field="message",
+        )
+    if message.text is not None:
+        append(branch.id, [written_message(turn.number, message.text, by=by)], was_open=True)
+        return
+    recorded_turn = next(
+        (each for each in followed_by(action).user_turns if each.step == ending.next_message), None
+    )
+    if recorded_turn is None:
+        raise Conflict(
+            "The recorded message was erased or deleted. Write one instead.", code="message_unavailable"
+        )
+    drafts = recorded_messages(replay.session, turn.number, recorded_turn, accepted_by=by)
+    append(branch.id, drafts, was_open=True)
 
 
 def last_turn(replay: Replay) -> Turn | None:

@@ -6,8 +6,8 @@ from pydantic import ConfigDict, Field, model_validator
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Strict
-from timemachine.replay.continuation.commands import SuppliedResult
-from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.continuation.commands import NextMessage, SuppliedResult
+from timemachine.replay.runs.pure.options import ReplayOptions, UserMessages
 
 MOST_RESULTS = 100
 _MOST_TOOLS = 1_000
@@ -15,7 +15,9 @@ _MOST_TOOLS = 1_000
 
 class ContinueIn(Strict):
     """The model call to go on from, the model, and what to change. `messages` are sent instead of the recorded ones;
-    a result of one of the `repeatable_tools` can be used more than once."""
+    a result of one of the `repeatable_tools` can be used more than once. What the user wrote next in the recording is sent after
+    an answer that agrees with the recorded one (`user_messages`: `agreed`, the default), after any answer at the same place
+    (`recorded`), or never (`none`)."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -26,6 +28,7 @@ class ContinueIn(Strict):
     max_calls: int | None = None
     spend_limit_usd: float | None = None
     repeatable_tools: list[str] | None = Field(default=None, max_length=_MOST_TOOLS)
+    user_messages: UserMessages | None = None
     reason: str | None = None
 
     def options(self) -> ReplayOptions:
@@ -52,8 +55,24 @@ class ResultIn(Strict):
 
 
 class GoOnIn(Strict):
-    """What a continuation that stopped needs to go on: the missing results, or higher limits."""
+    """What a continuation that stopped needs to go on: the missing results, the user's next message, or higher limits.
+
+    The message is a text, or the recorded one if `recorded_message` is true.
+    """
 
     results: list[ResultIn] = Field(default_factory=list, max_length=MOST_RESULTS)
+    message: str | None = None
+    recorded_message: bool = False
     max_calls: int | None = None
     spend_limit_usd: float | None = None
+
+    @model_validator(mode="after")
+    def _has_one_message(self) -> "GoOnIn":
+        if self.message is not None and self.recorded_message:
+            raise ValueError("Give either message or recorded_message.")
+        return self
+
+    def next_message(self) -> NextMessage | None:
+        if self.message is None and not self.recorded_message:
+            return None
+        return NextMessage(text=self.message)

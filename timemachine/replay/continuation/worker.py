@@ -35,11 +35,13 @@ from timemachine.recording.sessions.locks import lock_against_erasure
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation.branches import (
+    SentMessage,
     Turn,
     call_draft,
     copied_drafts,
     first_call_of,
     next_request,
+    recorded_messages,
     request_body,
     turns_of,
     with_ids,
@@ -241,13 +243,24 @@ def _record_turn(attempt: _Attempt, step: ReplayStep, answered: Answered, new: A
     for place, call in enumerate(calls, start=1):
         result = found[call.id]
         drafts += [] if result is None else copied_drafts(action.session, number, place, call, result)
-    sequences = append(run.branch.id, drafts, imported=True)
     missing = [call for call in calls if found[call.id] is None]
-    why, detail = _why_it_ends(run, record, calls, missing, number, answered)
+    why, detail = _why_it_ends(run, record, calls, missing, answered)
+    sent: tuple[SentMessage, ...] = ()
+    if why is None or (why == "finished" and not missing):
+        user, why_not = run.user_reaction(action, record, new, attempt.turns)
+        if user is not None:
+            sent = tuple(SentMessage(parts=each.parts, step=each.sequence) for each in user.messages)
+            drafts += recorded_messages(action.session, number, user)
+            why, detail = None, None
+        elif why_not is not None and why is not None:
+            why, detail = "user_message", why_not
+    if why is None and number >= run.most_calls:
+        why = "call_limit"
+    sequences = append(run.branch.id, drafts, imported=True)
     if why is None:
         return None
     copied = frozenset(call_id for call_id, result in found.items() if result is not None)
-    turn = Turn(number=number, sequence=sequences[0], parts=parts, results={}, copied=copied)
+    turn = Turn(number=number, sequence=sequences[0], parts=parts, results={}, copied=copied, sent=sent)
     waiting = missing if why == "diverged" else []
     described = [unanswered(call, record.nearest(call)) for call in waiting]
     turns = [*attempt.turns, turn]
@@ -259,17 +272,16 @@ def _why_it_ends(
     record: Record,
     calls: Sequence[ToolCall],
     missing: Sequence[ToolCall],
-    number: int,
     answered: Answered,
 ) -> tuple[Why | None, str | None]:
-    """Return why the run ends after this turn, None if it goes on, and more about it."""
+    """Return why the run ends after this answer, None if it goes on, and more about it."""
     if not record.remaining and are_open_too(missing, run.open_calls):
         return "finished", "the recording ends with the same call and without its result"
     if missing:
         return "diverged", None
     if not calls:
         return "cut_off" if cut_off_by(answered.parameters) else "finished", None
-    return "call_limit" if number >= run.most_calls else None, None
+    return None, None
 
 
 def _lost_since_last_turn(step: ReplayStep) -> int:
@@ -297,6 +309,7 @@ def _ending(
     run = attempt.run
     if run.followed is not None:
         record = record or run.record(action, turns)
+    user = run.next_user_turn(turns)
     return {
         "why": why,
         "calls": len(turns),
@@ -304,6 +317,9 @@ def _ending(
         "recorded_results": sum(len(turn.copied) for turn in turns),
         "supplied_results": sum(len(turn.results.keys() - turn.copied) for turn in turns),
         "unused_results": None if record is None else record.remaining,
+        "recorded_messages": sum(each.step is not None for turn in turns for each in turn.sent),
+        "supplied_messages": sum(each.step is None for turn in turns for each in turn.sent),
+        "next_message": user.step if why == "user_message" and user is not None else None,
         "step": turns[-1].sequence if turns else None,
         "detail": detail,
         "unanswered": described or [],

@@ -52,6 +52,16 @@ if TYPE_CHECKING:
 )
 @options.several("--result-file", "files", metavar="TOOL=FILE", help="The same, read from a file")
 @options.several("--empty-result", "empty", metavar="TOOL", help="The call had an empty result")
+@click.option(
+    "--user-messages",
+    type=click.Choice(["agreed", "recorded", "none"]),
+    help="Send what the user wrote next after an answer that agrees with the recorded one (default), after any at the same place, or "
+    "never.",
+)
+@click.option(
+    "--message", metavar="TEXT", help="The next message of the user, for a continuation that waits for one."
+)
+@click.option("--recorded-message", is_flag=True, help="The same: send the recorded one.")
 @click.option("--reason", metavar="TEXT", help="Why; stored with the replay.")
 @options.as_json
 def continue_(
@@ -65,15 +75,18 @@ def continue_(
     empty: tuple[str, ...],
     max_calls: int | None,
     spend_limit_usd: float | None,
+    message: str | None,
+    recorded_message: bool,
     **chosen: Any,
 ) -> None:
     """Run a session on from a model call, and wait for the end.
 
     ID is the session, and the model of --use-model goes on at step N. Tool calls get the recorded results and are never executed. The
     run ends when the model stops, at the first call that the record cannot answer, or at a limit. It becomes a branch of the session.
+    Where the user wrote next, that message is sent if the run did what was recorded.
 
-    A continuation that stopped goes on if ID is its own: with --result, --result-file or --empty-result for each call that waits for a result, or with
-    a higher limit.
+    A continuation that stopped goes on if ID is its own: with --result, --result-file or --empty-result for each call that waits for a
+    result, with --message or --recorded-message where the user wrote next, or with a higher limit.
     """
     given = [*map(_result, results), *map(_result_in_file, files)]
     for each in given:
@@ -86,10 +99,11 @@ def continue_(
     client = connected()
     if from_ is None:
         _refuse({"use_model": use_model, "messages": messages, **chosen})
-        launched = _gone_on(client, id_, given, limits)
-    elif use_model is None or given:
+        next_message = {"message": message, "recorded_message": recorded_message}
+        launched = _gone_on(client, id_, given, limits | next_message)
+    elif use_model is None or given or message is not None or recorded_message:
         raise click.UsageError(
-            "With --from, name the --use-model that goes on; --result is for a continuation that stopped."
+            "With --from, name the --use-model that goes on; --result and --message are for a continuation that stopped."
         )
     else:
         read = None if messages is None else _messages(messages)
@@ -100,11 +114,11 @@ def continue_(
 
 
 def _gone_on(
-    client: Client, id_: str, results: Sequence[types.ResultIn], limits: dict[str, Any]
+    client: Client, id_: str, results: Sequence[types.ResultIn], changes: dict[str, Any]
 ) -> types.ReplayLaunched:
     """Let a continuation go on. Raises `UsageError` if the ID is that of a session."""
     try:
-        return client.replays.go_on(id_, results=results, **limits)
+        return client.replays.go_on(id_, results=results, **changes)
     except Refused as why:
         if why.code != "replay_not_found":
             raise

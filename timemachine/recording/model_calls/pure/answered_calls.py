@@ -1,8 +1,8 @@
-"""The calls of tools in a recording with their results."""
+"""What a recording has besides the answers of the model: the results of its tool calls, and what the user wrote next."""
 
 from dataclasses import dataclass
 
-from timemachine.llm.pure.requests.neutral import ToolCall, ToolResult
+from timemachine.llm.pure.requests.neutral import Part, ToolCall, ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +20,41 @@ class AnsweredCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage:
+    """A message of the user. `sequence` is the step that it was recorded in: its own, or the model call whose request has it."""
+
+    sequence: int
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserTurn:
+    """What the user wrote between two model calls of a conversation, `after` and `before`. `answer` is what the first of
+    them had answered."""
+
+    after: int
+    before: int
+    answer: tuple[Part, ...]
+    messages: tuple[UserMessage, ...]
+
+    @property
+    def step(self) -> int:
+        """The step of the first message."""
+        return self.messages[0].sequence
+
+    @property
+    def interrupts(self) -> bool:
+        """Whether the answer before it called tools, so that the model had not finished."""
+        return any(isinstance(part, ToolCall) for part in self.answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """The answered calls of a session in order of their results, and the model calls from one on in the same conversation.
-    `unanswered` are the tool calls of the last one that have no result: the recording ends with them."""
+    """The answered calls of a session in order of their results, the model calls from one on in the same conversation, and what
+    the user wrote between them. `unanswered` are the tool calls of the last one that have no result: the recording ends
+    with them."""
 
     answered: tuple[AnsweredCall, ...]
     calls: tuple[int, ...]
     unanswered: tuple[ToolCall, ...] = ()
+    user_turns: tuple[UserTurn, ...] = ()

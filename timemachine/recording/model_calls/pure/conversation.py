@@ -11,6 +11,7 @@ only the calls that were left too.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Final
 
 from timemachine.llm.pure.requests.neutral import (
@@ -23,7 +24,12 @@ from timemachine.llm.pure.requests.neutral import (
     ToolCall,
     ToolResult,
 )
-from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall, Followed
+from timemachine.recording.model_calls.pure.answered_calls import (
+    AnsweredCall,
+    Followed,
+    UserMessage,
+    UserTurn,
+)
 from timemachine.recording.model_calls.pure.values import answer_parts, content_parts, messages_of
 from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT, SETTINGS
 
@@ -153,11 +159,34 @@ def what_followed(steps: Sequence[RecordedStep], call: int) -> Followed:
     last = session.answer_of(calls[-1]) if calls else ()
     made = (part for part in last if isinstance(part, ToolCall))
     ids = {each.call.id for each in answered}
+    written = [step for step in steps if step.sequence > call and threads[step.sequence] is own]
     return Followed(
+        user_turns=tuple(_user_turns(session, calls, [step for step in written if session.is_of_user(step)])),
         answered=tuple(answered),
         calls=tuple(step.sequence for step in calls),
         unanswered=tuple(each for each in made if each.id not in ids),
     )
+
+
+def _user_turns(
+    session: "_Session", calls: Sequence[RecordedStep], written: Sequence[RecordedStep]
+) -> Iterator[UserTurn]:
+    """Yield what the user wrote between each two of these calls."""
+    for before, after in pairwise(calls):
+        messages = tuple(
+            UserMessage(sequence=step.sequence, parts=parts)
+            for step in written
+            if before.sequence < step.sequence < after.sequence
+            and _is_left(step) is _is_left(after)
+            and (parts := content_parts(_content(step)))
+        )
+        if messages:
+            yield UserTurn(
+                after=before.sequence,
+                before=after.sequence,
+                answer=session.answer_of(before),
+                messages=messages,
+            )
 
 
 def _snapshot(thread: _Thread, *, left: bool) -> Conversation:
@@ -228,6 +257,12 @@ class _Session:
             owner = self._owners[current.sequence]
         self._owners |= dict.fromkeys(passed, owner)
         return owner
+
+    def is_of_user(self, step: RecordedStep) -> bool:
+        """Return whether a step is a message that the user wrote to the model."""
+        if step.kind != "message" or step.is_internal or step.name == THINKING or self._is_in_answer(step):
+            return False
+        return _ROLES.get(step.role, "user") == "user" and {COMPACTION, SETTINGS}.isdisjoint(step.tags)
 
     def add(self, step: RecordedStep, thread: _Thread) -> None:
         """Add what a step contributes to its conversation."""

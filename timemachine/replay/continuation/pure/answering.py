@@ -49,6 +49,17 @@ class Record:
         """The number of results of the same conversation that were not used."""
         return sum(not each.is_aside and id(each) not in self._used for _, each in self._following)
 
+    def remaining_between(self, after: int, through: int) -> int:
+        """Return how many results of the same conversation in these steps were not used."""
+        return sum(
+            after < each.sequence <= through and not each.is_aside and id(each) not in self._used
+            for _, each in self._following
+        )
+
+    def has_used_after(self, sequence: int) -> bool:
+        """Return whether a result that was recorded later was used."""
+        return any(each.sequence > sequence and id(each) in self._used for _, each in self._following)
+
     def answer(self, call: ToolCall) -> AnsweredCall | None:
         """Return the recorded call whose result answers this one, and mark it as used; None if there is none."""
         arguments = _written(call)

@@ -6,9 +6,11 @@ from typing import Any, Final, Literal
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.schemas import Schema
 
-Why = Literal["finished", "diverged", "call_limit", "spend_limit", "cut_off", "failed", "not_sent"]
-CAN_GO_ON: Final = frozenset({"diverged", "call_limit", "spend_limit"})
-"""How a continuation ended that can go on, with a missing result or a higher limit."""
+Why = Literal[
+    "finished", "diverged", "user_message", "call_limit", "spend_limit", "cut_off", "failed", "not_sent"
+]
+CAN_GO_ON: Final = frozenset({"diverged", "user_message", "call_limit", "spend_limit"})
+"""How a continuation ended that can go on, with a missing result, a message of the user or a higher limit."""
 _LONGEST: Final = 200
 
 
@@ -39,11 +41,13 @@ class UnansweredCall(Schema):
 
 
 class Ending(Schema):
-    """How a continuation ended: why, after how many model calls, and how many tool results came from the record or from a person.
+    """How a continuation ended: why, after how many model calls, and how many tool results and messages of the user came from the
+    record or from a person.
 
     `recorded_calls` is the number of model calls in the recording from the same one on. `unused_results` are the recorded
     ones that were not asked for. Both are null if the recording was not read. `step` is the last model call in the branch,
-    `detail` an error message.
+    `detail` an error message or another reason. `next_message` is the step of the recording with the user's next message, if
+    the run waits for one.
     """
 
     why: Why
@@ -52,6 +56,9 @@ class Ending(Schema):
     recorded_results: int
     supplied_results: int
     unused_results: int | None
+    recorded_messages: int
+    supplied_messages: int
+    next_message: int | None
     step: int | None
     detail: str | None
     unanswered: list[UnansweredCall]
@@ -90,6 +97,10 @@ class Ending(Schema):
         parts = [calls, f"{counted(self.recorded_results, 'tool result')} from the record"]
         if self.supplied_results:
             parts.append(f"{counted(self.supplied_results, 'result')} supplied by a person")
+        if self.recorded_messages:
+            parts.append(f"{counted(self.recorded_messages, 'message')} of the user from the record")
+        if self.supplied_messages:
+            parts.append(f"{counted(self.supplied_messages, 'message')} written by a person")
         if self.unused_results:
             parts.append(f"{counted(self.unused_results, 'recorded result')} not asked for")
         return ", ".join(parts)
@@ -109,6 +120,7 @@ def describe(call: UnansweredCall) -> str:
 
 _HAPPENED: Final[Mapping[str, str]] = {
     "diverged": "Diverged at step {step} of the branch",
+    "user_message": "Stopped after step {step} of the branch, where the user wrote next",
     "call_limit": "Stopped at the limit of {calls}",
     "spend_limit": "Stopped at the spend limit",
     "cut_off": "Stopped at step {step} of the branch, whose answer is cut off",

@@ -17,6 +17,7 @@ from timemachine.recording.timeline.pure.filter import parse
 
 ReplayKind = Literal["audit", "debug", "trial", "continue"]
 CONTINUE: Final = "continue"
+UserMessages = Literal["agreed", "recorded", "none"]
 Mode = Literal["hybrid", "semantic", "lexical"]
 MODES: Final[tuple[Mode, ...]] = ("hybrid", "semantic", "lexical")
 LIMITS: Final[Mapping[str, tuple[int, int]]] = {
@@ -124,13 +125,15 @@ class ContinuationOptions(Options):
     """The options of a continuation only: the model call that it continues, and when it stops.
 
     `messages` are sent instead of the recorded ones, in any form that recordings have. A result of one of the
-    `repeatable_tools` can be used more than once.
+    `repeatable_tools` can be used more than once. `user_messages` is when the run gets what the user wrote next: after an
+    answer that agrees with the recorded one (None: the default), after any answer at the same place, or never.
     """
 
     continue_from: int | None = None
     messages: list[JsonObject] | None = None
     max_calls: int | None = None
     repeatable_tools: tuple[str, ...] | None = None
+    user_messages: UserMessages | None = None
 
 
 class ReplayOptions(SessionOptions, TrialOptions, ContinuationOptions):

@@ -9,7 +9,7 @@ from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Action
-from timemachine.replay.continuation.commands import SuppliedResult
+from timemachine.replay.continuation.commands import NextMessage, SuppliedResult
 from timemachine.replay.continuation.plan import MAX_CALLS
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import LIMITS, ReplayOptions
@@ -25,6 +25,7 @@ from timemachine.web.form_parts import (
 
 _NO_RESULT: Final = "Write the result, or tick that it is empty."
 _NOT_EMPTY: Final = "This result is not empty. Clear it, or do not tick that it is."
+_NO_MESSAGE: Final = "Send either the recorded message or another one."
 _PLACES: Final = {"unknown_model": "model", "model_not_usable": "model", "not_sendable": "model"}
 
 
@@ -65,6 +66,17 @@ class ContinueForm(SentOnce, ModelFields):
         "Names, separated by commas: tools that only read and always give the same result. Results of other tools are used once.",
         code=True,
     )
+    user_messages = forms.ChoiceField(
+        label="Messages that the user wrote later",
+        choices=[
+            ("", "Send them after an answer that agrees with the recorded one"),
+            ("recorded", "Send them after any answer at the same place"),
+            ("none", "Do not send them"),
+        ],
+        required=False,
+        help_text="The user reacted to what the recorded model did. Otherwise the run stops there, and you can send the message or "
+        "another one.",
+    )
     reason = area_field("Reason", "Stored with the continuation.")
 
     def __init__(self, choices: tuple[Choice, ...], action: Action, data: Any = None) -> None:
@@ -84,6 +96,7 @@ class ContinueForm(SentOnce, ModelFields):
             max_calls=data["max_calls"],
             spend_limit_usd=data["spend_limit_usd"],
             repeatable_tools=tools or None,
+            user_messages=data["user_messages"] or None,
             reason=data["reason"] or None,
         )
 
@@ -103,8 +116,11 @@ def _no_list(why: str) -> InvalidInput:
 
 
 class GoOnForm(RecordForm):
-    """Give the missing results, or a higher limit, to a continuation that stopped."""
+    """Give the missing results, the next message of the user, or a higher limit to a continuation that stopped."""
 
+    places: ClassVar[Mapping[str, str]] = {"message_missing": "message", "message_unavailable": "message"}
+    recorded_message = forms.BooleanField(label="Send the recorded message", required=False)
+    message = area_field("Or another message of the user", "No recorded message follows it.", rows=4)
     max_calls = _max_calls("More than before, if it stopped at that limit.")
     spend_limit_usd = _spend_limit()
 
@@ -121,8 +137,12 @@ class GoOnForm(RecordForm):
             self.fields[f"empty_{place}"] = forms.BooleanField(
                 label=f"The result of {call.tool} is empty", required=False
             )
+        if ending.why != "user_message":
+            del self.fields["message"], self.fields["recorded_message"]
         unused = {"call_limit": "spend_limit_usd", "spend_limit": "max_calls"}.get(ending.why)
-        for name in ("max_calls", "spend_limit_usd") if ending.why == "diverged" else (unused,):
+        for name in (
+            ("max_calls", "spend_limit_usd") if ending.why in {"diverged", "user_message"} else (unused,)
+        ):
             self.fields.pop(name or "", None)
 
     def clean(self) -> dict[str, Any]:
@@ -132,7 +152,15 @@ class GoOnForm(RecordForm):
             is_empty = not data.get(f"result_{place}")
             if is_empty is not data.get(f"empty_{place}", False):
                 self.add_error(f"result_{place}", _NO_RESULT if is_empty else _NOT_EMPTY)
+        if "message" in self.fields and bool(data.get("message")) is data.get("recorded_message", False):
+            self.add_error("message", _NO_MESSAGE)
         return data
+
+    def next_message(self) -> NextMessage | None:
+        """Return what the user says next, None if the run does not wait for it."""
+        if "message" not in self.fields:
+            return None
+        return NextMessage(text=self.cleaned_data["message"] or None)
 
     def results(self) -> list[SuppliedResult]:
         """Return the results, one for each call that waits."""

@@ -68,7 +68,7 @@ def _step_in(text: str) -> int:
 
 @form_view(OPERATOR)
 def go_on(request: HttpRequest, access: Access, id: str) -> HttpResponse:
-    """`/replays/{id}/continue/`: the form for the missing results or a higher limit; POST goes on."""
+    """`/replays/{id}/continue/`: the form for the missing results, the next message of the user or a higher limit; POST goes on."""
     replay = replay_of(access.project, id)
     ending = tally(replay).ending
     form = None if ending is None else form_to_go_on(replay, ending, sent(request))
@@ -79,6 +79,7 @@ def go_on(request: HttpRequest, access: Access, id: str) -> HttpResponse:
             replay,
             form.results(),
             by=access.user.email,
+            message=form.next_message(),
             max_calls=form.cleaned_data.get("max_calls"),
             spend_limit_usd=form.cleaned_data.get("spend_limit_usd"),
         )

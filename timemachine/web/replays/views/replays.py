@@ -25,6 +25,7 @@ from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence
@@ -110,6 +111,7 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "comparison": _comparison_of(found) if found.spend_group else None,
         "ending": counts.ending,
         "go_on": form_to_go_on(found, counts.ending),
+        "next_message": _next_message(found, counts.ending),
     }
     return page(request, "replays/replay.html", context, parts=("progress",))
 
@@ -249,3 +251,11 @@ def trial(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpR
         usual_system_prompt="" if form.is_model_call else SYSTEM_PROMPT,
         trials=trials_of(session, action.sequence)[:SHOWN_TRIALS],
     )
+
+
+def _next_message(replay: Replay, ending: Ending | None) -> str:
+    """Return what the user wrote next in the recording, if a continuation waits for it; empty if it has no step of its own."""
+    if ending is None or ending.next_message is None:
+        return ""
+    steps = replay.session.actions.filter(sequence=ending.next_message, kind="message")
+    return steps.values_list("label", flat=True).first() or ""
