@@ -213,3 +213,13 @@ def test_values_that_are_nested_too_deeply_cannot_be_compared() -> None:
         deep = [deep]
     with pytest.raises(RequestError, match="nested more than 200 levels"):
         equal_arguments(deep, 1)
+
+
+def test_a_text_and_the_same_text_as_input_are_the_same_arguments() -> None:
+    patch = ToolCall(id="a", name="apply_patch", raw="*** Begin Patch", free_text=True)
+    function = ToolCall(id="b", name="apply_patch", arguments={"input": "*** Begin Patch"})
+    assert canonical_arguments(patch) == canonical_arguments(function)
+    assert equal_calls(patch, function)
+    assert equal_calls(function, patch)
+    for other in ({"input": "*** End Patch"}, {"input": 1}, {"input": "*** Begin Patch", "cwd": "/"}, {}):
+        assert not equal_calls(patch, ToolCall(id="c", name="apply_patch", arguments=other))

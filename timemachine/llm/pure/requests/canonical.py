@@ -7,11 +7,14 @@ in arguments (NFC, https://unicode.org/reports/tr15/). The order of messages, of
 import json
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 from unicodedata import normalize
 
 from timemachine.llm.pure.requests.json_values import checked, is_number
 from timemachine.llm.pure.requests.neutral import Request, ToolCall
+
+FREE_TEXT: Final = "input"
+"""The argument that holds the text of a tool with free text where a model calls functions only."""
 
 
 def canonical_json(request: Request) -> str:
@@ -35,11 +38,25 @@ def request_sha256(request: Request) -> str:
 def canonical_arguments(call: ToolCall) -> str:
     """Return the arguments of a call as canonical JSON, and those that are not JSON as a JSON string.
 
+    A text and the same text as `input` alone are the same: tools that take free text take it so from models that call
+    functions only.
+
     Raises:
         RequestError: They are nested too deeply, or have a number that JSON does not have.
     """
     checked(call.arguments, "The value")
-    return as_json(normal(call.arguments if call.raw is None else call.raw))
+    return as_json(normal(free_text(call.arguments) if call.raw is None else call.raw))
+
+
+def free_text(arguments: Any) -> Any:
+    """Return the text that is the only argument, as `input`; any other arguments as they are."""
+    if (
+        isinstance(arguments, dict)
+        and arguments.keys() == {FREE_TEXT}
+        and isinstance(arguments[FREE_TEXT], str)
+    ):
+        return arguments[FREE_TEXT]
+    return arguments
 
 
 def as_json(value: Any) -> str:

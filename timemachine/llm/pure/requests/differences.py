@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from timemachine.core.pure.numbers import counted
-from timemachine.llm.pure.requests.canonical import as_json, form_of, normal
+from timemachine.llm.pure.requests.canonical import as_json, form_of, free_text, normal
 from timemachine.llm.pure.requests.json_values import checked
 from timemachine.llm.pure.requests.neutral import (
     BuiltInTool,
@@ -52,13 +52,15 @@ def equal_arguments(left: Any, right: Any) -> tuple[Difference, ...]:
     """Compare the arguments of two calls by their structure; empty if they are equal.
 
     The order of names and the forms of a number do not matter, nor does the form of Unicode. Elements of lists are
-    compared one by one. True is not 1.
+    compared one by one. True is not 1. A text and the same text as `input` alone are equal.
 
     Raises:
         RequestError: A value is nested too deeply, or has a number that JSON does not have.
     """
     checked(left, "The value")
     checked(right, "The value")
+    if isinstance(left, str) is not isinstance(right, str):
+        left, right = free_text(left), free_text(right)
     return tuple(_differences(normal(left), normal(right), ""))
 
 

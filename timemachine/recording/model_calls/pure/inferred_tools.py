@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.requests.canonical import FREE_TEXT
 from timemachine.llm.pure.requests.neutral import Tool, ToolCall
 
 _TYPES: Final = (
@@ -14,7 +15,6 @@ _TYPES: Final = (
     (dict, "object"),
     (list, "array"),
 )
-_FREE_TEXT: Final = "input"
 
 
 def inferred_tools(calls: Iterable[ToolCall]) -> tuple[Tool, ...]:
@@ -33,7 +33,7 @@ def _arguments(call: ToolCall) -> JsonObject:
     if isinstance(call.arguments, dict):
         return call.arguments
     text = call.raw if call.arguments is None else call.arguments
-    return {} if text is None else {_FREE_TEXT: text}
+    return {} if text is None else {FREE_TEXT: text}
 
 
 def _schema(calls: Sequence[JsonObject]) -> JsonObject:
