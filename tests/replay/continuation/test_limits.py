@@ -17,6 +17,7 @@ from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
+from timemachine.recording.model_calls import results
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -86,6 +87,16 @@ def test_a_model_that_cannot_be_used_is_refused_before_a_result_is_recorded(
     with pytest.raises(Unavailable, match="OPENAI_API_KEY"):
         go_on(replay, [SuppliedResult(tool="write_file", result="ok")], by="ada")
     assert [each.kind for each in branch_steps(replay)][-1] == "event"
+
+
+def test_a_session_that_is_too_long_is_refused_at_once(
+    session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "MOST_STEPS", 6)
+    session.refresh_from_db()
+    with pytest.raises(InvalidInput, match="has 7 steps; results are looked up in at most 6"):
+        launch(session, ReplayOptions(continue_from=1, use_model=MODEL), by="ada")
+    assert Replay.objects.count() == 0
 
 
 def test_a_call_whose_model_was_not_recorded_needs_one(project: Project, stub: StubModelServer) -> None:

@@ -19,7 +19,7 @@ from timemachine.recording.model_calls.pure.requests import Circumstances, Froze
 from timemachine.recording.model_calls.pure.values import answer_parts
 from timemachine.recording.model_calls.queries import MODEL_CALL, MOST_STEPS
 from timemachine.recording.model_calls.stored_steps import rows_through, steps_of
-from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.models import Action, Session
 
 
 def followed_by(call: Action) -> Followed:
@@ -32,15 +32,8 @@ def followed_by(call: Action) -> Followed:
     Raises:
         InvalidInput: The session is too long.
     """
-    length = call.session.last_sequence
-    if length > MOST_STEPS:
-        raise InvalidInput(
-            f"The session has {length:,} steps; results are looked up in at most {MOST_STEPS:,}.",
-            code="conversation_too_long",
-            steps=length,
-            most=MOST_STEPS,
-        )
-    read = steps_of(rows_through(call.session, length))
+    check_length(call.session)
+    read = steps_of(rows_through(call.session, call.session.last_sequence))
     unusable = {*read.altered, *read.deleted}
     steps = [step for step in read.steps if step.sequence not in unusable]
     found = what_followed(steps, call.sequence)
@@ -54,6 +47,18 @@ def followed_by(call: Action) -> Followed:
         answered=tuple(sorted(answered, key=lambda each: each.sequence)),
         unanswered=tuple(each for each in found.unanswered if each.id not in ids),
     )
+
+
+def check_length(session: Session) -> None:
+    """Raise `InvalidInput` if the session is too long for `followed_by`."""
+    length = session.last_sequence
+    if length > MOST_STEPS:
+        raise InvalidInput(
+            f"The session has {length:,} steps; results are looked up in at most {MOST_STEPS:,}.",
+            code="conversation_too_long",
+            steps=length,
+            most=MOST_STEPS,
+        )
 
 
 def _user_turns(steps: Sequence[RecordedStep], found: Followed, unusable: int | None) -> tuple[UserTurn, ...]:

@@ -17,7 +17,7 @@ from timemachine.core.pure.postgres_text import storable
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.requests.neutral import ToolCall
 from timemachine.llm.queries import usable_model
-from timemachine.recording.model_calls.results import followed_by
+from timemachine.recording.model_calls.results import check_length, followed_by
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -71,10 +71,12 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
 
     Calling it again with the same `replay_id` (a form that was sent twice) returns the same replay.
 
-    Raises: `NotFound`; `InvalidInput` for a step that is not a model call, for a request that cannot be sent to the
-    model, and for a repeatable tool without results; `Unavailable` for a model that cannot be used here; `Conflict` if that id belongs to a different replay.
+    Raises: `NotFound`; `InvalidInput` for a session that is too long, for a step that is not a model call, for a request
+    that cannot be sent to the model, and for a repeatable tool without results; `Unavailable` for a model that cannot be
+    used here; `Conflict` if that id belongs to a different replay.
     """
     replay_options.check(options)
+    check_length(session)
     action = call_to_continue(session, options.continue_from or 0)
     named = options.use_model or action.model
     if not named:
