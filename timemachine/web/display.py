@@ -20,6 +20,7 @@ from timemachine.core.pure import numbers as base
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.numbers import sum_known
 from timemachine.memory.patterns.schemas import resolution_words
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.web import differences, formatting, hits, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
@@ -220,6 +221,12 @@ def verdict_words(step: Any) -> str:
 def calls_on_one_side(step: Any) -> str:
     """Return the tools that only the recorded or only the new answer of a replayed step calls."""
     return verdicts.calls_on_one_side(step.evidence) if step.verdict == verdicts.OTHER_TOOL else ""
+
+
+@register.filter
+def can_have_frames(steps: Sequence[Any]) -> bool:
+    """Return whether any of these replayed steps can have frames: model calls have none."""
+    return any(step.kind != MODEL_CALL for step in steps)
 
 
 @register.filter

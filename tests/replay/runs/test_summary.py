@@ -137,11 +137,11 @@ def test_the_sentence_of_a_continuation_begins_with_its_end(counts: dict[str, An
         ({"recorded_in_whole": 3}, "$0.10 + 3 calls of unknown price"),
         (
             {"recorded_in_whole": 2, "recorded_whole_usd": Decimal("1.15")},
-            "$0.10 + 1 call of unknown price, and of 2 calls stated only for the whole session, $1.15",
+            "$0.10 + 1 call of unknown price, and of 2 calls only for the whole session, $1.15",
         ),
         (
             {"called": 3, "recorded_in_whole": 3, "recorded_whole_usd": Decimal("1.15")},
-            "stated only for the whole session, $1.15",
+            "only for the whole session, $1.15",
         ),
     ],
 )

@@ -19,6 +19,7 @@ from tests.replay.continuation.conftest import (
 )
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
+from tests.web.timelines import words
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -67,6 +68,10 @@ def test_a_model_call_leads_to_the_form_and_that_to_the_branch(
     shown = page(browser, f"/replays/{replay.id}/")
     assert "Followed the recording to its end: 4 calls, 3 tool results from the record" in shown
     assert f"/compare/?a={session.id}&amp;b={replay.branch_id}" in shown
+    listed = words(shown)
+    assert "1 L read_file · Step 1. live" in listed
+    assert "2 T read_file a.txt step 2 of the recording" in listed
+    assert "continuation_ended" not in listed  # the sentence above says it
     assert "Go on" not in shown
     branch = page(browser, f"/sessions/{replay.branch_id}/")
     assert "Adding, continued from step 1" in branch

@@ -112,7 +112,7 @@ class Tally(StepTotals):
         whole = self.recorded_whole_usd
         if not self.recorded_in_whole or whole is None:
             return total_cost(self.recorded_cost_usd, self.recorded_unknown_cost_calls)
-        only_whole = f"stated only for the whole session, {money(whole)}"
+        only_whole = f"only for the whole session, {money(whole)}"
         if self.recorded_in_whole == self.called:
             return only_whole
         rest = total_cost(self.recorded_cost_usd, self.recorded_unknown_cost_calls - self.recorded_in_whole)

@@ -113,6 +113,10 @@ def replay(request: HttpRequest, access: Access, id: str) -> HttpResponse:
         "go_on": form_to_go_on(found, counts.ending),
         "next_message": _next_message(found, counts.ending),
     }
+    if found.branch_id is not None:
+        recorded = Action.objects.filter(session=found.branch_id).exclude(kind="event").order_by("sequence")
+        context["branch_steps"], last_shown = first_rows(recorded, SHOWN_STEPS)
+        context["more_in_branch"] = last_shown is not None
     return page(request, "replays/replay.html", context, parts=("progress",))
 
 
