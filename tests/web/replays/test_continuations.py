@@ -11,6 +11,7 @@ from tests.replay.continuation.conftest import (
     SECOND,
     A,
     B,
+    asked,
     chat_drafts,
     drafts,
     play,
@@ -201,14 +202,15 @@ def test_where_the_user_wrote_next_a_person_sends_the_recorded_message_or_anothe
     browser: Client, project: Project, stub: StubModelServer
 ) -> None:
     session = start_session(project, name="Two files", by="test", key="chat")
-    append(session.id, chat_drafts())
+    steps = chat_drafts()
+    append(session.id, [*steps[:5], asked("Be quick."), *steps[5:]])
     play(stub, A, "a.txt has 7 lines.", "Sorry, I cannot.", B, SECOND)
     browser.post("/sessions/chat/continue/?from=2", FORM)
     replay = Replay.objects.get()
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/")
     assert "Stopped after step 3 of the branch, where the user wrote next" in shown
-    assert re.search(r"The user wrote next:.*step 5.*And b\.txt\?", shown, re.DOTALL)
+    assert re.search(r"The user wrote next:.*step 5.*And b\.txt\?\nBe quick\.</bdi>", shown, re.DOTALL)
     for unclear in ({"message": ""}, {"message": "Look again.", "recorded_message": "on"}):
         assert browser.post(f"/replays/{replay.id}/continue/", unclear).status_code == 422
     browser.post(f"/replays/{replay.id}/continue/", {"message": "Look again."})
@@ -216,7 +218,7 @@ def test_where_the_user_wrote_next_a_person_sends_the_recorded_message_or_anothe
     browser.post(f"/replays/{replay.id}/continue/", {"recorded_message": "on"})
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/")
-    assert "1 message of the user from the record, 1 message written by a person" in shown
+    assert "2 messages of the user from the record, 1 message written by a person" in shown
     assert "The user wrote next:" not in shown
 
 

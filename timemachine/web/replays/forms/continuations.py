@@ -119,7 +119,7 @@ class GoOnForm(RecordForm):
     """Give the missing results, the next message of the user, or a higher limit to a continuation that stopped."""
 
     places: ClassVar[Mapping[str, str]] = {"message_missing": "message", "message_unavailable": "message"}
-    recorded_message = forms.BooleanField(label="Send the recorded message", required=False)
+    recorded_message = forms.BooleanField(label="Send what the user wrote", required=False)
     message = area_field("Or another message of the user", "No recorded message follows it.", rows=4)
     max_calls = _max_calls("More than before, if it stopped at that limit.")
     spend_limit_usd = _spend_limit()

@@ -258,8 +258,11 @@ def trial(request: HttpRequest, access: Access, id: str, sequence: int) -> HttpR
 
 
 def _next_message(replay: Replay, ending: Ending | None) -> str:
-    """Return what the user wrote next in the recording, if a continuation waits for it; empty if it has no step of its own."""
+    """Return what the user wrote next in the recording, up to the next model call, if a continuation waits for it; empty if it
+    has no step of its own."""
     if ending is None or ending.next_message is None:
         return ""
-    steps = replay.session.actions.filter(sequence=ending.next_message, kind="message")
-    return steps.values_list("label", flat=True).first() or ""
+    later = replay.session.actions.filter(sequence__gte=ending.next_message)
+    call = later.filter(kind=MODEL_CALL).order_by("sequence").values_list("sequence", flat=True).first()
+    written = later.filter(sequence__lt=call or 0, kind="message", role="user").order_by("sequence")
+    return "\n".join(written.values_list("label", flat=True))
