@@ -1,11 +1,12 @@
 """`session replay` of a session with model calls, and what fails on what they do."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from tests.cli.terminal import Here
-from tests.replay.continuation.conftest import drafts, repeat
+from tests.replay.continuation.conftest import QUESTION, called, drafts, repeat
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -48,6 +49,39 @@ def test_a_check_can_fail_on_what_the_model_does(tm: Here, session: Session, stu
         "other_tool",
     ]
     assert "other arguments in 1 step" in tm.run("suite", "run", "nightly").err
+
+
+def test_model_calls_are_a_table_with_the_finding_right_after_it(
+    tm: Here, session: Session, stub: StubModelServer
+) -> None:
+    repeat(stub, always=True, write_file={"path": "d.txt"})
+    ran = tm.run(*REPLAY)
+    about, table, end = (part.splitlines() for part in ran.out.split("\n\n"))
+    assert [line.split("  ")[0] for line in about] == [
+        "model calls",
+        "mode",
+        "original model",
+        "model now",
+        "not recorded",
+    ]
+    assert len(table) == 1 + 4
+    rows = [re.split(r"  +", line.strip()) for line in table]
+    assert rows[0] == ["step", "recorded", "new", "verdict", "context"]
+    assert rows[1] == ["1", "read_file {a.txt}", "read_file {a.txt}", "identical", "verified"]
+    assert rows[3][3:] == ["other arguments", "verified"]
+    assert "the runs first part at step 5" in end[0]
+    for option in ("--diff", "--verbose"):
+        in_full = tm.run(*REPLAY, option).out
+        assert "Step 5 · llm call · other arguments" in in_full
+        assert "original answer:" in in_full
+
+
+def test_long_texts_of_a_model_call_are_cut_to_a_line(tm: Here, worker: None) -> None:
+    session = start_session(tm.project, name="Chat", by="test", key="adding")
+    append(session.id, [called([QUESTION], "One line.\n" * 500)])
+    ran = tm.run("session", "replay", "adding", "--audit")
+    assert max(map(len, ran.out.splitlines())) < 200
+    assert "answers: One line. One line." in ran.out
 
 
 def test_a_comparison_says_why_a_model_did_not_answer(

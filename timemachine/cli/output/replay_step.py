@@ -59,7 +59,7 @@ def _facts(step: types.ReplayStepOut, replay: types.ReplayOut) -> list[tuple[str
     names_model, is_call = step["kind"] in _MODEL_CALLS, step["kind"] == _MODEL_CALL
     asked = "question" if step["kind"] == "ask" else "query"
     return [
-        ("mode", _mode(step, replay)),
+        ("mode", mode_of(step, replay)),
         ("original model", (original["model"] or NOT_RECORDED) if names_model else ""),
         ("model now", (new["model"] if new else None) or ""),
         ("frozen frames", "" if is_call else _frames(step["frames"])),
@@ -86,7 +86,8 @@ def _request(found: Mapping[str, Any] | None) -> str:
     return f"{', '.join(sizes)}{absent}{offered}"
 
 
-def _mode(step: types.ReplayStepOut, replay: types.ReplayOut) -> str:
+def mode_of(step: types.ReplayStepOut, replay: types.ReplayOut) -> str:
+    """How the step was replayed: `audit, frozen context`, or what was searched."""
     if replay["kind"] == "audit":
         return "audit, frozen context"
     found = step["retrieval"]

@@ -214,10 +214,11 @@ class AnswerIn(TypedDict):
 
 @final
 class AnswerOut(TypedDict):
-    """What a model call answered, whatever the form of its output: its text and the tools that it called."""
+    """What a model call answered, whatever the form of its output: its text and the tools that it called, and on one line."""
 
     text: str | None
     calls: list[CalledTool]
+    line: str
 
 
 @final

@@ -14,6 +14,7 @@ from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, Kind
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.context import FrozenFrameOut
+from timemachine.replay.runs.pure.written_calls import answer_line
 from timemachine.text.pure.difference.ranking import RankingDiff
 
 StepStatus = Literal["waiting", "running", "done", "failed", "skipped", "cancelled", "uncertain"]
@@ -84,10 +85,11 @@ class CalledTool(Schema):
 
 
 class AnswerOut(Schema):
-    """What a model call answered, whatever the form of its output: its text and the tools that it called."""
+    """What a model call answered, whatever the form of its output: its text and the tools that it called, and on one line."""
 
     text: str | None
     calls: list[CalledTool]
+    line: str
 
     @classmethod
     def of(cls, kind: str, output: Any) -> "AnswerOut | None":
@@ -99,7 +101,7 @@ class AnswerOut(Schema):
             CalledTool(name=call.name, arguments=call.arguments if call.raw is None else call.raw)
             for call in found.calls
         ]
-        return cls(text=found.text or None, calls=calls)
+        return cls(text=found.text or None, calls=calls, line=answer_line(found))
 
 
 class RecordedStep(Schema):

@@ -20,7 +20,13 @@ from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.formatting import duration, frame_name, one_line, tokens, visible
 from timemachine.cli.launching import busy_calls, print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.comparisons import comparison_lines
-from timemachine.cli.output.replay_step import step_lines
+from timemachine.cli.output.replay_step import mode_of, step_lines
+from timemachine.cli.output.replayed_calls import (
+    MODEL_CALL,
+    ReplayedCall,
+    replayed_call,
+    replayed_call_lines,
+)
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import (
     Progress,
@@ -68,7 +74,9 @@ _PATIENCE = 20.0  # seconds in the queue before the hint at the worker
 @options.spend_limit
 @options.fail_on(": any verdict, like altered, error, numbers_differ or other_tool, or cost:USD")
 @click.option(
-    "--verbose", is_flag=True, help="Show hits with scores, the cut-off rule, and the cost of calls."
+    "--verbose",
+    is_flag=True,
+    help="Show hits with scores, the cut-off rule, the cost of calls, and each model call in full.",
 )
 @click.option("--web", is_flag=True, help="Print the link to the replay's page and open it.")
 @options.as_json
@@ -157,13 +165,22 @@ def _updater(progress: Progress) -> Callable[[types.ReplayOut], None]:
 def _lines(
     client: Client, done: types.ReplayOut, address: str | None, *, with_diff: bool, verbose: bool
 ) -> Iterator[str]:
-    kinds = set()
+    calls: list[ReplayedCall] = []
+    in_full = with_diff or verbose or done["kind"] == "trial"
+    kinds, mode = set(), ""
     for step in client.replays.steps(done["id"]):
         kinds.add(step["kind"])
+        if step["kind"] == MODEL_CALL and not in_full:
+            calls.append(replayed_call(step))
+            mode = mode_of(step, done)
+            continue
         recorded = client.sessions.action(done["session"], step["sequence"]) if verbose else None
         yield from step_lines(step, done, recorded, with_diff=with_diff)
         yield ""
-    if done["first_divergence"] and "llm_call" not in kinds:  # the summary of model calls says it
+    if calls:
+        yield from replayed_call_lines(calls, mode)
+        yield ""
+    if done["first_divergence"] and MODEL_CALL not in kinds:  # the summary of model calls says it
         found = done["first_divergence"]
         yield f"First differs at step {found['sequence']:,}: {spaced(found['verdict'])}"
     yield f"Replay {done['id']} is {done['status']}: {one_line(done['summary'])}"
