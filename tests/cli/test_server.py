@@ -49,7 +49,7 @@ def test_a_command_without_a_server_explains_what_to_do(words: tuple[str, ...], 
     assert "`make up`" in refusal(terminal, words)
     assert "Set TIMEMACHINE_URL to a URL like" in refusal(terminal, words, TIMEMACHINE_URL="localhost:8000")
     nowhere = "http://127.0.0.1:1"
-    assert f"No server at {nowhere} (" in refusal(
+    assert f"No server at {nowhere} (Connection refused)" in refusal(
         terminal, words, TIMEMACHINE_URL=nowhere, TIMEMACHINE_API_KEY="tmk_a_b"
     )
 

@@ -5,6 +5,7 @@ import json
 import logging
 import math
 import os
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ PATIENCE = 600.0  # seconds for an answer: slow models and large imports can tak
 _JSON: Final = "application/json"
 _CONNECT = 10.0
 _REDIRECTS = range(300, 400)
+_NUMBER: Final = re.compile(r"\[Errno -?\d+\] ")
 OURS = "timemachine"
 """The extension that marks our requests, so that the recorder does not record them."""
 
@@ -315,7 +317,7 @@ def _http_client(server: Server, patience: float) -> httpx.Client:
         )
     except (OSError, ValueError) as why:
         raise NoServer(
-            f"Cannot connect to {server.url} ({getattr(why, 'strerror', None) or why}). Check the proxy and certificate variables.",
+            f"Cannot connect to {server.url} ({_reason(why)}). Check the proxy and certificate variables.",
             code="no_connection",
         ) from why
 
@@ -369,4 +371,5 @@ def _plain(value: Any) -> str:
 
 
 def _reason(why: Exception) -> str:
-    return " ".join(str(why).split()) or type(why).__name__
+    """What went wrong in the system's words, without its number: `Connection refused`."""
+    return _NUMBER.sub("", " ".join(str(why).split())) or type(why).__name__
