@@ -70,7 +70,7 @@ def test_columns_and_pairs_show_the_results_without_overclaiming(
         "tokens",
     }
     tokens = next(each for each in found["pairs"][0]["metrics"] if each["metric"] == "tokens")
-    assert (tokens["n"], tokens["verdict"]) == (0, "too few"), "what is unknown is counted and no number"
+    assert (tokens["n"], tokens["verdict"]) == (0, "not compared"), "what is unknown is counted and no number"
     assert tokens["excluded"] == {"A: unknown, B: unknown": 3}
 
 

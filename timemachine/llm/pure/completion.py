@@ -144,6 +144,11 @@ def ended_by(parameters: object) -> str | None:
     return reason if isinstance(reason, str) else None
 
 
+def is_refused_by(parameters: object) -> bool:
+    """Return whether the provider reported the answer as a refusal, by the recorded finish reason."""
+    return bool(is_refused(ended_by(parameters)))
+
+
 def cut_off_by(parameters: object) -> str | None:
     """Return the recorded finish reason if it means that the answer was cut off, otherwise None."""
     reason = ended_by(parameters)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.verdicts import OTHER_TOOL, calls_on_one_side, verdict_in_words
-from timemachine.llm.pure.completion import ended_by, is_refused
+from timemachine.llm.pure.completion import is_refused_by
 from timemachine.llm.pure.requests.differences import equal_arguments
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.recording.sessions.models import Action
@@ -203,7 +203,7 @@ def _rows(side: Side, sequences: Sequence[int], payload: str) -> Iterable[tuple[
 def _step(parameters: JsonObject | None, kind: str, media_type: str | None, data: bytes | None) -> _Step:
     found = None if media_type is None or data is None else value_of(media_type, bytes(data))
     answer = answer_in(found) if kind == "ask" else None
-    refused = bool(is_refused(ended_by(parameters)))
+    refused = is_refused_by(parameters)
     return _Step(value=found if answer is None else answer, refused=refused)
 
 

@@ -14,7 +14,7 @@ from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import sum_known
-from timemachine.llm.pure.completion import ended_by, is_refused
+from timemachine.llm.pure.completion import is_refused, is_refused_by
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.recording.model_calls.pure.requests import PARAMETERS
@@ -289,7 +289,7 @@ def _recorded(action: Action) -> Cell:
     return Cell(
         arm=0,
         missing=ERROR if failed else NOT_RECORDED if answer is None else None,
-        refused=answer is not None and (bool(is_refused(ended_by(action.parameters))) or is_refusal(answer)),
+        refused=answer is not None and (is_refused_by(action.parameters) or is_refusal(answer)),
         called=None if called is None else bool(called.calls),
         grounding=_number(grounding.get("score")),
         label=grounding.get("label") if isinstance(grounding.get("label"), str) else None,

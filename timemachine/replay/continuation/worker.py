@@ -23,10 +23,9 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.concurrency import release_connection
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
-from timemachine.llm.pure.completion import cut_off_by, ended_by, is_refused
+from timemachine.llm.pure.completion import cut_off_by, is_refused_by
 from timemachine.llm.pure.requests.answers import Answer
-from timemachine.llm.pure.requests.canonical import canonical_json
-from timemachine.llm.pure.requests.neutral import Request, ToolCall
+from timemachine.llm.pure.requests.neutral import ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering.model_asks import Answered
@@ -51,15 +50,14 @@ from timemachine.replay.continuation.pure.answering import Record, are_open_too,
 from timemachine.replay.continuation.run import Run
 from timemachine.replay.runs import claimed_steps, commands, leases
 from timemachine.replay.runs.cancellation import watch_for_cancellation
-from timemachine.replay.runs.estimate import expected_cost
 from timemachine.replay.runs.frozen import model_answer_of
 from timemachine.replay.runs.leases import StepLease
-from timemachine.replay.runs.model_calls import request_evidence, send, why_refused
+from timemachine.replay.runs.model_calls import cost_of_sending, request_evidence, send, why_refused
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.outcomes import Outcome, with_failure, without_answer
 from timemachine.replay.runs.pure.actions import action_verdict
 from timemachine.replay.runs.pure.endings import Why
-from timemachine.replay.runs.pure.options import CONTINUE, ReplayOptions
+from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.spend_limit import LimitReached
 from timemachine.replay.runs.step_results import USAGE
 
@@ -147,7 +145,7 @@ class _Attempt:
             return Outcome()
         try:
             if model.provider != LOCAL:
-                before_call(_expected_cost(action, options, model, request))
+                before_call(cost_of_sending(action, options, model, request, same=False))
             self.started_at = now()
             answered, self.new = send(request, model, connection, options, listening)
             self.request = request_body(request, answered.parameters, model, connection)
@@ -157,22 +155,6 @@ class _Attempt:
         except TimeMachineError as why:
             return without_answer(Outcome(), why, model)
         return Outcome(answered=answered, calls_made=answered.calls_made)
-
-
-def _expected_cost(
-    action: Action, options: ReplayOptions, model: ModelName, request: Request
-) -> Decimal | None:
-    """Return the expected cost of sending the request; None without a spend limit, which needs no estimate."""
-    if options.spend_limit_usd is None:
-        return None
-    return expected_cost(
-        model,
-        action,
-        characters=len(canonical_json(request)),
-        same=False,
-        answer=None if action.output is None else action.output.size,
-        max_tokens=request.parameters.max_tokens,
-    )
 
 
 def _take_turn(run: Run, lease: StepLease) -> int:
@@ -378,10 +360,6 @@ def _compared(action: Action, first: Action | None) -> tuple[str | None, JsonObj
     new = None if first is None else read_answer(value(first.output))
     if first is None or before is None or new is None:
         return None, {}
-    stated = _refused(action.parameters), _refused(first.parameters)
+    stated = is_refused_by(action.parameters), is_refused_by(first.parameters)
     found = action_verdict(before, new, stated)
     return found.name, dict(found.evidence)
-
-
-def _refused(parameters: object) -> bool:
-    return bool(is_refused(ended_by(parameters)))

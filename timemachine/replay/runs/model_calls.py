@@ -12,7 +12,7 @@ from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.llm.calling import complete
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, Connection, ModelName
-from timemachine.llm.pure.completion import Completion, ended_by, is_refused, recorded_request
+from timemachine.llm.pure.completion import Completion, is_refused_by, recorded_request
 from timemachine.llm.pure.requests import anthropic_messages, openai_chat
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.canonical import canonical_json, request_sha256
@@ -146,7 +146,8 @@ def run_call(
         return _not_sent(outcome, why_not)
     try:
         if model.provider != LOCAL:
-            before_call(_expected_cost(step.action, options, model, request))
+            same = sends_recorded_request(options)
+            before_call(cost_of_sending(step.action, options, model, request, same=same))
         answered, new = send(request, model, connection, options, listening)
     except (LimitReached, TimeMachineError) as why:
         return without_answer(outcome, why, model)
@@ -166,10 +167,11 @@ def _not_sent(outcome: Outcome, why: str | None) -> Outcome:
     )
 
 
-def _expected_cost(
-    action: Action, options: ReplayOptions, model: ModelName, request: Request
+def cost_of_sending(
+    action: Action, options: ReplayOptions, model: ModelName, request: Request, *, same: bool
 ) -> Decimal | None:
-    """Return the expected cost of sending the request; None without a spend limit, which needs no estimate."""
+    """Return the expected cost of sending the request, which is the `same` as the recorded one or another; None without a
+    spend limit, which needs no estimate."""
     if options.spend_limit_usd is None:
         return None
     most = request.parameters.max_tokens if options.max_tokens is None else options.max_tokens
@@ -178,7 +180,7 @@ def _expected_cost(
         model,
         action,
         characters=len(canonical_json(request)),
-        same=sends_recorded_request(options),
+        same=same,
         answer=written,
         max_tokens=most,
     )
@@ -246,7 +248,7 @@ def send(
 
 def compare(action: Action, answered: Answered, new: Answer) -> AnswerVerdict:
     """Compare what the model did with what was recorded, which is nothing if the recorded call failed."""
-    stated = _says_refused(action.parameters), _says_refused(answered.parameters)
+    stated = is_refused_by(action.parameters), is_refused_by(answered.parameters)
     recorded = model_answer_of(action)
     if recorded is None:
         return answer_verdict(None, new.text, None, stated)
@@ -301,7 +303,3 @@ def _message(completion: Completion, connection: Connection, provider: str) -> J
         body = openai_chat.write(answer, provider=provider).body
     message: JsonObject = body["messages"][0]
     return message
-
-
-def _says_refused(parameters: object) -> bool:
-    return bool(is_refused(ended_by(parameters)))

@@ -9,7 +9,7 @@ from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.knowledge.find import FrameHit
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
-from timemachine.llm.pure.completion import ended_by, is_refused
+from timemachine.llm.pure.completion import is_refused_by
 from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering.model_asks import (
     Answered,
@@ -135,7 +135,7 @@ def _call_model(
         )
     except (LimitReached, TimeMachineError) as why:
         return without_answer(outcome, why, model)
-    stated = _refused(work.action.parameters), _refused(answered.parameters)
+    stated = is_refused_by(work.action.parameters), is_refused_by(answered.parameters)
     compared = run_in_pool(answer_verdict, frozen.answer_of(work.action), answered.text, None, stated)
     evidence = {**compared.evidence, **_same_prompt(work, answered), **cut_off(work.action, answered)}
     return replace(
@@ -176,11 +176,6 @@ def _same_prompt(work: _Work, answered: Answered) -> dict[str, bool]:
     before = (work.action.parameters or {}).get("prompt_sha256")
     after = answered.parameters.get("prompt_sha256")
     return {"same_prompt": before == after} if before and after else {}
-
-
-def _refused(parameters: object) -> bool:
-    """Return whether the provider marked the answer as a refusal."""
-    return bool(is_refused(ended_by(parameters)))
 
 
 def _expected_cost(
