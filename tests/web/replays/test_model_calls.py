@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -16,9 +18,11 @@ from tests.web.people import browser_of
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
+from timemachine.core.pure.unknown_prices import STATED
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.worker import work
 from timemachine.text.redaction.commands import make_profile
@@ -102,6 +106,15 @@ def test_a_list_says_of_each_call_what_was_recorded_and_what_the_other_model_did
     new = f"→ new: write_file {{path: birds.txt, {text}Clara}}, list_files"
     assert f"write_file {{path: birds.txt, {text}Berta}} {new}" in shown
     assert f"answers: Done. {new}" in shown
+
+
+def test_a_call_without_a_recorded_answer_has_a_row_that_says_so(
+    browser: Client, project: Project, stub: StubModelServer
+) -> None:
+    session = start_session(project, name="No answers", by="test")
+    append(session.id, [replace(asked([QUESTION], None), input=None, name=None)])
+    replay = replayed(session, AUDIT.with_model(None))
+    assert "no text" in words(browser.get(f"/replays/{replay.id}/").content.decode())
 
 
 @pytest.mark.parametrize(
@@ -197,3 +210,16 @@ def test_the_forms_say_what_was_not_recorded_before_anything_is_sent(
 def test_the_forms_of_whole_requests_say_nothing_of_that(browser: Client, session: Session) -> None:
     for path in ("replay/", "continue/?from=1"):
         assert "Not recorded, and so not sent" not in browser.get(f"/sessions/{session.id}/{path}").text
+
+
+def test_a_cost_that_is_recorded_only_for_the_whole_session_is_named_as_such(
+    browser: Client, project: Project, stub: StubModelServer
+) -> None:
+    session = start_session(project, name="Costs at the end", by="test")
+    call = asked([QUESTION], "Hi.", prices={"source": "stated", "with": "end"})
+    end = ActionDraft(kind="event", id="end", name="run_ended", cost_usd=Decimal("1.15"), prices=dict(STATED))
+    append(session.id, [replace(call, cost_usd=None), end])
+    stub.script(Script(answer="Hi."))
+    shown = words(browser.get(f"/replays/{replayed(session, AUDIT).id}/").content.decode())
+    assert "recorded cost: only for the whole session, $1.15" in shown
+    assert "unknown price" not in shown.partition("recorded cost")[2]

@@ -101,7 +101,7 @@ def _what(action: types.ReadAction) -> str:
             f"{label} error: {action['error']['message'] or action['error']['type']}".strip(), _WHAT
         )
     if action["kind"] == _MODEL_CALL:
-        return shortened(action["label"], _WHAT)
+        return shortened(action["label"] or "no text", _WHAT)
     content = action["input"] if action["input"] is not None else action["output"]
     text = "" if content is None else json_or_text(content)
     return shortened(f"{label}: {text}" if label and text else label or text, _WHAT)
