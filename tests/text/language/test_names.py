@@ -63,6 +63,13 @@ def test_one_capital_at_the_start_of_a_sentence_is_uncertain() -> None:
     assert uncertain('Revenue grew. He said: "Profits fell". A test.') == ["Revenue", "Profits"]
 
 
+def test_one_capital_at_the_start_of_an_element_or_item_is_uncertain() -> None:
+    options = "<options>\n<option>Help me fix a bug</option>\n<option>Refactor some code</option>\n</options>"
+    assert (certain(options), uncertain(options)) == ([], ["Help", "Refactor"])
+    assert certain("First fix it • Review the code • Add tests, or ask 'Refactor some code'.") == []
+    assert certain("<city>Rome</city> is where <b>Ann Lee</b> and 'Bob' met.") == ["Rome", "Ann Lee", "Bob"]
+
+
 def test_a_name_inside_an_identifier_is_not_reported_twice() -> None:
     assert [name.text for name in names("see src/Acme.Corp/main.py by Bob and `Ann Lee`")] == [
         "src/Acme.Corp/main.py",

@@ -33,6 +33,8 @@ _PART: Final = re.compile(r"\w[./\\]\w")
 _COMMIT: Final = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")
 # "ham.6": the end of a sentence and the number of the next one, without the space between.
 _RUN_ON: Final = re.compile(r"[a-z]{3,}\.\d+")
+_CLOSING_TAG: Final = re.compile(r"</[\w:.-]+>")
+"""It looks like a path, but is markup."""
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _POSSESSIVE: Final = re.compile("['’][sS]$")
 _LONGEST: Final = 1_000
@@ -53,7 +55,7 @@ def _within(chunk: str) -> tuple[int, int] | None:
     """Return the span of the identifier in a chunk, without surrounding punctuation."""
     inner = chunk.strip("` ") if chunk[0] == "`" else _without_wrapping(chunk)
     quoted = chunk[0] == "`" and chunk_key(inner) != ""  # empty if it is only marks
-    if not quoted and (len(inner) > _LONGEST or not _is_identifier(inner)):
+    if not quoted and (len(inner) > _LONGEST or _CLOSING_TAG.fullmatch(chunk) or not _is_identifier(inner)):
         return None
     start = chunk.index(inner)
     return start, start + len(inner)

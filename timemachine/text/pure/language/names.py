@@ -34,6 +34,8 @@ _LOUD: Final = word_set(
 )
 _JOINTS: Final = word_set("of de del der von van da di la le bin al")
 _POSSESSIVE: Final = re.compile("['’][sS]$")
+_PHRASE_MARKS: Final = frozenset(">'‘•▪●◦‣")
+_NEXT: Final = re.compile(r"\s+(\w)")
 _LONG: Final = 4
 _LONGEST_TITLE: Final = 8
 
@@ -123,12 +125,21 @@ def _capitalised(sentence: Sentence) -> Iterator[Name]:
         return
     first = next((word for word in words if word[0][0].isalpha()), None)
     for run in _runs(words, sentence.text):
-        before = sentence.text[max(0, run[0].start() - 2) : run[0].start()]
-        starts = run[0] is first or any(mark in before for mark in '"“:')
+        starts = run[0] is first or _begins_a_phrase(run[0], sentence.text)
         named = _named(run)
         if named:
             doubtful = starts and named == run[:1] and not _is_acronym(named[0][0])
             yield _name(named, sentence, certain=not doubtful)
+
+
+def _begins_a_phrase(word: re.Match[str], text: str) -> bool:
+    """Return whether a capital can come from the position: in quotes, after a colon, or where an element of markup, a
+    bullet's item or words in single quotes go on in small letters. `<city>Rome</city>` is a name."""
+    before = text[max(0, word.start() - 2) : word.start()]
+    if any(mark in before for mark in '"“:'):
+        return True
+    following = _NEXT.match(text, word.end())
+    return before.strip()[-1:] in _PHRASE_MARKS and following is not None and following[1].islower()
 
 
 def _is_heading(line: str, words: list[str]) -> bool:
