@@ -278,8 +278,11 @@ def test_a_replay_from_a_step_leaves_out_earlier_steps(browser: Client, session:
     replay = Replay.objects.get()
     assert replay.options["after_sequence"] == 3
     assert [step.sequence for step in replay.steps.order_by("sequence")] == [4, 6]
-    assert "After step" in page(browser, f"/replays/{replay.id}/")
+    assert re.search(r"From step</dt>\s*<dd[^>]*>(?:<bdi>)?4<", page(browser, f"/replays/{replay.id}/"))
     browser.post(f"/sessions/{session.id}/replay/", FORM | {"from_sequence": "1"})
     assert "after_sequence" not in Replay.objects.latest("created_at").options
+    backwards = FORM | {"from_sequence": "4", "through_sequence": "2"}
+    refused = browser.post(f"/sessions/{session.id}/replay/", backwards)
+    assert "There is no step from 4 through 2: the range ends before it begins." in refused.content.decode()
     refused = browser.post(f"/sessions/{session.id}/replay/", FORM | {"from_sequence": "0"})
     assert refused.status_code == 422

@@ -57,7 +57,6 @@ _NAMES: Final = {
     "max_calls": "Most model calls",
     "only": "Only steps that fit",
     "sample": "Sample of at most",
-    "after_sequence": "After step",
     "through_sequence": "Through step",
     "relative": "Cut below this share of the best score",
     "cliff": "Cut below this share of the previous score",
@@ -85,6 +84,8 @@ def changes(kept: Mapping[str, Any]) -> str:
 def _in_words(name: str, value: Any) -> tuple[str, str]:
     if name == "messages":
         return "Messages", canonical_json(value).decode()
+    if name == "after_sequence":  # the first step, as in the form
+        return "From step", f"{value + 1:,}"
     if isinstance(value, list | tuple):
         return spaced(name).capitalize(), written_frames(value) or "none"
     return _IN_WORDS.get((name, value), (_NAMES.get(name, spaced(name).capitalize()), str(value)))
