@@ -76,6 +76,7 @@ def test_a_model_call_leads_to_the_form_and_that_to_the_branch(
     assert "Go on" not in shown
     branch = page(browser, f"/sessions/{replay.branch_id}/")
     assert "Adding, continued from step 1" in branch
+    assert page(browser, "/").count('aria-label="branch"') == 1  # of the two sessions in the list
 
 
 def test_the_missing_result_is_named_and_given_on_the_page(
