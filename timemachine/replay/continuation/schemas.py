@@ -32,7 +32,9 @@ class ContinueIn(Strict):
     reason: str | None = None
 
     def options(self) -> ReplayOptions:
-        given = self.model_dump(exclude={"from_", "model"})
+        given = self.model_dump(exclude={"from_", "model"}) | {
+            "repeatable_tools": self.repeatable_tools or None
+        }
         return ReplayOptions(continue_from=self.from_, use_model=self.model, **given)
 
 
