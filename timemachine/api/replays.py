@@ -26,7 +26,7 @@ from timemachine.replay.runs.frame_rank_schemas import RankPageOut
 from timemachine.replay.runs.frame_ranks import MOST_STEPS, rank_page
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, check
-from timemachine.replay.runs.queries import replay_of, step_of, steps_of, tallies, trials_of
+from timemachine.replay.runs.queries import replay_of, step_of, steps_of, trials_of
 from timemachine.replay.runs.schemas import (
     Estimates,
     ReplayIn,
@@ -36,6 +36,7 @@ from timemachine.replay.runs.schemas import (
     TrialIn,
 )
 from timemachine.replay.runs.step_schemas import ReplayStepOut, ReplayStepPage
+from timemachine.replay.runs.tallies import tallies
 from timemachine.replay.runs.trials import step_to_try, try_step
 from timemachine.replay.sweeps import commands as sweep_commands
 from timemachine.replay.sweeps.queries import sweep_of, sweeps_of

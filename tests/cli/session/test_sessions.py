@@ -363,17 +363,11 @@ def test_a_refused_file_does_not_stop_the_others(tm: Here) -> None:
     bad, worse = tm.file("bad.txt", "notes"), tm.file("worse.txt", "more notes")
     good, fine = (tm.file(f"{name}.jsonl", transcript("hi", session=name)) for name in ("good", "fine"))
     ran = tm.run("session", "import", bad, good, worse, fine)
-    assert (ran.code, bad in ran.out, f"{good}:\n" in ran.out, f"{fine}:\n" in ran.out) == (
-        1,
-        False,
-        True,
-        True,
-    )
-    assert (
-        ran.err.count("\n"),
-        "bad.txt is not a transcript" in ran.err,
-        "worse.txt is not a transcript" in ran.err,
-    ) == (1, True, True)
+    assert (ran.code, ran.err.count("\n"), bad in ran.out) == (1, 1, False)
+    assert f"{good}:\n" in ran.out
+    assert f"{fine}:\n" in ran.out
+    assert "bad.txt is not a transcript" in ran.err
+    assert "worse.txt is not a transcript" in ran.err
     assert Session.objects.count() == 2
     output = tm.run("session", "import", bad, good, "--json")
     imported, refused = json.loads(output.out)["imports"]

@@ -10,8 +10,8 @@ from timemachine.recording.model_calls.pure.conversation import (
     Conversation,
     RecordedStep,
     conversations,
-    what_followed,
 )
+from timemachine.recording.model_calls.pure.followed import what_followed
 from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT, SETTINGS
 
 

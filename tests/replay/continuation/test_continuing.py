@@ -31,7 +31,7 @@ from timemachine.replay.runs.commands import cancel, retry
 from timemachine.replay.runs.costs import replay_spending
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.queries import tally
+from timemachine.replay.runs.tallies import tally
 
 
 def test_a_model_that_repeats_the_actions_follows_the_recording_to_its_end(

@@ -26,7 +26,7 @@ from timemachine.replay.runs.commands import retry
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.summary import sentence
-from timemachine.replay.runs.queries import tally
+from timemachine.replay.runs.tallies import tally
 
 
 def test_a_limit_that_is_not_higher_is_refused_and_no_call_is_made(

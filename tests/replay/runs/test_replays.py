@@ -54,9 +54,8 @@ def all_steps(replay: Replay) -> list[Any]:
 
 def everything_recorded(session: Session) -> list[tuple[object, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT a::text FROM tm_action a WHERE session_id = %s ORDER BY sequence", [session.id]
-        )
+        rows = "SELECT a::text FROM tm_action a WHERE session_id = %s ORDER BY sequence"
+        cursor.execute(rows, [session.id])
         return list(cursor.fetchall())
 
 
@@ -65,13 +64,8 @@ def test_an_audit_with_the_recorded_model_is_identical_and_verified(session: Ses
     document = ReplayOut.of(replay).model_dump()
     assert document["status"] == "done"
     assert document["verdicts"] == {"identical": 3}
-    assert document["context"] == {
-        "verified": 4,
-        "reconstructed": 0,
-        "altered": 0,
-        "missing": 0,
-        "not_recorded": 0,
-    }
+    others = dict.fromkeys(("reconstructed", "altered", "missing", "not_recorded"), 0)
+    assert document["context"] == {"verified": 4, **others}
     assert document["summary"] == (
         "3 asks replayed with local:extractive-1: 3 identical; context verified 4 of 4; $0 (recorded $0)"
     )
@@ -370,8 +364,8 @@ def test_a_step_that_failed_with_a_lost_worker_can_be_retried(session: Session) 
     retry(replay)
     work(replay.id, "lives")
     first = all_steps(replay)[0]
-    assert first.status == "done"
-    assert [attempt.number for attempt in first.attempts.order_by("number")] == [1, 2, 3, 4]
+    numbers = [attempt.number for attempt in first.attempts.order_by("number")]
+    assert (first.status, numbers) == ("done", [1, 2, 3, 4])
 
 
 def test_a_cancelled_replay_with_a_lost_worker_ends(session: Session) -> None:
@@ -388,9 +382,8 @@ def test_a_cancelled_replay_with_a_lost_worker_ends(session: Session) -> None:
 
 def test_the_cost_of_a_lost_attempt_is_counted(session: Session) -> None:
     replay = replayed(session, AUDIT)
-    ReplayAttempt.objects.filter(step__replay=replay, number=1, step__sequence=2).update(
-        outcome="lost", calls_made=1, cost_usd="1.5"
-    )
+    lost = ReplayAttempt.objects.filter(step__replay=replay, number=1, step__sequence=2)
+    lost.update(outcome="lost", calls_made=1, cost_usd="1.5")
     assert ReplayOut.of(replay).model_dump()["cost_usd"] == 1.5
 
 

@@ -18,8 +18,8 @@ from timemachine.replay.runs import leases, spend_limit
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.models import Replay, ReplayAttempt
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.queries import tally
 from timemachine.replay.runs.schemas import ReplayOut
+from timemachine.replay.runs.tallies import tally
 from timemachine.replay.runs.worker import work
 
 LIMIT = Decimal("0.005")

@@ -62,7 +62,8 @@ from timemachine.replay.comparison.queries import sessions_of
 from timemachine.replay.runs.answer_lines import NO_LINES, answer_lines
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.summary import Tally
-from timemachine.replay.runs.queries import steps_of, tally
+from timemachine.replay.runs.queries import steps_of
+from timemachine.replay.runs.tallies import tally
 
 _NOTHING_ERASED = ErasedParts()
 

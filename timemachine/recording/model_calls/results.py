@@ -14,7 +14,8 @@ from timemachine.recording.model_calls.pure.answered_calls import (
     UserMessage,
     UserTurn,
 )
-from timemachine.recording.model_calls.pure.conversation import RecordedStep, what_followed
+from timemachine.recording.model_calls.pure.conversation import RecordedStep
+from timemachine.recording.model_calls.pure.followed import what_followed
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, recorded
 from timemachine.recording.model_calls.pure.values import answer_parts
 from timemachine.recording.model_calls.queries import MODEL_CALL, MOST_STEPS

@@ -14,13 +14,7 @@ from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.ids import uuid7
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.recording.sessions.pure.corrections import CORRECTION, unknown_cost_calls
-from timemachine.recording.sessions.pure.vocabulary import (
-    KINDS,
-    LAYERS,
-    MODEL_CALL,
-    ROLES,
-    SIGNIFICANCES,
-)
+from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, MODEL_CALL, ROLES, SIGNIFICANCES
 
 KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
 _HAS_TOKENS: Final = Q(input_tokens__gt=0) | Q(output_tokens__gt=0)

@@ -14,7 +14,8 @@ from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.usage.queries import reasons_of, reasons_of_session, totals_of
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
-from timemachine.replay.runs.queries import replay_of, tally, unknown_reasons
+from timemachine.replay.runs.queries import replay_of
+from timemachine.replay.runs.tallies import tally, unknown_reasons
 from timemachine.text.pure.difference.steps import StepFacts
 
 

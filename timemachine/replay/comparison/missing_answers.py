@@ -13,7 +13,7 @@ from timemachine.core.pure.schemas import Schema
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import ReplayStep
-from timemachine.replay.runs.queries import MESSAGE_SHOWN
+from timemachine.replay.runs.tallies import MESSAGE_SHOWN
 
 _MOST_REASONS: Final = 3
 """How many reasons are listed for a variant."""

@@ -16,7 +16,7 @@ from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparis
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import TERMINAL_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
-from timemachine.replay.runs.queries import counts_by
+from timemachine.replay.runs.tallies import counts_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

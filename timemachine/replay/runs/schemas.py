@@ -17,7 +17,7 @@ from timemachine.replay.runs.pure.options import (
 )
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError, StepTotals, Tally, sentence
-from timemachine.replay.runs.queries import tally
+from timemachine.replay.runs.tallies import tally
 
 ReplayStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 

@@ -24,8 +24,8 @@ from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.summary import FirstDivergence, StepTotals
-from timemachine.replay.runs.queries import counts_by, first_divergences, most_frequent_failures
 from timemachine.replay.runs.schemas import EstimateOut
+from timemachine.replay.runs.tallies import counts_by, first_divergences, most_frequent_failures
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.replay.suites.plan import (
     Matching,

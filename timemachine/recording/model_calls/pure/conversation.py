@@ -10,8 +10,7 @@ only the calls that were left too.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from timemachine.llm.pure.requests.neutral import (
@@ -24,12 +23,7 @@ from timemachine.llm.pure.requests.neutral import (
     ToolCall,
     ToolResult,
 )
-from timemachine.recording.model_calls.pure.answered_calls import (
-    AnsweredCall,
-    Followed,
-    UserMessage,
-    UserTurn,
-)
+from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall
 from timemachine.recording.model_calls.pure.values import answer_parts, content_parts, messages_of
 from timemachine.recording.sessions.pure.vocabulary import COMPACTION, IN_TEXT, SENT, SETTINGS
 
@@ -119,11 +113,11 @@ def conversations(
     `steps` are those of a session from its beginning or from a later step on, in order. What is in those in `outer` is
     not part of it; they show which steps are inside which.
     """
-    session = _Session(steps)
+    session = SessionThreads(steps)
     for step in steps:
         thread = session.thread_of(step)
         if step.kind == "llm_call" and step.sequence in calls:
-            yield step.sequence, _snapshot(thread, left=_is_left(step))
+            yield step.sequence, _snapshot(thread, left=is_left(step))
         if step.sequence not in outer:
             session.add(step, thread)
 
@@ -132,61 +126,8 @@ def answers(steps: Sequence[RecordedStep], calls: Collection[int]) -> Mapping[in
     """Return the parts of the answer of each of these model calls: those of its output, and those of the messages and
     tool calls inside it that its output does not have.
     """
-    session = _Session(steps)
+    session = SessionThreads(steps)
     return {step.sequence: session.answer_of(step) for step in steps if step.sequence in calls}
-
-
-def what_followed(steps: Sequence[RecordedStep], call: int) -> Followed:
-    """Return what the tools answered in a session, and which model calls followed one of its calls, whatever compaction
-    dropped later.
-
-    `steps` are those of a session from its beginning, in order.
-    """
-    session = _Session(steps)
-    threads = {step.sequence: session.thread_of(step) for step in steps}
-    own = threads.get(call)
-    for step in steps:
-        session.add(step, threads[step.sequence])
-    found = (
-        replace(each, is_aside=thread is not own) for thread in session.threads for each in thread.answered
-    )
-    answered = sorted(found, key=lambda each: each.sequence)
-    calls = [
-        step
-        for step in steps
-        if step.kind == "llm_call" and step.sequence >= call and threads[step.sequence] is own
-    ]
-    last = session.answer_of(calls[-1]) if calls else ()
-    made = (part for part in last if isinstance(part, ToolCall))
-    ids = {each.call.id for each in answered}
-    written = [step for step in steps if step.sequence > call and threads[step.sequence] is own]
-    return Followed(
-        user_turns=tuple(_user_turns(session, calls, [step for step in written if session.is_of_user(step)])),
-        answered=tuple(answered),
-        calls=tuple(step.sequence for step in calls),
-        unanswered=tuple(each for each in made if each.id not in ids),
-    )
-
-
-def _user_turns(
-    session: "_Session", calls: Sequence[RecordedStep], written: Sequence[RecordedStep]
-) -> Iterator[UserTurn]:
-    """Yield what the user wrote between each two of these calls."""
-    for before, after in pairwise(calls):
-        messages = tuple(
-            UserMessage(sequence=step.sequence, parts=parts)
-            for step in written
-            if before.sequence < step.sequence < after.sequence
-            and _is_left(step) is _is_left(after)
-            and (parts := content_parts(_content(step)))
-        )
-        if messages:
-            yield UserTurn(
-                after=before.sequence,
-                before=after.sequence,
-                answer=session.answer_of(before),
-                messages=messages,
-            )
 
 
 def _snapshot(thread: _Thread, *, left: bool) -> Conversation:
@@ -202,7 +143,7 @@ def _snapshot(thread: _Thread, *, left: bool) -> Conversation:
     )
 
 
-class _Session:
+class SessionThreads:
     """The threads of a session while its steps are read in order."""
 
     def __init__(self, steps: Sequence[RecordedStep]) -> None:
@@ -331,7 +272,7 @@ def _state(step: RecordedStep, thread: _Thread) -> None:
         thread.stated_in.add(step.sequence)
 
 
-def _is_left(step: RecordedStep) -> bool:
+def is_left(step: RecordedStep) -> bool:
     return not LEFT.isdisjoint(step.tags)
 
 
@@ -346,10 +287,10 @@ def _is_spoken(step: RecordedStep) -> bool:
 
 
 def _spoken(step: RecordedStep) -> tuple[Part, ...]:
-    return (_call(step),) if step.kind == "tool_call" else content_parts(_content(step))
+    return (_call(step),) if step.kind == "tool_call" else content_parts(content_of(step))
 
 
-def _content(step: RecordedStep) -> Any:
+def content_of(step: RecordedStep) -> Any:
     return step.input if step.output is None else step.output
 
 
@@ -366,7 +307,7 @@ def _add_own(step: RecordedStep, thread: _Thread) -> None:
     """Add a step that is part of the conversation on its own, not inside an answer."""
     if step.kind == "message":
         if not step.is_internal and step.name != THINKING:
-            _say(thread, _speaker(step, thread), content_parts(_content(step)), step)
+            _say(thread, _speaker(step, thread), content_parts(content_of(step)), step)
     elif step.kind == "ask":
         _say(thread, "user", content_parts(step.input), step)
         if not step.failed:
@@ -411,7 +352,7 @@ def _answer_call(thread: _Thread, call_id: str, step: RecordedStep) -> None:
     given = [part for each in turn.results for part in each.parts if isinstance(part, ToolResult)]
     if any(part.call_id == call_id for part in given):
         return
-    turn.results.append(_Turn(role="tool", parts=(result,), steps=[step.sequence], left=_is_left(step)))
+    turn.results.append(_Turn(role="tool", parts=(result,), steps=[step.sequence], left=is_left(step)))
     call = next(part for part in turn.parts if isinstance(part, ToolCall) and part.id == call_id)
     thread.answered.append(
         AnsweredCall(call=call, result=result, called_in=thread.called_in[call_id], sequence=step.sequence)
@@ -425,7 +366,7 @@ def _say(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedSte
 
 def _append(thread: _Thread, role: Role, parts: tuple[Part, ...], step: RecordedStep) -> _Turn:
     """Add parts to the last turn if that is the agent's too and has no results yet, else as a turn of their own."""
-    left = _is_left(step)
+    left = is_left(step)
     last = thread.turns[-1] if thread.turns else None
     if last is not None and role == last.role == "assistant" and not last.results and last.left == left:
         last.parts += parts

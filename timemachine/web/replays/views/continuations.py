@@ -17,7 +17,8 @@ from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
-from timemachine.replay.runs.queries import replay_of, tally
+from timemachine.replay.runs.queries import replay_of
+from timemachine.replay.runs.tallies import tally
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import Access, form_view
 from timemachine.web.form_parts import sent

@@ -29,18 +29,9 @@ from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence
-from timemachine.replay.runs.queries import (
-    recorded_reasons,
-    replay_of,
-    replays_of,
-    step_of,
-    step_rows,
-    tallies,
-    tally,
-    trials_of,
-    unknown_reasons,
-)
+from timemachine.replay.runs.queries import replay_of, replays_of, step_of, step_rows, trials_of
 from timemachine.replay.runs.schemas import EstimateOut
+from timemachine.replay.runs.tallies import recorded_reasons, tallies, tally, unknown_reasons
 from timemachine.replay.runs.trials import step_to_try, try_step
 from timemachine.replay.suites.queries import run_of_replay
 from timemachine.replay.tasks import run_replay

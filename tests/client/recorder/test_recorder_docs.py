@@ -11,7 +11,7 @@ import pytest
 from tests.client.conftest import Served
 from timemachine.recording.sessions.models import Session
 
-DOCUMENT = Path(__file__).parents[2] / "docs/recorder.md"
+DOCUMENT = Path(__file__).parents[3] / "docs/recorder.md"
 
 
 def blocks(language: str) -> list[str]:
