@@ -223,3 +223,13 @@ def test_a_cost_that_is_recorded_only_for_the_whole_session_is_named_as_such(
     shown = words(browser.get(f"/replays/{replayed(session, AUDIT).id}/").content.decode())
     assert "recorded cost: only for the whole session, $1.15" in shown
     assert "unknown price" not in shown.partition("recorded cost")[2]
+
+
+def test_a_visitor_reads_what_was_not_recorded_and_which_tools_were_offered(
+    project: Project, stub: StubModelServer
+) -> None:
+    replay = replayed(only_turns(project), AUDIT)
+    visitor, path = opened(shared(project, replay)[1])
+    page = words(visitor.get(f"{path}steps/2/").text)
+    assert "Not recorded: system prompt, tool definitions, parameters." in page
+    assert "The model was offered 1 tool as the recorded calls show them: read_file" in page
