@@ -130,7 +130,7 @@ def test_a_failed_judgement_is_stored_with_the_reason(
     assert (made["state"], made["error"]["type"]) == ("failed", code)
     assert why in made["error"]["message"]
     assert made["calls_made"] == 1
-    assert (made["cost_usd"] is None) == (script.mode == "error")
+    assert (made["cost_usd"] == 0) is (script.mode == "error"), "a refused request costs nothing"
     assert [each["verdict"] for each in made["sentences"]] == [None] * 3
     shown = browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
     assert why in shown.replace("&#x27;", "'")

@@ -9,7 +9,7 @@ from django.db.models import Prefetch
 
 from timemachine.core.payloads.models import Payload
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.timeline.schemas.actions import ActionOut
+from timemachine.recording.timeline.schemas.actions import ReadAction
 from timemachine.recording.timeline.step import Head, heads
 
 SIZE: Final = 50
@@ -40,7 +40,7 @@ class RawStep:
         return self.size > len(self.text)
 
 
-type Amend = Callable[[Session, list[ActionOut]], list[ActionOut]]
+type Amend = Callable[[Session, list[ReadAction]], list[ReadAction]]
 """Applies later changes, erasures and deletions to recorded steps."""
 
 
@@ -64,15 +64,15 @@ def _payloads(action: Action) -> dict[str, int | None]:
     return own | {f"text of hit {hit.rank}": hit.payload_id for hit in action.hits.all()}
 
 
-def _beginnings(action: Action, found: Mapping[int | None, Head]) -> ActionOut:
+def _beginnings(action: Action, found: Mapping[int | None, Head]) -> ReadAction:
     for name in ("input", "output", "source"):
         setattr(action, name, _beginning(getattr(action, f"{name}_id"), found))
     for hit in action.hits.all():
         hit.payload = _beginning(hit.payload_id, found)
-    return ActionOut.of(action)
+    return ReadAction.of(action)
 
 
-def _raw(action: Action, found: Mapping[int | None, Head], shown: ActionOut) -> RawStep:
+def _raw(action: Action, found: Mapping[int | None, Head], shown: ReadAction) -> RawStep:
     text = json.dumps(shown.model_dump(), ensure_ascii=False, indent=2)
     named = {name: found[payload] for name, payload in _payloads(action).items() if payload is not None}
     cut = [

@@ -18,7 +18,7 @@ from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES, SPENDI
 from timemachine.recording.sessions.queries import IS_CORRECTION
 from timemachine.recording.timeline.copies import original_of
 from timemachine.recording.timeline.provenance import origin_of
-from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
+from timemachine.recording.timeline.schemas.actions import ReadAction, with_everything
 from timemachine.recording.timeline.state import StateMessage, state_at
 from timemachine.recording.timeline.step import FIRST_BYTES, Step
 from timemachine.recording.usage.queries import reasons_of
@@ -136,5 +136,5 @@ def _tombstones(
 
 def _raw(action: Action, first_bytes: int) -> Excerpt:
     whole = with_everything(Action.objects.filter(pk=action.pk)).get()
-    (shown,) = as_given(action.session, [ActionOut.of(whole)])
+    (shown,) = as_given(action.session, [ReadAction.of(whole)])
     return json_excerpt(shown.model_dump(), first_bytes)
