@@ -333,6 +333,26 @@ def test_tools_without_recorded_definitions_are_offered_as_the_calls_show_them(
     assert all_steps(replay)[0].evidence["request"]["inferred_tools"] == ["read_file"]
 
 
+def test_a_request_that_was_recorded_without_tools_is_sent_without_them(
+    project: Project, stub: StubModelServer
+) -> None:
+    session = start_session(project, name="Summary", by="test")
+    request: dict[str, Any] = {"model": "gpt-4o-mini", "messages": [QUESTION, READ, RESULT]}
+    made: dict[str, Any] = {"model": "openai:gpt-4o-mini", "agent": "reader"}
+    append(
+        session.id,
+        [
+            ActionDraft(kind="llm_call", input={**request, "messages": [QUESTION]}, output=READ, **made),
+            ActionDraft(kind="llm_call", input=request, output="It says: buy milk.", **made),
+        ],
+    )
+    replay = replayed(session, AUDIT)
+    assert ReplayOut.of(replay).context.verified == 2
+    first, second = (sent.body.get("tools", []) for sent in stub.calls())
+    assert [tool["function"]["name"] for tool in first] == ["read_file"], "its answer called a tool"
+    assert second == []
+
+
 def test_a_replay_says_what_its_requests_lack(turns: Session, stub: StubModelServer) -> None:
     found = ReplayOut.of(replayed(turns, AUDIT))
     assert found.context.reconstructed == 2

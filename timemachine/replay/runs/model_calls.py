@@ -32,6 +32,7 @@ from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.outcomes import Outcome, cut_off, with_failure, without_answer
 from timemachine.replay.runs.prompt_size import sends_recorded_request
 from timemachine.replay.runs.pure.actions import action_verdict
+from timemachine.replay.runs.pure.context import VERIFIED
 from timemachine.replay.runs.pure.engine import intent
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.selection import recorded
@@ -82,9 +83,10 @@ def frozen_request(step: ReplayStep) -> FrozenRequest:
 def sendable(action: Action, frozen: FrozenRequest, called: ByAgent | None = None) -> Request:
     """Return the recorded request. Tools without recorded definitions have those that the agent's calls show.
 
-    `called` has them by agent, if they were read already.
+    A request that was recorded as it was sent may have had no tools: they are added only if its answer calls one.
+    `called` has the tools by agent, if they were read already.
     """
-    if not frozen.lacks_tools:
+    if not frozen.lacks_tools or (frozen.verdict == VERIFIED and not _calls_of(action)):
         return frozen.request
     tools = called_tools(action.session) if called is None else called
     return frozen.with_tools(tools.get(action.agent) or tools.get(None, ()))
@@ -279,10 +281,14 @@ def request_evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
     return {"request": facts | ({"inferred_tools": inferred} if inferred else {})}
 
 
+def _calls_of(action: Action) -> Sequence[ToolCall]:
+    answer = model_answer_of(action)
+    return () if answer is None else answer.calls
+
+
 def _recorded_tools(action: Action) -> JsonObject:
     """Return the names of the tools that the recorded answer calls, none if it calls no tool."""
-    answer = model_answer_of(action)
-    names = sorted({call.name for call in answer.calls}) if answer is not None else []
+    names = sorted({call.name for call in _calls_of(action)})
     return {"tools": names} if names else {}
 
 
