@@ -14,7 +14,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 from timemachine.recording.timeline import raw
 from timemachine.recording.timeline.pure.filter import EVERYTHING, parse
 from timemachine.recording.timeline.raw import raw_steps
-from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
+from timemachine.recording.timeline.schemas.actions import ReadAction, with_everything
 from timemachine.recording.timeline.sheet import Bar, Place, sheet, span_of, table_rows
 
 pytestmark = pytest.mark.django_db
@@ -148,7 +148,7 @@ def test_a_short_document_is_the_api_document(record: Record) -> None:
     found = raw_steps(session, [1, 2], as_given)
     actions = with_everything(Action.objects.filter(session=session)).order_by("sequence")
     assert [json.loads(each.text) for each in found] == [
-        ActionOut.of(action).model_dump() for action in actions
+        ReadAction.of(action).model_dump() for action in actions
     ]
     assert [(each.cut, each.payloads) for each in found] == [(False, []), (False, [])]
 

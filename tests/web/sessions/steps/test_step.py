@@ -16,7 +16,7 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.timeline.schemas.actions import ActionOut, with_everything
+from timemachine.recording.timeline.schemas.actions import ReadAction, with_everything
 
 pytestmark = pytest.mark.django_db
 TABS = ("action", "state", "context", "raw")
@@ -105,7 +105,7 @@ def test_the_raw_tab_equals_the_document_of_the_api(operator: Client, project: P
     document = json.loads(html.unescape(found[1]))
     assert (
         document
-        == ActionOut.of(with_everything(Action.objects.filter(session=session)).get(sequence=2)).model_dump()
+        == ReadAction.of(with_everything(Action.objects.filter(session=session)).get(sequence=2)).model_dump()
     )
 
 
