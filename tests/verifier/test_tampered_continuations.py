@@ -99,6 +99,7 @@ def test_the_bundle_of_a_branch_states_what_it_continues_and_how_it_ended(
             "ended": found.continuations[0].ended,
             "recorded": [2, 4],
             "supplied": [7],
+            "all_disclosed": True,
         }
     ]
     line = next(each for each in tm_verify.report_lines(found) if each.startswith("CONTINUATION"))
@@ -244,6 +245,7 @@ def test_evidence_that_withholds_words_says_that_the_results_are_not_checked(
     )
     assert [each.step for each in told.continuations] == [1]
     assert any("not all of its steps disclose their words" in each for each in told.not_checked)
+    assert str(told.continuations[0]).endswith("others are not disclosed"), "what is withheld is not none"
     assert silent.continuations == []
     assert any(each.endswith("continues: it is not disclosed.") for each in silent.not_checked)
     assert told.problems == silent.problems == []

@@ -267,7 +267,7 @@ def compare(
     `first_divergence` is the first pair in which the agent did something else: another call, other arguments, another answer.
 
     `a` and `b` are a session's id or key, or a replay's id. Two runs of one session are paired by sequence; against a replay
-    only finds and asks are compared.
+    only finds, asks and model calls are compared.
     """
     project = caller(request, "read").project
     size = paging.checked_limit(limit)

@@ -419,12 +419,14 @@ class Continuation(NamedTuple):
     ended: str | None
     recorded: list[int]
     supplied: list[int]
+    all_disclosed: bool = True
 
     def __str__(self) -> str:
         ended = self.ended or "how it ended is not disclosed"
-        steps = (
-            f"results from the record: {_steps(self.recorded)}; supplied by a person: {_steps(self.supplied)}"
-        )
+        recorded, supplied = _steps(self.recorded), _steps(self.supplied)
+        steps = f"results from the record: {recorded}; supplied by a person: {supplied}"
+        if not self.all_disclosed:
+            steps = f"results disclosed as from the record: {recorded}; as supplied by a person: {supplied}; others are not disclosed"
         return f"of session {self.session} from step {self.step:,} with {self.model}: {ended}; {steps}"
 
 
@@ -2843,8 +2845,9 @@ def _continuation(
     ending = steps[last].ending if last > calls else None
     ended = None if ending is None else str(ending.get("finding"))
     found = sorted(recorded.values()), sorted(supplied.values())
-    report.continuations.append(Continuation(tree.id, *origin, ended, *found))
-    if ending is not None and (disclosure.erased or disclosure.stated or len(steps) < len(records) - 1):
+    hidden = bool(disclosure.erased or disclosure.stated or len(steps) < len(records) - 1)
+    report.continuations.append(Continuation(tree.id, *origin, ended, *found, not hidden))
+    if ending is not None and hidden:
         says = f"Which results of tools in the session {tree.id} are from the record: not all of its steps disclose their words."
         report.not_checked.append(says)
     elif ending is not None:

@@ -163,7 +163,7 @@ def test_a_session_and_a_step_are_compared_with_their_replay_and_moved_frames(
     replay = debugged_once
     address = f"a={replay.session_id}&b={replay.id}"
     shown = page(viewer, f"/compare/?{address}")
-    assert "Only find and ask steps are compared" in shown
+    assert "Only finds, asks and model calls are compared" in shown
     assert f'href="/replays/{replay.id}/steps/1/"' in shown
     diff = page(viewer, f"/compare/steps/?{address}&left=1&right=1")
     assert "gained" in diff

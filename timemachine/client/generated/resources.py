@@ -900,7 +900,7 @@ class Sessions(Resource):
         `first_divergence` is the first pair in which the agent did something else: another call, other arguments, another answer.
 
         `a` and `b` are a session's id or key, or a replay's id. Two runs of one session are paired by sequence; against a replay
-        only finds and asks are compared.
+        only finds, asks and model calls are compared.
         """
         found: types.AlignmentOut = self._connection.get(
             "/api/compare", {"a": a, "b": b, "show": show, "limit": limit, "after": after}

@@ -43,7 +43,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aligned:
-    """Two runs with the pairs of their steps in order. `only_replayed` means that only finds and asks were compared.
+    """Two runs with the pairs of their steps in order. `only_replayed` means that only finds, asks and model calls were compared.
 
     `key` changes with the content of either run; what is computed from the pairs can be cached under it.
     """
@@ -100,7 +100,7 @@ def aligned(project: Project, left: str, right: str) -> Aligned:
     """Return two runs of a project, named by UUID or key, aligned. At most sixteen queries. Raises `NotFound`, `TooLarge`.
 
     Two runs of one session (it and its replay, or two replays) are paired by sequence, any others by what the
-    steps are. Against a replay, only a session's finds and asks are compared, because a replay repeats
+    steps are. Against a replay, only a session's finds, asks and model calls are compared, because a replay repeats
     nothing else.
     """
     one, other = run_of(project, left), run_of(project, right)

@@ -72,7 +72,7 @@ def _lines(found: types.AlignmentOut, shown: str) -> Iterator[str]:
     counts = {name: count for name, count in found["counts"].items() if count or name != "not_asked"}
     yield ", ".join(f"{count:,} {spaced(status)}" for status, count in counts.items())
     if found["compared"] == "finds_and_asks":
-        yield "Only find and ask steps are compared."
+        yield "Only finds, asks and model calls are compared."
     if (divergence := found["first_divergence"]) is not None:
         yield f"They part at {_place(divergence)}: {divergence['why']}."
     elif found["items"]:

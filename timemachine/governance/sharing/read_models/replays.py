@@ -199,6 +199,8 @@ def shared_tally(counted: Tally, redactor: Redactor, *, only_figures: bool) -> T
         ending=_without_quoted_calls(counted.ending) if only_figures or redactor.rules else counted.ending,
         sent=counted.sent,
         diverged=counted.diverged,
+        absent=counted.absent,
+        inferred=counted.inferred,
     )
 
 

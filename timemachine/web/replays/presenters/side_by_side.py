@@ -39,7 +39,7 @@ _COMPARED: Final = {
     "numbers_differ": "Numbers",
     "names_differ": "Names",
     "changed": "Sentences",
-    **dict.fromkeys(("other_tool", "answers_instead", "calls_instead"), "Tools"),
+    **dict.fromkeys(("other_tool", "answers_instead", "calls_instead"), "Calls"),
 }
 _PLACES: Final = frozenset({"recorded_at", "new_at", "recorded_at_count", "new_at_count"})
 _SHOWN_ELSEWHERE: Final = frozenset({"request", "tools", "differing", "differing_count", "branch", "ending"})
