@@ -113,7 +113,9 @@ class CallFields(forms.Form):
     temperature = Number(label="Temperature", required=False, **_limits("temperature"))
     seed = WholeNumber(label="Seed", required=False, **_limits("seed"))
     max_tokens = WholeNumber(label="Maximum answer tokens", required=False, **_limits("max_tokens"))
-    system_prompt = area_field("System prompt", "Leave empty to use the recorded one, if there is one.", rows=3)
+    system_prompt = area_field(
+        "System prompt", "Leave empty to use the recorded one, if there is one.", rows=3
+    )
     prompt_template = area_field(
         "Prompt template",
         f"Use {{passages}} and {{question}} as placeholders. Default: {TEMPLATE}.",

@@ -52,7 +52,9 @@ class ContinueForm(SentOnce, ModelFields):
     """Choose the model that goes on, and what it is sent instead of what was recorded."""
 
     places: ClassVar[Mapping[str, str]] = _PLACES
-    system_prompt = area_field("System prompt", "Leave it empty to send the recorded one, if there is one.", rows=3)
+    system_prompt = area_field(
+        "System prompt", "Leave it empty to send the recorded one, if there is one.", rows=3
+    )
     messages = area_field(
         "Messages",
         'Leave it empty to send the recorded ones. Otherwise a JSON list, for example [{"role": "user", "content": "…"}].',
