@@ -22,6 +22,8 @@ from tests.replay.continuation.conftest import (
     worked,
 )
 from tests.stub_model_server import Script, StubModelServer
+from tests.web.timelines import words
+from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.errors import Conflict, InvalidInput
@@ -193,3 +195,27 @@ def test_a_session_of_claude_code_is_followed_to_its_end(
     assert ending.finding.startswith("Followed the recording to its end")
     assert (ending.calls, ending.unused_results) == (calls.count(), 0)
     assert ending.recorded_messages == {"session_a": 1, "session_b": 5}[name]
+
+
+def branch_of(replay: Replay) -> Session:
+    assert replay.branch is not None
+    return replay.branch
+
+
+def test_a_link_of_the_branch_says_where_its_messages_are_from(chat: Session, stub: StubModelServer) -> None:
+    play(stub, A, FIRST, B, SECOND)
+    replay = continued(chat, 2)
+    (copy,) = messages_in(replay)
+    visitor, path = opened(shared(chat.project, branch_of(replay))[1])
+    shown = words(visitor.get(path).text)
+    assert f"Messages of the user from the record: step {copy.sequence}" in shown
+    assert "Messages written by a person" not in shown
+
+
+def test_a_link_of_the_branch_names_the_messages_of_a_person(chat: Session, stub: StubModelServer) -> None:
+    play(stub, A, "a.txt has 7 lines.", B, SECOND)
+    replay = continued(chat, 2)
+    go_on(replay, [], by="ada", message=NextMessage(text="What does b.txt say?"))
+    (own,) = messages_in(worked(replay))
+    visitor, path = opened(shared(chat.project, branch_of(replay))[1])
+    assert f"Messages written by a person: step {own.sequence}" in words(visitor.get(path).text)

@@ -18,18 +18,23 @@ _COLUMNS: Final = ("sequence", "kind", "client_id", "name", "copied_from", "meta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchSteps:
-    """The steps with results of tools that came from the record and that a person supplied, and the step that says how the run
-    ended, None if the run went on after it or it is not among these."""
+    """The steps with results of tools that came from the record and that a person supplied, those with messages of the user
+    from the record and written by a person, and the step that says how the run ended, None if the run went on after it or
+    it is not among these."""
 
     recorded: tuple[int, ...]
     supplied: tuple[int, ...]
+    messages: tuple[int, ...]
+    written: tuple[int, ...]
     end: int | None
 
 
 def branch_steps(steps: QuerySet[Action]) -> BranchSteps:
-    """Return where these steps of a branch have results of tools from, and the last of them that says how it ended. One query."""
+    """Return where these steps of a branch have results and messages from, and the last of them that says how it ended. One query."""
     recorded: dict[str, int] = {}
     supplied: dict[str, int] = {}
+    messages: list[int] = []
+    written: list[int] = []
     end: int | None = None
     own = Q(client_id__startswith=PREFIX) | Q(kind="event", name=CONTINUATION_ENDED)
     rows = steps.filter(own).order_by("sequence").values_list(*_COLUMNS)
@@ -38,9 +43,17 @@ def branch_steps(steps: QuerySet[Action]) -> BranchSteps:
             end = None
         elif name == CONTINUATION_ENDED:
             end = sequence
+        elif kind == "message":
+            (messages if copied_from is not None else written).append(sequence)
         elif turn := _TURN.fullmatch(client_id or ""):
             if copied_from is not None:
                 recorded[turn[1]] = sequence
             elif isinstance(metadata, Mapping) and SUPPLIED_BY in metadata:
                 supplied[turn[1]] = sequence
-    return BranchSteps(recorded=tuple(recorded.values()), supplied=tuple(supplied.values()), end=end)
+    return BranchSteps(
+        recorded=tuple(recorded.values()),
+        supplied=tuple(supplied.values()),
+        messages=tuple(messages),
+        written=tuple(written),
+        end=end,
+    )

@@ -21,7 +21,8 @@ from timemachine.replay.runs.pure.endings import Ending
 class SharedContinuation:
     """The session that a branch continues, None if it was deleted, from which step, and with which model.
 
-    `recorded` and `supplied` are the shown steps with results of tools from the record and from a person. `finding` is how the run
+    `recorded` and `supplied` are the shown steps with results of tools from the record and from a person, `messages` and
+    `written` those with messages of the user from the record and by a person. `finding` is how the run
     ended, as step `end` says; None if the link does not show that.
     """
 
@@ -30,6 +31,8 @@ class SharedContinuation:
     model: str | None
     recorded: tuple[int, ...]
     supplied: tuple[int, ...]
+    messages: tuple[int, ...]
+    written: tuple[int, ...]
     end: int | None
     finding: str | None
 
@@ -51,6 +54,8 @@ def shared_continuation(
         model=redactor.text(model) if isinstance(model, str) else None,
         recorded=found.recorded,
         supplied=found.supplied,
+        messages=found.messages,
+        written=found.written,
         end=found.end,
         finding=None if end is None else _finding(end, redactor),
     )
