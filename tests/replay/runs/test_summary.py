@@ -150,3 +150,29 @@ def test_a_cost_that_is_recorded_for_the_whole_session_is_named_as_such(
 ) -> None:
     counts = {"recorded_cost_usd": Decimal("0.1"), "recorded_unknown_cost_calls": 3, "called": 4}
     assert Tally(**(NOTHING | counts | recorded)).recorded_cost_in_words == words
+
+
+@pytest.mark.parametrize(
+    ("absent", "inferred", "text"),
+    [
+        ({}, 0, None),
+        ({"system prompt": 3}, 0, "sent without what was not recorded: system prompt"),
+        ({"system prompt": 2}, 0, "sent without what was not recorded in 2 requests: system prompt"),
+        (
+            {"system prompt": 3, "tool definitions": 3},
+            3,
+            "sent without what was not recorded: system prompt; tools offered as the recorded calls show them, because their "
+            "definitions were not recorded",
+        ),
+        (
+            {"tool definitions": 3},
+            1,
+            "sent without what was not recorded: tool definitions; tools offered as the recorded calls show them, because their "
+            "definitions were not recorded",
+        ),
+    ],
+)
+def test_the_summary_names_what_was_not_sent(absent: dict[str, int], inferred: int, text: str | None) -> None:
+    counts = {**NOTHING, "asked": 3, "sent": 3, "model": "stub:one", "verdicts": {"identical": 3}}
+    found = sentence(Tally(**counts, statuses={"done": 3}, absent=absent, inferred=inferred))
+    assert found == f"3 model calls replayed with stub:one: 3 identical; {text + '; ' if text else ''}$0"
