@@ -101,3 +101,8 @@ def test_each_wording_joins_itself_or_a_shorter_one_directly(texts: list[str]) -
     for text, pattern in found.items():
         assert found[pattern] == pattern
         assert text == pattern or joins(wordings[pattern], wordings[text])
+
+
+def test_equal_wordings_of_two_words_join() -> None:
+    assert joins(wording("lamp broken"), wording("lamp broken"))
+    assert not joins(wording("lamp broken"), wording("lamp broken again"))
