@@ -7,7 +7,8 @@ takes `CALL_MS` when the maximum number of calls is always running. The slow mod
 22 ms of processor time over all processes: 8 here, 10 in the helper process, 3 in Postgres and 1.5 in the stub.
 Model calls with recorded requests are compared with sending the same requests without the engine, to a model that takes no time.
 The first divergence is looked for in two sessions of `STEPS` steps. Every answer of the second has other words, and only its last
-call of a tool has other arguments, so that every pair of steps is compared.
+call of a tool has other arguments, so that every pair of steps is compared. That comes first, in a process that holds as little
+as one that serves pages.
 """
 
 import json
@@ -59,8 +60,9 @@ TOOLS = [{"type": "function", "function": {"name": "read_file", "parameters": {"
 
 
 def main() -> None:
-    questions = unanswered_asks(ASKS)
     project = new_project()
+    divergence(project)
+    questions = unanswered_asks(ASKS)
     local = usable_model(project.id, "local:extractive-3")
     began = time.perf_counter()
     asks = [answered(project, local, question) for question in questions]
@@ -75,7 +77,6 @@ def main() -> None:
     figure("checked against their own context, no model called", timed_work(checked), "s", against=without)
     concurrent_calls(project, asks[:SLOW_ASKS])
     model_calls(project)
-    divergence(project)
 
 
 def model_calls(project: Project) -> None:

@@ -40,7 +40,7 @@ _CALLS_IN_WORDS: Final = {
     "more calls": "more calls on the right",
     "other tool": "calls of other tools",
 }
-_READ_AT_ONCE: Final = 50
+_READ_AT_ONCE: Final = 200
 _MOST_PATHS: Final = 3
 _OF_PAYLOAD: Final = ("media_type", "data")
 
@@ -71,7 +71,7 @@ class _Couple:
 
 
 def first_divergence(found: Aligned) -> Divergence | None:
-    """Return where two aligned runs part, None if no such step is found. At most four queries for every 50 pairs that
+    """Return where two aligned runs part, None if no such step is found. At most four queries for every 200 pairs that
     differ before it, none if it is cached.
     """
     cached = _CACHE.get(found.key)

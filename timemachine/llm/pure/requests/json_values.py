@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from timemachine.core.pure.errors import InvalidInput
@@ -29,18 +29,18 @@ def checked(value: object, what: str = "The request") -> None:
     """
     level = [value]
     for _ in range(DEEPEST + 1):
-        if any(isinstance(each, float) and not math.isfinite(each) for each in level):
-            raise RequestError(f"{what} has a number that is too large for JSON, or is not a number.")
-        level = [each for one in level for each in _inside(one)]
-        if not level:
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner += each.values()
+            elif isinstance(each, list):
+                inner += each
+            elif isinstance(each, float) and not math.isfinite(each):
+                raise RequestError(f"{what} has a number that is too large for JSON, or is not a number.")
+        if not inner:
             return
+        level = inner
     raise RequestError(f"{what} is nested more than {DEEPEST} levels deep.")
-
-
-def _inside(value: object) -> Collection[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def body_of(value: object) -> JsonObject:

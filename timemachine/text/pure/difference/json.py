@@ -45,13 +45,11 @@ def comparable(value: Any) -> bytes:
 
 def _in_one_spelling(value: Any) -> Any:
     """Return the value with integral floats as integers: JSON has one kind of number."""
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else value
+    if isinstance(value, dict):
+        return {name: _in_one_spelling(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_in_one_spelling(item) for item in value]
-    if isinstance(value, Mapping):
-        return {name: _in_one_spelling(item) for name, item in value.items()}
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _changes(path: str, old: Any, new: Any) -> Iterator[JsonChange]:

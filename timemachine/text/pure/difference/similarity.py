@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import log, sqrt
 from typing import Any, Final
 from zlib import crc32
@@ -90,20 +90,19 @@ def _points(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> Points:
 def _few_points(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> list[list[int]]:
     """Return the same for a few steps."""
     counted = [_words(step) for step in (*left, *right)]
-    weights = _weights(counted)
-    words = [{word: weights[word] ** 2 for word in each} for each in counted]
-    lengths = [sqrt(sum(each.values())) or 1.0 for each in words]
+    squares = {word: weight * weight for word, weight in _weights(counted).items()}
+    lengths = [sqrt(_sum_of(squares, words)) or 1.0 for words in counted]
     return [
         [
-            _points_of(
-                one,
-                other,
-                sum(words[i][word] for word in counted[i] & counted[j]) / (lengths[i] * lengths[j]),
-            )
+            _points_of(one, other, _sum_of(squares, counted[i] & counted[j]) / (lengths[i] * lengths[j]))
             for j, other in enumerate(right, len(left))
         ]
         for i, one in enumerate(left)
     ]
+
+
+def _sum_of(values: Mapping[str, float], words: Iterable[str]) -> float:
+    return sum(map(values.__getitem__, words))
 
 
 def _points_of(one: StepFacts, other: StepFacts, likeness: float) -> int:
