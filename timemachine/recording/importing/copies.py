@@ -39,6 +39,7 @@ class _Recorded:
     sequence: int
     id: str | None
     kind: str
+    call_id: str | None
     started_at: datetime | None
     output: str | None
     metadata: Mapping[str, Any]
@@ -57,12 +58,12 @@ def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copi
 
     Only sessions with an answer or a prompt of the draft are looked at.
     A step is a repetition if id, kind, time and output are equal, a model call if the provider's ids of the answer and its
-    request are; what is under a repeated call is repeated too.
+    request are; what is under a repeated call is repeated too. See `_with_new_ids` for steps that were given new ids.
     """
     if not draft.ids_are_global:
         return Copies(draft=draft)
     others = Session.objects.filter(id__in=_with_same_words(project, draft), imported_as=format_name)
-    found = dict(_repeated(others, draft))
+    found = _repeated(others, draft)
     if not found:
         return Copies(draft=draft)
     actions = [_copy(each, found.get(each.id)) if each.id is not None else each for each in draft.actions]
@@ -97,10 +98,17 @@ def link_branches(session: Session, relatives: Sequence[UUID]) -> None:
         if (rank := _rank(theirs, times)) and rank > (before or _NO_RANK):
             Session.objects.filter(id=each.id).update(parent=session, parent_sequence=None)
     for each in Session.objects.filter(parent=session, parent_sequence=None):
-        copies = each.actions.filter(copied_from__session=session.key).values_list("copied_from", flat=True)
-        ids = [*(copy["step"] for copy in copies if copy), *each.actions.values_list("client_id", flat=True)]
-        if (at := last_of(session, ids)) is not None:
+        if (at := _last_common(session, each)) is not None:
             Session.objects.filter(id=each.id).update(parent_sequence=at)
+
+
+def _last_common(session: Session, branch: Session) -> int | None:
+    """Return the last step of the session that the branch has, too, whichever of the two has the copies."""
+    copies = branch.actions.filter(copied_from__session=session.key).values_list("copied_from", flat=True)
+    ids = [*(copy["step"] for copy in copies if copy), *branch.actions.values_list("client_id", flat=True)]
+    copied_from_branch = session.actions.filter(copied_from__session=branch.key).order_by("-sequence")
+    last = (last_of(session, ids), copied_from_branch.values_list("sequence", flat=True).first())
+    return max((each for each in last if each is not None), default=None)
 
 
 def last_of(session: Session, steps: Sequence[Any]) -> int | None:
@@ -140,11 +148,12 @@ def _copy(action: ActionDraft, original: _Recorded | None) -> ActionDraft:
     return replace(action, copied_from={"session": original.key, "step": original.id})
 
 
-def _repeated(others: QuerySet[Session], draft: SessionDraft) -> Iterator[tuple[str, _Recorded]]:
-    """Yield the id of each repeated step of the draft with the recorded one that it repeats, in the order of the draft."""
+def _repeated(others: QuerySet[Session], draft: SessionDraft) -> dict[str, _Recorded]:
+    """Return the recorded step that a step of the draft repeats, by the id of that step."""
     drafts = {each.id: each for each in draft.actions if each.id is not None and each.copied_from is None}
     by_id, by_answer = _candidates(others, draft.key, list(drafts.values()))
     calls: dict[str | int | None, _Recorded | None] = {}
+    found: dict[str, _Recorded] = {}
     for client_id, action in drafts.items():
         same = by_id.get(client_id, [])
         if action.parent in calls:
@@ -157,7 +166,75 @@ def _repeated(others: QuerySet[Session], draft: SessionDraft) -> Iterator[tuple[
         if action.kind == "llm_call":
             calls[client_id] = next(iter(same), None)
         if same:
-            yield client_id, same[0]
+            found[client_id] = same[0]
+    return found | _with_new_ids(others, draft, drafts, found)
+
+
+def _with_new_ids(
+    others: QuerySet[Session],
+    draft: SessionDraft,
+    drafts: Mapping[str, ActionDraft],
+    found: Mapping[str, _Recorded],
+) -> dict[str, _Recorded]:
+    """Return the repeated steps whose recorded one has another id, by their ids, in sessions with repeated answers.
+
+    What a step says or returns, and the id of its tool's call, are equal. Besides, the time is equal, it has the id of a call, or
+    it is before a repeated answer: the copied part of a conversation is its beginning. Each recorded step is repeated once.
+    """
+    answers = {name: call for name, call in found.items() if _answer(drafts[name])}
+    if not answers:
+        return {}
+    calls = {name for name, each in drafts.items() if each.kind == "llm_call"}
+    names = list(drafts)
+    beginning = set(names[: max(at for at, name in enumerate(names) if name in answers)])
+    under = {name for name, call in found.items() if call.id is None}
+    words = {
+        name: _words(each)
+        for name, each in drafts.items()
+        if name in under or (name not in found and each.parent not in calls and name not in calls)
+    }
+    recorded = _recorded_words(others.filter(id__in={each.session for each in answers.values()}), words)
+    repeated = {}
+    for name, said in words.items():
+        each = drafts[name]
+        anywhere = name in beginning or name in under or each.call_id is not None
+        same = recorded.get(said, [])
+        original = next(
+            (
+                row
+                for row in same
+                if (anywhere or row.started_at == each.started_at)
+                and (row.key != draft.key or row.id not in drafts)
+            ),
+            None,
+        )
+        if original is not None:
+            same.remove(original)
+            repeated[name] = original
+    return repeated
+
+
+type _Words = tuple[str, str | None, str | None]
+"""The kind of a step, the id of its tool's call, and the hash of its output."""
+
+
+def _words(action: ActionDraft) -> _Words:
+    sha256 = None if action.output is None else content_of(action.output).sha256
+    return action.kind, action.call_id, sha256
+
+
+def _recorded_words(
+    sessions: QuerySet[Session], words: Mapping[str, _Words]
+) -> dict[_Words, list[_Recorded]]:
+    """Return the steps of the sessions that have one of these words, by their words. Steps without any are left out."""
+    found: dict[_Words, list[_Recorded]] = {}
+    steps = Action.objects.filter(session__in=sessions, copied_from__isnull=True)
+    for some in batched(set(words.values()), _AT_ONCE, strict=False):
+        hashes = [sha256 for _, _, sha256 in some if sha256 is not None]
+        calls = [call_id for _, call_id, sha256 in some if call_id is not None and sha256 is None]
+        for row in _rows(steps.filter(Q(output__sha256__in=hashes) | Q(kind="tool_call", call_id__in=calls))):
+            found.setdefault((row.kind, row.call_id, row.output), []).append(row)
+    return found
 
 
 def _under(call: _Recorded, same: Sequence[_Recorded]) -> list[_Recorded]:
@@ -182,9 +259,9 @@ def _candidates(
 
 def _rows(steps: QuerySet[Action]) -> Iterator[_Recorded]:
     columns = (
-        "session", "session__key", "sequence", "client_id", "kind", "started_at", "output__sha256", "metadata",
+        "session", "session__key", "sequence", "client_id", "kind", "call_id", "started_at", "output__sha256", "metadata",
     )  # fmt: skip
-    for session, key, sequence, client_id, kind, started_at, output, metadata in steps.order_by(
+    for session, key, sequence, client_id, kind, call_id, started_at, output, metadata in steps.order_by(
         "session", "sequence"
     ).values_list(*columns):
         yield _Recorded(
@@ -193,6 +270,7 @@ def _rows(steps: QuerySet[Action]) -> Iterator[_Recorded]:
             sequence=sequence,
             id=client_id,
             kind=kind,
+            call_id=call_id,
             started_at=started_at,
             output=output,
             metadata=metadata or {},
@@ -249,4 +327,5 @@ def _times_in(session: Session) -> dict[str, datetime | None]:
 
 
 def _original(copied_from: Mapping[str, Any] | None, client_id: str | None) -> str | None:
-    return (copied_from or {}).get("step") or client_id
+    """Return the id with which a step happened, None if it is unknown."""
+    return client_id if copied_from is None else copied_from["step"]

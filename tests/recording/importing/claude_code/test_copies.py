@@ -173,7 +173,32 @@ def test_an_answer_that_is_repeated_with_another_id_counts_once(project: Project
 
     assert calls() == ["a0", "a1"]
     copy = Action.objects.get(session__key="second", client_id="x-a0/1")
-    assert copy.copied_from == {"session": "first", "step": None}
+    assert copy.copied_from == {"session": "first", "step": "a0/1"}
+    assert own("second") == steps(1)
+    assert own("first") == steps(0)
+
+
+@pytest.mark.parametrize("later", [{}, {"timestamp": at(59)}])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_copy_with_other_ids_and_times_counts_once(
+    project: Project, backwards: bool, later: dict[str, str]
+) -> None:
+    copied = [{**each, "uuid": f"x-{each['uuid']}", **later} for each in of("second", FENCE, GATE)]
+    files = [of("first", FENCE, GATE), [*copied, *of("second", ROOF)]]
+    imported(project, *(reversed(files) if backwards else files))
+
+    counted = own("second") if backwards else own("first")
+    assert len(counted) == 10 + 5 * backwards
+    assert own("first" if backwards else "second") == ([] if backwards else steps(2))
+    assert parents() == {"first": (None, None), "second": ("first", 10)}
+
+
+def test_equal_words_after_the_copied_part_are_no_copies(project: Project) -> None:
+    again = turn(5, "Paint the fence.")
+    copied = [{**each, "uuid": f"x-{each['uuid']}"} for each in of("second", FENCE)]
+    imported(project, FIRST, [*copied, *of("second", again)])
+
+    assert own("second") == steps(5)
 
 
 def test_equal_ids_of_different_steps_are_no_copies(project: Project) -> None:
