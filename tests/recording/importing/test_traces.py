@@ -85,6 +85,18 @@ def test_a_sum_of_atif_that_has_costs_of_other_sessions_is_not_spent_again(whole
     assert spent == [Decimal("0.1")]
 
 
+def test_a_sum_of_atif_that_has_the_tokens_of_copies_is_not_the_cost_of_its_own_steps() -> None:
+    counts = {"prompt_tokens": 1_000, "completion_tokens": 100}
+    sums = {"total_prompt_tokens": 2_000, "total_completion_tokens": 200, "total_cost_usd": 0.75}
+    found = atif(counts, counts | {"copied": True}, whole=0.75, final_metrics=sums)
+    assert not [each for each in found.actions if each.cost_usd is not None]
+    assert [each.model for each in found.actions if each.kind == "llm_call"] == ["openai:gpt-4o"] * 2
+
+    own = sums | {"total_prompt_tokens": 1_000, "total_completion_tokens": 100}
+    found = atif(counts, counts | {"copied": True}, whole=0.75, final_metrics=own)
+    assert [each.cost_usd for each in found.actions if each.cost_usd is not None] == [Decimal("0.75")]
+
+
 def test_an_atif_step_is_a_model_call_with_its_parts_as_children() -> None:
     main, sub = read("atif", ATIF).sessions
     assert outline(main.actions) == [

@@ -126,6 +126,7 @@ def _cost_beyond(found: JsonObject, steps: Sequence[JsonObject]) -> Decimal | No
     if (
         whole is None
         or _has_other_sums(found)
+        or _has_copied_tokens(found, steps)
         or whole <= own
         or whole - own in {copied, inner, copied + inner}
     ):
@@ -143,6 +144,22 @@ def _has_other_sums(found: JsonObject) -> bool:
     )
     refers = any(list_at(each, "subagent_trajectory_ref") for each in results)
     return _number(found) is not None or (refers and not list_at(found, "subagent_trajectories"))
+
+
+def _has_copied_tokens(found: JsonObject, steps: Sequence[JsonObject]) -> bool:
+    """Return whether the tokens of the trajectory are those of all steps, copied ones included."""
+    for name in ("prompt_tokens", "completion_tokens"):
+        own, copied = (
+            sum(
+                count_at(record_at(each, "metrics"), name) or 0
+                for each in steps
+                if _is_copied(each) is copies
+            )
+            for copies in (False, True)
+        )
+        if not copied or record_at(found, "final_metrics").get(f"total_{name}") != own + copied:
+            return False
+    return True
 
 
 def _sum_of_costs(costs: Iterable[Decimal | None]) -> Decimal:
