@@ -1,5 +1,7 @@
 """What `runtime_logging` of AutoGen wrote."""
 
+from decimal import Decimal
+
 from tests.recording.importing.chats.log_samples import LINES, LOG, ROWS
 from tests.recording.importing.sample_files import document, lines, read
 from timemachine.recording.importing.pure.values import moment
@@ -32,7 +34,7 @@ def test_a_cost_of_0_is_unknown_and_an_answer_from_the_cache_is_free() -> None:
     assert paid.output == {"role": "assistant", "content": "Zoë"}
     assert (cached.usage, cached.cost_usd, cached.cached, float(cached.saved_usd or 0)) == (
         None,
-        None,
+        Decimal(0),
         True,
         0.25,
     )

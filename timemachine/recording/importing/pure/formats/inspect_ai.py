@@ -8,6 +8,7 @@ the sample's source keeps the attachments.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
@@ -231,6 +232,7 @@ def _event(kind: str, event: JsonObject, base: ActionDraft, ids: Ids) -> Iterato
 def _call(event: JsonObject, base: ActionDraft) -> ActionDraft:
     output = record_at(event, "output")
     failure = text_at(event, "error") or text_at(output, "error")
+    is_cached = text_at(event, "cache") == "read"  # such an answer repeats the tokens of an earlier call
     return replace(
         base,
         kind="llm_call",
@@ -238,7 +240,9 @@ def _call(event: JsonObject, base: ActionDraft) -> ActionDraft:
         role="agent",
         model=model_name(short_text_at(event, "model") or short_text_at(output, "model")),
         parameters=_parameters(event) or None,
-        usage=_usage(record_at(output, "usage")),
+        usage=None if is_cached else _usage(record_at(output, "usage")),
+        cost_usd=Decimal(0) if is_cached else None,
+        cached=is_cached or None,
         duration_ms=milliseconds(output.get("time"), of_one=1000),
         input=event.get("input"),
         output=_answer(event) or output or None,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.core.pure.content import parse_json
@@ -117,7 +118,7 @@ def _call(base: ActionDraft, record: JsonObject) -> ActionDraft:
         input=request.get("messages"),
         output=choices[0] if len(choices) == 1 else choices or shown,
         usage=None if is_cached else _usage(response),
-        cost_usd=None if is_cached else cost,
+        cost_usd=Decimal(0) if is_cached else cost,
         cached=is_cached,
         saved_usd=cost if is_cached else None,
         duration_ms=milliseconds_between(base.started_at, ended),
