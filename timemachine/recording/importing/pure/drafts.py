@@ -130,6 +130,13 @@ def in_sequence(
     return [each if number(each) is None else next(ordered)[1] for each in records]
 
 
+def beginning_until(
+    records: Sequence[JsonObject], is_unique: Callable[[JsonObject], bool]
+) -> Sequence[JsonObject]:
+    """Return the records up to the first unique one, which stay the same while their session grows; none if none is."""
+    return next((records[:place] for place, each in enumerate(records, start=1) if is_unique(each)), ())
+
+
 def first_words(actions: Iterable[ActionDraft]) -> str | None:
     """Return the first text that a person wrote, on one line. Text that a tool inserted as the user's is tagged and skipped."""
     for action in actions:

@@ -16,6 +16,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.price_conditions import with_conditions
 from timemachine.recording.importing.pure.drafts import (
     Ids,
+    beginning_until,
     session_draft,
     system_event,
     tool_call,
@@ -84,7 +85,7 @@ def read(reader: Reader) -> ParsedFile:
         reader.use()
         actions.append(_end(rest, about, actions, taken, ids))
     session = session_draft(
-        reader.key(None, found),
+        reader.key(None, beginning_until(taken, _is_dated) or found),
         actions,
         name=text_at(rest, "instance_id"),
         agent=_AGENT,
@@ -105,6 +106,10 @@ def _is_command(message: JsonObject) -> bool:
 
 def _blocks(message: JsonObject) -> list[str]:
     return [each.strip() for each in _BLOCK.findall(text_of_content(message.get("content")) or "")]
+
+
+def _is_dated(message: JsonObject) -> bool:
+    return record_at(message, "extra").get("timestamp") is not None
 
 
 def _cost(message: JsonObject) -> Decimal | None:

@@ -15,9 +15,9 @@ from timemachine.recording.importing.pure.drafts import Ids, tool_call, tool_res
 from timemachine.recording.importing.pure.model_turns import speaker, thought
 from timemachine.recording.importing.pure.values import (
     cost_at_their_price,
-    count_at,
     model_name,
     moment_after_1970,
+    number,
     parsed_json,
     record_at,
     short_text_at,
@@ -149,9 +149,10 @@ def screen_actions(shown: Sequence[JsonObject], ids: Ids) -> list[ActionDraft]:
 def _action(record: JsonObject, request: Request | None, ids: Ids) -> ActionDraft:
     kind = short_text_at(record, "say", "ask") or "unknown"
     text = record.get("text")
+    at = number(record.get("ts"))
     base = ActionDraft(
         kind="event",
-        id=ids.claim(f"screen-{count_at(record, 'ts')}"),
+        id=ids.claim(f"screen-{'undated' if at is None else int(at)}"),
         layer="sys",
         role="system",
         name=kind[:80],

@@ -17,6 +17,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.zip_files import Archive, is_zip
 from timemachine.recording.importing.pure.drafts import (
     Ids,
+    beginning_until,
     session_draft,
     system_event,
 )
@@ -228,7 +229,7 @@ def _session(run: JsonObject, events: Sequence[Any], reader: Reader) -> SessionD
         actions.append(_end(rest, metrics, actions, state))
     instance = text_at(rest, "instance_id")
     return session_draft(
-        reader.key(None, run or taken),
+        reader.key(None, run or beginning_until(taken, _is_dated_answer) or taken),
         actions,
         name=instance or text_at(issue, "title"),
         agent=AGENT,
@@ -241,6 +242,10 @@ def _session(run: JsonObject, events: Sequence[Any], reader: Reader) -> SessionD
             "success": rest.get("success"),
         },
     )
+
+
+def _is_dated_answer(event: JsonObject) -> bool:
+    return text_at(event, "source") == "agent" and text_at(event, "timestamp") is not None
 
 
 def _end(rest: JsonObject, metrics: JsonObject, actions: Sequence[ActionDraft], state: State) -> ActionDraft:
