@@ -82,7 +82,7 @@ def _around(shown: str, text: str) -> bool:
 
 
 if __name__ == "__main__":
-    for begin in ("", "unseen_"):
+    for begin in ("", "unseen_", "review_", "later_"):
         found = figures(RULES if len(sys.argv) == 1 else Rules(detect=tuple(sys.argv[1:])), begin)
         for kind, texts in (("missed", found.missed), ("false alarm", found.alarms)):
             for each in texts:

@@ -41,6 +41,19 @@ def test_the_built_in_profile_keeps_finding_what_was_missing_in_texts_whose_auth
     assert (found.plain, len(found.alarms)) == (97, 1), found.alarms
 
 
+@pytest.mark.parametrize(
+    ("begin", "secrets", "missed", "plain", "alarms"),
+    [("review_", 386, 2, 348, 1), ("later_", 144, 1, 134, 1)],
+)
+def test_the_built_in_profile_finds_what_reviews_tried(
+    begin: str, secrets: int, missed: int, plain: int, alarms: int
+) -> None:
+    found = figures(RULES, begin)
+    assert (found.secrets, found.plain) == (secrets, plain)
+    assert len(found.missed) <= missed, found.missed
+    assert len(found.alarms) <= alarms, found.alarms
+
+
 def test_links_made_with_version_2_keep_withholding_what_they_withheld() -> None:
     before = figures(VERSION_2)
     assert (len(before.missed), len(before.alarms)) == (131, 18)
@@ -107,6 +120,16 @@ def test_what_is_spread_over_the_entries_of_a_list_is_withheld() -> None:
         ({"name": "HOST", "value": "plumtree"}, None),
         ({"auth": "cm9ib3Q6anVuaXBlcg=="}, {"auth": "[withheld: secret]"}),
         ({"auth": "none"}, None),
+        ({"smtp_pass": "plumtree"}, {"smtp_pass": "[withheld: secret]"}),
+        ({"first_pass": "plumtree"}, None),
+        ({"user": "ada", "pass": "plumtree"}, {"user": "ada", "pass": "[withheld: secret]"}),
+        ({"pass": "plumtree"}, None),
+        (
+            {"command": "curl", "args": ["-u", "ada:plumtree", 7]},
+            {"command": "curl", "args": ["-u", f"ada:{PASSWORD}", 7]},
+        ),
+        ({"command": "ssh", "args": ["-p", "plumtree"]}, None),
+        ({"command": "sshpass -p", "args": "plumtree"}, None),
     ],
 )
 def test_a_value_is_withheld_by_the_name_beside_it(value: object, reads: object) -> None:

@@ -17,12 +17,37 @@ _LINE: Final = r"(?m)^(?:\s*[0-9]+(?:→|\t|:|-|\|)|[+-])?[\s-]*"
 _ENDS: Final = r"[ \t]*(?:[#;][^\n]*)?\r?$"
 
 
+_KEYS: Final = (
+    "ENCRYPTION|DECRYPTION|SIGNING|MASTER|APP|HMAC|JWT|SESSION|COOKIE|SERVICE_ROLE|LICENSE|DEPLOY|ACCOUNT|STORAGE|SUBSCRIPTION|WEBHOOK|SHARED|AES"
+    "|OPENAI|ANTHROPIC|GEMINI|MISTRAL|GROQ|XAI|COHERE|STRIPE|SENDGRID|MAILGUN|TWILIO|DATADOG|DD|ALGOLIA|SENTRY|POSTHOG|SUPABASE|CLOUDFLARE"
+)
+"""What a variable is a key of, unlike `SORT_KEY` and `PUBLIC_KEY`, which are no secrets."""
+_IN_CODE: Final = (
+    r"\b(?:\w*_)?(?:password|passwd|passphrase|pass|pwd|api_?key|secret(?:_?key)?|auth_?token|access_?token|client_?secret)|\b(?:val|var|let|const|String)\s+token"
+    r"|\$\w*(?:password|passwd|pass|pwd)"
+)
+"""The names of variables, attributes and keys."""
+_CALLS: Final = (
+    "setenvironmentvariable|setdefault|define|env|getenv|environ\\.get|setenv|putenv|setproperty|setitem"
+)
+"""Functions whose first argument is a name and the second its value."""
+_SPOKEN: Final = r"pass(?:word|phrase|code)|passwd|pwd|passwort|kennwort|mot de passe|contrase[ñn]a|senha|wachtwoord|hasło|парол[ья]"
+
+
 def _of_sentence(value: str) -> bool:
     return is_no_prose(value) and has_letters_and_digits(value)
 
 
+def _of_key(value: str) -> bool:
+    return looks_made_up(value) and has_letters_and_digits(value)
+
+
 def _of_variable(value: str) -> bool:
     return is_no_prose(value) and len(value) >= SHORTEST_OF_VARIABLE
+
+
+def _of_power_shell(value: str) -> bool:
+    return is_filled_in(value) and not value.startswith("-")
 
 
 def _of_one_line(value: str) -> bool:
@@ -32,7 +57,7 @@ def _of_one_line(value: str) -> bool:
 SHORTEST_OF_VARIABLE: Final = 6
 TRIGGER: Final = (
     r"(?i)pass|pwd|secret|token|api[_.-]?key|access[_.-]?key|apikey|auth|_key\b|credential|securestring|identified|machine\b|[?&]sig=|\bsig=|\$(?:1|2[aby]|5|6|y|apr1|argon2)"
-    r"|jdbc:oracle|\.login\(|account\.key|x-[a-z-]*key|cookie|:[0-9*]+:[^\s:]+:[^\s:]+:|//[^\s/@]+/|//[^\s/:@]+:[^\s/@]+@/|\bkey\b"
+    r"|jdbc:oracle|\.login\(|account\.key|x-[a-z-]*key|cookie|:[0-9*]+:[^\s:]+:[^\s:]+:|psk|npmauth|contrase|senha|wachtwoord|kennwort|hasło|парол|credential|log ?in|//[^\s/@]+/|//[^\s/:@]+:[^\s/@]+@/|\bkey\b"
 )
 """What a text has somewhere if any of the rules can match."""
 RULES: Final[tuple[Rule, ...]] = (
@@ -71,10 +96,29 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_made_up,
     ),
     # sentences
-    (rf"(?i)\b{_NAMES}\s+(?:is|was|to)\s*:?\s*[\"'`]?([^\s\"'`<>(){{}}]{{8,100}})", _of_sentence),
+    (
+        rf"(?i)(?:{_SPOKEN})(?:\s+(?:is(?:\snow|\sset\sto)?|was|to|lautet|ist|est|es|é|to\sjest)\s*:?\s*|\s*:\s*|\s+)[\"'`]?([^\s\"'`<>(){{}}]{{8,100}})",
+        _of_sentence,
+    ),
+    (
+        rf"(?i)(?:{_SPOKEN})\s+(?:for|of|für|pour|para)\s[^.:\n]{{1,80}}?(?:\s(?:is|was|lautet|ist|est|es)\s*:?|:)\s*[\"'`]?([^\s\"'`<>(){{}}]{{8,100}})",
+        _of_sentence,
+    ),
+    (
+        r"(?i)\b(?:temporary|generated|initial|default)\s(?:\w+\s){0,2}password\b[^\n]{0,80}?:\s+([^\s\"'`]{8,100})",
+        _of_sentence,
+    ),
+    (
+        r"(?i)\b(?:credentials?|log ?in|login|logged in|sign in)\s*(?::|with|as|is|are)\s+[\w.@-]+\s*(?:/|:)\s*[\"'`]?([^\s\"'`<>(){}/:]{8,100})",
+        _of_sentence,
+    ),
     (
         rf"(?i)\b(?:user(?:name)?|login|account)\s*[:=]\s*\S+?,?\s+(?:and\s+)?{_NAMES}\s*[:=]\s*([^\s\"'`<>(){{}}\[\],;]{{4,200}})",
         _of_one_line,
+    ),
+    (
+        r"(?i)\\*[\"'](?:user(?:name)?|login|email)\\*[\"']\s*:\s*\\*[\"'][^\"'\n]*[\"']\s*,\s*\\*[\"'](?:pass|pw)\\*[\"']\s*:\s*\\*[\"']([^\"'\\\n]{1,200})",
+        is_filled_in,
     ),
     # variables of the environment
     (
@@ -82,12 +126,14 @@ RULES: Final[tuple[Rule, ...]] = (
         is_no_prose,
     ),
     (rf"\b[A-Z0-9_]*(?:API_?KEY|SECRET(?:_KEY)?|TOKEN|ACCESS_KEY)=(?:{VALUE})", _of_variable),
+    (rf"\b(?:[A-Z0-9_]+_)?(?:{_KEYS})_KEY(?:=|\s*[=:]\s+)(?:{VALUE})", _of_key),
+    (rf"\b(?:setx|setenv|ENV|ARG)\s+(?:[A-Z0-9_]+_)?(?:{_KEYS})_KEY(?:=|\s+){VALUE}", _of_key),
     (
-        rf"\b(?:ENV|ARG|set|SETX|setx|setenv)\s+[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD)\s+{VALUE}",
+        rf"\b(?:ENV|ARG|set|SETX|setx|setenv)(?:\s+-[A-Za-z]+)*\s+[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD)\s+{VALUE}",
         is_no_prose,
     ),
     (
-        rf"\b(?:ENV|ARG|set|SETX|setx|setenv)\s+[A-Z0-9_]*(?:API_?KEY|SECRET(?:_KEY)?|TOKEN|ACCESS_KEY)\s+{VALUE}",
+        rf"\b(?:ENV|ARG|set|SETX|setx|setenv)(?:\s+-[A-Za-z]+)*\s+[A-Z0-9_]*(?:API_?KEY|SECRET(?:_KEY)?|TOKEN|ACCESS_KEY)\s+{VALUE}",
         _of_variable,
     ),
     (
@@ -96,10 +142,19 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     (
         (
-            r"(?i)\bname\\*[\"']?\s*[:=]\s*\\*[\"']?[\w.-]*(?:password|passwd|passphrase|secret|token|api_?key)\\*[\"']?,?\s*(?:\\n\s*)?(?:-\s+)?"
+            r"(?i)\bname\\*[\"']?\s*[:=]\s*\\*[\"']?[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key)\\*[\"']?,?\s*(?:\\n\s*)?(?:-\s+)?"
             r"\\*[\"']?value\\*[\"']?\s*[:=]\s*\\*[\"']?([^\s\"'\\<>{}]{3,200})"
         ),
         is_no_prose,
+    ),
+    (rf"(?i){_LINE}[\"']?[\w.-]*{_NAMES}[\"']?:[ \t]+'((?:[^'\\\n]|''){{1,200}})'{_ENDS}", is_filled_in),
+    (
+        rf"(?i){_LINE}[\"']?[\w.-]*{_NAMES}[\"']?:[ \t]+[>|][-+]?[ \t]*\r?\n[ \t]+(\S[^\n]{{0,199}})",
+        is_filled_in,
+    ),
+    (
+        rf"(?i){_LINE}(?:auth|npmAuthToken):[ \t]+[\"']?([^\s\"'`(){{}}\[\]<>,;|&]{{8,200}})[\"']?{_ENDS}",
+        _of_sentence,
     ),
     # XML
     (
@@ -114,6 +169,10 @@ RULES: Final[tuple[Rule, ...]] = (
         r"(?i)<[\w:.-]+\s[^<>\n]*?\b(?:name|key|id)\s*=\s*[\"'][^\"'\n]*(?:password|passwd|pwd|api[_.-]?key|secret|auth[_.-]?token|access[_.-]?token)[\"'][^<>\n/]*>\s*([^<>\s][^<>\n]{1,199}?)\s*</",
         is_no_prose,
     ),
+    (
+        r"(?i)<[\w:.-]+\s[^<>\n]*?\b(?:name|key|id)\s*=\s*[\"'][^\"'\n]*(?:password|passwd|pwd|api[_.-]?key|secret|auth[_.-]?token|access[_.-]?token)[\"'][^<>\n/]*>\s*<value>\s*([^<>\s][^<>\n]{1,199}?)\s*</",
+        is_no_prose,
+    ),
     (r"(?i)<(?:[\w-]+:)?(?:token|key)>\s*([A-Za-z0-9_./+=-]{8,200})\s*</", _of_sentence),
     # SQL
     (
@@ -126,7 +185,13 @@ RULES: Final[tuple[Rule, ...]] = (
         rf"(?i)(?:^|[\s\"'=`,])[\w.-]*(?:{_NAMES}|_pass)=([^\s\"'`(){{}}\[\]<>,;|&\\]{{4,200}})(?:[\s\"'`,\\]|\z)",
         _of_one_line,
     ),
+    (
+        r"(?i)\binsert\s+into\s[^;()]*\([^()]*\b(?:password|passwd|pwd|secret|api_key)\s*\)\s*values\s*\([^()]*?\\*'([^'\\\n]{4,200})\\*'\s*\)",
+        is_no_prose,
+    ),
+    (r"(?i)\bsecret\s+\\*'([^'\\\n]{8,200})\\*'", looks_made_up),
     # connection strings
+    (r"(?i)\b(?:password|pwd)\s*=\s*\{([^{}\n]{1,200})\}\s*(?:;|[\"']|$)", is_filled_in),
     (
         r"(?i)(?:[;?&]|\b(?:host|dbname|user|port)=[^\s;]+\s)\s*(?:password|passwd|pwd|pass)\s*=\s*([^\s;&\"'<>\\]{1,200})",
         is_filled_in,
@@ -170,9 +235,13 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     (r"(?i)\.login\(\s*[\"'][^\"'\n]*[\"']\s*,\s*[\"']([^\"'\n]{1,200})[\"']", is_filled_in),
     (r"\baccount\.key[\w.-]*\\*[\"']\s*,\s*\\*[\"']([A-Za-z0-9+/]{40,}={0,2})", is_filled_in),
-    (r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]{1,200})[\"']", is_filled_in),
+    (r"(?i)ConvertTo-SecureString\s+(?:-(?:String|AsPlainText|Force)\s+)*" + VALUE, _of_power_shell),
     (
-        r"(?i)\b(?:password|passwd|passphrase|pass|pwd|api_?key|secret(?:_?key)?|auth_?token|access_?token|client_?secret)\\*[\"']?\]?\s*(?:=|:|=>|:=)\s*\\*[\"']([^\"'\\\n]{3,200})\\*[\"']",
+        rf"(?i)(?:{_IN_CODE})\\*[\"']?\]?\s*(?::\s*&?[\w<>?.]+\s*)?(?:=|:|=>|:=)\s*(?:[@$&]?N?)\\*[\"']([^\"'\\\n]{{3,200}})\\*[\"']",
+        is_no_prose,
+    ),
+    (
+        rf"(?i)\b(?:{_CALLS})\(\s*\\*[\"'][\w.:-]*(?:{_IN_CODE})\\*[\"']\s*,\s*\\*[\"']([^\"'\\\n]{{3,200}})\\*[\"']",
         is_no_prose,
     ),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from timemachine.text.redaction.pure import arguments, assigned, key_pieces, vendors
+from timemachine.text.redaction.pure import arguments, assigned, handed, key_pieces, vendors
 from timemachine.text.redaction.pure.engine import compiled, spans
 from timemachine.text.redaction.pure.placeholders import is_code
 
@@ -41,12 +41,18 @@ def _keys_in(text: str) -> Iterator[tuple[int, int, str]]:
 
 def arguments_in(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of passwords among the arguments of commands."""
+    for trigger, rules in ((arguments.TRIGGER, arguments.RULES), (handed.TRIGGER, handed.RULES)):
+        if compiled(trigger).search(text):
+            for expression, is_one in rules:
+                for start, end in _values(expression, text):
+                    if is_one(text[start:end]):
+                        yield start, end, ARGUMENT
+    yield from _options_in(text)
+
+
+def _options_in(text: str) -> Iterator[tuple[int, int, str]]:
     if not compiled(arguments.TRIGGER).search(text):
         return
-    for expression, is_one in arguments.RULES:
-        for start, end in _values(expression, text):
-            if is_one(text[start:end]):
-                yield start, end, ARGUMENT
     for match in compiled(arguments.LONG).finditer(text):
         start, end = _trimmed(match, text)
         if arguments.is_value_of(match.group(1), text[start:end]):

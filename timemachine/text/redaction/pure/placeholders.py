@@ -7,11 +7,12 @@ _NAME: Final = r"(?:pass(?:word|wd|phrase|code)?|pwd?|secrets?|tokens?|(?:api|ac
 _HINT: Final = re.compile(
     rf"""(?ix)
     [*x•.…_?#-]+ | \(?(?:hidden|redacted|masked|none|null|nil|n/a|true|false|yes|no|on|off|undefined|required|optional|empty|prompt)\)?
-    | change[_-]?me | example | dummy | test | (?:str|string|text|bytes|int|integer|number|bool|boolean|any|object|varchar)\b[!?\[\]]*.*
-    | (?:[$<{{%\[!&(~]|\$\{{|%\().*
+    | change[_-]?me | example | dummy | test | (?:str|string|text|bytes|int|integer|number|bool|boolean|any|object|varchar|[A-Z][A-Za-z]*Str)\b[!?\[\]]*.*
+    | (?:[$<{{%\[!&(]|~/|\$\{{|%\().*
     | (?:os|env|process|config|settings|self|this|args|opts|options|params|props|ctx|vault|secrets|vars?|data|local|module|req|request|
         form|user|values|z|joi|models|serializers|forms|yup)\.[a-z_(].*
     | .*\$\{{.* | .*\{{\{{.* | @[\w./~-]+ | (?:[a-z]:)?[./\\~][^\s]*[/\\][^\s]* | /[\w./-]* | (?:env|file|fd|stdin|id|src|arn|ref|op|sops|ssm|vault):.* | (?:id|type|from|src)=.*
+    | https?://[^\s@]* | [\^~]?[0-9]+\.[0-9]+(?:\.[0-9]+)+ | (?:Read|Get|New|Import|Invoke|ConvertTo|ConvertFrom)-[A-Z]\w+
     | (?:your|my|the|a|some|new|old|enter|insert|put|set|with|and|or|is|for|in|to|of|via|using|from|has|are|must|can|field|value|reset)
     | (?:your|my|the|some|enter|insert)[_ -].* | (?:[a-z]+[_.-])*{_NAME}(?:[_.-](?:here|value|name|file|hash|field|input|string|stdin|\d))*[,;.:!?]?
     """,

@@ -20,6 +20,8 @@ from timemachine.text.redaction.pure.people import cards_in, emails_in, phones_i
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.secrets import secrets_in
 
+_REPOSITORY: Final = "git@"
+"""The begin of addresses of repositories (`git@github.com:a/b.git`), which look like addresses of people."""
 ROUNDS: Final = 6
 """How often the remaining text is searched. If something is still found then, that entire span is withheld."""
 
@@ -112,7 +114,11 @@ def _detected_in(text: str, rules: Rules) -> Iterator[Finding]:
 
 _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]] = {
     "secret": lambda text, rules: secrets_in(text, careful="password" in rules.detect),
-    "email": lambda text, _: ((*span, "") for span in _spans_folded(emails_in, text)),
+    "email": lambda text, rules: (
+        (*span, "")
+        for span in _spans_folded(emails_in, text)
+        if not ("password" in rules.detect and text.startswith(_REPOSITORY, span[0]))
+    ),
     "phone": lambda text, rules: (
         (*span, "") for span in _spans_folded(partial(phones_in, regions=rules.phone_regions), text)
     ),

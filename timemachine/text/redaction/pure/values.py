@@ -29,6 +29,15 @@ _NAMED: Final = "value of that name"
 SPREAD: Final = "password or key in pieces"
 _AUTHORIZES: Final = frozenset({"auth", "_auth", "_authToken", "identitytoken", "registrytoken"})
 """The keys in files of docker and npm whose values are credentials in base64 or tokens."""
+_PROGRAM: Final = ("command", "cmd", "program", "executable")
+_ARGUMENTS: Final = ("args", "arguments", "argv")
+_PASS_OF: Final = re.compile(
+    r"(?i)(?:db|database|smtp|mail|imap|mysql|pg|postgres|redis|mongo|ftp|ssh|ldap|http|proxy|admin|root|user|sudo|become|login|auth|wifi)[_.-]?pass"
+)
+"""Keys of passwords that end with `pass`. Others (`first_pass`) count passes."""
+_USERS: Final = frozenset({"user", "username", "login", "email", "User", "Username"})
+_SHORT: Final = frozenset({"pass", "pw", "Pass"})
+"""Short names of passwords next to the name of a user."""
 EXCERPT_BEFORE: Final = 80
 LONGEST_EXCERPT: Final = 240
 _MARK_ALONE: Final = frozenset({"withheld"})
@@ -91,8 +100,18 @@ class _Redactor:
             return value
         return self._text(value, json.dumps(value), secret=secret)
 
-    def _without_pieces(self, entries: list[Any]) -> list[Any]:
-        """Withhold what is a secret only together with the entries around it."""
+    def _without_arguments(self, value: JsonObject) -> JsonObject:
+        """Withhold passwords among arguments whose program is in another key: `{"command": "curl", "args": ["-u", …]}`."""
+        program = next((value[key] for key in _PROGRAM if isinstance(value.get(key), str)), None)
+        lists = [key for key in _ARGUMENTS if isinstance(value.get(key), list)]
+        if program is None or not lists:
+            return value
+        return value | {key: self._without_pieces(value[key], program=program) for key in lists}
+
+    def _without_pieces(self, entries: list[Any], *, program: str | None = None) -> list[Any]:
+        """Withhold what is a secret only together with the entries around it, or with their program."""
+        if program is not None:
+            return self._without_pieces([program, *entries])[1:]
         texts = [each if isinstance(each, str) else "" for each in entries]
         if "password" not in self.rules.detect or not any(texts):
             return entries
@@ -118,6 +137,7 @@ class _Redactor:
     def _object(self, value: JsonObject) -> JsonObject:
         named = "secret" in self.rules.detect
         withheld = _values_of_named(value) if "password" in self.rules.detect else ()
+        value = self._without_arguments(value)
         redacted: JsonObject = {}
         taken = set(value)
         for key, inner in value.items():
@@ -143,6 +163,7 @@ def _values_of_named(value: JsonObject) -> Collection[str]:
     """Return the keys whose values are secrets because of another key of the object or a base64 form: `{"name": "PASSWORD", "value": …}`."""
     names = [value[key] for key in ("name", "Name", "key", "Key") if isinstance(value.get(key), str)]
     named = any(_names_a_secret(each) for each in names)
+    signs_in = not _USERS.isdisjoint(value)
     return {
         key
         for key, inner in value.items()
@@ -150,6 +171,7 @@ def _values_of_named(value: JsonObject) -> Collection[str]:
         and (
             (named and key in ("value", "Value") and is_no_prose(inner))
             or (key in _AUTHORIZES and looks_made_up(inner))
+            or ((_PASS_OF.fullmatch(key) or (signs_in and key in _SHORT)) and is_no_prose(inner))
         )
     }
 

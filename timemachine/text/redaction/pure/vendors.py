@@ -91,7 +91,7 @@ FORMS: Final = (
     ("Stripe key", r"\b[sr]k_prod_[A-Za-z0-9]{10,}"),
     ("Supabase key", r"\bsb_(?:secret|publishable)_[A-Za-z0-9_-]{20,}"),
     ("Tailscale key", r"\btskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}"),
-    ("Telegram bot token", r"\b[0-9]{8,10}:[A-Za-z0-9_-]{35}"),
+    ("Telegram bot token", r"\b(?:bot)?[0-9]{8,10}:[A-Za-z0-9_-]{35}"),
     ("Terraform Cloud token", r"\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
     ("Twilio key", r"\bSK[0-9a-zA-Z]{32}\b"),
     ("Typeform token", r"\btfp_[A-Za-z0-9_.=-]{40,}"),
