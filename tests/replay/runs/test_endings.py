@@ -100,3 +100,15 @@ def test_a_missing_result_names_the_nearest_call() -> None:
 def test_a_run_that_goes_on_has_no_ending() -> None:
     assert Ending.stored(None) is None
     assert Ending.stored({"request": {}}) is None
+
+
+def test_an_ending_without_quotes_says_that_something_is_left_out_only_if_something_is() -> None:
+    call = {"call_id": "c", "tool": "read", "arguments": "{}", "nearest": None}
+    quoting = Ending.stored({"ending": {**COUNTS, "why": "diverged", "unanswered": [call]}})
+    plain = Ending.stored({"ending": {**COUNTS, "why": "diverged"}})
+    assert quoting is not None
+    assert plain is not None
+    counts = "3 calls, 2 tool results from the record"
+    assert quoting.without_quotes("[left out]").finding.endswith(f": [left out]; {counts}")
+    assert quoting.without_quotes().finding.endswith(f"branch: {counts}")
+    assert plain.without_quotes("[left out]").finding == plain.finding

@@ -116,9 +116,36 @@ def test_a_profile_withholds_in_the_first_lines(project: Project, diverged: Repl
     page = page_of(project, diverged, Terms(redaction=profile(project, "c.txt")))
     assert "c.txt" not in page
     assert (
-        "Diverged at step 5 of the branch: 3 calls (4 in the recording), 2 tool results from the record"
-        in page
+        "Diverged at step 5 of the branch: withheld: repeats what is withheld ; 3 calls (4 in the recording), "
+        "2 tool results from the record" in words(page)
     )
+
+
+def test_a_profile_marks_no_quote_where_the_end_has_none(project: Project, supplied: Replay) -> None:
+    shown = words(page_of(project, supplied, Terms(redaction=profile(project, "c.txt"))))
+    assert "The model stopped: 4 calls, 2 tool results from the record" in shown
+
+
+def test_a_replay_of_a_profile_marks_the_calls_that_its_first_line_leaves_out(
+    project: Project, diverged: Replay
+) -> None:
+    visitor, path = opened(shared(project, diverged, Terms(redaction=profile(project, "c.txt")))[1])
+    page = visitor.get(path).text
+    assert "c.txt" not in page
+    shown = words(page)
+    assert "Diverged at step 5 of the branch: withheld: repeats what is withheld ; 3 calls" in shown
+    assert "of every replayed step also parameters, errors and what its verdict rests on" in shown
+
+
+def test_a_link_says_which_steps_name_who_supplied_what(
+    project: Project, diverged: Replay, supplied: Replay
+) -> None:
+    visitor, path = opened(shared(project, branch_of(supplied))[1])
+    says = "Who supplied or accepted a result or a message is named in step 7 ."
+    assert says in words(visitor.get(path).text)
+    assert "ada@example.com" in visitor.get(f"{path}?step=7").text
+    before = words(page_of(project, supplied, Terms(through_sequence=6)))
+    assert "is named in step" not in before
 
 
 def test_evidence_alone_does_not_tell_how_it_ended(project: Project, diverged: Replay) -> None:

@@ -15,6 +15,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.continuation.queries import branch_steps
 from timemachine.replay.runs.branch_ends import COUNTED
 from timemachine.replay.runs.pure.endings import Ending
+from timemachine.text.redaction.pure.marks import REPEATS, mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,8 @@ class SharedContinuation:
     """The session that a branch continues, None if it was deleted, from which step, and with which model.
 
     `recorded` and `supplied` are the shown steps with results of tools from the record and from a person, `messages` and
-    `written` those with messages of the user from the record and by a person. `finding` is how the run
+    `written` those with messages of the user from the record and by a person, `naming` those that name who supplied or
+    accepted them. `finding` is how the run
     ended, as step `end` says; None if the link does not show that.
     """
 
@@ -33,6 +35,7 @@ class SharedContinuation:
     supplied: tuple[int, ...]
     messages: tuple[int, ...]
     written: tuple[int, ...]
+    naming: tuple[int, ...]
     end: int | None
     finding: str | None
 
@@ -56,6 +59,7 @@ def shared_continuation(
         supplied=found.supplied,
         messages=found.messages,
         written=found.written,
+        naming=found.naming,
         end=found.end,
         finding=None if end is None else _finding(end, redactor),
     )
@@ -69,7 +73,7 @@ def _name(branch: Session, continued: object, redactor: Redactor) -> str | None:
 
 
 def _finding(end: Action, redactor: Redactor) -> str | None:
-    """Return how the run ended; under a profile without quotes of calls, which a rule for another field may withhold."""
+    """Return how the run ended; under a profile with a mark instead of quotes of calls, which a rule for another field may withhold."""
     recorded: Any = value(end.output)
     output: Any = redactor.document({"output": recorded})["output"]
     if not isinstance(output, Mapping):
@@ -77,7 +81,9 @@ def _finding(end: Action, redactor: Redactor) -> str | None:
     if redactor.rules is not None and output.keys() >= COUNTED:
         counts = {name: recorded[name] for name in COUNTED}
         with suppress(ValidationError):  # altered
-            return Ending.model_validate({**counts, "detail": None, "unanswered": []}).finding
+            ending = Ending.model_validate({**counts, "detail": mark(REPEATS), "unanswered": []})
+            plain = ending.model_copy(update={"detail": None}).finding
+            return plain if plain == recorded.get("finding") else ending.finding
         return None
     finding = output.get("finding")
     return None if finding is None else str(finding)

@@ -196,7 +196,7 @@ def shared_tally(counted: Tally, redactor: Redactor, *, only_figures: bool) -> T
         spend_limit_usd=counted.spend_limit_usd,
         waiting=counted.waiting,
         waits_until=counted.waits_until,
-        ending=_without_quoted_calls(counted.ending) if only_figures or redactor.rules else counted.ending,
+        ending=_shown_ending(counted.ending, redactor, only_figures=only_figures),
         sent=counted.sent,
         diverged=counted.diverged,
         absent=counted.absent,
@@ -204,8 +204,10 @@ def shared_tally(counted: Tally, redactor: Redactor, *, only_figures: bool) -> T
     )
 
 
-def _without_quoted_calls(ending: Ending | None) -> Ending | None:
-    return None if ending is None else ending.model_copy(update={"unanswered": [], "detail": None})
+def _shown_ending(ending: Ending | None, redactor: Redactor, *, only_figures: bool) -> Ending | None:
+    if ending is None or not (only_figures or redactor.rules):
+        return ending
+    return ending.without_quotes(None if only_figures else mark(REPEATS))
 
 
 def shared_replay_row(

@@ -1,7 +1,7 @@
 """How a continuation ended, in words."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.schemas import Schema
@@ -81,6 +81,11 @@ class Ending(Schema):
         """What happened, in one sentence without a full stop."""
         why = [] if self.detail is None else [self.detail.rstrip(".")]
         return f"{self._happened}: " + "; ".join([*why, *map(describe, self.unanswered), self._counts])
+
+    def without_quotes(self, instead: str | None = None) -> Self:
+        """Return the ending without the error message and the calls, which quote the run; with `instead` in their place."""
+        quotes = self.detail is not None or bool(self.unanswered)
+        return self.model_copy(update={"unanswered": [], "detail": instead if quotes else None})
 
     @property
     def _happened(self) -> str:
