@@ -4,7 +4,7 @@ keys of its sessions."""
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, TypeGuard, cast
@@ -206,17 +206,30 @@ class Reader:
             raise self.refusal("it is JSON but not an object.")
         return found
 
-    def lines(self, usable: Callable[[JsonObject], bool], otherwise: str) -> list[Line]:
-        """Return the usable JSON lines, at least one, and count all lines. `otherwise` is why the others are skipped."""
+    def lines(
+        self,
+        usable: Callable[[JsonObject], bool],
+        otherwise: str,
+        *,
+        identity: Callable[[Line], Hashable] = lambda _: None,
+    ) -> list[Line]:
+        """Return the usable JSON lines, at least one, and count all lines. `otherwise` is why the others are skipped.
+
+        A line with the same `identity` as an earlier one only repeats it and is skipped; None is no identity.
+        """
         found = []
+        first_with: dict[Hashable, int] = {}
         for line in lines_of(self.data):
             self.use()
-            if isinstance(line, Line) and usable(line.record):
-                found.append(line)
-            elif isinstance(line, Line):
-                self._skipped.append(LineSkipped.model_construct(line=line.number, reason=otherwise))
-            else:
+            if not isinstance(line, Line):
                 self._skipped.append(line)
+            elif not usable(line.record):
+                self._skipped.append(LineSkipped.model_construct(line=line.number, reason=otherwise))
+            elif (name := identity(line)) is not None and first_with.setdefault(name, line.number) != line.number:
+                reason = f"It repeats line {first_with[name]:,}."
+                self._skipped.append(LineSkipped.model_construct(line=line.number, reason=reason))
+            else:
+                found.append(line)
         if not found:
             first = next(iter(self._skipped), None)
             raise self.refusal(f"line {first.line}: {first.reason}" if first else "it is empty.")
@@ -323,6 +336,11 @@ class Reader:
             raise self.refusal("it is JSON but not a list of records.")
         check_lines(len(value))
         return list(enumerate(value, start=1))
+
+
+def identity_by_id(line: Line) -> Hashable:
+    """Return the identity of a line with an `id`: an equal line with the same id was written twice."""
+    return line.digest if "id" in line.record else None
 
 
 def _problem(why: InvalidInput) -> str:

@@ -20,7 +20,7 @@ from timemachine.recording.importing.pure.drafts import (
     tool_result,
 )
 from timemachine.recording.importing.pure.model_turns import model_turn, speaker, thought, written
-from timemachine.recording.importing.pure.reader import Opening, Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader, identity_by_id
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
     count_at,
@@ -73,7 +73,9 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if no line can be used."""
-    lines = reader.lines(_is_event, "It is not an event: it has no `type` and `data`.")
+    lines = reader.lines(
+        _is_event, "It is not an event: it has no `type` and `data`.", identity=identity_by_id
+    )
     start = next((record_at(line.record, "data") for line in lines if line.record["type"] == _START), {})
     shutdowns = [record_at(line.record, "data") for line in lines if line.record["type"] == _SHUTDOWN]
     requests = [count for each in shutdowns if (count := count_at(each, "totalPremiumRequests")) is not None]

@@ -46,10 +46,18 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return a session per group, else per trace. Raises `InvalidInput` (`unknown_format`) if there are no traces."""
-    records = list(reader.records(_is_known, "It is neither a trace nor a span.", inside="data"))
+    records: list[JsonObject] = []
+    written: set[bytes] = set()
+    for each in reader.records(_is_known, "It is neither a trace nor a span.", inside="data"):
+        whole = canonical_json(each)
+        if "id" in each and whole in written:
+            reader.skip("It was written before.")
+            continue
+        written.add(whole)
+        reader.use()
+        records.append(each)
     if not records:
         raise reader.refusal("it has no traces and no spans.")
-    reader.use(len(records))
     groups = {
         trace: group
         for each in records

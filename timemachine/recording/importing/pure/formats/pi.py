@@ -21,7 +21,7 @@ from timemachine.recording.importing.pure.drafts import (
     tool_result,
 )
 from timemachine.recording.importing.pure.model_turns import speaker, thought, turn_or_parts, written
-from timemachine.recording.importing.pure.reader import Opening, Reader
+from timemachine.recording.importing.pure.reader import Opening, Reader, identity_by_id
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
     cost_at_their_price,
@@ -56,7 +56,9 @@ def recognises(opening: Opening) -> bool:
 
 def read(reader: Reader) -> ParsedFile:
     """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if no line can be used."""
-    lines = reader.lines(lambda record: isinstance(record.get("type"), str), "It has no `type`.")
+    lines = reader.lines(
+        lambda record: isinstance(record.get("type"), str), "It has no `type`.", identity=identity_by_id
+    )
     head = next((line.record for line in lines if line.record["type"] == "session"), {})
     parent = _FILE.search(text_at(head, "parentSession", "branchedFrom") or "")
     forked_at = moment(head.get("timestamp")) if parent else None

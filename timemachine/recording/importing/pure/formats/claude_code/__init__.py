@@ -49,10 +49,17 @@ def read(reader: Reader) -> ParsedFile:
     lines = reader.lines(
         lambda record: isinstance(record.get("type"), str),
         "It has no `type`, so it is not a line of Claude Code.",
+        identity=_identity,
     )
     groups = _by_session(lines)
     owners = {text_at(line.record, "uuid"): key for key, own in groups.items() for line in own}
     return reader.parsed(_session(recorded_id, own, owners) for recorded_id, own in groups.items())
+
+
+def _identity(line: Line) -> str | None:
+    """Return what a line has in common with one that was written twice, None without a uuid, and for lines of an answer: their
+    blocks are compared."""
+    return line.digest if "uuid" in line.record and line.record["type"] != "assistant" else None
 
 
 def _looks_right(record: JsonObject) -> bool:
