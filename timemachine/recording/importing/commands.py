@@ -9,7 +9,7 @@ from django.db import transaction
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.numbers import counted
-from timemachine.recording.importing.copies import last_of, link_branches, with_copies
+from timemachine.recording.importing.copies import last_of, link_branches, place_branches, with_copies
 from timemachine.recording.importing.exporting import AT_ONCE, exact
 from timemachine.recording.importing.growth import more_tokens
 from timemachine.recording.importing.joining import with_other_part
@@ -178,6 +178,7 @@ def _import_session(
     ended = end_imported(session.id, ended=draft.ended_at)
     if draft.ids_are_global:
         link_branches(ended, copies.relatives)
+    place_branches(ended, ids_are_global=draft.ids_are_global)
     if ended.name in draft.earlier_names:
         describe(ended, name=draft.name)
     added = ended.last_sequence - before - corrections

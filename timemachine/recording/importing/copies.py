@@ -83,8 +83,7 @@ def with_copies(project: Project, draft: SessionDraft, format_name: str) -> Copi
 
 
 def link_branches(session: Session, relatives: Sequence[UUID]) -> None:
-    """Link sessions that were imported earlier to the session if it is the one that they continue, at the step that they have
-    in common last.
+    """Link sessions that were imported earlier to the session if it is the one that they continue.
 
     The ids of the steps must be global.
     """
@@ -97,15 +96,21 @@ def link_branches(session: Session, relatives: Sequence[UUID]) -> None:
         before = None if each.parent is None else _rank(theirs, _times_in(each.parent))
         if (rank := _rank(theirs, times)) and rank > (before or _NO_RANK):
             Session.objects.filter(id=each.id).update(parent=session, parent_sequence=None)
+
+
+def place_branches(session: Session, *, ids_are_global: bool) -> None:
+    """Note at which step branches left the session that were imported before it: at the last one that they have in common."""
     for each in Session.objects.filter(parent=session, parent_sequence=None):
-        if (at := _last_common(session, each)) is not None:
+        if (at := _last_common(session, each, ids_are_global=ids_are_global)) is not None:
             Session.objects.filter(id=each.id).update(parent_sequence=at)
 
 
-def _last_common(session: Session, branch: Session) -> int | None:
+def _last_common(session: Session, branch: Session, *, ids_are_global: bool) -> int | None:
     """Return the last step of the session that the branch has, too, whichever of the two has the copies."""
     copies = branch.actions.filter(copied_from__session=session.key).values_list("copied_from", flat=True)
-    ids = [*(copy["step"] for copy in copies if copy), *branch.actions.values_list("client_id", flat=True)]
+    ids = [copy["step"] for copy in copies if copy]
+    if ids_are_global:
+        ids += branch.actions.values_list("client_id", flat=True)
     copied_from_branch = session.actions.filter(copied_from__session=branch.key).order_by("-sequence")
     last = (last_of(session, ids), copied_from_branch.values_list("sequence", flat=True).first())
     return max((each for each in last if each is not None), default=None)

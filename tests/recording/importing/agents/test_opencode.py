@@ -1,14 +1,18 @@
 """Sessions of OpenCode."""
 
 from decimal import Decimal
+from itertools import permutations
 from typing import Any
 
 import pytest
 
 from tests.recording.importing.agents.samples import MS, OPENCODE
 from tests.recording.importing.sample_files import document, read
+from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.report import SessionDraft
+from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
@@ -121,3 +125,55 @@ def test_a_message_that_is_not_an_object_is_skipped() -> None:
 def test_a_file_without_messages_is_refused() -> None:
     with pytest.raises(InvalidInput, match="no `messages`"):
         read(document({"info": {}, "messages": []}), "opencode")
+
+
+def turn(place: int, prefix: str) -> list[dict[str, Any]]:
+    """A prompt and its answer, which cost $0.01, with ids that begin with the prefix."""
+    at = MS + 10_000 * place
+    call = {
+        "type": "tool",
+        "callID": f"c{place}",
+        "tool": "bash",
+        "state": {"status": "completed", "output": "a.py"},
+    }
+    about = {
+        "modelID": "claude-sonnet-4-5",
+        "providerID": "anthropic",
+        "cost": 0.01,
+        "tokens": {"input": 10, "output": 5},
+    }
+    return [
+        {"info": {"id": f"{prefix}u{place}", "role": "user", "time": {"created": at}}, "parts": [{"type": "text", "text": f"Step {place}"}]},
+        {"info": {"id": f"{prefix}a{place}", "role": "assistant", "time": {"created": at + 900}, **about}, "parts": [call, {"type": "text", "text": "Done."}]},
+    ]  # fmt: skip
+
+
+def session(name: str, *places: int) -> bytes:
+    return document(
+        {"info": {"id": name}, "messages": [each for place in places for each in turn(place, name)]}
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_the_messages_of_a_fork_count_once(project: Project, order: tuple[int, ...]) -> None:
+    files = [session("ses_1", 1, 2), session("ses_2", 1, 2, 3), session("ses_3", 1, 4)]
+    for place in order:
+        import_file(project, files[place], by="test")
+    own = Action.objects.filter(copied_from__isnull=True)
+    assert sum(each.cost_usd or 0 for each in own) == Decimal("0.04")
+    assert own.filter(kind="message").count() == 8
+    assert own.filter(kind="tool_result").count() == 4
+    parents = {each.key: each.parent and each.parent.key for each in Session.objects.select_related("parent")}
+    assert (parents["ses_1"], parents["ses_2"]) == (None, "ses_1")
+    assert parents["ses_3"] in {"ses_1", "ses_2"}
+
+
+@pytest.mark.django_db
+def test_a_sub_agent_is_a_branch_without_a_common_step(project: Project) -> None:
+    sub = document({"info": {"id": "ses_2", "parentID": "ses_1"}, "messages": turn(2, "x")})
+    for each in (sub, session("ses_1", 1)):
+        import_file(project, each, by="test")
+    found = Session.objects.get(key="ses_2")
+    assert found.parent is not None
+    assert (found.parent.key, found.parent_sequence) == ("ses_1", None)

@@ -3,9 +3,14 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.recording.importing.agents.samples import AT, PI
 from tests.recording.importing.sample_files import lines, read
+from timemachine.core.accounts.models import Project
+from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.values import moment
+from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
@@ -94,6 +99,19 @@ def test_lines_of_a_forked_session_are_copies() -> None:
     assert copied["a1"] == {"session": "0a1b2c3d-aaaa", "step": "a1"}
     assert copied["a2/3"] == {"session": "0a1b2c3d-aaaa", "step": "a2/3"}
     assert (copied["a3"], copied["pi2"]) == (None, None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("parent_first", [True, False])
+def test_a_fork_branches_off_after_the_last_copied_step(project: Project, parent_first: bool) -> None:
+    parent = [{**PI[0], "id": "0a1b2c3d-aaaa"}, *PI[1:3]]
+    head = {**PI[0], "id": "pi2", "timestamp": AT(4), "parentSession": "/x/y_0a1b2c3d-aaaa.jsonl"}
+    files = [parent, [head, *PI[1:]]]
+    for records in files if parent_first else reversed(files):
+        import_file(project, lines(*records), by="test")
+    found = Session.objects.get(key="pi2")
+    assert found.parent is not None
+    assert (found.parent.key, found.parent_sequence) == ("0a1b2c3d-aaaa", found.parent.last_sequence)
 
 
 def test_a_long_session_is_read_in_linear_time() -> None:

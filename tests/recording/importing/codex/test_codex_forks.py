@@ -1,6 +1,5 @@
 """Forks and sub-agents of Codex: which lines are copies, and what was used in the session itself."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +11,8 @@ from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
+from timemachine.recording.timeline.copies import original_of
 from timemachine.recording.timeline.totals import summary_of
 
 BEGAN = datetime(2026, 6, 9, 12, tzinfo=UTC)
@@ -129,9 +129,7 @@ def test_copied_history_is_marked_and_the_rest_is_the_session_s_own(records: lis
     assert tokens(found)[0] == 50
     assert tokens(found)[1] % 1_000 == 0
     copies = [each for each in found.actions if each.copied_from is not None]
-    assert {json.dumps(each.copied_from) for each in copies} == {
-        json.dumps({"session": PARENT, "step": None})
-    }
+    assert [each.copied_from for each in copies] == [copy_of(PARENT, each.id) for each in copies]
     assert {each.started_at for each in copies} == {None}
     assert found.started_at == BEGAN
 
@@ -236,6 +234,10 @@ def test_a_fork_is_a_branch_of_its_parent_and_spends_only_its_own(
     assert found.parent.key == PARENT
     totals = summary_of(found)
     assert (totals.kinds["llm_call"], totals.input_tokens) == (1, 50)
+    copies = found.actions.filter(copied_from__isnull=False).order_by("sequence")
+    originals = [original_of(found, each) for each in copies.values_list("copied_from", flat=True)]
+    assert [each and each.sequence for each in originals] == list(range(1, found.parent.last_sequence + 1))
+    assert found.parent_sequence == found.parent.last_sequence
 
 
 def test_without_times_what_follows_the_parent_s_line_is_copied() -> None:

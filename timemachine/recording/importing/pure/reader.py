@@ -225,7 +225,9 @@ class Reader:
                 self._skipped.append(line)
             elif not usable(line.record):
                 self._skipped.append(LineSkipped.model_construct(line=line.number, reason=otherwise))
-            elif (name := identity(line)) is not None and first_with.setdefault(name, line.number) != line.number:
+            elif (name := identity(line)) is not None and first_with.setdefault(
+                name, line.number
+            ) != line.number:
                 reason = f"It repeats line {first_with[name]:,}."
                 self._skipped.append(LineSkipped.model_construct(line=line.number, reason=reason))
             else:

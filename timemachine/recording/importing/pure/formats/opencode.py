@@ -3,6 +3,9 @@
 The forms of messages and parts are those of
 https://github.com/sst/opencode/blob/dev/packages/opencode/src/session/message-v2.ts. The report counts messages, and
 the rest of the file, which becomes an `event`.
+
+A fork is a new session with the messages of another one, up to some point. It names no origin, and its messages have new
+ids, but the times of the others. So the ids of steps are made from times.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,6 +31,7 @@ from timemachine.recording.importing.pure.values import (
     milliseconds_between,
     model_name,
     moment_after_1970,
+    number,
     record_at,
     short_text_at,
     sum_of,
@@ -59,7 +63,8 @@ def read(reader: Reader) -> ParsedFile:
     ids = Ids()
     rest = {name: value for name, value in found.items() if name != "messages"}
     reader.use()
-    actions = [system_event("session", ids.claim("session"), rest, rest)]
+    name = ids.claim(f"session-{short_text_at(about, 'id')}")
+    actions = [system_event("session", name, rest, rest)]
     for message in list_at(found, "messages"):
         if reader.takes(message, "a message"):
             actions += _message_actions(message, ids)
@@ -75,11 +80,20 @@ def read(reader: Reader) -> ParsedFile:
         },
         forked_from=short_text_at(about, "parentID"),
     )
-    return reader.parsed([session])
+    return reader.parsed([replace(session, ids_are_global=True)])
 
 
 def _at(times: JsonObject, name: str) -> Any:
     return moment_after_1970(times.get(name), seconds_each=0.001)
+
+
+def _name(about: JsonObject) -> str | None:
+    """Return the role and the time of a message, which it keeps if a fork copies it; without a time its id, which is then
+    another one."""
+    created = number(record_at(about, "time").get("created"))
+    if created is None:
+        return short_text_at(about, "id")
+    return f"{short_text_at(about, 'role') or 'message'}-{int(created)}"
 
 
 def _message_actions(message: JsonObject, ids: Ids) -> list[ActionDraft]:
@@ -87,7 +101,7 @@ def _message_actions(message: JsonObject, ids: Ids) -> list[ActionDraft]:
     times = record_at(about, "time")
     base = ActionDraft(
         kind="message",
-        id=ids.claim(short_text_at(about, "id") or id_with_digest("message", message)),
+        id=ids.claim(_name(about) or id_with_digest("message", message)),
         started_at=_at(times, "created"),
         source=message,
     )

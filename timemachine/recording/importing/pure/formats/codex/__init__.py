@@ -84,7 +84,7 @@ def _is_line(record: JsonObject) -> bool:
 
 def _copied(action: ActionDraft, parent: str | None) -> ActionDraft:
     """Return a copied action. Its line has the time at which it was copied, not that at which it happened."""
-    return replace(action, copied_from=copy_of(parent), started_at=None)
+    return replace(action, copied_from=copy_of(parent, action.id if parent else None), started_at=None)
 
 
 def _request(lines: Sequence[Line]) -> str | None:

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from timemachine.core.pure.content import canonical_json, sha256_hex
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, tool_call, tool_result
@@ -102,10 +103,10 @@ def actions_of(lines: Sequence[Line], rollout: Rollout, ids: Ids) -> list[Action
         if line.number in repeats or line.number in taken:
             continue
         if (begun := first.get(line.number)) is not None:
-            names[id(begun)] = ids.claim(f"call-{line.digest[:16]}")
+            names[id(begun)] = ids.claim(f"call-{_digest(line)}")
             made.append(_call_action(begun, names[id(begun)], rollout))
         call = call_of.get(line.number)
-        action = _action(line, ids.claim(f"line-{line.digest[:16]}"))
+        action = _action(line, ids.claim(f"line-{_digest(line)}"))
         sources = [line.record, *(each.record for each in repeated.get(line.number, []))]
         if line.number in alone:
             action = replace(action, kind="llm_call", layer="agent", role="agent", name=None, output=None)
@@ -118,6 +119,11 @@ def actions_of(lines: Sequence[Line], rollout: Rollout, ids: Ids) -> list[Action
             )
         )
     return made
+
+
+def _digest(line: Line) -> str:
+    """Return 16 hex digits of the SHA-256 of a line without its time, which is another one if the line was copied."""
+    return sha256_hex(canonical_json([line.record["type"], line.record["payload"]]))[:16]
 
 
 def _without(usages: Mapping[int, JsonObject], lines: Collection[int]) -> dict[int, JsonObject]:
