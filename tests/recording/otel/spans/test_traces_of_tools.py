@@ -200,6 +200,17 @@ TRACES: dict[str, tuple[list[Sent], tuple[int, int, int | None, int | None]]] = 
         ],
         (0, 1, 900, 90),
     ),
+    "the Claude Agent SDK with a sub-agent and a tool that calls a model": (
+        [
+            (1, 0, "ClaudeAgentSDK.query", {"openinference.span.kind": "AGENT", "llm.model_name": "claude-sonnet-4-5",
+                                            "llm.token_count.prompt": 900, "llm.token_count.completion": 90}),
+            (2, 1, "Task", {"openinference.span.kind": "TOOL", "tool.name": "Task"}),
+            (3, 2, "ClaudeAgentSDK.Task", {"openinference.span.kind": "AGENT", "llm.token_count.prompt": 500}),
+            (4, 1, "ask", {"openinference.span.kind": "TOOL", "tool.name": "ask"}),
+            (5, 4, "ChatCompletion", {"openinference.span.kind": "LLM", "llm.token_count.prompt": 70}),
+        ],
+        (1, 2, 1470, 90),
+    ),
     "the client of Claude and the API itself": (
         [(1, 0, "anthropic.messages", CLAUDE | used(1000, 100)), (2, 1, "anthropic.messages", CLAUDE | used(1000, 100))],
         (1, 0, 1000, 100),

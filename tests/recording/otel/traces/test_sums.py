@@ -79,6 +79,31 @@ def test_an_agent_without_calls_keeps_its_sums(exporter: Exporter) -> None:
     assert totals() == (0, *ONE_CALL[1:])
 
 
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_an_agent_without_calls_keeps_its_sums_beside_what_its_tools_called(
+    exporter: Exporter, order: tuple[int, ...]
+) -> None:
+    spent: Any = SPENT | {"gen_ai__usage__input_tokens": 5000, "gen_ai__usage__output_tokens": 900}
+    spent["llm__cost__total"] = 2
+    desk = made(1, 1, session__id="talk", gen_ai__operation__name="invoke_agent", **spent)
+    spans = [desk, tool(2, 1), call(3, 2), call(4, 2)]
+    for place in order:
+        exporter.send(spans[place])
+    assert totals() == (2, 7000, 1100, Decimal("2.007"), 0)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_the_sums_of_what_tools_called_count_once_in_any_order(
+    exporter: Exporter, order: tuple[int, ...]
+) -> None:
+    spent: Any = SPENT | {"gen_ai__usage__input_tokens": 2000, "gen_ai__usage__output_tokens": 200}
+    chain = made(1, 1, session__id="talk", gen_ai__operation__name="agent_step", **spent)
+    spans = [chain, tool(2, 1), call(3, 2), call(4, 2)]
+    for place in order:
+        exporter.send(spans[place])
+    assert totals() == (2, 2000, 200, Decimal("0.007"), 0)
+
+
 def test_an_agent_of_unknown_cost_makes_the_total_unknown(exporter: Exporter) -> None:
     spent: Any = SPENT | {"gen_ai__request__model": "of-nobody"}
     exporter.send(made(1, 1, session__id="talk", gen_ai__operation__name="invoke_agent", **spent))

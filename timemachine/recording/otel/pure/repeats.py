@@ -40,6 +40,10 @@ class _Nested:
     outer: ActionDraft
     between: Sequence[ActionDraft]
 
+    def involves(self, names: Collection[str]) -> bool:
+        """Return whether one of the spans has one of these ids."""
+        return any(str(each.id) in names for each in (self.inner, self.outer, *self.between))
+
     @property
     def past_tool(self) -> bool:
         return any(each.kind in _TOOLS for each in self.between)
@@ -61,9 +65,10 @@ def repeats_of(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -
     before = {str(each.id): each for each in recorded}
     every = before | {str(each.id): each for each in drafts}
     new = {str(each.id) for each in drafts}
-    nested = [pair for name in every for pair in _pairs(name, every, new)]
-    of_agents = _tokens_of_agents(nested)
-    repeating = (_repeating(pair, new, of_agents) for pair in nested)
+    related = [pair for name in every for pair in _pairs(name, every)]
+    nested = [pair for pair in related if pair.involves(new)]
+    of_agents, of_tools = _tokens_of_agents(nested), _tokens_of_tools(related)
+    repeating = (_repeating(pair, new, of_agents, of_tools) for pair in nested)
     sums = frozenset(str(found.id) for found in repeating if found is not None)
     calls: dict[str, str] = {}
     for pair in nested:
@@ -75,18 +80,23 @@ def repeats_of(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -
 
 
 def _repeating(
-    pair: _Nested, new: Collection[str], of_agents: Mapping[str, tuple[int, int]]
+    pair: _Nested,
+    new: Collection[str],
+    of_agents: Mapping[str, tuple[int, int]],
+    of_tools: Mapping[str, tuple[int, int]],
 ) -> ActionDraft | None:
     """Return which of the two repeats the numbers of the other one; None if neither does.
 
     What a tool did during a call is not part of the call's numbers. Nor is what another agent did, such as one to which the
-    conversation was handed over, unless the numbers are the same.
+    conversation was handed over, unless the numbers are the same. An agent whose tool called a model has called one itself, so
+    its numbers are its own, unless they are those of its tools.
     """
     inner, outer = pair.inner, pair.outer
     if not (is_counted(inner) and is_counted(outer) and _covers(outer, inner)):
         return None
     if outer.kind == _EVENT:
-        return outer
+        own = pair.past_tool and _tokens(outer) not in ((0, 0), _tokens(inner), of_tools.get(str(outer.id)))
+        return None if own else outer
     of_agent = pair.past_agent and _tokens(outer) not in (_tokens(inner), of_agents.get(str(outer.id)))
     if outer.kind != CALL or pair.past_tool or of_agent:
         return None
@@ -100,6 +110,18 @@ def _tokens_of_agents(nested: Sequence[_Nested]) -> dict[str, tuple[int, int]]:
     for pair in nested:
         is_call = pair.inner.kind == CALL and id(pair.inner) not in around
         if is_call and pair.outer.kind == CALL and pair.past_agent and not pair.past_tool:
+            read, written = found.get(str(pair.outer.id), (0, 0))
+            more = _tokens(pair.inner)
+            found[str(pair.outer.id)] = (read + more[0], written + more[1])
+    return found
+
+
+def _tokens_of_tools(related: Sequence[_Nested]) -> dict[str, tuple[int, int]]:
+    """Return, by the id of a span around tools, the tokens read and written by what these tools called."""
+    around = {id(pair.outer) for pair in related if is_counted(pair.inner)}
+    found: dict[str, tuple[int, int]] = {}
+    for pair in related:
+        if pair.past_tool and is_counted(pair.inner) and id(pair.inner) not in around:
             read, written = found.get(str(pair.outer.id), (0, 0))
             more = _tokens(pair.inner)
             found[str(pair.outer.id)] = (read + more[0], written + more[1])
@@ -160,15 +182,14 @@ def _covers(outer: ActionDraft, inner: ActionDraft) -> bool:
     return not (_is_embedding(inner) and (wrote or is_chat))
 
 
-def _pairs(inner: str, every: Mapping[str, ActionDraft], new: Collection[str]) -> Iterator[_Nested]:
-    """Yield an action with each one above it that it can repeat, the nearest first, if one of them or between them is new."""
+def _pairs(inner: str, every: Mapping[str, ActionDraft]) -> Iterator[_Nested]:
+    """Yield an action with each one above it that it can repeat, the nearest first."""
     if not _can_repeat(every[inner]):
         return
     between: list[str] = []
-    is_new, name = inner in new, every[inner].parent
+    name = every[inner].parent
     while isinstance(name, str) and name in every and name != inner and name not in between:
-        is_new = is_new or name in new
-        if is_new and _can_repeat(every[name]):
+        if _can_repeat(every[name]):
             above = [every[each] for each in between]
             yield _Nested(inner=every[inner], outer=every[name], between=above)
         between.append(name)
