@@ -100,6 +100,65 @@ def test_the_answer_tokens_and_cost_of_a_later_ai_sdk() -> None:
     assert found.usage == Usage(input_tokens=100, output_tokens=7, cached_tokens=80)
 
 
+# ai 5.0.277 with @ai-sdk/amazon-bedrock 3.0.137
+BEDROCK = {
+    "ai.operationId": "ai.streamText.doStream",
+    "ai.model.provider": "amazon-bedrock",
+    "ai.model.id": "us.anthropic.claude-sonnet-4-20250514-v1:0",
+    "ai.usage.inputTokens": 1000,
+    "ai.usage.outputTokens": 20,
+    "ai.usage.totalTokens": 1020,
+    "ai.usage.cachedInputTokens": 500,
+    "ai.response.providerMetadata": '{"bedrock": {"usage": {"cacheWriteInputTokens": 300}, "stopSequence": null}}',
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, (1800, 500, 300)),
+        ({"ai.response.providerMetadata": None}, (1500, 500, None)),
+        ({"ai.response.providerMetadata": '{"bedrock": {"usage": 1}}'}, (1500, 500, None)),
+        # version 6 has added them
+        ({"ai.usage.inputTokenDetails.noCacheTokens": 500}, (1000, 500, None)),
+        ({"ai.model.provider": "openai.chat"}, (1000, 500, None)),
+        ({"ai.operationId": "ai.generateText"}, (1000, 500, None)),
+        ({"ai.usage.inputTokens": None}, (None, 500, None)),
+    ],
+)
+def test_bedrock_counts_cached_tokens_beside_the_input(
+    changed: dict[str, Any], expected: tuple[int | None, ...]
+) -> None:
+    usage = draft_of(span(BEDROCK | changed)).usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens) == expected
+    assert usage.output_tokens == 20
+
+
+def test_openllmetry_passes_on_the_input_of_bedrock_without_cached_tokens() -> None:
+    # opentelemetry-instrumentation-bedrock 0.62.4, converse
+    chat = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "aws.bedrock",
+        "gen_ai.request.model": "claude-3-5-sonnet-20240620-v1:0",
+        "gen_ai.usage.input_tokens": 1000,
+        "gen_ai.usage.output_tokens": 20,
+        "gen_ai.usage.total_tokens": 1020,
+        "gen_ai.usage.cache_read.input_tokens": 500,
+        "gen_ai.usage.cache_creation.input_tokens": 300,
+    }
+    for scope, read in (("opentelemetry.instrumentation.bedrock", 1800), ("other", 1000)):
+        usage = draft_of(span(chat, scope={"name": scope})).usage
+        assert usage is not None
+        assert (usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens) == (read, 500, 300)
+
+
+def test_the_ai_gateway_states_a_cost() -> None:
+    stated = '{"openai": {}, "gateway": {"cost": "0.0045405", "marketCost": "0.01"}}'
+    call = {"ai.operationId": "ai.generateText.doGenerate", "ai.response.providerMetadata": stated}
+    assert draft_of(span(call)).cost_usd == Decimal("0.0045405")
+
+
 @pytest.mark.parametrize("metadata", ["no JSON", '{"openrouter": {"usage": 1}}', '{"openrouter": 1}'])
 def test_other_provider_metadata_has_no_cost(metadata: str) -> None:
     attributes = {"ai.operationId": "ai.streamText.doStream", "ai.response.providerMetadata": metadata}

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.otel.pure.kinds import ai_sdk_operation
 from timemachine.recording.otel.pure.usage_buckets import CACHE_WRITE_1H
 from timemachine.recording.sessions.pure.draft import Usage
 
@@ -36,6 +37,14 @@ _GOOGLE: Final = {
     "cached_tokens": "cached_content_token_count",
     "reasoning_tokens": "thoughts_token_count",
 }
+_BEDROCK: Final = "amazon-bedrock"
+_OF_BEDROCK: Final = {
+    "input_tokens": ("ai.usage.inputTokens", "ai.usage.promptTokens"),
+    "cached_tokens": ("cacheReadInputTokens", "ai.usage.cachedInputTokens"),
+    "cache_write_tokens": ("cacheWriteInputTokens",),
+}
+_OF_VERSION_6: Final = "ai.usage.inputTokenDetails.noCacheTokens"
+_TEXT_CALLS: Final = frozenset({"ai.generateText.doGenerate", "ai.streamText.doStream"})
 _OF_ANTHROPIC: Final = "anthropic.usage"
 _COMPACTION: Final = ("anthropic.usage.compaction.input_tokens", "anthropic.usage.compaction.output_tokens")
 """Tokens of the compaction of a context, which the other counts leave out."""
@@ -47,23 +56,40 @@ def provider_metadata(attributes: Attributes) -> JsonObject:
 
 
 def provider_usage(attributes: Attributes) -> Usage | None:
-    """Return the tokens as Anthropic or Google counted them, whatever an instrumentation made of them; None if they are not
-    recorded.
+    """Return the tokens as Anthropic, Google or Amazon Bedrock counted them, whatever an instrumentation made of them; None if
+    they are not recorded.
 
-    Anthropic leaves cached tokens out of its input, Google leaves thoughts out of its output.
+    Anthropic and Bedrock leave cached tokens out of their input, Google leaves thoughts out of its output.
     """
     anthropic = [_object(provider_metadata(attributes).get("anthropic")), *_answers(attributes)]
     for usage in (_object(each.get("usage")) for each in anthropic):
         if "cache_read_input_tokens" in usage or "cache_creation_input_tokens" in usage:
             found = _counted(usage, _ANTHROPIC)
             if found.input_tokens is not None:
-                cached = (found.cached_tokens or 0) + (found.cache_write_tokens or 0)
-                return replace(found, input_tokens=found.input_tokens + cached)
+                return _with_cached(found)
     for usage in (_object(each.get("usage_metadata")) for each in _answers(attributes)):
         found = _counted(usage, _GOOGLE)
         if found.input_tokens is not None and found.output_tokens is not None:
             return replace(found, output_tokens=found.output_tokens + (found.reasoning_tokens or 0))
-    return None
+    return _bedrock_usage(attributes)
+
+
+def _bedrock_usage(attributes: Attributes) -> Usage | None:
+    """Return what version 5 of Vercel's AI SDK passes on of Bedrock's counts, and what only the metadata has. Later versions add
+    the cached tokens to the input."""
+    provider = attributes.text("ai.model.provider") or ""
+    is_text = ai_sdk_operation(attributes) in _TEXT_CALLS
+    if not is_text or not provider.startswith(_BEDROCK) or attributes.number(_OF_VERSION_6) is not None:
+        return None
+    stated = _object(_object(provider_metadata(attributes).get("bedrock")).get("usage"))
+    counts = Attributes({**attributes.values, **stated})
+    found = Usage(**{name: counts.whole_number(*names) for name, names in _OF_BEDROCK.items()})
+    return None if found.input_tokens is None else _with_cached(found)
+
+
+def _with_cached(usage: Usage) -> Usage:
+    cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
+    return replace(usage, input_tokens=(usage.input_tokens or 0) + cached)
 
 
 def stated_by_answer(attributes: Attributes) -> list[JsonObject]:

@@ -58,7 +58,7 @@ def draft_of(span: Span) -> ActionDraft:
         error_message=error_message,
         model=model_of(attributes) if is_counted else None,
         parameters=_parameters(attributes, is_call=is_call) if is_counted else None,
-        usage=usage_of(attributes, is_call=is_call) if is_counted else None,
+        usage=usage_of(attributes, is_call=is_call, scope=span.scope.get("name")) if is_counted else None,
         cost_usd=cost_of(attributes) if is_counted else None,
         cached=cached_of(attributes) if is_call else None,
         saved_usd=saved_of(attributes) if is_call else None,

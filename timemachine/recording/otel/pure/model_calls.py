@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.price_conditions import price_conditions, with_conditions
+from timemachine.llm.pure.usage import part_of
 from timemachine.recording.otel.pure.answers import provider_metadata, provider_usage, stated_by_answer
 from timemachine.recording.otel.pure.attributes import Attributes, parsed_json
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS, ai_sdk_operation, is_embedding
@@ -99,6 +100,8 @@ _USAGE: Final = {
         "ai.usage.reasoningTokens",
     ),
 }
+_COUNTS_CACHED_APART: Final = frozenset({"opentelemetry.instrumentation.bedrock"})
+"""Instrumentations that pass on the input of Amazon Bedrock, which leaves out cached tokens, by the names of their scopes."""
 _COST: Final = (
     "gen_ai.usage.cost",
     "gen_ai.usage.total_cost",
@@ -196,9 +199,9 @@ def conditions_of(attributes: Attributes) -> JsonObject | None:
     return price_conditions(*stated_by_answer(attributes)) or None
 
 
-def usage_of(attributes: Attributes, *, is_call: bool = True) -> Usage | None:
+def usage_of(attributes: Attributes, *, is_call: bool = True, scope: Any = None) -> Usage | None:
     """Return the tokens of a call, or the sums of a span around calls, with cached tokens in the input; None if none were
-    counted.
+    counted. `scope` is the name of the instrumentation, if known.
 
     The provider's own counts of a call precede those of the sender. A sender that counts more cached tokens than input
     leaves them out. Nothing but zeros means that nobody counted: a call reads at least one token.
@@ -213,7 +216,9 @@ def usage_of(attributes: Attributes, *, is_call: bool = True) -> Usage | None:
     if own is not None:
         stated = {name: count for name, count in asdict(own).items() if count is not None}
         found = replace(found, **{"total_tokens": None, **stated})
-    return with_cached_input(_with_reasoning(found)) if any(asdict(found).values()) else None
+    if not any(asdict(found).values()):
+        return None
+    return with_cached_input(_with_reasoning(found), is_apart=own is None and scope in _COUNTS_CACHED_APART)
 
 
 def _with_reasoning(usage: Usage) -> Usage:
@@ -225,13 +230,14 @@ def _with_reasoning(usage: Usage) -> Usage:
     return replace(usage, output_tokens=written + thought) if is_apart else usage
 
 
-def with_cached_input(usage: Usage) -> Usage:
-    """Return the usage; if more tokens were cached than read, or the total shows it, its input does not include them yet."""
+def with_cached_input(usage: Usage, *, is_apart: bool = False) -> Usage:
+    """Return the usage with cached tokens in its input. If more were cached than read, or the total shows it, they are not
+    in it yet."""
     if usage.input_tokens is None:
         return usage
     cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
     whole = usage.input_tokens + cached
-    is_apart = cached > usage.input_tokens or usage.total_tokens == whole + (usage.output_tokens or 0)
+    is_apart = is_apart or cached > usage.input_tokens or usage.total_tokens == whole + (usage.output_tokens or 0)
     return replace(usage, input_tokens=whole) if is_apart else usage
 
 
@@ -252,10 +258,10 @@ def cost_of(attributes: Attributes) -> Decimal | None:
 
 
 def _ai_sdk_cost(attributes: Attributes) -> float | int | None:
-    """Return the cost that OpenRouter reports through Vercel's AI SDK."""
-    openrouter = provider_metadata(attributes).get("openrouter")
-    usage = openrouter.get("usage") if isinstance(openrouter, dict) else None
-    return Attributes(usage).number("cost") if isinstance(usage, dict) else None
+    """Return the cost that OpenRouter or Vercel's AI Gateway reports through Vercel's AI SDK."""
+    stated = provider_metadata(attributes)
+    records = (part_of(part_of(stated.get("openrouter")).get("usage")), part_of(stated.get("gateway")))
+    return next((cost for each in records if (cost := Attributes(each).number("cost")) is not None), None)
 
 
 def _parsed(value: Any) -> Any:
