@@ -74,6 +74,59 @@ def test_a_known_condition_changes_the_price(
     assert cost(model, MILLION | stated, at) == (Decimal(expected), None)
 
 
+def spoken_cost(model: str, usage: dict[str, Any], cached: int | None = None) -> tuple[Decimal | None, Any]:
+    """Return the cost of a million tokens read and 100,000 written by the details of their usage, and why it is unknown."""
+    counts = TokenUsage(input_tokens=1_000_000, output_tokens=100_000, cached_tokens=cached)
+    found = recorded_price(model, counts, NOVEMBER, Conditions.of(price_conditions(usage)))
+    return found.cost_usd, (found.prices or {}).get("about")
+
+
+HEARD = {"prompt_tokens_details": {"audio_tokens": 400_000}}
+SAID = {"completion_tokens_details": {"audio_tokens": 50_000}}
+OF_GEMINI = {"promptTokensDetails": [{"modality": "TEXT", "tokenCount": 600_000}, {"modality": "AUDIO", "tokenCount": 400_000}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "usage", "expected"),
+    [
+        ("openai:gpt-realtime", {}, "5.6"),
+        ("openai:gpt-realtime", HEARD, "16.8"),
+        ("openai:gpt-realtime", HEARD | SAID, "19.2"),
+        ("openai:gpt-realtime", {"usage": {"input_token_details": {"audio_tokens": 400_000}}}, "16.8"),
+        ("gemini:gemini-2.5-flash", OF_GEMINI, "0.83"),
+        ("gemini:gemini-2.5-flash", {"usage_metadata": {"prompt_tokens_details": [{"modality": "audio", "token_count": 400_000}, 1]}}, "0.83"),
+        ("openai:gpt-4o", {"prompt_tokens_details": {"audio_tokens": 0}}, "3.5"),
+    ],
+)  # fmt: skip
+def test_tokens_of_sound_have_prices_of_their_own(model: str, usage: dict[str, Any], expected: str) -> None:
+    assert spoken_cost(model, usage) == (Decimal(expected), None)
+
+
+def test_the_prices_of_sound_are_stored_with_the_call() -> None:
+    conditions = Conditions.of(price_conditions(HEARD))
+    usage = TokenUsage(input_tokens=1_000_000, output_tokens=0)
+    found = recorded_price("openai:gpt-realtime", usage, NOVEMBER, conditions).prices
+    assert found is not None
+    assert found["per_million_tokens"]["input_audio"] == 32
+    assert found["conditions"] == "audio_input_tokens=400000"
+
+
+@pytest.mark.parametrize(
+    ("model", "usage", "cached"),
+    [
+        ("openai:gpt-4o-audio-preview", HEARD, None),
+        ("gemini:gemini-2.5-flash", SAID, None),
+        # part of the sound may have been cached
+        ("openai:gpt-realtime", HEARD, 10),
+    ],
+)
+def test_sound_without_a_listed_price_has_an_unknown_cost(
+    model: str, usage: dict[str, Any], cached: int | None
+) -> None:
+    cost, about = spoken_cost(model, usage, cached)
+    assert (cost, about) == (None, "audio_input_tokens" if usage is HEARD else "audio_output_tokens")
+
+
 NOT_KNOWN = [
     (OPUS, {"service_tier": "priority"}),
     (OPUS, {"service_tier": "of a later version"}),

@@ -142,7 +142,9 @@ def _looked_up(name: ListedName, usage: TokenUsage, at: datetime, conditions: Co
         return None
     provider, model = entry
     context, factor = _applied(provider, model, conditions, at)
-    if factor is None:
+    if factor is None or (
+        conditions.audio_read and usage.cached_tokens
+    ):  # the cached ones may have been sound
         return unknown("condition_not_listed", conditions.names)
     counted = Usage(
         input_tokens=usage.input_tokens,
@@ -150,6 +152,8 @@ def _looked_up(name: ListedName, usage: TokenUsage, at: datetime, conditions: Co
         cache_read_tokens=usage.cached_tokens,
         cache_write_tokens=usage.cache_write_tokens,
         cache_write_1h_tokens=usage.cache_write_1h_tokens or None,
+        input_audio_tokens=conditions.audio_read or None,
+        output_audio_tokens=conditions.audio_written or None,
     )
     try:
         found = model.calc_price(counted, provider, genai_request_timestamp=at, price_context=context)
@@ -165,6 +169,10 @@ def _sum(found: Any, usage: TokenUsage, at: datetime, conditions: Conditions, fa
     prices = _recorded_prices(found, usage.input_tokens or 0) | {"at": written(at)}
     if not _covers(prices["per_million_tokens"], usage):
         return unknown("not_priced_by_token")
+    audio = _audio_prices(found.model_price, usage, conditions)
+    if audio is None:
+        return unknown("condition_not_listed", conditions.names)
+    prices["per_million_tokens"] |= audio
     searched = Decimal(0)
     if conditions.web_searches:
         search = found.model_price.web_searches_kcount
@@ -177,6 +185,15 @@ def _sum(found: Any, usage: TokenUsage, at: datetime, conditions: Conditions, fa
     if factor != 1:
         prices["factor"] = float(factor)
     return Priced(cost_usd=found.total_price * factor + searched, prices=prices)
+
+
+def _audio_prices(model_price: Any, usage: TokenUsage, conditions: Conditions) -> Mapping[str, float] | None:
+    """Return the prices of the tokens that were sound; None if the list does not have them."""
+    spoken = {"input_audio": conditions.audio_read, "output_audio": conditions.audio_written}
+    units = {name: getattr(model_price, f"{name}_mtok") for name, tokens in spoken.items() if tokens}
+    if any(unit is None for unit in units.values()):
+        return None
+    return {name: float(_of_tier(unit, usage.input_tokens or 0)) for name, unit in units.items()}
 
 
 def _applied(

@@ -17,6 +17,9 @@ from timemachine.llm.pure.usage import count, part_of, text_of
 
 CACHED_FOR_AN_HOUR: Final = "cache_write_1h_tokens"
 WEB_SEARCHES: Final = "web_search_requests"
+AUDIO_READ: Final = "audio_input_tokens"
+AUDIO_WRITTEN: Final = "audio_output_tokens"
+"""Parts of the input and of the output that were sound, which have prices of their own."""
 EXTRAS: Final = "billed_extras"
 """Names of things that are billed in addition and that no price is known for."""
 BATCH: Final = "batch"
@@ -24,6 +27,7 @@ BATCH: Final = "batch"
 _TIER_KEYS: Final = (
     "service_tier",
     "serviceTier",
+    "gen_ai.response.service_tier",
     "openai.response.service_tier",
     "anthropic.response.service_tier",
     "gen_ai.openai.response.service_tier",
@@ -44,6 +48,20 @@ _MESSAGE: Final = "message"
 _NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
 _USAGES: Final = ("usage", "usageMetadata", "usage_metadata")
 """Where an answer has its usage."""
+_PROMPT_DETAILS: Final = (
+    "prompt_tokens_details",
+    "input_tokens_details",
+    "input_token_details",
+    "promptTokensDetails",
+)
+_ANSWER_DETAILS: Final = (
+    "completion_tokens_details",
+    "output_tokens_details",
+    "output_token_details",
+    "candidatesTokensDetails",
+    "candidates_tokens_details",
+)
+"""Where OpenAI and Google have the parts of the counts: an object, or a list with one for each modality."""
 _SEARCH: Final = "web_search_call"
 _SEARCH_TOOL: Final = "web_search"
 _SEARCH_PREVIEW: Final = "web_search_preview"
@@ -78,6 +96,8 @@ class Conditions:
     speed: str | None = None
     inference_geo: str | None = None
     web_searches: int = 0
+    audio_read: int = 0
+    audio_written: int = 0
     extras: tuple[str, ...] = ()
 
     @classmethod
@@ -90,6 +110,8 @@ class Conditions:
             speed=_unusual(found, "speed"),
             inference_geo=_unusual(found, "inference_geo"),
             web_searches=count(found, WEB_SEARCHES) or 0,
+            audio_read=count(found, AUDIO_READ) or 0,
+            audio_written=count(found, AUDIO_WRITTEN) or 0,
             extras=tuple(str(each) for each in extras) if isinstance(extras, list) else (),
         )
 
@@ -119,6 +141,8 @@ class Conditions:
             "speed": self.speed,
             "inference_geo": self.inference_geo,
             WEB_SEARCHES: self.web_searches,
+            AUDIO_READ: self.audio_read,
+            AUDIO_WRITTEN: self.audio_written,
             EXTRAS: " and ".join(self.extras),
         }
         return {name: value for name, value in found.items() if value}
@@ -130,8 +154,8 @@ NONE: Final = Conditions()
 def price_conditions(*stated: Any) -> JsonObject:
     """Return what recorded answers or usages state that changes the price, to be kept in the `parameters` of the step.
 
-    The keys are `service_tier`, `speed`, `inference_geo`, `cache_write_1h_tokens`, `web_search_requests` and
-    `billed_extras`. What is the standard is left out, so the result is empty for most calls. Accepts any JSON. If
+    The keys are `service_tier`, `speed`, `inference_geo`, `cache_write_1h_tokens`, `web_search_requests`,
+    `audio_input_tokens`, `audio_output_tokens` and `billed_extras`. What is the standard is left out, so the result is empty for most calls. Accepts any JSON. If
     several state the same, the first one counts.
     """
     found = _merged(stated)
@@ -149,6 +173,8 @@ def price_conditions(*stated: Any) -> JsonObject:
         "inference_geo": _unusual(found, "inference_geo"),
         CACHED_FOR_AN_HOUR: count(part_of(found.get("cache_creation")), "ephemeral_1h_input_tokens"),
         WEB_SEARCHES: count(tools, WEB_SEARCHES) or (items.count(_SEARCH) if is_listed else 0),
+        AUDIO_READ: _audio(found, _PROMPT_DETAILS),
+        AUDIO_WRITTEN: _audio(found, _ANSWER_DETAILS),
         EXTRAS: [*extras, *_other_iterations(found)],
     }
     return {name: value for name, value in conditions.items() if value}
@@ -187,6 +213,16 @@ def _kinds(found: Mapping[str, Any], name: str) -> list[str]:
     listed = found.get(name)
     kinds = [part_of(each).get("type") for each in listed] if isinstance(listed, list) else []
     return [kind for kind in kinds if isinstance(kind, str)]
+
+
+def _audio(found: Mapping[str, Any], names: Sequence[str]) -> int:
+    """Return the tokens of sound in the details of the input or the output."""
+    details = next((found[name] for name in names if found.get(name)), None)
+    if not isinstance(details, list):
+        return count(part_of(details), "audio_tokens") or 0
+    parts = [part_of(each) for each in details]
+    spoken = [each for each in parts if str(each.get("modality")).upper() == "AUDIO"]
+    return sum(count(each, "tokenCount") or count(each, "token_count") or 0 for each in spoken)
 
 
 def _tier(found: Mapping[str, Any]) -> str | None:

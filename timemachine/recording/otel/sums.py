@@ -82,7 +82,10 @@ def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
     found = _fetched(_ABOVE, [(session, name) for session, name in parents if isinstance(name, str)])
     connected = {session for session, above in found.items() if any(map(is_counted, above))}
     around = [
-        (session, str(each.id)) for session, above in found.items() for each in above if sums.states_sums(each)
+        (session, str(each.id))
+        for session, above in found.items()
+        for each in above
+        if sums.states_sums(each)
     ]
     below = _fetched(
         _BELOW,

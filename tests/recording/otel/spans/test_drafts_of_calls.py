@@ -171,3 +171,18 @@ def test_an_agent_has_the_tools_and_the_instructions_that_it_states_for_its_call
         "event",
         {"tools": [{"name": "look"}], "system_instructions": [{"type": "text", "content": "Be brief."}]},
     )
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"llm.token_count.prompt_details.audio": 40, "llm.token_count.completion_details.audio": 5},
+        {"gen_ai.usage.details.input_audio_tokens": 40, "gen_ai.usage.details.output_audio_tokens": 5},
+        {"langfuse.observation.usage_details": '{"input": 60, "input_audio_tokens": 40, "output": 9, "output_audio": 5}'},
+        {"output.value": '{"usage": {"prompt_tokens_details": {"audio_tokens": 40}, "completion_tokens_details": {"audio_tokens": 5}}}'},
+        {"gcp.vertex.agent.llm_response": '{"usage_metadata": {"prompt_tokens_details": [{"modality": "AUDIO", "token_count": 40}], "candidates_tokens_details": [{"modality": "AUDIO", "token_count": 5}]}}'},
+    ],
+)  # fmt: skip
+def test_tokens_of_sound_are_parameters_of_the_call(stated: dict[str, Any]) -> None:
+    found = draft_of(span({"gen_ai.operation.name": "chat", **stated})).parameters
+    assert found == {"audio_input_tokens": 40, "audio_output_tokens": 5}

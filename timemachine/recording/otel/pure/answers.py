@@ -37,6 +37,20 @@ _GOOGLE: Final = {
     "cached_tokens": "cached_content_token_count",
     "reasoning_tokens": "thoughts_token_count",
 }
+_AUDIO: Final = {
+    "prompt_tokens_details": (
+        "llm.token_count.prompt_details.audio",
+        "gen_ai.usage.details.input_audio_tokens",
+        "input_audio_tokens",
+        "input_audio",
+    ),
+    "completion_tokens_details": (
+        "llm.token_count.completion_details.audio",
+        "gen_ai.usage.details.output_audio_tokens",
+        "output_audio_tokens",
+        "output_audio",
+    ),
+}
 _BEDROCK: Final = "amazon-bedrock"
 _OF_BEDROCK: Final = {
     "input_tokens": ("ai.usage.inputTokens", "ai.usage.promptTokens"),
@@ -102,11 +116,19 @@ def stated_by_answer(attributes: Attributes) -> list[JsonObject]:
         own,
         {"server_tool_use": attributes.nested("gen_ai.usage.server_tool_use")},
         {"cache_creation": {"ephemeral_1h_input_tokens": buckets.whole_number(*CACHE_WRITE_1H)}},
+        _audio(Attributes({**buckets.values, **attributes.values})),
+        dict(buckets.values),
         dict(attributes.values),
     ]
     if any(attributes.whole_number(name) for name in _COMPACTION):
         records.insert(0, {"iterations": [{"type": "compaction"}]})
     return records
+
+
+def _audio(counts: Attributes) -> JsonObject:
+    """Return the tokens of sound that were stated, as OpenAI writes them."""
+    found = {name: counts.whole_number(*names) for name, names in _AUDIO.items()}
+    return {name: {"audio_tokens": count} for name, count in found.items() if count}
 
 
 def _answers(attributes: Attributes) -> list[JsonObject]:

@@ -237,7 +237,9 @@ def with_cached_input(usage: Usage, *, is_apart: bool = False) -> Usage:
         return usage
     cached = (usage.cached_tokens or 0) + (usage.cache_write_tokens or 0)
     whole = usage.input_tokens + cached
-    is_apart = is_apart or cached > usage.input_tokens or usage.total_tokens == whole + (usage.output_tokens or 0)
+    is_apart = (
+        is_apart or cached > usage.input_tokens or usage.total_tokens == whole + (usage.output_tokens or 0)
+    )
     return replace(usage, input_tokens=whole) if is_apart else usage
 
 
