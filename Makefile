@@ -60,7 +60,7 @@ crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments and ch
 	@CRASH_KILLS=$${CRASH_KILLS:-200} $(PYTHON) -m pytest -m crash -s
 
 pictures: browser ## retake the screenshots in docs/pictures
-	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py -k has_its_picture
+	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py tests/e2e/test_model_calls.py -k "picture"
 
 release: ## write the verifier and its SHA-256 to dist/, for auditors
 	@mkdir -p dist && cp timemachine/verifier/tm_verify.py dist/tm_verify.py

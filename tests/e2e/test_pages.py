@@ -1,6 +1,5 @@
 """Every page, full and empty, in both themes and at three widths: no overflow, no axe violation, no foreign request."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,68 +8,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.demo import demo_of, pages
-from tests.e2e.looking import PICTURES, faults_at, faults_on
+from tests.e2e.gallery import DEMO, keep
+from tests.e2e.looking import faults_at, faults_on
 from tests.e2e.product import Product
+from tests.e2e.sharing import opened
 
 pytestmark = pytest.mark.browser
 
-DOCS_PICTURES = PICTURES.parent.parent / "docs" / "pictures"
-GALLERY = {
-    "sessions": "Sessions",
-    "timeline": "Timeline",
-    "timeline-state": "Timeline: state at a step",
-    "timeline-diff": "Timeline: what a step changed",
-    "timeline-context": "Timeline: frozen context",
-    "timeline-raw": "Timeline: the raw step",
-    "timeline-table": "Timeline: table view",
-    "timeline-compact": "Timeline: compact view",
-    "timeline-documents": "Timeline: JSON view",
-    "totals": "Totals",
-    "notes": "Notes",
-    "transcript": "Transcript",
-    "significance": "Significance",
-    "work": "Record manually",
-    "launch": "Launch a replay",
-    "audit-replay": "Audit replay",
-    "audit-step": "Audit replay: one step",
-    "debug-replay": "Debug replay",
-    "debug-step": "Debug replay: one step",
-    "where": "Rank of a frame",
-    "trial": "Try one change",
-    "tried": "Result of a trial",
-    "new-sweep": "New sweep",
-    "sweep": "Sweep of retrieval settings",
-    "compare": "Two sessions aligned",
-    "compare-steps": "Two steps side by side",
-    "comparisons": "Comparisons",
-    "new-comparison": "New comparison",
-    "comparison": "Comparison of models",
-    "suites": "Suites",
-    "new-suite": "New suite",
-    "suite": "Suite and its runs",
-    "suite-run": "What changed in a run",
-    "search": "Search",
-    "recall-around": "Recall with surrounding turns",
-    "patterns": "Patterns",
-    "pattern": "Pattern and its sessions",
-    "costs": "Costs",
-    "collections": "Collections",
-    "collection": "Collection",
-    "collection-found": "Search results in a collection",
-    "frame": "Frame and its versions",
-    "new-session": "New session",
-    "import": "Import",
-    "evidence": "Evidence",
-    "share": "New share link",
-    "shares": "Share links",
-    "share-policy": "Sharing policy",
-    "settings": "Settings",
-    "models": "Models",
-    "redaction": "Redaction",
-    "training": "Training pairs",
-    "retention": "Retention",
-    "hold": "Legal hold",
-}
 PHONE = 360
 NARROWEST = 320
 SCROLLING = (
@@ -184,17 +128,6 @@ def test_the_page_of_a_cell_has_no_faults(screen: Page, product: Product, demo: 
     assert faults_at(screen, "comparison-cell", f"{product.url}{cell}") == []
 
 
-def opened(
-    page: Page, api: httpx.Client, target_type: str, target_id: str, *, evidence_only: bool = False
-) -> str:
-    """Create a share link, open it in the page, and return the address it leads to."""
-    body = {"target_type": target_type, "target_id": target_id, "evidence_only": evidence_only}
-    page.goto(api.post("/shares", json=body).json()["url"])
-    page.get_by_role("button", name="Open", exact=True).click()
-    page.wait_for_url("**/share/*/")
-    return page.url
-
-
 def test_shared_pages_have_no_faults(
     screen: Page, api: httpx.Client, demo: dict[str, Any], product: Product
 ) -> None:
@@ -238,20 +171,4 @@ def test_the_pages_after_share_and_deletion_forms_have_no_faults(
 
 
 def test_every_page_has_its_picture_in_the_docs(screen: Page, product: Product, demo: dict[str, Any]) -> None:
-    addresses = pages(demo)
-    if os.environ.get("KEEP_PICTURES"):
-        DOCS_PICTURES.mkdir(parents=True, exist_ok=True)
-        for name in GALLERY:
-            screen.goto(product.url + addresses[name])
-            screen.screenshot(path=DOCS_PICTURES / f"{name}.jpg", type="jpeg", quality=70)
-        (DOCS_PICTURES.parent / "pages.md").write_text(gallery())
-    assert [name for name in GALLERY if not (DOCS_PICTURES / f"{name}.jpg").exists()] == []
-    assert (DOCS_PICTURES.parent / "pages.md").read_text() == gallery()
-
-
-def gallery() -> str:
-    """The page of the docs with all screenshots."""
-    shown = "\n".join(f"## {words}\n\n![{words}](pictures/{name}.jpg)\n" for name, words in GALLERY.items())
-    return (
-        f"# Pages\n\nEvery page after `timemachine demo`. `make pictures` retakes the screenshots.\n\n{shown}"
-    )
+    keep(screen, {name: product.url + path for name, path in pages(demo).items()}, DEMO)

@@ -28,6 +28,11 @@ def answer(output: Any) -> ActionDraft:
     return ActionDraft(kind="llm_call", model="openai:gpt-4o", output=output)
 
 
+def calling(tool: str, /, **given: Any) -> ActionDraft:
+    block = {"type": "tool_use", "id": "a", "name": tool, "input": given}
+    return answer({"role": "assistant", "content": [block]})
+
+
 def session(project: Project, steps: Sequence[ActionDraft]) -> Session:
     made = start_session(project, name="a run", by="test")
     append(made.id, list(steps))
@@ -111,6 +116,32 @@ def test_a_call_that_only_one_run_makes_is_named_with_its_side(project: Project)
     assert brief(parted(project, right, left)) == (None, 2, "tool call read only on the right")
 
 
+def test_what_the_other_run_did_instead_is_named_although_it_resembles_a_later_step(project: Project) -> None:
+    left = [
+        call("read", path="x"),
+        calling("pay", amount=240),
+        call("pay", amount=240),
+        answer("The claim is paid."),
+    ]
+    right = [call("read", path="x"), calling("ask", text="The claim is paid?")]
+    found = parted(project, left, right)
+    assert brief(found) == (2, 2, "calls of other tools: pay only on the left, ask only on the right")
+    found = parted(project, right, left)
+    assert brief(found) == (2, 2, "calls of other tools: ask only on the left, pay only on the right")
+
+
+def test_a_step_more_is_no_other_step(project: Project) -> None:
+    left = [call("read", path="x"), call("list"), answer("It has 3.")]
+    right = [call("read", path="x"), answer("**It has 3.**")]
+    assert brief(parted(project, left, right)) == (2, None, "tool call list only on the left")
+    right = [call("read", path="x"), answer("It has 4.")]
+    assert brief(parted(project, left, right)) == (
+        2,
+        2,
+        "tool call list only on the left, a model call only on the right",
+    )
+
+
 def test_a_call_that_comes_later_says_where(project: Project) -> None:
     steps = [call("a"), call("b"), call("c"), call("d")]
     found = parted(project, steps, [*steps[1:], steps[0]])
@@ -150,7 +181,7 @@ def test_a_failure_on_one_side_is_a_divergence(project: Project) -> None:
     assert brief(parted(project, [answer("Yes."), call("a")], [failed, call("a")])) == (
         1,
         1,
-        "only the right failed; in the list, neither step has a partner",
+        "only the right failed; the list does not pair them",
     )
 
 
@@ -168,10 +199,7 @@ def test_the_agents_messages_count_where_no_model_calls_were_recorded(project: P
 def test_arguments_that_only_one_run_recorded_are_not_told_as_other_ones(project: Project) -> None:
     found = parted(project, [call("run", path="x")], [ActionDraft(kind="tool_call", tool="run")])
     assert found is not None
-    assert (
-        found.why
-        == "tool call run with recorded arguments only on the left; in the list, neither step has a partner"
-    )
+    assert found.why == "tool call run with recorded arguments only on the left; the list does not pair them"
 
 
 def test_the_divergence_of_two_runs_is_computed_once(

@@ -7,7 +7,7 @@ tool's result, a time, a cost) or an answer that was not recorded on both sides.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import batched, groupby, zip_longest
 from typing import Any, Final
 
@@ -40,6 +40,7 @@ _CALLS_IN_WORDS: Final = {
     "more calls": "more calls on the right",
     "other tool": "calls of other tools",
 }
+_STEPS_IN_WORDS: Final = {"ask": "an answer", "llm_call": "a model call", "message": "a message"}
 _READ_AT_ONCE: Final = 200
 _MOST_PATHS: Final = 3
 _OF_PAYLOAD: Final = ("media_type", "data")
@@ -82,18 +83,53 @@ def first_divergence(found: Aligned) -> Divergence | None:
 
 
 def _first_divergence(found: Aligned) -> Divergence | None:
-    for couples in batched(_couples(found.pairs, _acting(found)), _READ_AT_ONCE):
-        left = _recorded(found.left, [each.left for each in couples if each.left and each.right])
-        right = _recorded(found.right, [each.right for each in couples if each.left and each.right])
-        for each in couples:
-            why = _difference(each, left, right)
+    acting = _acting(found)
+    for couples in batched(_couples(found.pairs, acting), _READ_AT_ONCE):
+        left, right = _recorded_of(found, couples)
+        for couple in couples:
+            if couple.left is None or couple.right is None:
+                return _of_one_run(found, couple, acting)
+            why = _difference(couple, left, right)
             if why is not None:
-                return Divergence(
-                    place=each.place,
-                    left=None if each.left is None else each.left.sequence,
-                    right=None if each.right is None else each.right.sequence,
-                    why=why,
-                )
+                return _divergence(couple, why)
+    return None
+
+
+def _divergence(couple: _Couple, why: str) -> Divergence:
+    return Divergence(
+        place=couple.place,
+        left=None if couple.left is None else couple.left.sequence,
+        right=None if couple.right is None else couple.right.sequence,
+        why=why,
+    )
+
+
+def _of_one_run(found: Aligned, alone: _Couple, acting: Collection[str]) -> Divergence:
+    """Return the divergence at a step that only one run has. What the other run does next is what it does instead, unless
+    the one run does the same later."""
+    following = _following(found.pairs, alone, acting) if alone.moved is None else None
+    if following is not None:
+        instead = replace(
+            alone, left=alone.left or following.left, right=alone.right or following.right, paired=False
+        )
+        left, right = _recorded_of(found, (following, instead))
+        does_the_same = following.paired and _difference(following, left, right) is None
+        why = None if does_the_same else _difference(instead, left, right)
+        if why is not None:
+            return _divergence(instead, why)
+    here = "left" if alone.right is None else "right"
+    there = "" if alone.moved is None else f"; the other has it at step {alone.moved:,}"
+    return _divergence(alone, f"{_in_words(alone.left or alone.right)} only on the {here}{there}")
+
+
+def _following(pairs: Sequence[StepPair], alone: _Couple, acting: Collection[str]) -> _Couple | None:
+    """Return the next step of the other run with its partner, None if there is no such step or it is equal or moved."""
+    for place in range(alone.place + 1, len(pairs)):
+        pair = pairs[place]
+        if _acts(pair.left if alone.left is None else pair.right, acting):
+            paired = pair.left is not None and pair.right is not None
+            couple = _Couple(place=place, left=pair.left, right=pair.right, paired=paired)
+            return couple if pair.status in {"modified", "only_left", "only_right"} else None
     return None
 
 
@@ -135,16 +171,14 @@ def _couples(pairs: Sequence[StepPair], acting: Collection[str]) -> Iterator[_Co
 def _difference(couple: _Couple, left: Mapping[int, "_Step"], right: Mapping[int, "_Step"]) -> str | None:
     one, other = couple.left, couple.right
     if one is None or other is None:
-        here = "left" if other is None else "right"
-        there = "" if couple.moved is None else f"; the other has it at step {couple.moved:,}"
-        return f"{_in_words(one or other)} only on the {here}{there}"
+        return None
     if _in_words(one) != _in_words(other):
         only = "" if couple.paired else "only "
         return f"{_in_words(one)} {only}on the left, {_in_words(other)} {only}on the right"
     why = _difference_of_same(one, other, left, right)
     if why is None or couple.paired:
         return why
-    return f"{why}; in the list, neither step has a partner"
+    return f"{why}; the list does not pair them"
 
 
 def _difference_of_same(
@@ -162,9 +196,11 @@ def _difference_of_same(
 
 
 def _in_words(facts: StepFacts | None) -> str:
-    if facts is not None and facts.kind in _CALLS:
+    if facts is None:
+        return ""
+    if facts.kind in _CALLS:
         return f"{facts.kind.replace('_', ' ')} {facts.tool or facts.name or ''}".rstrip()
-    return "a message" if facts is not None and facts.kind == "message" else "an answer"
+    return _STEPS_IN_WORDS[facts.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +209,17 @@ class _Step:
 
     value: Any
     refused: bool
+
+
+def _recorded_of(
+    found: Aligned, couples: Sequence[_Couple]
+) -> tuple[Mapping[int, _Step], Mapping[int, _Step]]:
+    """Return what is compared of the steps of either run that have another to be compared with."""
+    whole = [each for each in couples if each.left is not None and each.right is not None]
+    return (
+        _recorded(found.left, [each.left for each in whole if each.left is not None]),
+        _recorded(found.right, [each.right for each in whole if each.right is not None]),
+    )
 
 
 def _recorded(side: Side, steps: Sequence[StepFacts]) -> Mapping[int, _Step]:
