@@ -107,11 +107,21 @@ def test_queued_prompts_are_tagged_and_leave_the_lines_of_the_queue_as_events() 
     ]
 
 
-def test_results_and_inserted_text_do_not_answer_the_queue() -> None:
-    assert said(
-        ENQUEUED,
-        queue("remove"),
-        user([result(PROMPT), text(PROMPT)], "u2"),
-        user(PROMPT, "u3", isMeta=True),
-        NOTED,
-    ) == [PROMPT, PROMPT]
+def test_inserted_text_does_not_answer_the_queue() -> None:
+    assert said(ENQUEUED, queue("remove"), user(PROMPT, "u3", isMeta=True), NOTED) == [PROMPT]
+
+
+def test_a_prompt_that_is_handed_over_with_results_is_said_once() -> None:
+    assert said(ENQUEUED, queue("remove"), user([result(PROMPT), text(PROMPT)], "u2"), NOTED) == [PROMPT]
+    assert said(ENQUEUED, queue("remove"), user([result(PROMPT)], "u2"), NOTED) == [PROMPT]
+
+
+def test_a_queued_command_is_said_once() -> None:
+    tags = "<command-name>/model</command-name><command-args>opus</command-args>"
+    found = actions_of(queue("enqueue", "/model opus"), queue("dequeue"), user(tags, "u2"), NOTED)
+    assert [each.output for each in found if each.role == "user"] == [tags]
+
+
+def test_a_notification_is_not_by_the_user() -> None:
+    (found,) = actions_of(user("<task-notification>done</task-notification>"))
+    assert (found.kind, found.tags) == ("message", ("meta",))

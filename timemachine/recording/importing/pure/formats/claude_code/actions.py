@@ -16,7 +16,6 @@ Content is in `output`, whether a person or the model wrote it. The lines are st
 for any other action its line. If one line becomes several actions, the first one has it and the others have None.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,7 +28,12 @@ from timemachine.recording.importing.pure.contents import Line
 from timemachine.recording.importing.pure.drafts import Ids, link_results, tool_call, tool_result
 from timemachine.recording.importing.pure.formats.claude_code.branches import rewound_in
 from timemachine.recording.importing.pure.formats.claude_code.ids import id_at
-from timemachine.recording.importing.pure.formats.claude_code.queue import Queued, is_by_a_person, queued_in
+from timemachine.recording.importing.pure.formats.claude_code.queue import (
+    Queued,
+    is_by_a_person,
+    queued_in,
+    tag_of,
+)
 from timemachine.recording.importing.pure.formats.claude_code.sub_agents import (
     AGENT_ID,
     SubAgents,
@@ -61,9 +65,6 @@ _ENVELOPE = {
     "gitBranch",
 }  # fmt: skip
 _CONTENT = ("content", "summary", "snapshot")
-_COMMAND = re.compile(
-    r"\s*<(command-(name|message|args)|local-command-(stdout|stderr|caveat)|bash-(input|stdout|stderr))>"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,8 +216,8 @@ def _block_action(base: ActionDraft, block: Any) -> ActionDraft:
 
 
 def _text(base: ActionDraft, text: str) -> ActionDraft:
-    tags = (*base.tags, "command") if _COMMAND.match(text) else base.tags
-    return _message(replace(base, tags=tags), text)
+    tags = dict.fromkeys((*base.tags, *filter(None, [tag_of(text)])))
+    return _message(replace(base, tags=tuple(tags)), text)
 
 
 def _message(base: ActionDraft, content: Any) -> ActionDraft:

@@ -7,6 +7,7 @@ write the attachment only, or only the operations. With `popAll` the person took
 tasks and messages of other agents take the same way with an `origin` or `commandMode` of their own.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,6 +18,9 @@ from timemachine.recording.importing.pure.values import record_at, text_of_conte
 
 _ABSORBED: Final = (None, "absorbed_mid_turn")
 _NOTIFICATION: Final = "<task-notification>"
+_COMMAND: Final = re.compile(
+    r"\s*<(command-(name|message|args)|local-command-(stdout|stderr|caveat)|bash-(input|stdout|stderr))>"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +75,7 @@ def _operate(line: Line, waiting: list[_Waiting], taken: list[tuple[Line, _Waiti
     operation, content = line.record.get("operation"), line.record.get("content")
     text = _text(content)
     if operation == "enqueue":
-        if text and is_by_a_person(line.record) and not text.startswith(_NOTIFICATION):
+        if text and is_by_a_person(line.record) and not _is_notification(text):
             waiting.append(_Waiting(text=text, content=content))
     elif operation == "popAll":
         waiting.clear()
@@ -90,13 +94,13 @@ def _arrive(line: Line, found: Queued, expected: Sequence[_Waiting], said: dict[
     kind = line.record["type"]
     content = _prompt(line.record)
     text = _text(content)
-    if text and said.get(text, kind) != kind:
+    if text and said.get(text, kind) != kind and not holds_result(content):
         found.repeated.add(line.number)
         del said[text]
         return
     if text:
         said[text] = kind
-        one = next((each for each in expected if each.text == text and not each.arrived), None)
+        one = next((each for each in expected if not each.arrived and _hands_over(text, each.text)), None)
         if one is not None:
             one.arrived = True
     if kind == "attachment" and content:
@@ -111,8 +115,25 @@ def _prompt(record: JsonObject) -> Any:
         content = message.get("prompt")
     else:
         content = message.get("content")
-        typed = record.get("isMeta") is not True and is_by_a_person(record) and not holds_result(content)
-    return content if typed and not _text(content).startswith(_NOTIFICATION) else None
+        typed = record.get("isMeta") is not True and is_by_a_person(record)
+    return content if typed and not _is_notification(_text(content)) else None
+
+
+def _hands_over(text: str, prompt: str) -> bool:
+    """Return whether a text hands over a prompt. A command follows as tags with its name."""
+    name = prompt.split(maxsplit=1)[0]
+    return text == prompt or (name.startswith("/") and f"<command-name>{name}</command-name>" in text)
+
+
+def tag_of(text: str) -> str | None:
+    """Return the tag of a text that nobody typed like this: a command, or a notification of a task in the background."""
+    if _COMMAND.match(text):
+        return "command"
+    return "meta" if _is_notification(text) else None
+
+
+def _is_notification(text: str) -> bool:
+    return text.startswith(_NOTIFICATION)
 
 
 def holds_result(content: Any) -> bool:
