@@ -87,6 +87,16 @@ def test_a_usage_without_recorded_values_is_none() -> None:
     assert values.usage_of({"in": -3}, read=["in"], written=["out"]) is None
 
 
+@pytest.mark.parametrize("cached", ["5000", -5, 1.5, 10**13])
+def test_what_was_read_is_unknown_if_the_cached_part_of_it_is(cached: Any) -> None:
+    stated = {"in": 3, "out": 2, "cached": cached}
+    found = values.usage_of(stated, read=["in"], written=["out"], cached=["cached"])
+    assert found == Usage(output_tokens=2)
+    stated["cached"] = None
+    found = values.usage_of(stated, read=["in"], written=["out"], cache_write=["cached"])
+    assert found == Usage(input_tokens=3, output_tokens=2)
+
+
 @pytest.mark.parametrize(
     ("stated", "usage", "model", "expected"),
     [

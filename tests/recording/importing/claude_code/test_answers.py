@@ -177,7 +177,11 @@ def recorded(**usage: Any) -> dict[str, Any]:
             Usage(output_tokens=7, reasoning_tokens=5),
         ),
         ([recorded(input_tokens=-1, output_tokens=True)], Usage()),
-        ([recorded(input_tokens=1.5, output_tokens=2**31, cache_read_input_tokens="9")], Usage()),
+        ([recorded(input_tokens=1.5, output_tokens=10**13, cache_read_input_tokens="9")], Usage()),
+        (
+            [recorded(input_tokens=3, output_tokens=7, cache_read_input_tokens="100")],
+            Usage(output_tokens=7),
+        ),
     ],
 )
 def test_usage_is_taken_from_the_most_complete_line_and_counts_cached_tokens_as_read(

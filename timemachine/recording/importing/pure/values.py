@@ -203,9 +203,14 @@ def usage_of(
     cache_write: Sequence[str] = (),
     reasoning: Sequence[str] = (),
 ) -> Usage | None:
-    """Return the token counts under the names, None if there are none. `read` includes cached tokens."""
+    """Return the token counts under the names, None if there are none.
+
+    If cached tokens are stated but are no count, what was read is unknown: some tools include them in it and some do not, and
+    its price depends on them.
+    """
+    is_readable = not any(_is_no_count(record, names) for names in (cached, cache_write))
     found = Usage(
-        input_tokens=count_at(record, *read),
+        input_tokens=count_at(record, *read) if is_readable else None,
         output_tokens=count_at(record, *written),
         total_tokens=count_at(record, *total),
         cached_tokens=count_at(record, *cached),
@@ -213,6 +218,11 @@ def usage_of(
         reasoning_tokens=count_at(record, *reasoning),
     )
     return None if found == Usage() else found
+
+
+def _is_no_count(record: Any, names: Sequence[str]) -> bool:
+    stated = [record.get(name) for name in names] if isinstance(record, dict) else []
+    return count_at(record, *names) is None and any(each is not None for each in stated)
 
 
 def sum_of(usages: Sequence[Usage]) -> Usage | None:

@@ -43,12 +43,15 @@ from timemachine.recording.importing.pure.formats.claude_code.sub_agents import 
     under_their_calls,
 )
 from timemachine.recording.importing.pure.values import (
+    count_at,
     dollars,
     list_at,
     moment,
     record_at,
     text_at,
     text_of_content,
+    usage_of,
+    with_cached_input,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import key_of
@@ -59,7 +62,6 @@ FORMAT: Final = "claude_code"
 MESSAGE_ID: Final = "message_id"
 _LONGEST_UUID = 150
 _SYNTHETIC = "<synthetic>"
-_MOST_TOKENS = 2**31
 _ENVELOPE = {
     "type", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "isSidechain", "userType", "cwd", "version",
     "gitBranch",
@@ -339,29 +341,26 @@ def _failed(line: Line) -> bool:
 def _final_usage(messages: Sequence[JsonObject]) -> JsonObject | None:
     """Return the usage with the most output tokens, the later of two equal ones."""
     recorded = [found for message in messages if isinstance(found := message.get("usage"), dict)]
-    return max(reversed(recorded), key=lambda usage: _tokens(usage, "output_tokens") or 0, default=None)
+    return max(reversed(recorded), key=lambda usage: count_at(usage, "output_tokens") or 0, default=None)
 
 
 def _usage(recorded: JsonObject) -> Usage:
     """Return the tokens. Anthropic does not include those read from or written to the cache in `input_tokens`; we do."""
-    fresh, output = _tokens(recorded, "input_tokens"), _tokens(recorded, "output_tokens")
-    read = _tokens(recorded, "cache_read_input_tokens")
-    written = _tokens(recorded, "cache_creation_input_tokens")
-    all_read = None if fresh is None else fresh + (read or 0) + (written or 0)
-    return Usage(
-        input_tokens=all_read,
-        output_tokens=output,
-        total_tokens=None if all_read is None or output is None else all_read + output,
-        cached_tokens=read,
-        cache_write_tokens=written,
-        reasoning_tokens=_tokens(record_at(recorded, "output_tokens_details"), "thinking_tokens"),
+    stated = usage_of(
+        recorded,
+        read=["input_tokens"],
+        written=["output_tokens"],
+        total=(),
+        cached=["cache_read_input_tokens"],
+        cache_write=["cache_creation_input_tokens"],
     )
-
-
-def _tokens(usage: JsonObject, name: str) -> int | None:
-    found = usage.get(name)
-    counts = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST_TOKENS
-    return found if counts else None
+    found = with_cached_input(stated) or Usage()
+    all_read, output = found.input_tokens, found.output_tokens
+    return replace(
+        found,
+        total_tokens=None if all_read is None or output is None else all_read + output,
+        reasoning_tokens=count_at(record_at(recorded, "output_tokens_details"), "thinking_tokens"),
+    )
 
 
 def _child(base: ActionDraft, block: Any) -> ActionDraft:
