@@ -9,6 +9,7 @@ import pytest
 
 from tests.recording.importing.agents.samples import MS
 from tests.recording.importing.sample_files import document, lines
+from tests.recording.importing.transcript_samples import SWE_AGENT
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.sessions.models import Session
@@ -103,3 +104,25 @@ def test_the_sum_of_a_goose_session_is_unknown_if_it_is_0(
 ) -> None:
     session = imported(project, document(goose(provider, "gpt-4o", cost)))
     assert (session.cost_usd, session.unknown_cost_calls) == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "stats", "expected"),
+    [
+        ("gpt-4o", {"instance_cost": 0, "tokens_sent": 0, "tokens_received": 0}, (None, None, 2)),
+        ("gpt-4o", {"instance_cost": 0.5, "tokens_sent": 0, "tokens_received": 0}, (None, Decimal("0.5"), 0)),
+        ("gpt-4o", {"instance_cost": 0, "tokens_sent": 100, "tokens_received": 9}, (100, None, 3)),
+        (
+            "ollama/qwen3",
+            {"instance_cost": 0, "tokens_sent": 100, "tokens_received": 9},
+            (100, Decimal(0), 0),
+        ),
+    ],
+)
+def test_the_zeros_of_a_swe_agent_run_are_what_it_did_not_count(
+    project: Project, model: str, stats: dict[str, Any], expected: tuple[int | None, Decimal | None, int]
+) -> None:
+    settings = json.dumps({"agent": {"model": {"name": model}}})
+    run = SWE_AGENT | {"replay_config": settings, "info": {"model_stats": stats | {"api_calls": 2}}}
+    session = imported(project, document(run))
+    assert (session.input_tokens, session.cost_usd, session.unknown_cost_calls) == expected

@@ -2,7 +2,8 @@
 
 `trajectory` has the steps (thought, action, observation): a model call each, with the command below it. `history` has the messages to the model and repeats the
 steps; such a message becomes part of its step's action. The report counts steps, messages, and the rest of the file,
-which becomes a final `event` with the tokens and the cost of the run: they were recorded only for the run.
+which becomes a final `event` with the tokens and the cost of the run: they were recorded only for the run. SWE-agent
+writes 0 for tokens and costs that it did not count or could not compute.
 """
 
 import re
@@ -24,7 +25,7 @@ from timemachine.recording.importing.pure.model_turns import written
 from timemachine.recording.importing.pure.reader import Opening, Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.values import (
-    dollars,
+    cost_at_their_price,
     list_at,
     milliseconds,
     parsed_json,
@@ -70,7 +71,8 @@ def read(reader: Reader) -> ParsedFile:
     reader.use()
     ids = Ids()
     config = record_at(parsed_json(found.get("replay_config")))
-    actions = [*_ordered_actions(messages, steps, owners, ids), _end(found, ids)]
+    model = text_at(record_at(config, "agent", "model"), "name")
+    actions = [*_ordered_actions(messages, steps, owners, ids), _end(found, model, ids)]
     instance = text_at(record_at(config, "problem_statement"), "id")
     session = session_draft(
         reader.key(None, found),
@@ -80,7 +82,7 @@ def read(reader: Reader) -> ParsedFile:
         metadata={
             "environment": text_at(found, "environment"),
             "instance": instance,
-            "model": text_at(record_at(config, "agent", "model"), "name"),
+            "model": model,
             "exit_status": text_at(record_at(found, "info"), "exit_status"),
             "api_calls": record_at(found, "info", "model_stats").get("api_calls"),
         },
@@ -183,18 +185,22 @@ def _step(
     yield tool_result(returned, tool=tool, call_id=call_id, output=step.get("observation"))
 
 
-def _end(found: JsonObject, ids: Ids) -> ActionDraft:
+def _end(found: JsonObject, model: str | None, ids: Ids) -> ActionDraft:
     rest = {name: value for name, value in found.items() if name not in {"trajectory", "history"}}
     info = record_at(found, "info")
     stats = record_at(info, "model_stats")
     status = text_at(info, "exit_status")
     failed = status is not None and not status.startswith("submitted")
-    cost = stats.get("instance_cost", stats.get("total_cost"))
+    usage = usage_of(stats, read=["tokens_sent"], written=["tokens_received"])
+    counted_tokens = usage if usage and (usage.input_tokens or usage.output_tokens) else None
+    cost = cost_at_their_price(
+        stats.get("instance_cost", stats.get("total_cost")), counted_tokens, (model or "").replace("/", ":")
+    )
     return replace(
         system_event("end", ids.claim("end"), source=rest, output=info or None),
         agent=_AGENT,
-        usage=usage_of(stats, read=["tokens_sent"], written=["tokens_received"]),
-        cost_usd=dollars(cost),
+        usage=counted_tokens,
+        cost_usd=cost if counted_tokens or cost else None,
         error_type=short_text_at(info, "exit_status") if failed else None,
     )
 
