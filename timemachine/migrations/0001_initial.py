@@ -577,6 +577,9 @@ class Migration(migrations.Migration):
                     models.Index(
                         condition=models.Q(("parent_erased__isnull", False)), fields=["parent_erased"], name="session_lost_parent"
                     ),
+                    models.Index(
+                        condition=models.Q(("continues__isnull", False)), fields=["project"], name="session_continues_one"
+                    ),
                 ],
                 "constraints": [
                     models.UniqueConstraint(fields=("project", "key"), name="session_key_once"),

@@ -1,9 +1,8 @@
 """Continuing a recorded run from a model call: tools are answered from the record, and the outcome is a branch."""
 
-from datetime import date
-
 import pytest
 
+from tests.api.conftest import program
 from tests.evidence.sessions import checked
 from tests.replay.continuation.conftest import (
     END,
@@ -19,16 +18,19 @@ from tests.replay.continuation.conftest import (
     worked,
 )
 from tests.stub_model_server import Script, StubModelServer
+from tests.web.insights.test_costs import words
+from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
+from timemachine.core.pure.numbers import money
 from timemachine.evidence.sealing import due, seals
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.usage.costs import GROUPS
 from timemachine.replay.continuation.commands import SuppliedResult, go_on, launch
 from timemachine.replay.runs.commands import cancel, retry
-from timemachine.replay.runs.costs import replay_spending
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.tallies import tally
@@ -320,13 +322,23 @@ def test_a_recording_that_ends_with_a_call_is_followed_to_its_end(
     )
 
 
-def test_its_calls_are_costs_of_the_branch_and_not_of_replays_as_well(
+def test_its_calls_are_costs_of_replays_and_not_of_the_recorded_work(
     session: Session, stub: StubModelServer
 ) -> None:
+    browser, api = browser_of(session.project), program(session.project)
+    recorded = {by: api.get("/costs", by=by).json() for by in GROUPS}
     repeat(stub)
     replay = continued(session)
     assert replay.branch is not None
-    assert replay.branch.cost_usd == tally(replay).cost_usd > 0
-    spent = replay_spending(session.project, date(2000, 1, 1), date(2200, 1, 1))
-    assert not spent.cost_usd
-    assert spent.finished == 0
+    spent = replay.branch.cost_usd
+    assert spent == tally(replay).cost_usd > 0
+    for by in GROUPS:
+        found = api.get("/costs", by=by).json()
+        assert found.pop("replays") == {
+            "cost_usd": pytest.approx(float(spent)),
+            "unknown_cost_calls": 0,
+            "uncertain_calls": 0,
+        }
+        recorded[by].pop("replays")
+        assert found == recorded[by]
+    assert f"Replays and continuations spent {money(spent)} on these days" in words(browser, "/costs/")

@@ -130,8 +130,8 @@ def test_with_many_steps_latencies_and_tags_load_after_the_rest(
 def test_replay_spending_is_shown_on_a_separate_line(browser: Client, project: Project) -> None:
     session = recorded_session(project, questions=QUESTIONS[:1])
     replayed(session, ReplayOptions(audit=True, reason="Test", use_model="local:extractive-3"))
-    assert "is not included. Replays spent $0 on these days." in words(browser, "/costs/")
-    assert "Replays spent" not in words(browser, "/costs/?model=local:extractive-1")
+    assert "is not included. Replays and continuations spent $0 on these days." in words(browser, "/costs/")
+    assert "continuations spent" not in words(browser, "/costs/?model=local:extractive-1")
 
 
 def test_many_rows_are_summarised_in_a_last_line(browser: Client, project: Project) -> None:

@@ -37,7 +37,7 @@ _LATENCY: Final = ("p50", "p95")
 def costs(*, by: str, **filters: str | None) -> None:
     """Show the cost, tokens, calls and latency of recorded sessions over some days.
 
-    The cost of replays is shown separately and is not part of any total.
+    The cost of replays, with continuations, is shown separately and is not part of any total.
     """
     found = connected().costs(by, **filters)
     show(found, cost_lines(found))

@@ -167,7 +167,7 @@ class Root(Resource):
         Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
 
         `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` cover the calls that recorded how long they took, within 2.5 %, null
-        without any. A session with several tags counts under each. `replays` is what replays cost on these days, which is not part of the totals; null if
+        without any. A session with several tags counts under each. `replays` is what replays cost on these days, continuations included, which is not part of the totals; null if
         there is a filter. `undated` is what imported steps without times cost, which is on no day.
         """
         found: types.CostsOut = self._connection.get(

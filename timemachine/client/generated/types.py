@@ -885,7 +885,7 @@ class CostOfModel(TypedDict):
 
 @final
 class CostOfReplays(TypedDict):
-    """What replays cost on these days; it is not part of the totals."""
+    """What replays cost on these days, continuations included; it is not part of the totals."""
 
     cost_usd: float
     unknown_cost_calls: int

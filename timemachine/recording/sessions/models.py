@@ -94,6 +94,9 @@ class Session(models.Model):
             models.Index(
                 fields=["parent_erased"], condition=Q(parent_erased__isnull=False), name="session_lost_parent"
             ),
+            models.Index(
+                fields=["project"], condition=Q(continues__isnull=False), name="session_continues_one"
+            ),
         ]
 
     @property

@@ -123,6 +123,11 @@ def sessions_named(project: Project, names: Sequence[str]) -> list[Session]:
     return [each for each in found if each is not None]
 
 
+def continuations_of(project: Project) -> QuerySet[Session]:
+    """Return the branches of continuations. Their model calls are a replay, and not work that was recorded."""
+    return Session.objects.filter(project=project, continues__isnull=False)
+
+
 def action_of(session: Session, sequence: int) -> Action:
     """Return the session's action with that sequence. Raises `NotFound`."""
     found = actions_of(session).filter(sequence=sequence).first() if sequence < 2**63 else None

@@ -1,5 +1,5 @@
 """Costs of recorded work, read from the counts that triggers maintain. Only the reasons of unknown costs are read from
-actions."""
+actions. The branch of a continuation is not recorded work: it is a replay, and `replay.runs.costs` has what it cost."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import is_model_call
-from timemachine.recording.sessions.queries import IS_MODEL_CALL
+from timemachine.recording.sessions.queries import IS_MODEL_CALL, continuations_of
 from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import TOOL_CALL, Cell, Row, Sums, dearest_first
@@ -145,7 +145,7 @@ def unknown_reasons(project: Project, query: CostQuery) -> dict[str, int]:
 
 def undated(project: Project, query: CostQuery) -> Sums:
     """Return the sums of the imported work without times, which is on no day. One query."""
-    found = _matching(Usage.objects.filter(project=project, day=None), query).values("project")
+    found = _matching(project, query, Q(day=None)).values("project")
     rows = found.annotate(**OF_COUNTS, calls=Sum("number", filter=IS_MODEL_CALL, default=0))
     return figures.summed(map(sums_of, rows))
 
@@ -192,12 +192,11 @@ def records_anything(project: Project) -> bool:
 
 
 def _usages(project: Project, query: CostQuery) -> QuerySet[Usage]:
-    return _matching(
-        Usage.objects.filter(project=project, day__range=(query.span.since, query.span.until)), query
-    )
+    return _matching(project, query, Q(day__range=(query.span.since, query.span.until)))
 
 
-def _matching(found: QuerySet[Usage], query: CostQuery) -> QuerySet[Usage]:
+def _matching(project: Project, query: CostQuery, days: Q) -> QuerySet[Usage]:
+    found = Usage.objects.filter(days, project=project).exclude(session__in=continuations_of(project))
     conditions = query.filters
     if tag := conditions.pop("tag", None):
         found = found.filter(session__tags__contains=[tag])
@@ -208,6 +207,7 @@ def _latencies(project: Project, query: CostQuery, which: Q) -> QuerySet[Latency
     """A key stands for everything in the filter but the tag, so keys are looked up without their sessions."""
     keys = _usages(project, replace(query, tag="")).filter(which).values("key").distinct()
     found = Latency.objects.filter(session__project=project, key__in=keys).order_by()
+    found = found.filter(session__continues__isnull=True)
     return found.filter(session__tags__contains=[query.tag]) if query.tag else found
 
 

@@ -104,7 +104,7 @@ class UndatedCosts(Schema):
 
 
 class CostOfReplays(Schema):
-    """What replays cost on these days; it is not part of the totals."""
+    """What replays cost on these days, continuations included; it is not part of the totals."""
 
     cost_usd: float
     unknown_cost_calls: int

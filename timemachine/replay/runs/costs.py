@@ -12,7 +12,6 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.unknown_prices import by_frequency
 from timemachine.replay.runs.models import ReplayAttempt
-from timemachine.replay.runs.pure.options import CONTINUE
 
 INTENDED: Final = Q(call_intended_at__isnull=False)
 
@@ -90,10 +89,8 @@ def replay_spending(project: Project, since: date, until: date) -> Spending:
 
 
 def attempts_of_days(project: Project, since: date, until: date) -> QuerySet[ReplayAttempt]:
-    """Return the attempts of a project that started on these days (UTC), without the calls of continuations: they are
-    steps of the sessions that these recorded."""
+    """Return the attempts of a project that started on these days (UTC), with the calls of continuations."""
     begin, end = (datetime.combine(day, time.min, UTC) for day in (since, until))
-    of_days = ReplayAttempt.objects.filter(
+    return ReplayAttempt.objects.filter(
         step__replay__project=project, started_at__gte=begin, started_at__lt=end + timedelta(days=1)
     )
-    return of_days.exclude(step__replay__kind=CONTINUE, outcome="done")
