@@ -429,3 +429,57 @@ def test_an_empty_object_of_the_adk_is_not_recorded() -> None:
     assert (found.input, found.output) == (None, None)
     found = draft_of(span(hidden | shown))
     assert (found.input, found.output) == ({"city": "Oslo"}, {"sky": "sun"})
+
+
+def test_the_messages_that_an_attribute_lists_as_events() -> None:
+    # pydantic-ai 1 with instrumentation version 1
+    events = [
+        {"event.name": "gen_ai.user.message", "gen_ai.message.index": 0, "role": "user", "content": "Weather?"},
+        {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": "Sunny."}},
+        "no event",
+    ]
+    chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "events": json.dumps(events)}
+    found = draft_of(span(chat))
+    assert (found.input, found.output) == ([{"role": "user", "content": "Weather?"}], "Sunny.")
+    assert draft_of(span(chat | {"events": "none"})).input is None
+
+
+def test_a_tool_of_an_earlier_pydantic_ai_has_no_operation() -> None:
+    running = {"gen_ai.tool.name": "weather", "gen_ai.tool.call.id": "c1", "tool_arguments": '{"city":"a"}'}
+    found = draft_of(span(running | {"tool_response": "sun"}, name="running tool: weather"))
+    assert (found.kind, found.tool, found.call_id) == ("tool_call", "weather", "c1")
+    assert (found.input, found.output) == ({"city": "a"}, "sun")
+
+
+def test_the_events_of_the_conventions_before_1_28_have_all_messages() -> None:
+    events = (
+        event("gen_ai.content.prompt", **{"gen_ai.prompt": '[{"role": "user", "content": "Weather?"}]'}),
+        event("gen_ai.content.completion", **{"gen_ai.completion": '[{"role": "assistant", "content": "Sunny."}]'}),
+    )
+    found = draft_of(span({"gen_ai.operation.name": "chat"}, events=events))
+    assert (found.input, found.output) == ([{"role": "user", "content": "Weather?"}], "Sunny.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation", "expected"),
+    [
+        ("llm", "chat", "llm_call"),
+        ("prompt", "chat", "event"),
+        ("chain", "chain", "event"),
+        ("parser", "parser", "event"),
+        ("tool", "execute_tool", "tool_call"),
+        ("retriever", "embeddings", "find"),
+        ("embedding", "embeddings", "llm_call"),
+    ],
+)
+def test_the_kinds_of_langsmith_precede_its_operations(kind: str, operation: str, expected: str) -> None:
+    run = {"langsmith.span.kind": kind, "gen_ai.operation.name": operation}
+    found = draft_of(span(run | {"gen_ai.system": "langchain", "gen_ai.request.model": "gpt-4o"}))
+    assert found.kind == expected
+    if expected == "llm_call":
+        assert found.model == "gpt-4o"
+
+
+def test_a_reranker_has_its_query() -> None:
+    found = draft_of(span({"openinference.span.kind": "RERANKER", "reranker.query": "weather"}))
+    assert (found.kind, found.input) == ("find", "weather")

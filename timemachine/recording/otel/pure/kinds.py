@@ -2,8 +2,8 @@
 
 OpenTelemetry's GenAI conventions (`gen_ai.operation.name`), Vercel's AI SDK (`ai.operationId`, else the first word of
 `operation.name`), Claude Code (the name of the span), OpenInference (`openinference.span.kind`), OpenLLMetry
-(`traceloop.span.kind`), Langfuse (`langfuse.observation.type`) and MLflow (`mlflow.spanType`). Any other span is an
-event.
+(`traceloop.span.kind`), Langfuse (`langfuse.observation.type`), MLflow (`mlflow.spanType`) and LangSmith
+(`langsmith.span.kind`). Any other span is an event.
 """
 
 from typing import Final, NamedTuple
@@ -31,6 +31,7 @@ PLAIN: Final = Kind("event")
 EMBEDDINGS: Final = "embeddings"
 _EMBEDDING: Final = frozenset({EMBEDDINGS, "embedding", "aembedding"})
 """What the conventions call it, the last one is LiteLLM's."""
+_TOOL_NAME: Final = "gen_ai.tool.name"
 _MERGED_TOOLS: Final = "(merged tools)"
 """The span of Google's ADK around the results of several tools, each of which has a span."""
 _OPERATIONS: Final = {
@@ -38,6 +39,7 @@ _OPERATIONS: Final = {
     "generate_content": CALL,
     "text_completion": CALL,
     "completion": CALL,
+    "responses": CALL,
     "image_generation": CALL,
     **dict.fromkeys(_EMBEDDING, CALL),
     "execute_tool": TOOL,
@@ -66,6 +68,8 @@ _NAMED: Final = (
     "langfuse.observation.type",
     "mlflow.spanType",
 )
+_LANGSMITH: Final = "langsmith.span.kind"
+"""Precedes the operation: LangSmith writes `chat` for prompts, and `embeddings` for retrievers."""
 _REQUEST_TYPE: Final = "llm.request.type"
 _CALLED: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name")
 _CLAUDE_CODE: Final = {
@@ -94,9 +98,12 @@ def kind_of(span: Span) -> Kind:
 
 def _of_convention(attributes: Attributes) -> Kind:
     operation = (attributes.text("gen_ai.operation.name") or "").lower()
+    of_langsmith = _KINDS.get((attributes.text(_LANGSMITH) or "").lower())
+    if of_langsmith is not None:
+        return of_langsmith
     if "memory" in operation:
         return MEMORY
-    if attributes.text("gen_ai.tool.name") == _MERGED_TOOLS:
+    if attributes.text(_TOOL_NAME) == _MERGED_TOOLS:
         return AGENT
     named = ((attributes.text(name) or "").strip('"').lower() for name in _NAMED)
     known = [kind for kind in (_OPERATIONS.get(operation), *map(_KINDS.get, named)) if kind is not None]
@@ -106,7 +113,9 @@ def _of_convention(attributes: Attributes) -> Kind:
         return CALL
     if operation:
         return AGENT
-    return CALL if attributes.first(*_CALLED) is not None else PLAIN
+    if attributes.first(*_CALLED) is not None:
+        return CALL
+    return TOOL if attributes.first(_TOOL_NAME) is not None else PLAIN
 
 
 def ai_sdk_operation(attributes: Attributes) -> str | None:

@@ -1,6 +1,6 @@
 """Input and output of a span: messages, arguments and results, in any of the conventions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
@@ -14,11 +14,25 @@ _INPUT_EVENTS: Final = {
     "gen_ai.tool.message": "tool",
 }
 _OUTPUT_EVENT: Final = "gen_ai.choice"
-_OF_THE_SENDER: Final = ("gen_ai.system", "gen_ai.provider.name")
+_LISTED_EVENTS: Final = ("events", "all_messages_events")
+"""Lists of the same events in an attribute, by earlier versions of Pydantic AI and Logfire."""
+_WHOLE_EVENTS: Final = {
+    "gen_ai.content.prompt": "gen_ai.prompt",
+    "gen_ai.content.completion": "gen_ai.completion",
+}
+"""Events of the conventions before 1.28, with all messages in one attribute."""
+_OF_THE_SENDER: Final = (
+    "gen_ai.system",
+    "gen_ai.provider.name",
+    "event.name",
+    "gen_ai.message.index",
+    "gen_ai.agent.name",
+)
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _IN: Final = (
     "gen_ai.retrieval.query.text",
     "gen_ai.memory.query.text",
+    "reranker.query",
     "langfuse.observation.input",
     "mlflow.spanInputs",
     "traceloop.entity.input",
@@ -62,10 +76,11 @@ def input_of(span: Span, attributes: Attributes) -> Any:
         or _messages(attributes.listed("llm.input_messages"))
         or attributes.listed("gen_ai.prompt")
         or [
-            _of_event(each.attributes, _INPUT_EVENTS[each.name])
-            for each in span.events
-            if each.name in _INPUT_EVENTS
+            _of_event(each, _INPUT_EVENTS[name])
+            for name, each in _message_events(span, attributes)
+            if name in _INPUT_EVENTS
         ]
+        or _whole_event(span, "gen_ai.content.prompt")
         or _first(attributes, _IN, _ADK_IN)
     )
 
@@ -80,12 +95,32 @@ def output_of(span: Span, attributes: Attributes) -> Any:
         or _ai_sdk_answer(attributes)
         or _messages(attributes.listed("llm.output_messages"))
         or attributes.listed("gen_ai.completion")
-        or [_of_event(each.attributes, "assistant") for each in span.events if each.name == _OUTPUT_EVENT]
+        or [
+            _of_event(each, "assistant")
+            for name, each in _message_events(span, attributes)
+            if name == _OUTPUT_EVENT
+        ]
+        or _whole_event(span, "gen_ai.content.completion")
     )
     if messages:
         text = _only_text(messages)
         return messages if text is None else text
     return _first(attributes, _OUT, _ADK_OUT)
+
+
+def _message_events(span: Span, attributes: Attributes) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield name and attributes of the span's events, and of those that an attribute lists."""
+    for each in span.events:
+        yield each.name, each.attributes
+    listed = attributes.value(*_LISTED_EVENTS)
+    for each in listed if isinstance(listed, list) else []:
+        if isinstance(each, dict):
+            yield str(each.get("event.name")), each
+
+
+def _whole_event(span: Span, name: str) -> Any:
+    found = (Attributes(each.attributes).value(_WHOLE_EVENTS[name]) for each in span.events if each.name == name)
+    return next(found, None)
 
 
 def _first(attributes: Attributes, names: Sequence[str], of_adk: Sequence[str]) -> Any:

@@ -32,7 +32,7 @@ _PROVIDERS: Final = {
     "mistralai": "mistral",
     "x_ai": "xai",
 }
-_FRAMEWORKS: Final = frozenset({"strands-agents", "gcp.vertex.agent", "crewai"})
+_FRAMEWORKS: Final = frozenset({"strands-agents", "gcp.vertex.agent", "crewai", "langchain"})
 """What some frameworks write as the provider: their own name. The provider of their models is not recorded."""
 _AI_SDK_PROVIDERS: Final = {
     "amazon-bedrock": "bedrock",
