@@ -434,7 +434,12 @@ def test_an_empty_object_of_the_adk_is_not_recorded() -> None:
 def test_the_messages_that_an_attribute_lists_as_events() -> None:
     # pydantic-ai 1 with instrumentation version 1
     events = [
-        {"event.name": "gen_ai.user.message", "gen_ai.message.index": 0, "role": "user", "content": "Weather?"},
+        {
+            "event.name": "gen_ai.user.message",
+            "gen_ai.message.index": 0,
+            "role": "user",
+            "content": "Weather?",
+        },
         {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": "Sunny."}},
         "no event",
     ]
@@ -454,7 +459,10 @@ def test_a_tool_of_an_earlier_pydantic_ai_has_no_operation() -> None:
 def test_the_events_of_the_conventions_before_1_28_have_all_messages() -> None:
     events = (
         event("gen_ai.content.prompt", **{"gen_ai.prompt": '[{"role": "user", "content": "Weather?"}]'}),
-        event("gen_ai.content.completion", **{"gen_ai.completion": '[{"role": "assistant", "content": "Sunny."}]'}),
+        event(
+            "gen_ai.content.completion",
+            **{"gen_ai.completion": '[{"role": "assistant", "content": "Sunny."}]'},
+        ),
     )
     found = draft_of(span({"gen_ai.operation.name": "chat"}, events=events))
     assert (found.input, found.output) == ([{"role": "user", "content": "Weather?"}], "Sunny.")
@@ -483,3 +491,26 @@ def test_the_kinds_of_langsmith_precede_its_operations(kind: str, operation: str
 def test_a_reranker_has_its_query() -> None:
     found = draft_of(span({"openinference.span.kind": "RERANKER", "reranker.query": "weather"}))
     assert (found.kind, found.input) == ("find", "weather")
+
+
+@pytest.mark.parametrize(
+    ("provider", "address", "expected"),
+    [
+        ("openai", "openrouter.ai", "openrouter:m"),
+        ("openai", "desk.openai.azure.com", "azure:m"),
+        ("openai", "https://api.groq.com/openai/v1", "groq:m"),
+        ("openai", "API.DEEPSEEK.COM:443", "deepseek:m"),
+        ("anthropic", "bedrock-runtime.us-east-1.amazonaws.com", "bedrock:m"),
+        ("anthropic", "us-east5-aiplatform.googleapis.com", "vertex:m"),
+        ("openai", "api.openai.com", "openai:m"),
+        ("openai", "max.ai", "openai:m"),
+        ("openai", "my-x.ai", "openai:m"),
+        ("openai", "http://[", "openai:m"),
+        ("groq", "openrouter.ai", "groq:m"),
+    ],
+)
+def test_a_client_of_openai_or_anthropic_can_call_another_provider(
+    provider: str, address: str, expected: str
+) -> None:
+    chat = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": "m"}
+    assert draft_of(span(chat | {"server.address": address})).model == expected

@@ -106,9 +106,12 @@ def _of_convention(attributes: Attributes) -> Kind:
     if attributes.text(_TOOL_NAME) == _MERGED_TOOLS:
         return AGENT
     named = ((attributes.text(name) or "").strip('"').lower() for name in _NAMED)
-    known = [kind for kind in (_OPERATIONS.get(operation), *map(_KINDS.get, named)) if kind is not None]
-    if known:
-        return known[0]
+    known = (kind for kind in (_OPERATIONS.get(operation), *map(_KINDS.get, named)) if kind is not None)
+    return next(known, None) or _by_attributes(attributes, operation)
+
+
+def _by_attributes(attributes: Attributes, operation: str) -> Kind:
+    """Return the kind of a span that no convention names, by what it has."""
     if attributes.first(_REQUEST_TYPE) is not None:
         return CALL
     if operation:

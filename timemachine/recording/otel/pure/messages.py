@@ -119,7 +119,9 @@ def _message_events(span: Span, attributes: Attributes) -> Iterator[tuple[str, M
 
 
 def _whole_event(span: Span, name: str) -> Any:
-    found = (Attributes(each.attributes).value(_WHOLE_EVENTS[name]) for each in span.events if each.name == name)
+    found = (
+        Attributes(each.attributes).value(_WHOLE_EVENTS[name]) for each in span.events if each.name == name
+    )
     return next(found, None)
 
 

@@ -9,38 +9,13 @@ from timemachine.llm.pure.price_conditions import price_conditions, with_conditi
 from timemachine.llm.pure.usage import part_of
 from timemachine.recording.otel.pure.answers import provider_metadata, provider_usage, stated_by_answer
 from timemachine.recording.otel.pure.attributes import Attributes, parsed_json
-from timemachine.recording.otel.pure.kinds import EMBEDDINGS, ai_sdk_operation, is_embedding
+from timemachine.recording.otel.pure.kinds import EMBEDDINGS, is_embedding
+from timemachine.recording.otel.pure.providers import provider_of
 from timemachine.recording.otel.pure.usage_buckets import cost_of_buckets, usage_of_buckets
 from timemachine.recording.sessions.pure.draft import Usage
 from timemachine.recording.sessions.pure.validation import HIGHEST_COST
 from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
-_PROVIDERS: Final = {
-    "azure.ai.openai": "azure",
-    "azure.ai.inference": "azure",
-    "az.ai.openai": "azure",
-    "az.ai.inference": "azure",
-    "aws.bedrock": "bedrock",
-    "aws_bedrock": "bedrock",
-    "gcp.gemini": "gemini",
-    "gcp.gen_ai": "gemini",
-    "gcp.vertex_ai": "vertex",
-    "google": "gemini",
-    "gemini": "gemini",
-    "vertexai": "vertex",
-    "mistral_ai": "mistral",
-    "mistralai": "mistral",
-    "x_ai": "xai",
-}
-_FRAMEWORKS: Final = frozenset({"strands-agents", "gcp.vertex.agent", "crewai", "langchain"})
-"""What some frameworks write as the provider: their own name. The provider of their models is not recorded."""
-_AI_SDK_PROVIDERS: Final = {
-    "amazon-bedrock": "bedrock",
-    "azure": "azure",
-    "google.generative-ai": "gemini",
-    "google.vertex": "vertex",
-}
-"""Vercel's AI SDK adds the interface to the provider's name: `openai.chat`, `google.vertex.chat`."""
 _REQUEST: Final = "gen_ai.request."
 _SETTINGS: Final = "ai.settings."
 _USAGE: Final = {
@@ -129,29 +104,10 @@ def model_of(attributes: Attributes) -> str | None:
     )
     if model is None:
         return None
-    provider = _provider(attributes)
+    provider = provider_of(attributes)
     if provider is None:
         return model
     return model if model.startswith(f"{provider}:") else f"{provider}:{model}"
-
-
-def _provider(attributes: Attributes) -> str | None:
-    written = attributes.text(
-        "gen_ai.provider.name",
-        "gen_ai.system",
-        "llm.provider",
-        "llm.system",
-        "mlflow.llm.provider",
-        "ai.model.provider",
-    )
-    if written is None or written in _FRAMEWORKS:
-        return None
-    provider = written.strip().lower()
-    if ai_sdk_operation(attributes) is not None:
-        first = provider.partition(".")[0]
-        named = (name for prefix, name in _AI_SDK_PROVIDERS.items() if provider.startswith(prefix))
-        return next(named, first)
-    return _PROVIDERS.get(provider, provider.replace(":", "_").replace(" ", "_"))
 
 
 def parameters_of(attributes: Attributes) -> JsonObject | None:
