@@ -37,9 +37,7 @@ def files_of(resumed: list[tuple[int, int, int, str]]) -> tuple[dict[str, list[d
         own = [line for place in range(turns, turns + more) for line in turn(place, "Go on.")]
         turns += more
         files[name] = [*copied(begun, name, parent, how), *own]
-    return {
-        name: [{**each, "sessionId": name} for each in records] for name, records in files.items()
-    }, turns
+    return {name: [{**each, "sessionId": name} for each in records] for name, records in files.items()}, turns
 
 
 @settings(max_examples=8, deadline=None)
