@@ -37,6 +37,8 @@ CALLS = {
     "swe_agent/pydicom-1458.traj": 12,
 }
 
+CALLS_IN_TEXT = {"more/14-mini-swe-agent/github_issue.traj.json", "swe_agent/pydicom-1458.traj"}
+
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
@@ -59,6 +61,8 @@ def test_every_model_call_is_replayed_or_says_why_not(
     assert counts["replayed"] == len(stub.calls())
     for step, sent in zip(steps.order_by("id"), stub.calls(), strict=True):
         assert {call.name for call in calls_of(step)} <= set(offered(sent.body)), (file, step.sequence)
+        assert (file in CALLS_IN_TEXT) is (step.evidence or {})["request"].get("calls_in_text", False)
+        assert not (file in CALLS_IN_TEXT and offered(sent.body)), "no tool was sent with it"
 
 
 def calls_of(step: ReplayStep) -> Sequence[ToolCall]:

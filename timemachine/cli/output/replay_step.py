@@ -21,7 +21,7 @@ from timemachine.cli.output.grounding import grounding_summary
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.word_diff import difference
 from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, money_or_unknown, spaced
-from timemachine.core.pure.verdicts import OTHER_TOOL, calls_on_one_side, verdict_in_words
+from timemachine.core.pure.verdicts import CALLS_IN_TEXT, OTHER_TOOL, calls_on_one_side, verdict_in_words
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types
@@ -83,7 +83,8 @@ def _request(found: Mapping[str, Any] | None) -> str:
     absent = f"; not recorded: {', '.join(found['absent'])}" if found["absent"] else ""
     inferred = found.get("inferred_tools")
     offered = f"; offered as the recorded calls show them: {', '.join(inferred)}" if inferred else ""
-    return f"{', '.join(sizes)}{absent}{offered}"
+    in_text = f"; {CALLS_IN_TEXT}" if found.get("calls_in_text") else ""
+    return f"{', '.join(sizes)}{absent}{offered}{in_text}"
 
 
 def mode_of(step: types.ReplayStepOut, replay: types.ReplayOut) -> str:

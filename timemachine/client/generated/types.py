@@ -1725,7 +1725,8 @@ class FrozenRequestOut(TypedDict):
     """The request of a recorded model call, in the form of one API.
 
     `context` says whether it was recorded (`verified`: its bytes have the recorded hash) or rebuilt from the steps
-    before it (`reconstructed`); it was sent to `model`. `absent` names what was not recorded. `steps` are those it was rebuilt from, and
+    before it (`reconstructed`); it was sent to `model`. `absent` names what was not recorded. `calls_in_text`: its agent
+    writes its calls into its text, so that no tool is defined. `steps` are those it was rebuilt from, and
     `inherited_steps` counts those of the sessions that this one continues. `sha256` is that of the request in a
     form that depends on no API. `dropped` says what the body does not have because that API does not know it.
     """
@@ -1733,6 +1734,7 @@ class FrozenRequestOut(TypedDict):
     sequence: int
     context: Literal["verified", "altered", "missing", "reconstructed", "not_recorded"]
     absent: list[str]
+    calls_in_text: bool
     steps: list[int]
     inherited_steps: int
     model: str | None
@@ -3307,7 +3309,8 @@ class ReplayOut(TypedDict):
 
     `over_limit_usd` is by how much its own spend limit was passed; null if it has none. `absent` counts the requests that
     were sent without a part that was not recorded, by the part; in `inferred_tools` of them, tools without recorded
-    definitions were offered as the recorded calls show them.
+    definitions were offered as the recorded calls show them. `calls_in_text` counts the requests of agents that write their
+    calls into their text: no tools are offered, and the texts are compared.
     """
 
     id: str
@@ -3340,6 +3343,7 @@ class ReplayOut(TypedDict):
     first_divergence: FirstDivergence | None
     absent: dict[str, int]
     inferred_tools: int
+    calls_in_text: int
     summary: str
 
 

@@ -41,6 +41,8 @@ RETRIEVALS: Final[tuple[RetrievalVerdict, ...]] = get_args(RetrievalVerdict)
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 """In the order in which totals list them: the closest to the recording first."""
 OTHER_TOOL: Final = "other_tool"
+CALLS_IN_TEXT: Final = "this agent writes its calls into its text; the texts are compared"
+"""What the verdicts on the model calls of such an agent are about."""
 
 
 def verdict_in_words(verdict: str, evidence: Mapping[str, Any] | None) -> str:

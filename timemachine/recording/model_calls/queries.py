@@ -8,6 +8,7 @@ from timemachine.core.payloads.queries import current_sha256, value
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.requests.neutral import ToolCall
+from timemachine.recording.model_calls.called_tools import agents_calling_in_text
 from timemachine.recording.model_calls.pure.conversation import Conversation, RecordedStep, conversations
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, rebuilt, recorded
 from timemachine.recording.model_calls.pure.values import answer_parts
@@ -179,8 +180,15 @@ def _circumstances(
         }
         for call in calls.values()
     ]
-    outer = ancestors(session, places, "parameters", through=visible.through if visible is not None else None)
-    return {number: _with_stated(call, levels_of(call, outer), visible) for number, call in calls.items()}
+    through = None if visible is None else visible.through
+    outer = ancestors(session, places, "parameters", through=through)
+    in_text = agents_calling_in_text(session, through)
+    return {
+        number: replace(
+            _with_stated(call, levels_of(call, outer), visible), calls_in_text=call.agent in in_text
+        )
+        for number, call in calls.items()
+    }
 
 
 def _with_stated(call: Action, outer: Iterator[Row], visible: Visible | None) -> Circumstances:

@@ -22,7 +22,8 @@ class FrozenRequestOut(Schema):
     """The request of a recorded model call, in the form of one API.
 
     `context` says whether it was recorded (`verified`: its bytes have the recorded hash) or rebuilt from the steps
-    before it (`reconstructed`); it was sent to `model`. `absent` names what was not recorded. `steps` are those it was rebuilt from, and
+    before it (`reconstructed`); it was sent to `model`. `absent` names what was not recorded. `calls_in_text`: its agent
+    writes its calls into its text, so that no tool is defined. `steps` are those it was rebuilt from, and
     `inherited_steps` counts those of the sessions that this one continues. `sha256` is that of the request in a
     form that depends on no API. `dropped` says what the body does not have because that API does not know it.
     """
@@ -30,6 +31,7 @@ class FrozenRequestOut(Schema):
     sequence: int
     context: RequestVerdict
     absent: list[str]
+    calls_in_text: bool
     steps: list[int]
     inherited_steps: int
     model: str | None
@@ -46,6 +48,7 @@ class FrozenRequestOut(Schema):
             sequence=sequence,
             context=frozen.verdict,
             absent=list(frozen.absent),
+            calls_in_text=frozen.calls_in_text,
             steps=list(frozen.steps),
             inherited_steps=frozen.inherited,
             model=frozen.model,

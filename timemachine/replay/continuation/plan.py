@@ -17,6 +17,10 @@ from timemachine.replay.runs.pure.engine import intent
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.selection import recorded
 
+NO_CALLS_TO_ANSWER = (
+    "This agent writes its calls into its text, so nothing tells which calls another model makes, and the record cannot "
+    "answer them. Replay its model calls instead: their texts are compared."
+)
 MAX_CALLS = 50
 """How many model calls a continuation makes at most, unless it is given another limit."""
 
@@ -46,7 +50,10 @@ def first_request(action: Action, options: ReplayOptions) -> tuple[FrozenRequest
 
 
 def why_not_sent(action: Action, options: ReplayOptions, frozen: FrozenRequest) -> str | None:
-    """Return why the request must not be sent, as its record is missing or altered. Given messages need no recorded ones."""
+    """Return why the request must not be sent: its record is missing or altered, or its agent makes no calls that the
+    record could answer. Given messages need no recorded ones."""
+    if frozen.calls_in_text:
+        return NO_CALLS_TO_ANSWER
     if options.messages is not None and frozen.verdict == "not_recorded":
         return None
     return intent(recorded(action), options, frozen.verdict, 0).why_not

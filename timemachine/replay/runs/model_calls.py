@@ -46,11 +46,12 @@ _TOOLLESS: Final = "local:extractive quotes passages and cannot call tools, so i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestGaps:
-    """What of a request was not recorded and cannot be sent again, and the tools that are offered as the recorded calls
-    show them."""
+    """What of a request was not recorded and cannot be sent again, the tools that are offered as the recorded calls
+    show them, and whether its agent writes its calls into its text, so that it has no tools."""
 
     absent: tuple[str, ...]
     inferred: tuple[str, ...]
+    calls_in_text: bool
 
 
 def read_requests(steps: Sequence[ReplayStep]) -> None:
@@ -98,11 +99,11 @@ def gaps_of(action: Action) -> RequestGaps | None:
         frozen = latest_of_request(action, 1)
     except InvalidInput:
         return None
-    if not frozen.absent:
+    if not frozen.absent and not frozen.calls_in_text:
         return None
     inferred = inferred_names(frozen, sendable(action, frozen))
     absent = tuple(each for each in frozen.absent if not (inferred and each.startswith(TOOLS)))
-    return RequestGaps(absent=absent, inferred=inferred)
+    return RequestGaps(absent=absent, inferred=inferred, calls_in_text=frozen.calls_in_text)
 
 
 def inferred_names(frozen: FrozenRequest, sent: Request) -> tuple[str, ...]:
@@ -270,7 +271,8 @@ def calls_in(kind: str, output: object) -> Sequence[ToolCall]:
 
 
 def request_evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
-    """Return what identifies the request: its hash, its size, what of it was not recorded, and the tools that were inferred."""
+    """Return what identifies the request: its hash, its size, what of it was not recorded, the tools that were inferred, and
+    whether its agent writes its calls into its text."""
     inferred = list(inferred_names(frozen, sent))
     facts: JsonObject = {
         "sha256": request_sha256(sent),
@@ -278,7 +280,11 @@ def request_evidence(frozen: FrozenRequest, sent: Request) -> JsonObject:
         "tools": len(sent.tools),
         "absent": list(frozen.absent),
     }
-    return {"request": facts | ({"inferred_tools": inferred} if inferred else {})}
+    if inferred:
+        facts["inferred_tools"] = inferred
+    if frozen.calls_in_text:
+        facts["calls_in_text"] = True
+    return {"request": facts}
 
 
 def _calls_of(action: Action) -> Sequence[ToolCall]:

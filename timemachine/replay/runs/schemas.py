@@ -115,7 +115,8 @@ class ReplayOut(Schema):
 
     `over_limit_usd` is by how much its own spend limit was passed; null if it has none. `absent` counts the requests that
     were sent without a part that was not recorded, by the part; in `inferred_tools` of them, tools without recorded
-    definitions were offered as the recorded calls show them.
+    definitions were offered as the recorded calls show them. `calls_in_text` counts the requests of agents that write their
+    calls into their text: no tools are offered, and the texts are compared.
     """
 
     id: str
@@ -148,6 +149,7 @@ class ReplayOut(Schema):
     first_divergence: FirstDivergence | None
     absent: dict[str, int]
     inferred_tools: int
+    calls_in_text: int
     summary: str
 
     @classmethod
@@ -174,6 +176,7 @@ class ReplayOut(Schema):
             first_divergence=counts.diverged,
             absent=counts.absent,
             inferred_tools=counts.inferred,
+            calls_in_text=counts.in_text,
             summary=sentence(counts),
         )
 

@@ -19,6 +19,7 @@ from django.db.models import (
     QuerySet,
     Sum,
 )
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Left
 
 from timemachine.core.payloads.fields import FaithfulTextField
@@ -53,10 +54,12 @@ class _Steps:
 
 @dataclass(slots=True, kw_only=True)
 class _Absent:
-    """How many requests were sent without each part that was not recorded, and how many of them with inferred tools."""
+    """How many requests were sent without each part that was not recorded, and how many of them with inferred tools;
+    and how many were of agents that write their calls into their text."""
 
     parts: Counter[str] = field(default_factory=Counter)
     inferred: int = 0
+    in_text: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +132,7 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             diverged=diverged.get(replay.id),
             absent=dict(absent[replay.id].parts) if replay.id in absent else {},
             inferred=absent[replay.id].inferred if replay.id in absent else 0,
+            in_text=absent[replay.id].in_text if replay.id in absent else 0,
         )
     return found
 
@@ -140,22 +144,24 @@ def _absent(ids: Sequence[UUID]) -> dict[UUID, _Absent]:
     sent = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(
         replay__in=ids, kind=MODEL_CALL, was_asked=True
     )
-    rows = sent.filter(evidence__request__absent__0__isnull=False).annotate(
-        inferred=ExpressionWrapper(
-            Q(evidence__request__has_key="inferred_tools"), output_field=BooleanField()
-        )
-    )
+    lacking = Q(evidence__request__absent__0__isnull=False) | Q(evidence__request__has_key="calls_in_text")
+    rows = sent.filter(lacking).annotate(inferred=_has("inferred_tools"), in_text=_has("calls_in_text"))
     found: dict[UUID, _Absent] = defaultdict(_Absent)
     for row in (
         rows.order_by()
-        .values("replay_id", "evidence__request__absent", "inferred")
+        .values("replay_id", "evidence__request__absent", "inferred", "in_text")
         .annotate(steps=Count("id"))
     ):
         of_replay = found[row["replay_id"]]
         names = {TOOLS if each.startswith(TOOLS) else each for each in row["evidence__request__absent"]}
         of_replay.parts.update(dict.fromkeys(sorted(names), row["steps"]))
         of_replay.inferred += row["steps"] if row["inferred"] else 0
+        of_replay.in_text += row["steps"] if row["in_text"] else 0
     return found
+
+
+def _has(name: str) -> Combinable:
+    return ExpressionWrapper(Q(evidence__request__has_key=name), output_field=BooleanField())
 
 
 def _endings(continuations: Sequence[UUID]) -> dict[UUID, Ending | None]:

@@ -201,6 +201,7 @@ def shared_tally(counted: Tally, redactor: Redactor, *, only_figures: bool) -> T
         diverged=counted.diverged,
         absent=counted.absent,
         inferred=counted.inferred,
+        in_text=counted.in_text,
     )
 
 

@@ -23,12 +23,14 @@ class Circumstances:
     """What else is known of a call: its model, its parameters, the tools that it called, and the steps whose stored
     bytes are not those that were recorded (`altered`) or that were deleted.
 
+    `calls_in_text` is whether its agent writes its calls into its text, so that no tools are defined for it.
     `stated` has system prompt and tools that were recorded for all calls of an agent, in the steps `stated_in`.
     """
 
     model: str | None = None
     parameters: JsonObject | None = None
     called: tuple[str, ...] = ()
+    calls_in_text: bool = False
     stated: JsonObject | None = None
     stated_in: tuple[int, ...] = ()
     altered: tuple[int, ...] = ()
@@ -39,7 +41,8 @@ class Circumstances:
 class FrozenRequest:
     """A request as it can be sent again to any model; `model` is the one that it was sent to.
 
-    `absent` names what was not recorded. `steps` are those it was rebuilt from, without those of the sessions that this
+    `absent` names what was not recorded. `calls_in_text`: its agent writes its calls into its text, so that no tool is
+    defined. `steps` are those it was rebuilt from, without those of the sessions that this
     one continues, which `inherited` counts. `since` is set if only the latest messages were asked for: those of steps
     before it were not read.
     """
@@ -48,6 +51,7 @@ class FrozenRequest:
     model: str | None
     verdict: RequestVerdict
     absent: tuple[str, ...] = ()
+    calls_in_text: bool = False
     steps: tuple[int, ...] = ()
     inherited: int = 0
     since: int | None = None
@@ -79,7 +83,14 @@ def recorded(value: Any, about: Circumstances) -> FrozenRequest | None:
     absent = (TOOLS,) if calls and not whole.tools else ()
     verdict: RequestVerdict = "altered" if about.altered else "verified"
     steps = () if whole == request else about.stated_in
-    return FrozenRequest(request=whole, model=about.model, verdict=verdict, absent=absent, steps=steps)
+    return FrozenRequest(
+        request=whole,
+        model=about.model,
+        verdict=verdict,
+        absent=absent,
+        calls_in_text=about.calls_in_text and not whole.tools,
+        steps=steps,
+    )
 
 
 def rebuilt(conversation: Conversation, about: Circumstances) -> FrozenRequest:
@@ -88,10 +99,11 @@ def rebuilt(conversation: Conversation, about: Circumstances) -> FrozenRequest:
     own = _with_messages(read_request([], _parameters(about)) or Request(), messages)
     own = _with_stated(own, {"tools": conversation.tools})
     request = _with_stated(own, about.stated)
+    in_text = about.calls_in_text and not request.tools
     absent = (
         None if messages == conversation.messages else THINKING,
         None if _has_system_prompt(request) else SYSTEM_PROMPT,
-        _undefined(request, about.called),
+        None if in_text else _undefined(request, about.called),
         None if request.parameters != Parameters() else PARAMETERS,
     )
     steps = conversation.steps if request == own else sorted({*conversation.steps, *about.stated_in})
@@ -100,6 +112,7 @@ def rebuilt(conversation: Conversation, about: Circumstances) -> FrozenRequest:
         model=about.model,
         verdict=_verdict(conversation, about),
         absent=tuple(filter(None, absent)),
+        calls_in_text=in_text,
         steps=tuple(step for step in steps if step > 0),
         inherited=sum(1 for step in conversation.steps if step <= 0),
     )

@@ -9,7 +9,7 @@ from typing import Final
 from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
 from timemachine.core.pure.schemas import Schema
-from timemachine.core.pure.verdicts import VERDICTS
+from timemachine.core.pure.verdicts import CALLS_IN_TEXT, VERDICTS
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
@@ -79,7 +79,7 @@ class Tally(StepTotals):
     them is tried again at `waits_until`. `ending` is how a continuation ended.
     `recorded_in_whole` counts the called whose cost the recording states with that of the session (`recorded_whole_usd`) only.
     `absent` counts the requests that were sent without what was not recorded, by what that is; in `inferred` of them, tools
-    had definitions that the recorded calls show.
+    had definitions that the recorded calls show. `in_text` counts those of agents that write their calls into their text.
     """
 
     kind: str
@@ -100,6 +100,7 @@ class Tally(StepTotals):
     diverged: FirstDivergence | None = None
     absent: Mapping[str, int] = field(default_factory=dict)
     inferred: int = 0
+    in_text: int = 0
 
     @property
     def over_limit_usd(self) -> Decimal | None:
@@ -244,6 +245,8 @@ def _absent(tally: Tally) -> str:
         parts.append(
             "tools offered as the recorded calls show them, because their definitions were not recorded"
         )
+    if tally.in_text:
+        parts.append(CALLS_IN_TEXT)
     return "; ".join(parts)
 
 

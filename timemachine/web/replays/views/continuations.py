@@ -12,7 +12,7 @@ from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.continuation import commands
-from timemachine.replay.continuation.plan import call_to_continue
+from timemachine.replay.continuation.plan import NO_CALLS_TO_ANSWER, call_to_continue
 from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.endings import Ending
@@ -43,13 +43,15 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     if replay is not None:
         enqueue(run_replay, replay.id)
         return redirect("replay", replay.id)
+    gaps = gaps_of(action)
     return page(
         request,
         "replays/continue.html",
         status=form.http_status,
         session=session,
         action=action,
-        gaps=gaps_of(action),
+        gaps=gaps,
+        why_not=NO_CALLS_TO_ANSWER if gaps is not None and gaps.calls_in_text else None,
         form=form,
     )
 
