@@ -21,7 +21,7 @@ from timemachine.replay.comparison.schemas import ComparisonLaunched
 from timemachine.replay.continuation import commands as continuations
 from timemachine.replay.continuation.schemas import ContinueIn, GoOnIn
 from timemachine.replay.runs import commands
-from timemachine.replay.runs.estimate import estimate_replays
+from timemachine.replay.runs.estimate import estimate_launch
 from timemachine.replay.runs.frame_rank_schemas import RankPageOut
 from timemachine.replay.runs.frame_ranks import MOST_STEPS, rank_page
 from timemachine.replay.runs.models import Replay
@@ -76,13 +76,11 @@ def launch(
     summary="What a replay would cost",
 )
 def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> Estimates:
-    """The estimated cost of the replay that the same request would launch, for each of its models. No model is called."""
+    """The estimated cost of the replay that the same request would launch, for each of its models, or its refusal. No model is called."""
     session = session_of(caller(request, "run").project, session_id)
     after = _after(session, payload.from_checkpoint)
     models: list[str | None] = [*payload.use_models] or [None]
-    found = estimate_replays(
-        [session], [payload.options(model=each, after_sequence=after) for each in models]
-    )
+    found = estimate_launch(session, [payload.options(model=each, after_sequence=after) for each in models])
     return Estimates.model_construct(estimates=found)
 
 

@@ -216,7 +216,7 @@ spend_limit = click.option(
     "spend_limit_usd",
     type=float,
     metavar="USD",
-    help="Make only calls whose expected cost stays within this limit.",
+    help="Make only calls whose expected cost stays within this limit. Needs models whose price is known.",
 )
 diff = click.option(
     "--diff", "with_diff", is_flag=True, help="Show the differences between the answers word by word."

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connections
 from pytest_django import Settings
 
+from tests.api.conftest import program
 from tests.builders import recorded_session, replayed
 from tests.replay.runs.test_concurrent_steps import max_concurrent
 from tests.stub_model_server import Script, StubModelServer
@@ -25,6 +27,7 @@ from timemachine.replay.runs.worker import work
 LIMIT = Decimal("0.005")
 QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(14)]
 ASKS = 6
+UNPRICED = "openai:nobody-knows-its-price"
 
 
 @pytest.fixture
@@ -64,7 +67,10 @@ def answers(stub: StubModelServer, tokens: int, seconds: float = 0.1) -> None:
 
 def run_workers(session: Session, replay_options: ReplayOptions) -> Replay:
     """The finished replay, run by as many threads as a worker may have."""
-    replay = launch(session, replay_options, by="test")
+    return run(launch(session, replay_options, by="test"))
+
+
+def run(replay: Replay) -> Replay:
     try:
         work(replay.id, "side by side")
     finally:
@@ -102,10 +108,40 @@ def test_calls_that_cannot_be_estimated_run_one_at_a_time_under_a_limit(
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 5
     answers(stub, 100, seconds=0.05)
-    replay = run_workers(session, options("openai:nobody-knows-its-price", LIMIT))
+    limited = options(UNPRICED, LIMIT)
+    replay = launch(session, limited.model_copy(update={"spend_limit_usd": None}), by="test")
+    Replay.objects.update(options=limited.as_json())  # as if the price was known when it was launched
+    replay = run(replay)
     assert max_concurrent(stub.calls()) == 1
     assert tally(replay).statuses == {"done": ASKS}
     assert tally(replay).unknown_cost_calls == ASKS
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("sessions/{session}/replays", {"audit": True, "reason": "Why?", "use_models": [UNPRICED]}),
+        ("sessions/{session}/replays/estimate", {"audit": True, "reason": "Why?", "use_models": [UNPRICED]}),
+        ("comparisons", {"reason": "Why?", "arms": [{"model": "openai:gpt-4o"}, {"model": UNPRICED}]}),
+        ("comparisons/estimate", {"arms": [{"model": "openai:gpt-4o"}, {"model": UNPRICED}]}),
+        (
+            "suites",
+            {"name": "Nightly", "use_models": [UNPRICED], "options": {"audit": True, "reason": "Why?"}},
+        ),
+    ],
+)
+def test_a_limit_that_an_unknown_price_could_pass_is_refused_before_the_start(
+    session: Session, stub: StubModelServer, path: str, body: dict[str, Any]
+) -> None:
+    api = program(session.project)
+    whole = body if path.startswith("sessions") else body | {"sessions": [session.key]}
+    limit = {"spend_limit_usd": 1}
+    limited = whole | ({"options": whole["options"] | limit} if "options" in whole else limit)
+    answer = api.post(f"/{path.format(session=session.key)}", limited)
+    assert (answer.status_code, answer.json()["code"]) == (422, "limit_without_price")
+    assert f"The price of {UNPRICED} is unknown, so a spend limit cannot be kept" in answer.json()["message"]
+    assert not Replay.objects.exists()
+    assert not stub.calls()
 
 
 @pytest.mark.parametrize("model", ["ollama:llama3.2", "local:extractive-1"])

@@ -84,7 +84,13 @@ def create(
     client = connected()
     if not wants_json():
         print_estimate(
-            client.comparisons.estimate(sessions, complete, repeats=repeats, noise_floor=noise_floor)
+            client.comparisons.estimate(
+                sessions,
+                complete,
+                repeats=repeats,
+                noise_floor=noise_floor,
+                spend_limit_usd=spend_limit_usd,
+            )
         )
     launched = client.comparisons.launch(
         sessions,

@@ -1485,7 +1485,7 @@ class Replays(Resource):
     ) -> types.Estimates:
         """What a replay would cost.
 
-        The estimated cost of the replay that the same request would launch, for each of its models. No model is called.
+        The estimated cost of the replay that the same request would launch, for each of its models, or its refusal. No model is called.
         """
         found: types.Estimates = self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/replays/estimate",

@@ -22,7 +22,7 @@ from timemachine.replay.comparison.pure.variants import MOST_ANSWERS, MOST_REPLA
 from timemachine.replay.comparison.queries import mark_by
 from timemachine.replay.runs import commands as replays
 from timemachine.replay.runs.models import Replay, ReplayStep
-from timemachine.replay.runs.plan import READ_TOGETHER, PlannedReplay, Planner, replayable_in
+from timemachine.replay.runs.plan import READ_TOGETHER, PlannedReplay, Planner, check_limit, replayable_in
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 LONGEST_NOTE = 4_000
@@ -87,8 +87,11 @@ def checked(project: Project, plan: Plan) -> Plan:
         raise InvalidInput(
             "Choose at least one session to compare.", code="sessions_needed", field="sessions"
         )
+    models = [usable_model(project.id, arm.model) for arm in plan.arms]
+    for each in models:
+        check_limit(plan.spend_limit_usd, each)
     resolved = [
-        arm.model_copy(update={"model": str(usable_model(project.id, arm.model))}) for arm in plan.arms
+        arm.model_copy(update={"model": str(model)}) for arm, model in zip(plan.arms, models, strict=True)
     ]
     comparison_arms.check_distinct(resolved)
     sessions = list({session.id: session for session in plan.sessions}.values())

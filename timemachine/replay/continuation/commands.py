@@ -39,6 +39,7 @@ from timemachine.replay.continuation.plan import (
 from timemachine.replay.runs.commands import form_used, reopen
 from timemachine.replay.runs.model_calls import why_refused
 from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.plan import check_limit
 from timemachine.replay.runs.pure import options as replay_options
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.engine import provider_called
@@ -72,7 +73,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
     Calling it again with the same `replay_id` (a form that was sent twice) returns the same replay.
 
     Raises: `NotFound`; `InvalidInput` for a session that is too long, for a step that is not a model call, for a request
-    that cannot be sent to the model, and for a repeatable tool without results; `Unavailable` for a model that cannot be
+    that cannot be sent to the model, for a spend limit without a price, and for a repeatable tool without results; `Unavailable` for a model that cannot be
     used here; `Conflict` if that id belongs to a different replay.
     """
     replay_options.check(options)
@@ -84,6 +85,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
             "The model of this step was not recorded. Choose one.", code="model_needed", field="model"
         )
     model = usable_model(session.project_id, named)
+    check_limit(options.spend_limit_usd, model)
     resolved = options.model_copy(update={"use_model": str(model)})
     _check_request(action, resolved, model)
     check_repeatable(action, resolved)
@@ -164,12 +166,13 @@ def go_on(
         Replay.objects.select_for_update(of=("self",)).select_related("branch", "session").get(id=replay.id)
     )
     step, ending = _ended_step(locked)
-    usable_model(locked.project_id, locked.model or "")
+    model = usable_model(locked.project_id, locked.model or "")
     changes = {"max_calls": max_calls, "spend_limit_usd": spend_limit_usd}
     given = {name: value for name, value in changes.items() if value is not None}
     options = ReplayOptions(**locked.options).model_copy(update=given)
     replay_options.check(options)
     _check_limits(ReplayOptions(**locked.options), options, ending)
+    check_limit(options.spend_limit_usd, model)
     _check_needed(ending, results, message)
     if ending.why == "diverged":
         _supply(locked, results, by=by)

@@ -14,7 +14,7 @@ from timemachine.recording.answering.pure.prompt import TEMPLATE, Prompt, check_
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
-from timemachine.replay.runs.plan import replayable_in
+from timemachine.replay.runs.plan import Planner, replayable, replayable_in
 from timemachine.replay.runs.prompt_size import PromptSize, RequestSize, prompt_sizes, request_sizes
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.schemas import EstimateOut
@@ -69,6 +69,15 @@ def estimate_replays(
     return [
         _estimate(found, options, model, runs) for options, model in zip(options_list, models, strict=True)
     ]
+
+
+def estimate_launch(session: Session, options_list: Sequence[ReplayOptions]) -> list[EstimateOut]:
+    """Return the estimated cost of the replays that `commands.launch` would store with each of the options. Raises what it
+    raises."""
+    planner, actions = Planner(session.project_id), replayable(session)
+    for options in options_list:
+        planner.plan(session, options, actions)
+    return estimate_replays([session], options_list)
 
 
 def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) -> list[ModelName | None]:

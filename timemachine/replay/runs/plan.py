@@ -7,8 +7,12 @@ from uuid import UUID
 
 from django.db.models.fields.json import KeyTextTransform
 
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.knowledge.vectors import stored_model_name
+from timemachine.llm.prices import price
+from timemachine.llm.pure.catalogue import ModelName
+from timemachine.llm.pure.usage import TokenUsage
 from timemachine.llm.queries import usable_model
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS
 from timemachine.recording.sessions.deletions import IS_DELETED
@@ -57,7 +61,7 @@ class Planner:
     def plan(self, session: Session, options: ReplayOptions, actions: Sequence[Action]) -> PlannedReplay:
         """Plan the replay of the session's `replayable` actions.
 
-        Raises: `InvalidInput` for options that conflict, an unknown model, or nothing to replay;
+        Raises: `InvalidInput` for options that conflict, an unknown model, a spend limit without a price, or nothing to replay;
         `Unavailable` for a model that cannot be used here, or if all steps are calls of recorded models that cannot.
         """
         if options not in self._resolved:
@@ -68,11 +72,14 @@ class Planner:
         if not repeated:
             raise _no_steps_to_repeat(options)
         if options.use_model is None and not options.audit:
-            self._check_recorded_models(repeated)
+            self._check_recorded_models(repeated, options)
         return PlannedReplay(session=session, options=resolved, actions=repeated)
 
-    def _check_recorded_models(self, repeated: Sequence[Action]) -> None:
+    def _check_recorded_models(self, repeated: Sequence[Action], options: ReplayOptions) -> None:
         models = {each.model for each in repeated} - {None, ""}
+        for each in sorted(map(str, models)):
+            if options.spend_limit_usd is not None and self._why_unusable(each) is None:
+                check_limit(options.spend_limit_usd, usable_model(self._project_id, each))
         if not models or any(each.kind != MODEL_CALL for each in repeated):
             return
         errors = [self._why_unusable(each) for each in sorted(map(str, models))]
@@ -101,6 +108,18 @@ class Planner:
         if place not in self._searchable:
             self._searchable[place] = stored_model_name(session.collection, model)
         return options.model_copy(update={"embedding_model": self._searchable[place]})
+
+
+def check_limit(spend_limit_usd: float | None, model: ModelName) -> None:
+    """Raise `InvalidInput` if there is a spend limit and the price of the model is unknown, so that it could not be kept."""
+    one = TokenUsage(input_tokens=1, output_tokens=1)
+    if spend_limit_usd is not None and price(model, one, now()).cost_usd is None:
+        raise InvalidInput(
+            f"The price of {model} is unknown, so a spend limit cannot be kept with it. Leave out the spend limit and limit "
+            "the number of calls or steps instead, choose another model, or have its price set in MODEL_PRICES.",
+            code="limit_without_price",
+            field="spend_limit_usd",
+        )
 
 
 def _no_steps_to_repeat(options: ReplayOptions) -> InvalidInput:
@@ -156,7 +175,9 @@ def steps_in(session: Session, options: ReplayOptions) -> list[int]:
 def _resolved(project_id: UUID, options: ReplayOptions) -> ReplayOptions:
     if not options.use_model:
         return options
-    return options.with_model(str(usable_model(project_id, options.use_model)))
+    model = usable_model(project_id, options.use_model)
+    check_limit(options.spend_limit_usd, model)
+    return options.with_model(str(model))
 
 
 def _marked(session: Session, actions: list[Action]) -> list[Action]:

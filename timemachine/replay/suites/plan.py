@@ -15,6 +15,7 @@ from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.schemas import Strict
 from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.plan import check_limit
 from timemachine.replay.runs.pure.options import SessionOptions, check
 from timemachine.replay.suites.pure.schedule import read_schedule, written_schedule
 
@@ -84,7 +85,7 @@ def checked(
     Raises: `InvalidInput`, and `Unavailable` for another model that cannot be used here.
     """
     models = tuple(
-        each if each in kept_models else str(usable_model(project.id, each)) for each in plan.use_models
+        each if each in kept_models else _model(project, each, plan.options) for each in plan.use_models
     )
     sessions = plan.sessions and list({session.id: session for session in plan.sessions}.values())
     schedule = plan.schedule
@@ -140,6 +141,12 @@ def check_matching(matching: Matching) -> None:
         raise _invalid("matching", f"must have texts of at most {LONGEST_TEXT} characters")
     if not 1 <= matching.most <= MOST_MATCHED:
         raise _invalid("matching", f"must take the newest 1 to {MOST_MATCHED} sessions (`most`)")
+
+
+def _model(project: Project, named: str, options: SessionOptions) -> str:
+    model = usable_model(project.id, named)
+    check_limit(options.spend_limit_usd, model)
+    return str(model)
 
 
 def _name(written: str) -> str:

@@ -83,8 +83,7 @@ class ComparisonForm(SentOnce):
         label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="For the whole comparison. A call starts only if its expected cost fits. Calls with unknown cost are made one at "
-        "a time and are not counted.",
+        help_text="For the whole comparison. A call starts only if its expected cost fits. Needs models whose price is known.",
     )
 
     def __init__(

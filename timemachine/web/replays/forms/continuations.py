@@ -34,7 +34,7 @@ def _spend_limit() -> Number:
         label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="A call starts only if its expected cost fits.",
+        help_text="A call starts only if its expected cost fits. Needs a model whose price is known.",
     )
 
 

@@ -107,8 +107,7 @@ class ReplayForm(SentOnce, ModelFields, SessionFields):
         label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="A call starts only if its expected cost fits. Calls with unknown cost are made one at a time and are not "
-        "counted.",
+        help_text="A call starts only if its expected cost fits. Needs models whose price is known.",
     )
 
     def __init__(self, choices: tuple[Choice, ...], session: Session, data: Any = None, **more: Any) -> None:

@@ -76,7 +76,7 @@ class SuiteForm(SentOnce, SessionFields):
         label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="Per run, over all of its replays. A call starts only if its expected cost fits. Calls with unknown cost are made one at a time and are not counted.",
+        help_text="Per run, over all of its replays. A call starts only if its expected cost fits. Needs models whose price is known.",
     )
     fail_on = forms.CharField(
         label="Fail on",

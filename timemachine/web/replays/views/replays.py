@@ -21,7 +21,7 @@ from timemachine.recording.sessions.queries import HAPPENED_HERE, session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands, frozen
 from timemachine.replay.runs.answer_lines import answer_lines
-from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
+from timemachine.replay.runs.estimate import estimate_launch as estimated_cost
 from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.model_calls import gaps_of
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -57,7 +57,7 @@ def launch(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     }
     form = ReplayForm(model_choices(access.project.id), session, sent(request), initial=initial)
     if "estimate" in request.POST:
-        found = form.run(lambda: estimated_cost([session], [form.options()]))
+        found = form.run(lambda: estimated_cost(session, [form.options()]))
         return _form(request, session, form, estimated=found[0] if found else None)
     replay = form.run(
         lambda: commands.launch(
