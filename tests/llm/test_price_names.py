@@ -75,6 +75,7 @@ PRICED = [
     ("google:models/gemini-2.5-pro-preview-06-05", "google", "4"),
     ("openai:gpt-4o-audio-preview-2024-12-17", "openai", "3.5"),
     ("openai:ft:gpt-4o-mini-2024-07-18:acme::abc", "openai", "0.42"),
+    ("ft:gpt-4o-mini-2024-07-18:acme::abc", "openai", "0.42"),
     ("anthropic:claude-sonnet-4-20250514", "anthropic", "4.5"),
     ("cohere:c4ai-aya-expanse-32b", "cohere", "0.65"),
     # variants of OpenRouter: some have prices of their own, those with `:free` cost nothing
@@ -109,6 +110,8 @@ UNKNOWN = [
     ("openrouter:openrouter/auto-nobody-knows", "model_not_listed"),
     ("openrouter:nobody/knows", "model_not_listed"),
     ("openai.chat:my-own-model", "model_not_listed"),
+    ("ft:gpt-4.1-2025-04-14:acme::abc", "model_not_listed"),
+    ("azure:gpt-4o-2024-08-06.ft-0e208cf3", "model_not_listed"),
     ("my-gateway:gpt-4o", "provider_not_listed"),
     ("llama-on-my-server", "provider_not_recorded"),
     ("somebody/some-model", "provider_not_recorded"),
@@ -158,6 +161,9 @@ def test_a_suffix_of_the_tool_does_not_hide_the_provider() -> None:
 
 EMBEDDINGS = [
     ("openai.embedding:text-embedding-3-small", "0.02"),
+    ("text-embedding-3-large", "0.13"),
+    ("text-embedding-ada-002", "0.1"),
+    ("voyage-3.5", "0.06"),
     ("azure:text-embedding-3-large", "0.13"),
     ("aws.bedrock:amazon.titan-embed-text-v2:0", "0.02"),
     ("gcp.gemini:gemini-embedding-001", "0.15"),

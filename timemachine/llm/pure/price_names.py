@@ -117,6 +117,15 @@ _OPENROUTER: Final = re.compile(
 _RELEASE: Final = re.compile(r"v?\d+k?|latest|default|preview|exp|instruct|it")
 """Words after the name of a model that name a release, a date or a length of context, and not another model."""
 _SHORTEST_DATE: Final = 3
+_FINE_TUNED: Final = "ft"
+_OWNERS: Final = {
+    f"{_FINE_TUNED}:": "openai",
+    "text-embedding-3-": "openai",
+    "text-embedding-ada-": "openai",
+    "voyage-": "voyageai",
+}
+"""Owners of fine-tuned models, and of those that compute embeddings, by the beginning of their names. The catalogue has models
+for chats."""
 _SAME_EVERYWHERE: Final = ("gemini-1", "gemini-2", "claude-3", "claude-opus-4@", "claude-sonnet-4@")
 """Vertex AI models without a surcharge for regional endpoints, by the beginning of their names."""
 
@@ -190,14 +199,18 @@ def _split(text: str) -> tuple[str | None, str]:
     if _OPENROUTER.fullmatch(text):
         return "openrouter", text
     provider, colon, model = text.partition(":")
-    if colon and "/" not in provider:
+    if colon and "/" not in provider and provider.lower() != _FINE_TUNED:
         return "ollama" if provider.lower() in _OLLAMA else provider, model
     first, slash, rest = text.partition("/")
     if slash and first.lower() in _OLLAMA:
         return "ollama", rest
     if slash and (price_provider(first) or first.lower() in _GATEWAYS):
         return first, rest
-    return owner_of(text), text
+    return owner_of(text) or _other_owner_of(text), text
+
+
+def _other_owner_of(name: str) -> str | None:
+    return next((owner for start, owner in _OWNERS.items() if name.lower().startswith(start)), None)
 
 
 def _listed(written: str | None, model: str) -> list[ListedName]:

@@ -253,7 +253,43 @@ DIALECTS: dict[str, bytes] = {
             "langfuse.observation.output": "sun",
         },
     ),
-    "OpenLLMetry, MLflow": trace(
+    "MLflow": trace(
+        {"mlflow.spanType": "AGENT"},
+        {
+            "mlflow.spanType": "CHAT_MODEL",
+            "mlflow.llm.model": "gpt-x",
+            "mlflow.spanInputs": '{"messages": [{"role": "user", "content": "Weather?"}]}',
+            "mlflow.spanOutputs": '{"content": "Sunny."}',
+            "mlflow.chat.tokenUsage": '{"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}',
+            "mlflow.llm.cost": '{"total_cost": 0.25}',
+        },
+        {
+            "name": "weather",
+            "mlflow.spanType": "TOOL",
+            "mlflow.spanInputs": '{"city": "Oslo"}',
+            "mlflow.spanOutputs": '"sun"',
+        },
+    ),
+    "LangSmith": trace(
+        {"langsmith.span.kind": "chain", "gen_ai.operation.name": "chain"},
+        {
+            "langsmith.span.kind": "llm",
+            "gen_ai.operation.name": "chat",
+            "gen_ai.system": "langchain",
+            "gen_ai.request.model": "gpt-x",
+            "gen_ai.prompt": '{"messages": [{"role": "user", "content": "Weather?"}]}',
+            "gen_ai.completion": '{"content": "Sunny."}',
+            **_TOKENS,
+        },
+        {
+            "name": "weather",
+            "langsmith.span.kind": "tool",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.prompt": '{"city": "Oslo"}',
+            "gen_ai.completion": "sun",
+        },
+    ),
+    "OpenLLMetry": trace(
         {"traceloop.span.kind": "workflow"},
         {
             "gen_ai.request.model": "gpt-x",

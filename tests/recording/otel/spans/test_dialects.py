@@ -514,3 +514,15 @@ def test_a_client_of_openai_or_anthropic_can_call_another_provider(
 ) -> None:
     chat = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": "m"}
     assert draft_of(span(chat | {"server.address": address})).model == expected
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"openinference.span.kind": "EMBEDDING", "llm.token_count.total": 1400},
+        {"langfuse.observation.type": "embedding", "langfuse.observation.usage_details": '{"total": 1400}'},
+        {"gen_ai.operation.name": "embeddings", "gen_ai.usage.total_tokens": 1400},
+    ],
+)
+def test_the_total_of_embeddings_was_read(stated: dict[str, Any]) -> None:
+    assert draft_of(span(stated)).usage == Usage(input_tokens=1400, total_tokens=1400)

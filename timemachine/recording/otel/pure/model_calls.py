@@ -168,6 +168,8 @@ def usage_of(attributes: Attributes, *, is_call: bool = True, scope: Any = None)
     )
     if details is not None and found.input_tokens is None and found.output_tokens is None:
         found = usage_of_buckets(details) or found
+    if found.input_tokens is None and is_embedding(attributes):  # nothing is written, so the total was read
+        found = replace(found, input_tokens=found.total_tokens)
     own = provider_usage(attributes) if is_call else None
     if own is not None:
         stated = {name: count for name, count in asdict(own).items() if count is not None}
