@@ -186,7 +186,7 @@ def _with_new_ids(
     What a step says or returns, and the id of its tool's call, are equal. Besides, the time is equal, it has the id of a call, or
     it is before a repeated answer: the copied part of a conversation is its beginning. Each recorded step is repeated once.
     """
-    answers = {name: call for name, call in found.items() if _answer(drafts[name])}
+    answers = {name for name in found if drafts[name].kind == "llm_call"}
     if not answers:
         return {}
     calls = {name for name, each in drafts.items() if each.kind == "llm_call"}
@@ -198,7 +198,7 @@ def _with_new_ids(
         for name, each in drafts.items()
         if name in under or (name not in found and each.parent not in calls and name not in calls)
     }
-    recorded = _recorded_words(others.filter(id__in={each.session for each in answers.values()}), words)
+    recorded = _recorded_words(others.filter(id__in={found[name].session for name in answers}), words)
     repeated = {}
     for name, said in words.items():
         each = drafts[name]

@@ -9,8 +9,11 @@ import pytest
 from tests.recording.importing.agents.samples import CLINE, CLINE_HISTORY, CLINE_SCREEN, MS
 from tests.recording.importing.sample_files import archive, document, read
 from tests.recording.importing.totals import totals
+from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.formats.cline.tags import calls_in
+from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
@@ -224,3 +227,37 @@ def test_a_grown_task_keeps_its_key_and_the_ids_of_its_steps() -> None:
     (before,), (after,) = read(document(CLINE_HISTORY)).sessions, read(document(grown)).sessions
     assert before.key == after.key
     assert [each.id for each in after.actions][: len(before.actions)] == [each.id for each in before.actions]
+
+
+def sdk_session(name: str, *messages: dict[str, Any]) -> bytes:
+    """A session of the SDK."""
+    return document({"version": 1, "sessionId": name, "messages": list(messages)})
+
+
+def answer_of_the_sdk(name: str, ms: int, *content: dict[str, Any]) -> dict[str, Any]:
+    metrics = {"inputTokens": 100, "outputTokens": 10, "cost": 0.25}
+    return {"id": name, "role": "assistant", "ts": MS + ms, "content": list(content), "metrics": metrics}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_messages_of_a_fork_of_the_sdk_count_once(project: Project, backwards: bool) -> None:
+    asked = {"id": "m1", "role": "user", "ts": MS, "content": [{"type": "text", "text": "List."}]}
+    called = answer_of_the_sdk("m2", 1, {"type": "tool_use", "id": "t1", "name": "ls", "input": {}})
+    returned = {
+        "id": "m3",
+        "role": "user",
+        "ts": MS + 2,
+        "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a"}],
+    }
+    said = answer_of_the_sdk("m4", 3, {"type": "text", "text": "One."})
+    more = answer_of_the_sdk("m5", 9_000, {"type": "text", "text": "Two."})
+    fork = [asked, called, {**returned, "id": "m3_tool_t1"}, said, more]  # the SDK lengthens ids of results
+    files = [sdk_session("first", asked, called, returned, said), sdk_session("second", *fork)]
+    for each in reversed(files) if backwards else files:
+        import_file(project, each, by="test")
+
+    own = Action.objects.filter(copied_from__isnull=True)
+    assert [own.filter(kind=kind).count() for kind in ("llm_call", "tool_call", "tool_result")] == [3, 1, 1]
+    parents = {each.key: each.parent and each.parent.key for each in Session.objects.select_related("parent")}
+    assert parents == {"first": None, "second": "first"}

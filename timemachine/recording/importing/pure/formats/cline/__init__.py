@@ -164,7 +164,8 @@ def _session(held: Any, shown: Any, reader: Reader, task: str | None) -> Session
     actions: list[ActionDraft] = []
     if about:
         reader.use()
-        actions.append(replace(system_event("session", ids.claim("session"), about, about), tags=(SETTINGS,)))
+        name = ids.claim(f"session-{short_text_at(about, 'sessionId')}")  # a fork has another one
+        actions.append(replace(system_event("session", name, about, about), tags=(SETTINGS,)))
     if taken:
         requests = requests_in(on_screen)
         actions += history_actions(taken, requests, ids)
