@@ -89,6 +89,12 @@ def test_the_evidence_of_another_tool_names_the_tools() -> None:
     }
 
 
+@pytest.mark.parametrize("texts", [("", "I look."), ("I look.", ""), ("", "")])
+def test_words_that_only_one_answer_has_are_not_compared(texts: tuple[str, str]) -> None:
+    recorded, new = (answer(call(path=path), text=text) for path, text in zip("xy", texts, strict=True))
+    assert "text" not in action_verdict(recorded, new).evidence
+
+
 def test_equal_calls_are_paired_before_those_of_the_same_tool() -> None:
     pairs = pairing([call(path="x"), call(path="y")], [call(path="y"), call(path="z")])
     assert [(before.arguments, after.arguments) for before, after in pairs.equal] == [

@@ -83,6 +83,18 @@ def test_the_two_answers_stand_side_by_side_with_their_calls(browser: Client, re
     assert f"/sessions/{replay.session_id}/?step=1&amp;tab=context" in page
 
 
+def test_words_that_were_not_recorded_are_not_compared_with_the_new_ones(
+    browser: Client, project: Project, replay: Replay, stub: StubModelServer
+) -> None:
+    silent = words(browser.get(f"/replays/{replay.id}/steps/1/").content.decode())
+    session = start_session(project, name="Words", by="test")
+    append(session.id, [asked([QUESTION], a_call("ls") | {"content": "I look."})])
+    stub.script(Script(answer="I will look.", tools=(("ls", {}), ("cat", {}))))
+    spoken = words(browser.get(f"/replays/{replayed(session, AUDIT).id}/steps/1/").content.decode())
+    assert "Texts next to the calls" not in silent
+    assert "Texts next to the calls" in spoken
+
+
 def test_a_call_that_was_only_verified_shows_what_it_called(
     browser: Client, session: Session, stub: StubModelServer
 ) -> None:

@@ -38,8 +38,8 @@ def action_verdict(
     `refused`, `newly_answered` {refusal} · `identical` {characters, calls} · `same_action` {calls, text}: the same tools
     with equal arguments, other words · `other_arguments` {differing: [{tool, paths}], calls, text} · `other_tool`
     {only_recorded, only_new, calls, text}: names of tools · `answers_instead`, `calls_instead` {only_recorded, only_new}
-    · the verdict on the text, if neither calls a tool. `text` is the verdict on the words next to the calls, `calls` how
-    many are equal. Arguments are compared as JSON by their structure.
+    · the verdict on the text, if neither calls a tool. `text` is the verdict on the words next to the calls, absent if one
+    of the answers has none; `calls` is how many are equal. Arguments are compared as JSON by their structure.
 
     `stated` is whether the provider reports each answer as a refusal, whatever its words. An answer that calls a tool
     is not one.
@@ -76,7 +76,9 @@ def _on_calls(pairs: Pairing, recorded: Answer, new: Answer) -> AnswerVerdict:
         return AnswerVerdict(
             name="identical", evidence={"characters": len(new.text), "calls": len(pairs.equal)}
         )
-    evidence |= {"calls": len(pairs.equal), "text": answer_verdict(recorded.text, new.text).name}
+    evidence["calls"] = len(pairs.equal)
+    if recorded.text and new.text:
+        evidence["text"] = answer_verdict(recorded.text, new.text).name
     if evidence.keys() & {"only_recorded", "only_new"}:
         return AnswerVerdict(name="other_tool", evidence=evidence)
     if not pairs.differing:
