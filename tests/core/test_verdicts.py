@@ -2,7 +2,7 @@
 
 import pytest
 
-from timemachine.core.pure.verdicts import calls_on_one_side, verdict_in_words
+from timemachine.core.pure.verdicts import calls_on_one_side, times, verdict_in_words
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from timemachine.core.pure.verdicts import calls_on_one_side, verdict_in_words
             "other tool",
             "Read only in the recording, Glob only in the new answer",
         ),
-        (None, "other tool", ""),
+        (None, "calls differ", ""),
     ],
 )
 def test_calls_of_the_same_tools_are_fewer_or_more_and_not_other_tools(
@@ -27,3 +27,11 @@ def test_calls_of_the_same_tools_are_fewer_or_more_and_not_other_tools(
 
 def test_another_verdict_is_its_name_in_words() -> None:
     assert verdict_in_words("answers_instead", {"only_recorded": ["Read"]}) == "answers instead"
+
+
+def test_the_frequency_of_a_verdict_reads_naturally() -> None:
+    assert times(1_200, "reworded") == "1,200 reworded"
+    assert times(9, "same_action") == "9 the same action"
+    assert times(1, "names_differ") == "names differ in 1"
+    assert times(2, "other_tool") == "calls differ in 2"
+    assert times(1_200, "polarity_differs") == "polarity differs in 1,200"

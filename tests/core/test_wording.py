@@ -10,7 +10,6 @@ from timemachine.core.pure.numbers import (
     progress,
     saved,
     spaced,
-    times,
     total_cost,
 )
 
@@ -58,12 +57,6 @@ def test_savings_of_a_cache_are_a_sum_or_unknown() -> None:
 def test_a_count_agrees_with_its_noun_and_a_name_is_written_as_words() -> None:
     assert (counted(1, "call"), counted(2000, "call")) == ("1 call", "2,000 calls")
     assert spaced("numbers_differ") == "numbers differ"
-
-
-def test_the_frequency_of_a_verdict_reads_naturally() -> None:
-    assert times(1_200, "reworded") == "1,200 reworded"
-    assert times(1, "names_differ") == "names differ in 1"
-    assert times(1_200, "polarity_differs") == "polarity differs in 1,200"
 
 
 def test_unfinished_items_are_listed_after_the_finished_ones() -> None:

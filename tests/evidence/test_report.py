@@ -238,6 +238,27 @@ def test_the_readme_matches_its_bundle_and_makes_no_unmeasured_claims() -> None:
         assert max(map(len, text.splitlines())) <= 120
 
 
+@pytest.mark.parametrize(
+    ("disclosed", "result"),
+    [
+        ({"words": {"evidence": {"only_recorded": ["ls"]}}}, "done, fewer calls"),
+        ({"words": {}, "evidence": {"evidence": {"only_new": ["ls"]}}}, "done, more calls"),
+        ({"evidence": {"evidence": {"only_new": ["ls"], "only_recorded": ["cat"]}}}, "done, other tool"),
+        ({"words": {"evidence": None}}, "done, calls differ"),
+        ({}, "done, calls differ"),
+    ],
+)
+def test_a_verdict_on_calls_reads_as_on_the_pages_as_far_as_its_evidence_is_disclosed(
+    disclosed: dict[str, Any], result: str
+) -> None:
+    facts = {"status": "done", "sequence": 1, "verdict": "other_tool"}
+    made = page(
+        rows([{name: json.dumps(each) for name, each in ({"facts": facts} | disclosed).items()}], of="replay")
+    )
+    assert f"<bdi>{result}</bdi>" in made
+    assert "Verdicts: calls differ in 1." in made
+
+
 def test_a_comparison_s_cells_name_their_model_question_and_session() -> None:
     session = rows([{}, {"input": "When did it open?\nSay a year."}])
     facts: list[dict[str, Any]] = [

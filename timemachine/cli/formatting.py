@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from timemachine.core.pure.clock import parse_typed_time, written
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, spaced, times
+from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, spaced
+from timemachine.core.pure.verdicts import times
 
 if TYPE_CHECKING:
     from timemachine.client.generated import types

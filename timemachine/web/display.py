@@ -218,6 +218,12 @@ def verdict_words(step: Any) -> str:
 
 
 @register.filter
+def verdict_name(verdict: str) -> str:
+    """Return a verdict of several steps in words."""
+    return verdicts.verdict_in_words(verdict)
+
+
+@register.filter
 def calls_on_one_side(step: Any) -> str:
     """Return the tools that only the recorded or only the new answer of a replayed step calls."""
     return verdicts.calls_on_one_side(step.evidence) if step.verdict == verdicts.OTHER_TOOL else ""

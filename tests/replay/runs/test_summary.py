@@ -69,7 +69,7 @@ NOTHING: dict[str, Any] = {
                 "called": 5,
                 "statuses": {"done": 5},
                 "verdicts": {"same_action": 3, "other_tool": 2},
-                "diverged": FirstDivergence(sequence=12, verdict="other_tool"),
+                "diverged": FirstDivergence(sequence=12, verdict="other_tool", in_words="more calls"),
             },
             "1 ask and 4 model calls replayed with stub:one: 3 the same action, calls differ in 2; the runs first part at "
             "step 12, where the model makes other calls; $0 (recorded $0)",

@@ -129,30 +129,6 @@ def test_a_call_without_a_recorded_answer_has_a_row_that_says_so(
     assert "no text" in words(browser.get(f"/replays/{replay.id}/").content.decode())
 
 
-@pytest.mark.parametrize(
-    ("recorded", "new", "said"),
-    [
-        (["ls", "cat", "ls"], ["ls"], "fewer calls cat, ls only in the recording"),
-        (["ls"], ["ls", "cat"], "more calls cat only in the new answer"),
-        (["ls"], ["cat"], "other tool ls only in the recording, cat only in the new answer"),
-    ],
-)
-def test_fewer_calls_of_the_same_tools_are_not_calls_of_another_tool(
-    browser: Client, project: Project, stub: StubModelServer, recorded: list[str], new: list[str], said: str
-) -> None:
-    session = start_session(project, name="Calls", by="test")
-    answer = a_call(recorded[0])
-    answer["tool_calls"] = [
-        {**call, "id": f"c{place}"}
-        for place, name in enumerate(recorded)
-        for call in a_call(name)["tool_calls"]
-    ]
-    append(session.id, [asked([QUESTION], answer)])
-    stub.script(Script(answer="", tools=tuple((name, {}) for name in new)))
-    replay = replayed(session, AUDIT)
-    assert said in words(browser.get(f"/replays/{replay.id}/steps/1/").content.decode())
-
-
 def test_a_link_shows_a_replayed_call_without_what_its_profile_withholds(
     project: Project, replay: Replay
 ) -> None:

@@ -117,7 +117,7 @@ def run_lines(
             yield ""
             found = each["first_divergence"]
             yield visible(
-                f"First differs, {each['session_key']}: step {found['sequence']:,}, {spaced(found['verdict'])} "
+                f"First differs, {each['session_key']}: step {found['sequence']:,}, {found['in_words']} "
                 f"(replay {each['replay_id']})"
             )
         if each["problem"]:
@@ -162,7 +162,7 @@ def _verdicts(fact: types.StepFactOut | None) -> str:
     if fact is None:
         return _NOTHING
     retrieval = f"passages {fact['retrieval']}" if fact["retrieval"] else None
-    parts = [fact["verdict"], retrieval, None if fact["context"] == "verified" else fact["context"]]
+    parts = [fact["in_words"], retrieval, None if fact["context"] == "verified" else fact["context"]]
     return ", ".join(spaced(each) for each in parts if each) or spaced(fact["context"] or fact["status"])
 
 

@@ -1463,10 +1463,11 @@ class FindingOut(TypedDict):
 
 @final
 class FirstDivergence(TypedDict):
-    """The first step in which the replay does something else than the recording, and its verdict."""
+    """The first step in which the replay does something else than the recording, and its verdict, also `in_words`."""
 
     sequence: int
     verdict: str
+    in_words: str
 
 
 @final
@@ -4516,10 +4517,13 @@ class StepDeletion(TypedDict):
 
 @final
 class StepFactOut(TypedDict):
-    """The result of a step in one run; `answer` and `passages` are hashes, `step` is the path of its page."""
+    """The result of a step in one run; `in_words` is the verdict in words, `answer` and `passages` are hashes, `step` is
+    the path of its page.
+    """
 
     status: str
     verdict: str | None
+    in_words: str | None
     context: str | None
     retrieval: str | None
     answer: str | None

@@ -9,7 +9,6 @@ NOT_RECORDED: Final = "not recorded"
 _SMALLEST_IN_CENTS = Decimal("0.1")
 _ANY_SIZE = Context(prec=400)
 LONGEST: Final = 18
-_COUNTED_AS: Final = {"same_action": "the same action", "other_tool": "calls differ"}
 
 
 def whole_number(text: str) -> int | None:
@@ -38,12 +37,6 @@ def branch_point(sequence: int | None) -> str:
     if sequence is None:
         return "the end"
     return f"step {sequence:,}" if sequence else "the beginning"
-
-
-def times(number: int, name: str) -> str:
-    """Format how often a verdict occurred: `2 reworded`, `9 the same action`, `numbers differ in 2`."""
-    words = _COUNTED_AS.get(name) or spaced(name)
-    return f"{words} in {number:,}" if words.endswith((" differ", " differs")) else f"{number:,} {words}"
 
 
 def money(dollars: Decimal | float) -> str:

@@ -1,7 +1,8 @@
 """Every verdict that a step of a replay can have: on its context, on its retrieval, and on its answer or action.
 
 Whatever lists, orders or checks verdicts uses these lists: totals, filters, `--fail-on`, and the levels of suites.
-Verdicts are shown in words: those of `other_tool` tell what was called, fewer calls, more calls, or other tools.
+Verdicts are shown in words. Those of `other_tool` tell what was called, fewer calls, more calls, or other tools; where that
+is not known, as in counts, that the calls differ.
 """
 
 from collections import Counter
@@ -43,15 +44,24 @@ VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 OTHER_TOOL: Final = "other_tool"
 CALLS_IN_TEXT: Final = "this agent writes its calls into its text; the texts are compared"
 """What the verdicts on the model calls of such an agent are about."""
+_SAME_ACTION: Final = "same_action"
 
 
-def verdict_in_words(verdict: str, evidence: Mapping[str, Any] | None) -> str:
+def verdict_in_words(verdict: str, evidence: Mapping[str, Any] | None = None) -> str:
     """Return a verdict in words: `fewer calls` if the new answer lacks calls and makes no others, `more calls` if it makes
-    others and lacks none."""
-    recorded, new = _called(evidence)
-    if verdict != OTHER_TOOL or bool(recorded) is bool(new):
+    others and lacks none, `calls differ` without evidence, as for a verdict of several steps."""
+    if verdict != OTHER_TOOL:
         return spaced(verdict)
-    return "fewer calls" if recorded else "more calls"
+    recorded, new = _called(evidence)
+    if recorded and new:
+        return spaced(verdict)
+    return "fewer calls" if recorded else "more calls" if new else "calls differ"
+
+
+def times(number: int, verdict: str) -> str:
+    """Format how often a verdict occurred: `2 reworded`, `9 the same action`, `numbers differ in 2`."""
+    words = "the same action" if verdict == _SAME_ACTION else verdict_in_words(verdict)
+    return f"{words} in {number:,}" if words.endswith((" differ", " differs")) else f"{number:,} {words}"
 
 
 def calls_on_one_side(

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from django.template.loader import render_to_string
 
-from timemachine.core.pure.numbers import UNKNOWN, counted, spaced, times
+from timemachine.core.pure.numbers import UNKNOWN, counted, spaced
 from timemachine.core.pure.safe_text import shown
+from timemachine.core.pure.verdicts import times
 from timemachine.evidence.pure.readme import of_earlier, of_link
 from timemachine.evidence.pure.report_rows import Row, Rows, first_line
 from timemachine.verifier.tm_verify import NOT_PROVEN, OF_REPLAYS

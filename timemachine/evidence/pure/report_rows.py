@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from timemachine.core.pure.numbers import counted, spaced
+from timemachine.core.pure.verdicts import OTHER_TOOL, verdict_in_words
 
 FIRST: Final = 100  # records that are shown at either end, and of those in between that went wrong
 _HIT: Final = re.compile(r"^hit\.\d+")
@@ -128,7 +129,7 @@ def _row(index: int, kind: str, at: str, disclosed: Disclosed, facts: Mapping[st
     words = _document(disclosed, "words") if has_error else {}
     error = words.get("error")
     wrong = isinstance(error, dict) or facts.get("status") == "failed"
-    found = [spaced(str(facts[name])) for name in ("status", "verdict") if facts.get(name) is not None]
+    found = [*_status(facts), *_verdict(disclosed, facts)]
     if isinstance(error, dict):
         found.append(": ".join(str(error[name]) for name in ("type", "message") if error.get(name)))
     return Row(
@@ -141,6 +142,25 @@ def _row(index: int, kind: str, at: str, disclosed: Disclosed, facts: Mapping[st
         about=tuple(_about(facts)),
         repeats=_repeats(facts),
     )
+
+
+def _status(facts: Mapping[str, Any]) -> Iterator[str]:
+    if facts.get("status") is not None:
+        yield spaced(str(facts["status"]))
+
+
+def _verdict(disclosed: Disclosed, facts: Mapping[str, Any]) -> Iterator[str]:
+    verdict = facts.get("verdict")
+    if verdict == OTHER_TOOL:  # the only one whose words need its evidence
+        yield verdict_in_words(verdict, _evidence(disclosed))
+    elif verdict is not None:
+        yield verdict_in_words(str(verdict))
+
+
+def _evidence(disclosed: Disclosed) -> Mapping[str, Any]:
+    """Return the evidence of a verdict: a comparison's answer has it in a field of its own, a replay's step in its words."""
+    found = {**_document(disclosed, "words"), **_document(disclosed, "evidence")}.get("evidence")
+    return found if isinstance(found, dict) else {}
 
 
 def _about(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

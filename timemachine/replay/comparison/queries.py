@@ -31,6 +31,7 @@ from timemachine.replay.runs.costs import unknown_reasons as reasons_of_attempts
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 from timemachine.replay.runs.pure.written_calls import written_answer
+from timemachine.replay.runs.queries import VERDICT, verdict_words
 from timemachine.text.pure.language.refusal import is_refusal
 
 _STEP: Final = (
@@ -38,7 +39,7 @@ _STEP: Final = (
     "replay_id",
     "sequence",
     "status",
-    "verdict",
+    *VERDICT,
     "action_id",
     "grounding__score",
     "grounding__label",
@@ -311,6 +312,7 @@ def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_
         replay=step["replay_id"],
         status=step["status"],
         verdict=step["verdict"],
+        in_words=verdict_words(step),
         missing=_missing(step),
         refused=_refused(step, recorded),
         grounding=_number(step["grounding__score"]),

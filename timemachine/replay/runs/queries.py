@@ -1,7 +1,8 @@
 """Queries for a project's replays and their steps."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import (
@@ -17,12 +18,16 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.database import row_of
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.verdicts import verdict_in_words
 from timemachine.recording.sessions.models import Hit, Session
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
+
+VERDICT: Final = ("verdict", "evidence__only_recorded", "evidence__only_new")
+"""The columns of a step from which `verdict_words` makes words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +104,14 @@ def passages_of(step: ReplayStep) -> list[Hit] | list[ReplayHit] | None:
     if step.status == "failed" and uses_own_passages(step.kind, ReplayOptions(**step.replay.options)):
         return None
     return frozen.hits_of(step.action)
+
+
+def verdict_words(step: Mapping[str, Any]) -> str | None:
+    """Return the verdict on a step in words, from its columns `VERDICT`."""
+    if step["verdict"] is None:
+        return None
+    evidence = {name: step[f"evidence__{name}"] for name in ("only_recorded", "only_new")}
+    return verdict_in_words(step["verdict"], evidence)
 
 
 def step_rows(replay: Replay) -> QuerySet[ReplayStep]:

@@ -35,6 +35,7 @@ from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.summary import NO_DIVERGENCE, FirstDivergence, FrequentError, Tally
+from timemachine.replay.runs.queries import VERDICT, verdict_words
 
 
 @dataclass(slots=True, kw_only=True)
@@ -177,8 +178,10 @@ def first_divergences(steps: QuerySet[ReplayStep]) -> dict[UUID, FirstDivergence
     differing = steps.filter(verdict__isnull=False).exclude(verdict__in=NO_DIVERGENCE)
     rows = differing.order_by("replay_id", "sequence").distinct("replay_id")
     return {
-        replay: FirstDivergence.model_construct(sequence=sequence, verdict=str(verdict))
-        for replay, sequence, verdict in rows.values_list("replay_id", "sequence", "verdict")
+        row["replay_id"]: FirstDivergence.model_construct(
+            sequence=row["sequence"], verdict=row["verdict"], in_words=verdict_words(row) or ""
+        )
+        for row in rows.values("replay_id", "sequence", *VERDICT)
     }
 
 

@@ -13,6 +13,7 @@ from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, W
 from timemachine.core.pure.numbers import counted, money, progress, total_cost
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.summary import most_failed
+from timemachine.replay.runs.queries import VERDICT, verdict_words
 from timemachine.replay.suites.models import SuiteRun, SuiteStep
 from timemachine.replay.suites.plan import models_to_ask
 from timemachine.replay.suites.pure.changes import (
@@ -32,7 +33,7 @@ _STEP: Final = (
     "sequence",
     "kind",
     "status",
-    "verdict",
+    *VERDICT,
     "context",
     "retrieval__verdict",
     "output__sha256",
@@ -162,6 +163,7 @@ def _fact(step: Mapping[str, Any], passages: str | None) -> StepFact:
         label=step["action__label"],
         status=step["status"],
         verdict=step["verdict"],
+        in_words=verdict_words(step),
         context=step["context"],
         retrieval=step["retrieval__verdict"],
         answer=step["output__sha256"],

@@ -225,10 +225,13 @@ class SuiteDeleted(Schema):
 
 
 class StepFactOut(Schema):
-    """The result of a step in one run; `answer` and `passages` are hashes, `step` is the path of its page."""
+    """The result of a step in one run; `in_words` is the verdict in words, `answer` and `passages` are hashes, `step` is
+    the path of its page.
+    """
 
     status: str
     verdict: str | None
+    in_words: str | None
     context: str | None
     retrieval: str | None
     answer: str | None

@@ -182,7 +182,7 @@ def _lines(
         yield ""
     if done["first_divergence"] and MODEL_CALL not in kinds:  # the summary of model calls says it
         found = done["first_divergence"]
-        yield f"First differs at step {found['sequence']:,}: {spaced(found['verdict'])}"
+        yield f"First differs at step {found['sequence']:,}: {found['in_words']}"
     yield f"Replay {done['id']} is {done['status']}: {one_line(done['summary'])}"
     if address:
         yield address

@@ -152,6 +152,7 @@ def _answer(cell: Cell, redactor: Redactor) -> Cell:
         step=cell.step,
         status=cell.status,
         verdict=cell.verdict,
+        in_words=cell.in_words,
         missing=cell.missing,
         refused=cell.refused,
         grounding=cell.grounding,

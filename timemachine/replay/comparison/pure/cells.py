@@ -22,7 +22,7 @@ LACKING: Final = (FAILED, SPEND_LIMIT, NOT_ASKED, CANCELLED)
 class Cell:
     """One answer: the recorded one (`arm` 0), or that of a variant's run. `missing` is why there is none.
 
-    None means not recorded or unknown. `verdict` compares with the recorded answer. Money is US dollars:
+    None means not recorded or unknown. `verdict` compares with the recorded answer, `in_words` is the same in words. Money is US dollars:
     `cost_usd` is the cost of the answer, `spent_usd` that of all calls made for it, including failed ones;
     `unknown_cost_calls` counts those of unknown price. `called` is whether the recorded answer of a model call calls
     tools, None for an ask. `incomplete` means that the request was sent without parts that were not recorded.
@@ -34,6 +34,7 @@ class Cell:
     replay: UUID | None = None
     status: str = "done"
     verdict: str | None = None
+    in_words: str | None = None
     missing: str | None = None
     refused: bool = False
     grounding: float | None = None

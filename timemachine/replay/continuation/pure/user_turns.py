@@ -8,7 +8,7 @@ an answer without tool calls, that answer must also agree with the recorded one,
 from collections.abc import Sequence
 from typing import Final
 
-from timemachine.core.pure.numbers import spaced
+from timemachine.core.pure.verdicts import verdict_in_words
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.recording.model_calls.pure.answered_calls import UserTurn
 from timemachine.replay.continuation.pure.answering import Record
@@ -42,8 +42,9 @@ def why_not_same(
         return "the recorded model was still calling tools"
     if new.calls or mode == "recorded":
         return None
-    verdict = action_verdict(Answer(parts=turn.answer), new).name
-    return None if verdict in _AGREEING else f"this answer is not the recorded one ({spaced(verdict)})"
+    found = action_verdict(Answer(parts=turn.answer), new)
+    words = verdict_in_words(found.name, found.evidence)
+    return None if found.name in _AGREEING else f"this answer is not the recorded one ({words})"
 
 
 def explain(turn: UserTurn, why_not: str) -> str:

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Final
 
 from timemachine.core.pure.model_steps import ModelSteps
-from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
+from timemachine.core.pure.numbers import counted, money, spaced, total_cost
 from timemachine.core.pure.schemas import Schema
-from timemachine.core.pure.verdicts import CALLS_IN_TEXT, VERDICTS
+from timemachine.core.pure.verdicts import CALLS_IN_TEXT, VERDICTS, times
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
@@ -30,10 +30,11 @@ _UNVERIFIABLE: Final[Mapping[str, str]] = {
 
 
 class FirstDivergence(Schema):
-    """The first step in which the replay does something else than the recording, and its verdict."""
+    """The first step in which the replay does something else than the recording, and its verdict, also `in_words`."""
 
     sequence: int
     verdict: str
+    in_words: str
 
 
 class FrequentError(Schema):

@@ -57,7 +57,8 @@ type Place = tuple[UUID, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFact:
-    """The result of one step of a run. `id` is its replay step; `arm` numbers the suite's models from 1; `answer` and `passages` are hashes.
+    """The result of one step of a run. `id` is its replay step; `arm` numbers the suite's models from 1; `in_words` is the
+    verdict in words; `answer` and `passages` are hashes.
 
     `model` is None if none was called; `cost_usd` is None if unknown, `took_ms` if not measured.
     """
@@ -71,6 +72,7 @@ class StepFact:
     label: str = ""
     status: str = "done"
     verdict: str | None = None
+    in_words: str | None = None
     context: str | None = None
     retrieval: str | None = None
     answer: str | None = None

@@ -218,9 +218,7 @@ def _run(cell: Cell, remarks: AnnotatedAsks | SharedRemarks, *, erased: bool) ->
 def _word(cell: Cell) -> str:
     if cell.arm == RECORDING:
         return cell.missing or ("refused" if cell.refused else "recorded")
-    if cell.verdict:
-        return cell.verdict.replace("_", " ")
-    return cell.missing or cell.status
+    return cell.in_words or cell.missing or cell.status
 
 
 def _class(cell: Cell) -> str:

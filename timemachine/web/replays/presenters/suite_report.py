@@ -120,7 +120,7 @@ def _side(fact: StepFact | None) -> Side | None:
 def _verdicts(fact: StepFact) -> Iterator[tuple[str, str]]:
     """Return the verdicts by name, each in words; without verdicts the step's status."""
     if fact.verdict:
-        yield fact.verdict, spaced(fact.verdict)
+        yield fact.verdict, fact.in_words or ""
     if fact.retrieval:
         yield fact.retrieval, f"passages {fact.retrieval}"
     if fact.context and (fact.context != "verified" or not (fact.verdict or fact.retrieval)):
