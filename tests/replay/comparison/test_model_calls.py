@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from pytest_django import Settings
@@ -13,8 +14,10 @@ from tests.replay.continuation.conftest import stubbed
 from tests.replay.runs.test_model_calls import QUESTION, READ, SYSTEM, a_call, asked
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
 from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
@@ -22,6 +25,9 @@ from timemachine.replay.comparison.groups import groups_of
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.pure.findings import Findings, findings
 from timemachine.replay.comparison.queries import asks_of
+from timemachine.text.redaction.commands import make_profile
+from timemachine.text.redaction.pure.rules import read_rules
+from timemachine.text.redaction.queries import as_profile
 
 MODELS = ["openai:gpt-4o", "openai:gpt-4o-mini"]
 """The first does what was recorded; the second calls another tool, other arguments, and none."""
@@ -147,6 +153,27 @@ def test_calls_are_grouped_by_agent_and_by_recorded_tool(comparison: Comparison)
     assert (other.calls, other.same_action, other.same_tools, other.same_arguments) == (2, 0.5, 1.0, 0.5)
     _, other = groups[3].arms
     assert (other.same_action, other.same_tools, other.same_arguments) == (0.0, 0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("rules", "withheld"),
+    [
+        (None, set()),
+        ({"patterns": [{"name": "tool", "pattern": "delete_file"}]}, {"delete_file"}),
+        ({"fields": ["agent"]}, {"reader", "cleaner"}),
+        ({"fields": ["output"]}, {"read_file", "delete_file", "no tool"}),
+    ],
+)
+def test_a_link_shows_the_calls_by_agent_and_tool_without_the_names_that_its_profile_withholds(
+    comparison: Comparison, project: Project, rules: dict[str, Any] | None, withheld: set[str]
+) -> None:
+    profile = as_profile(make_profile(project, "P", read_rules(rules), by="test")) if rules else None
+    visitor, path = opened(shared(project, comparison, Terms(redaction=profile))[1])
+    table = visitor.get(path).text.partition('id="groups"')[2].partition('id="matrix"')[0]
+    heads = "".join(re.findall(r'<th scope="rowgroup".*?</th>', table, re.DOTALL))
+    groups = groups_of(comparison)
+    assert heads.count("</th>") == len(groups)
+    assert {each.name for each in groups if f"<bdi>{each.name}</bdi>" not in heads} == withheld
 
 
 def test_requests_of_which_only_turns_were_recorded_are_not_compared_with_the_recording_by_cost(

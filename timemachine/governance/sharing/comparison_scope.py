@@ -20,6 +20,7 @@ from timemachine.governance.sharing.read_models.comparisons import (
     SharedResults,
     shared_ask,
     shared_comparison,
+    shared_group,
     shared_mark,
     shared_opinion,
 )
@@ -29,6 +30,7 @@ from timemachine.governance.sharing.recorded_steps import RecordedSteps
 from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
+from timemachine.replay.comparison.groups import CallGroup, groups_in
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.comparison.pure.cells import Ask, Cell
@@ -64,11 +66,17 @@ class ComparisonScope:
         shown = set(self._cells().values_list("id", flat=True))
         later = sum(cell.step not in shown for ask in results.findings.asks for cell in ask.runs.values())
         if not later:
-            return SharedResults(findings=results.findings, state=results.state, due=results.due)
+            return SharedResults(
+                findings=results.findings, state=results.state, due=results.due, groups=self._groups()
+            )
         asks = [_without_later(ask, shown) for ask in results.findings.asks]
         paired = len(shown) <= FEW
         return SharedResults(
-            findings=self._counted(asks, paired=paired), state="current", later=later, paired=paired
+            findings=self._counted(asks, paired=paired),
+            state="current",
+            later=later,
+            paired=paired,
+            groups=self._groups(),
         )
 
     def remarks(self, asks: Sequence[Ask]) -> SharedRemarks:
@@ -116,6 +124,10 @@ class ComparisonScope:
             return findings(asks, arms, noise_floor=self.comparison.noise_floor)
         columns = [column_totals(asks, column(asks, each)) for each in range(RECORDING, arms + 1)]
         return Findings(asks=asks, columns=columns, ordered=[], noise=[])
+
+    def _groups(self) -> list[CallGroup]:
+        redactor = self._redactor()
+        return [shared_group(each, redactor) for each in groups_in(self._cells())]
 
     def _asks(self, asks: Sequence[Ask]) -> list[Ask]:
         redactor = self._redactor()

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from django.db.models import QuerySet
+
 from timemachine.core.pure.schemas import Schema
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.replay.comparison.models import Comparison
@@ -43,12 +45,18 @@ class _Key:
 
 
 def groups_of(comparison: Comparison) -> list[CallGroup]:
-    """Return the groups with most calls first, those by agent before those by tool. One query; none without model calls.
+    """Return the groups of a comparison's model calls."""
+    return groups_in(ReplayStep.objects.filter(replay__run__comparison=comparison))
+
+
+def groups_in(steps: QuerySet[ReplayStep]) -> list[CallGroup]:
+    """Return the groups of the model calls among these steps of a comparison, those with most calls first, those by agent
+    before those by tool. One query; none without model calls.
 
     A single group by agent, or by tool, says nothing that the totals do not, and is left out.
     """
     found: dict[_Key, dict[int, list[Cell]]] = defaultdict(lambda: defaultdict(list))
-    for row in ReplayStep.objects.filter(replay__run__comparison=comparison, kind=MODEL_CALL).values(*_STEP):
+    for row in steps.filter(kind=MODEL_CALL).values(*_STEP):
         if row["verdict"] is not None and row["replay__run__repeat"] != NOISE:
             cell = Cell(
                 arm=row["replay__run__arm"], verdict=row["verdict"], called=bool(row["evidence__tools"])

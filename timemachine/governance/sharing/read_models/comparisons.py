@@ -12,11 +12,13 @@ from timemachine.governance.sharing.read_models.links import session_name
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.redactor import Redactor, naming_fields
 from timemachine.recording.sessions.models import Action
+from timemachine.replay.comparison.groups import CallGroup
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import frozen
+from timemachine.text.redaction.pure.marks import FIELD, mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class SharedResults:
 
     `later` answers came after the link was created and are excluded. If they leave too many answers to count
     again, no two columns are compared (`paired` is False). `due` is whether a worker still has to compute
-    them.
+    them. `groups` are the model calls of the link by agent and by tool.
     """
 
     findings: Findings | None
@@ -45,6 +47,7 @@ class SharedResults:
     later: int = 0
     paired: bool = True
     due: bool = False
+    groups: Sequence[CallGroup] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +121,22 @@ def shared_comparison(comparison: Comparison, redactor: Redactor) -> SharedCompa
 def shared_mark(mark: CellMark, redactor: Redactor) -> SharedMark:
     """Return a person's mark with its note redacted."""
     return shown_of(SharedMark, mark, note=redactor.text(mark.note), marked_by=redactor.text(mark.marked_by))
+
+
+def shared_group(group: CallGroup, redactor: Redactor) -> CallGroup:
+    """Return the model calls of an agent, or of a tool, with the name redacted."""
+    return group.model_copy(update={"name": _name_of(group, redactor)})
+
+
+def _name_of(group: CallGroup, redactor: Redactor) -> str | None:
+    if redactor.rules is None or group.name is None:
+        return group.name
+    if group.by == "agent":
+        agent: str = redactor.document({"agent": group.name})["agent"]
+        return agent
+    if any(path.field == "output" for path in redactor.rules.paths):  # the recorded answer names the tool
+        return mark(FIELD)
+    return redactor.text(group.name)
 
 
 def shared_opinion(opinion: CellOpinion, redactor: Redactor) -> SharedOpinion:

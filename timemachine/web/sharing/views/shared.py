@@ -32,7 +32,7 @@ from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.tasks import compute_results
 from timemachine.verifier import program_sha256
 from timemachine.web.access import address_of
-from timemachine.web.comparisons.presenters.findings import figures
+from timemachine.web.comparisons.presenters.findings import figures, shown_groups
 from timemachine.web.comparisons.presenters.matrix import ask_filter, column_names
 from timemachine.web.formatting import json_excerpt
 from timemachine.web.http import download as download_of
@@ -266,6 +266,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
     asks = ask_filter(request.GET, len(made.arms))
     context = _about(scope, made) | _outcome(scope)
     if results.findings is not None:
+        context["groups"] = shown_groups(results.groups, made.arms)
         context |= figures(results.findings, made.arms, asks, comparison.remarks)
     return page(
         request,
