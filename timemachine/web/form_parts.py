@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.ids import uuid7
+from timemachine.core.pure.numbers import NOT_RECORDED
 from timemachine.knowledge.find import DEFAULT_TOP_K
 from timemachine.llm.pure.listing import Choice
 
@@ -139,6 +140,23 @@ def _option(choice: Choice) -> tuple[str, str]:
     return str(choice.name), f"{choice.name} · {choice.label}{why_not}"
 
 
+def add_addresses(field: forms.Field, models: Sequence[Choice]) -> None:
+    """Add to the help of a field for any model, for each server that an administrator set, how its models are written."""
+    addresses = {each.name.provider: each.address for each in models if each.address}
+    hints = [
+        f"Any model of {address} can be written as {provider}:NAME."
+        for provider, address in addresses.items()
+    ]
+    field.help_text = " ".join(filter(None, [str(field.help_text), *hints]))
+
+
+def with_problem(model: str | None, models: Sequence[Choice]) -> str:
+    """Return the name of a model as the lists show it, with why its provider cannot be called."""
+    provider = (model or "").partition(":")[0]
+    why_not = next((each.why_not for each in models if each.name.provider == provider), None)
+    return f"{model or NOT_RECORDED}{f': {why_not}' if why_not else ''}"
+
+
 class ModelFields(forms.Form):
     """Choose a model from a list, or write its name."""
 
@@ -150,8 +168,9 @@ class ModelFields(forms.Form):
     )
 
     def offer_models(self, models: Sequence[Choice], empty: str) -> None:
-        """Offer these models, after the text for choosing none."""
+        """Offer these models, after the text for choosing none, and say where others can be called."""
         cast("ModelSelect", self.fields["model"].widget).offer(models, empty)
+        add_addresses(self.fields["other_model"], models)
 
     @property
     def chosen_model(self) -> str:

@@ -24,11 +24,13 @@ State = Literal["yes", "no", "not_checked", "not_reached"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A choice in a form: a model, and why it cannot be used (None if it can)."""
+    """A choice in a form: a model, and why it cannot be used (None if it can). `address` is where its provider's models are
+    if that is not the provider's own address: they can be others than it usually has."""
 
     name: ModelName
     label: str
     why_not: str | None
+    address: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,12 @@ def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
 def choices(found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]]) -> tuple[Choice, ...]:
     """Return the choices of a form: the default models, and `also` other models by provider."""
     return tuple(
-        Choice(name=name, label=each.label, why_not=each.why_not)
+        Choice(
+            name=name,
+            label=each.label,
+            why_not=each.why_not,
+            address=each.base_url if each.moved or each.kind == "server" else None,
+        )
         for each in found
         for name in dict.fromkeys([*([each.model] if each.model else []), *also.get(each.provider, ())])
     )

@@ -21,6 +21,7 @@ from timemachine.web.form_parts import (
     WholeNumber,
     area_field,
     line_field,
+    with_problem,
 )
 
 _NO_RESULT: Final = "Write the result, or tick that it is empty."
@@ -84,7 +85,7 @@ class ContinueForm(SentOnce, ModelFields):
     def __init__(self, choices: tuple[Choice, ...], action: Action, data: Any = None) -> None:
         super().__init__(data)
         self._action = action
-        self.offer_models(choices, f"As recorded: {action.model or 'not recorded'}")
+        self.offer_models(choices, f"As recorded: {with_problem(action.model, choices)}")
 
     def options(self) -> ReplayOptions:
         """Return the options. Raises `InvalidInput` for messages that are not a JSON list."""

@@ -27,6 +27,7 @@ from timemachine.web.form_parts import (
     SentOnce,
     WholeNumber,
     area_field,
+    with_problem,
 )
 from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
 from timemachine.web.template_library import register
@@ -164,7 +165,7 @@ class TrialForm(SentOnce, ModelFields, RetrievalFields, CallFields):
         super().__init__(data, initial=initial)
         self.step = action.sequence
         self.is_model_call = action.kind == MODEL_CALL
-        self.offer_models(choices, f"As recorded: {action.model or 'not recorded'}")
+        self.offer_models(choices, f"As recorded: {with_problem(action.model, choices)}")
         self.offer_embedding_models(action.session)
         if action.kind == "find":
             self.fields["question"].label = "Query"

@@ -14,7 +14,7 @@ from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import MOST_MATCHED, Matching, SuitePlan
 from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.replay.suites.queries import plan_of, sessions_of
-from timemachine.web.form_parts import ModelSelect, Number, SentOnce, WholeNumber, area_field
+from timemachine.web.form_parts import ModelSelect, Number, SentOnce, WholeNumber, add_addresses, area_field
 from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
 from timemachine.web.replays.forms.replays import PLACES
 
@@ -111,6 +111,7 @@ class SuiteForm(SentOnce, SessionFields):
         select.offer(
             choices, "None: an audit checks the recorded answers, a debug replay calls the recorded models"
         )
+        add_addresses(self.fields["other_models"], choices)
         self.fields["embedding_model"] = forms.CharField(
             label="Embedding model",
             required=False,

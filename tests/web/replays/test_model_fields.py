@@ -1,0 +1,68 @@
+"""What the forms that call a model say of models: where those not listed can be called, and why one cannot be."""
+
+import pytest
+from django.test import Client
+
+from tests.replay.runs.test_model_calls import QUESTION, READ, asked
+from tests.web.people import browser_of
+from tests.web.replays.suite_forms import words
+from timemachine.core.accounts.models import Project
+from timemachine.llm.table import PROVIDERS
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+
+NO_KEY = "OPENAI_API_KEY is not set, and this project does not have its own key."
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for provider in PROVIDERS.values():
+        for variable in (provider.base_url_variable, provider.key_variable):
+            if variable:
+                monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def session(db: None, project: Project) -> Session:
+    session = start_session(project, name="Notes", by="test")
+    append(session.id, [asked([QUESTION], READ)])
+    session.refresh_from_db()
+    return session
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def forms_of(session: Session) -> list[str]:
+    of = f"/sessions/{session.id}"
+    return [
+        f"{of}/replay/",
+        f"{of}/steps/1/trial/",
+        f"{of}/continue/?from=1",
+        f"/suites/new/?session={session.id}",
+    ]
+
+
+def test_the_recorded_model_is_offered_with_the_reason_why_it_cannot_be_called(
+    browser: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, trial, to_continue, _ = forms_of(session)
+    for form in (trial, to_continue):
+        assert f"As recorded: openai:gpt-4o-mini: {NO_KEY}" in words(browser, form)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    for form in (trial, to_continue):
+        shown = words(browser, form)
+        assert "As recorded: openai:gpt-4o-mini" in shown
+        assert NO_KEY not in shown
+
+
+def test_models_at_an_address_that_the_operator_set_can_be_written(
+    browser: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hint = "can be written as openai:NAME."
+    assert not any(hint in words(browser, form) for form in forms_of(session))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9999/v1")
+    for form in forms_of(session):
+        assert f"Any model of http://127.0.0.1:9999/v1 {hint}" in words(browser, form)
