@@ -77,6 +77,24 @@ def test_rows_link_to_their_own_costs_and_to_their_sessions(browser: Client, pro
     assert "No session matches" in words(browser, "/?tool=read&until=2020-01-01")
 
 
+def test_sessions_before_the_shown_days_are_counted_with_a_link_to_them(
+    browser: Client, project: Project
+) -> None:
+    two_sessions(project)
+    assert "are not shown" not in words(browser, f"/costs/?{DAYS}")
+    later = "since=2026-11-21&until=2026-11-22"
+    assert (
+        "1 session has steps before 2026-11-21, which are not shown. Show 2026-11-20 to 2026-11-22"
+        in words(browser, f"/costs/?{later}")
+    )
+    assert "?since=2026-11-20&until=2026-11-22" in links(browser, f"/costs/?{later}")
+    empty = "since=2028-11-22&until=2028-11-30"
+    shown = words(browser, f"/costs/?{empty}&tag=eu")
+    assert "2 sessions have steps before 2028-11-22, which are not shown." in shown
+    assert "?since=2027-12-01&until=2028-11-30&tag=eu" in links(browser, f"/costs/?{empty}&tag=eu")
+    assert "are not shown" not in words(browser, f"/costs/?{later}&agent=nobody")
+
+
 def test_an_empty_project_shows_how_to_fill_the_page(browser: Client, project: Project) -> None:
     assert "Nothing recorded yet" in words(browser, "/costs/")
     assert "Record a session" in words(browser, "/costs/")
@@ -177,7 +195,7 @@ def test_the_number_of_queries_does_not_grow_with_sessions(
     browser.get("/costs/")
     for _ in range(3):
         two_sessions(project)
-        with django_assert_max_num_queries(13):
+        with django_assert_max_num_queries(14):
             assert browser.get(f"/costs/?{DAYS}").status_code == 200
 
 

@@ -4,10 +4,10 @@ actions. The branch of a continuation is not recorded work: it is a replay, and 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC
+from datetime import UTC, date
 from typing import Any, Final
 
-from django.db.models import AnyValue, Count, F, Func, Q, QuerySet, Sum
+from django.db.models import AnyValue, Count, F, Func, Min, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from timemachine.core.accounts.models import Project
@@ -125,6 +125,13 @@ def cells_of(project: Project, query: CostQuery) -> list[Cell]:
 def sessions_in(project: Project, query: CostQuery) -> int:
     """Return the number of sessions that recorded any of it. One query."""
     return _usages(project, query).values("session").distinct().count()
+
+
+def before(project: Project, query: CostQuery) -> tuple[int, date | None]:
+    """Return the number of sessions with steps before the days of the query, and the first day of these steps. One query."""
+    earlier = _matching(project, query, Q(day__lt=query.span.since))
+    found = earlier.aggregate(sessions=Count("session", distinct=True), first=Min("day"))
+    return found["sessions"], found["first"]
 
 
 def unknown_reasons(project: Project, query: CostQuery) -> dict[str, int]:

@@ -49,3 +49,19 @@ def test_an_invalid_period_is_refused_by_field(since: str, until: str, field: st
 def test_the_longest_period_is_accepted() -> None:
     first = TODAY - timedelta(days=MAX_DAYS - 1)
     assert span_of(first.isoformat(), "", TODAY) == Span(since=first, until=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("days", "first", "since", "until"),
+    [
+        (30, date(2026, 6, 1), date(2026, 6, 1), TODAY),
+        (30, date(2020, 6, 1), date(2025, 11, 22), TODAY),
+        (MAX_DAYS, date(2025, 6, 1), date(2025, 6, 1), date(2025, 11, 21)),
+        (MAX_DAYS, date(2020, 6, 1), date(2024, 11, 21), date(2025, 11, 21)),
+    ],
+)
+def test_a_period_widens_to_an_earlier_day_or_moves_before_itself_if_it_is_the_longest(
+    days: int, first: date, since: date, until: date
+) -> None:
+    span = Span(since=TODAY - timedelta(days=days - 1), until=TODAY)
+    assert span.widened(first) == Span(since=since, until=until)

@@ -26,6 +26,12 @@ class Span:
     def days(self) -> list[date]:
         return [self.since + timedelta(days=number) for number in range(self.length)]
 
+    def widened(self, first: date) -> "Span":
+        """Return the days from `first`, an earlier day, or as many of them as a range can have; if this has as many, the days
+        before it."""
+        until = self.until if self.length < MAX_DAYS else _days_before(self.since, 1)
+        return Span(since=max(first, _days_before(until, MAX_DAYS - 1)), until=until)
+
 
 def default_span(until: date) -> Span:
     """Return the `DEFAULT_DAYS` days that end with this one."""

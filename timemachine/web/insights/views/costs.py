@@ -44,6 +44,7 @@ def costs(request: HttpRequest, access: Access) -> HttpResponse:
         "wrong": wrong,
         "spans": _spans(cost_query),
         "may_record": access.may(OPERATOR),
+        "earlier": _earlier(access.project, cost_query),
         "undated": queries.undated(access.project, cost_query),
     }
     if cells:
@@ -81,6 +82,19 @@ def _figures(
         "replay_reasons": unknown_reasons(attempts_of_days(project, *span))
         if replays and replays.unknown_calls
         else {},
+    }
+
+
+def _earlier(project: Project, cost_query: CostQuery) -> dict[str, object] | None:
+    """Return how many sessions have steps before these days, with the days that show them; None without such sessions."""
+    sessions, first = queries.before(project, cost_query)
+    if first is None:
+        return None
+    days = cost_query.span.widened(first)
+    return {
+        "sessions": sessions,
+        "days": days,
+        "query": query_of(cost_query, since=str(days.since), until=str(days.until)),
     }
 
 
