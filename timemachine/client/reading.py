@@ -76,7 +76,7 @@ class Reading(ABC):
         return Client(self._found_server())
 
     def sessions(self, **filters: Any) -> Iterator[types.SessionOut]:
-        """The sessions, newest first; `filters` are `agent`, `user`, `tool`, `kind`, `model`, `status`, `tag`, `q`, `since`, `until`, `min_cost`, `held`.
+        """The sessions, newest first; `filters` are `agent`, `user`, `tool`, `kind`, `model`, `status`, `tag`, `q`, `since`, `until`, `min_cost`, `held`, `branch`.
 
         With `limit` only the first ones, without it all of them.
         """

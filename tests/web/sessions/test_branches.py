@@ -215,3 +215,17 @@ def test_a_branch_names_its_parent_that_is_not_on_this_server(project: Project) 
     parent = start_session(project, name="Came", key="p2", by="test")
     found = program(project, "read").get("/sessions/waits").json()
     assert (found["parent"]["session"], found["parent_awaited"]) == (str(parent.id), None)
+
+
+def test_the_list_of_sessions_can_leave_out_branches_or_show_only_them(tree: Tree, project: Project) -> None:
+    start_session(project, name="Waits", key="waits", by="test", parent=("p2", None))
+    deleted(project, "first")
+    api, browser = program(project, "read"), browser_of(project)
+    for branch, keys in (("no", {"alone"}), ("yes", {"early", "late", "deep", "waits"})):
+        assert {each["key"] for each in api.get("/sessions", branch=branch).json()["items"]} == keys
+        page = browser.get(f"/?branch={branch}").text
+        assert {
+            key for key in ("alone", "early", "late", "deep", "waits") if f"<bdi>{key.title()}</bdi>" in page
+        } == keys
+        assert f"branch: {branch}" in words(page)
+    assert api.get("/sessions", branch="perhaps").status_code == 422

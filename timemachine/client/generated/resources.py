@@ -386,6 +386,7 @@ class Sessions(Resource):
         min_cost: float | None = None,
         cost: str | None = None,
         held: str | None = None,
+        branch: str | None = None,
         limit: int | None = None,
         after: str | None = None,
     ) -> types.SessionPage:
@@ -411,6 +412,7 @@ class Sessions(Resource):
                 "min_cost": min_cost,
                 "cost": cost,
                 "held": held,
+                "branch": branch,
                 "limit": limit,
                 "after": after,
             },

@@ -20,11 +20,11 @@ from timemachine.memory.search.queries import sessions_with_words
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import BEGAN_AT, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS, STATUSES
-from timemachine.recording.sessions.queries import IS_DATED, NEWEST_FIRST
+from timemachine.recording.sessions.queries import IS_BRANCH, IS_DATED, NEWEST_FIRST
 from timemachine.recording.usage.models import Usage
 
 PAGE: Final = 50
-HELD: Final = ("yes", "no")
+YES_OR_NO: Final = ("yes", "no")
 COSTS: Final = ("unknown",)
 
 
@@ -36,7 +36,8 @@ class SessionQuery:
     `kind` and `model` match sessions with such a step. `since` and `until` are about the start: RFC 3339, or a
     date for the whole day; sessions without times do not match. `steps_since` and `steps_until` match sessions with a step on these
     days (UTC) to which `agent`, `tool`, `model` and `cost` apply, as reports of costs count them. `min_cost` is in USD; `cost` is `unknown` for
-    sessions with calls of unknown cost. `held` is `yes` for sessions under legal hold, `no` for others.
+    sessions with calls of unknown cost. `held` is `yes` for sessions under legal hold, `no` for others; `branch` is `yes` for
+    sessions that branched from another one, `no` for others.
     """
 
     q: str = ""
@@ -55,6 +56,7 @@ class SessionQuery:
     min_cost: float | None = None
     cost: str = ""
     held: str = ""
+    branch: str = ""
 
     def __bool__(self) -> bool:
         return any(value not in ("", None) for value in asdict(self).values())
@@ -100,7 +102,13 @@ def sessions_matching(project: Project, query: SessionQuery) -> QuerySet[Session
 
 
 def _check(query: SessionQuery) -> None:
-    for name, choices in (("kind", KINDS), ("status", STATUSES), ("held", HELD), ("cost", COSTS)):
+    for name, choices in (
+        ("kind", KINDS),
+        ("status", STATUSES),
+        ("held", YES_OR_NO),
+        ("branch", YES_OR_NO),
+        ("cost", COSTS),
+    ):
         check_choice(name, getattr(query, name), ("", *choices))
 
 
@@ -129,9 +137,14 @@ def _narrowed(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Sess
             sessions = sessions.filter(Exists(Usage.objects.filter(session=OuterRef("id"), **{name: value})))
     if query.tag:
         sessions = sessions.filter(tags__contains=[query.tag])
-    if query.held:
-        sessions = sessions.filter(IS_HELD if query.held == "yes" else ~IS_HELD)
-    return _started(_costing(sessions, query), query)
+    return _started(_costing(_being(sessions, query), query), query)
+
+
+def _being(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Session]:
+    for value, is_one in ((query.held, IS_HELD), (query.branch, IS_BRANCH)):
+        if value:
+            sessions = sessions.filter(is_one if value == "yes" else ~is_one)
+    return sessions
 
 
 def _usage_on_days(query: SessionQuery) -> QuerySet[Usage]:

@@ -46,6 +46,13 @@ OLDEST_FIRST: Final = (BEGAN_AT.asc(), "id")
 """Orders of sessions."""
 IS_DATED: Final = Q(first_step_at__isnull=False) | Q(is_undated=False)
 """Sessions of which a time is recorded."""
+IS_BRANCH: Final = (
+    Q(parent__isnull=False)
+    | Q(parent_key__isnull=False)
+    | Q(parent_erased__isnull=False)
+    | Q(parent_sequence__isnull=False)
+)
+"""Sessions that branched from another one, even if that is deleted or not on this server."""
 _IS_STATED: Final = Q(
     Exact(
         Coalesce(KeyTextTransform("source", "prices"), Value(""), output_field=TextField()),

@@ -86,7 +86,8 @@ class SessionFilter(Strict):
     `q` is searched for in names and keys, and in the texts of the steps, as in the search. `tool`, `kind` and `model` match sessions with such
     a step. `since` and `until` are about the session's start, so a session without times matches neither: RFC 3339, or a date for the whole day.
     `steps_since` and `steps_until` match sessions with a step on these days (UTC). `min_cost` is in USD; `cost` is `unknown` for sessions with calls of unknown cost.
-    `held` is `yes` for those under legal hold, `no` for the others.
+    `held` is `yes` for those under legal hold, `no` for the others; `branch` is `yes` for those that branched from another session, such as
+    continuations, `no` for the others.
     """
 
     agent: str = ""
@@ -104,6 +105,7 @@ class SessionFilter(Strict):
     min_cost: float | None = Field(default=None, ge=0)
     cost: Literal["unknown", ""] = ""
     held: Literal["yes", "no", ""] = ""
+    branch: Literal["yes", "no", ""] = ""
     limit: int = 50
     after: str | None = None
 

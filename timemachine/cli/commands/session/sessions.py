@@ -78,6 +78,7 @@ def status() -> None:
 @click.option("--steps-since", metavar="DATE", help="Only sessions with a step on or after this day (UTC).")
 @click.option("--steps-until", metavar="DATE", help="Only sessions with a step on or before this day (UTC).")
 @click.option("--held", flag_value="yes", help="Only sessions under legal hold.")
+@click.option("--no-branches", "branch", flag_value="no", help="No sessions that branched from another one.")
 @click.option(
     "--unknown-cost", "cost", flag_value="unknown", help="Only sessions with calls of unknown price."
 )
