@@ -158,7 +158,7 @@ def _only_deleted(error: TimeMachineError) -> NotFound:
 
 def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
     if is_unavailable(error):
-        log.warning("%s %s failed: %s", request.method, request.path, error)
+        log.error("%s %s failed: %s", request.method, request.path, error)
         return Unavailable(
             "The database is not responding or too busy. Send the request again.",
             code="database_away",

@@ -252,12 +252,16 @@ LOGGING = {
             "style": "{",
         }
     },
-    "filters": {"without_secrets": {"()": "timemachine.web.logs.WithoutSecrets"}},
+    "filters": {
+        "without_secrets": {"()": "timemachine.web.logs.WithoutSecrets"},
+        "refusals": {"()": "timemachine.web.logs.Refusals"},
+    },
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_secrets"]}
     },
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
     "loggers": {
+        "django.request": {"filters": ["refusals"]},
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
         "pgmq": {"level": "WARNING"},

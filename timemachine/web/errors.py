@@ -122,7 +122,7 @@ def deleted_session(request: HttpRequest, error: TimeMachineError) -> HttpRespon
 
 def database_unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     """Return the page for an unavailable database; it makes no queries, not even for the signed-in person."""
-    log.warning("%s %s failed: %s", request.method, request.path, error)
+    log.error("%s %s failed: %s", request.method, request.path, error)
     facts = {
         "status": 503,
         "title": "Not available",

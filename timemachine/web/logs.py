@@ -1,4 +1,4 @@
-"""Keep secrets out of logs: links and keys that a reader of the log could use."""
+"""Keep secrets out of logs: links and keys that a reader of the log could use. Refused requests are warnings."""
 
 import logging
 import re
@@ -9,6 +9,7 @@ _SECRETS = (
     (re.compile(r"\b(tm[a-z]_[a-z0-9]+)_[A-Za-z0-9_-]{20,}"), r"\1_[secret]"),
 )
 
+_REFUSALS = (502, 503)
 
 # From a quoted row or statement to where the traceback continues; on one line if someone logged the error's repr.
 _ROWS = re.compile(
@@ -32,6 +33,17 @@ class WithoutSecrets(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep the log record and remove secrets from its message."""
         record.msg, record.args = without_secrets(_ROWS.sub("", record.getMessage())), ()
+        return True
+
+
+class Refusals(logging.Filter):
+    """Makes the log records of answered requests warnings that Django logs as errors because of their status: 502 if a model
+    failed, 503 if its key is missing. Nothing has failed in the server; what fails there is logged with its traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep the log record, as a warning if it is about such an answer."""
+        if getattr(record, "status_code", None) in _REFUSALS and not record.exc_info:
+            record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
         return True
 
 

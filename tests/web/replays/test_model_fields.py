@@ -3,10 +3,13 @@
 import pytest
 from django.test import Client
 
+from tests.api.conftest import program
+from tests.builders import recorded_session
 from tests.replay.runs.test_model_calls import QUESTION, READ, asked
 from tests.web.people import browser_of
 from tests.web.replays.suite_forms import words
 from timemachine.core.accounts.models import Project
+from timemachine.core.pure.ids import uuid7
 from timemachine.llm.table import PROVIDERS
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -33,6 +36,22 @@ def session(db: None, project: Project) -> Session:
 @pytest.fixture
 def browser(project: Project) -> Client:
     return browser_of(project)
+
+
+def test_a_request_for_a_model_without_a_key_is_a_warning_in_the_log(
+    browser: Client, project: Project, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    api = program(project)
+    collection = recorded_session(project, key="handbook").collection
+    asking = start_session(project, name="Asks", by="test", collection=collection)
+    model = "openai:gpt-4o"
+    answers = [
+        browser.post(forms_of(session)[1], {"model": model, "form_id": str(uuid7())}),
+        api.post(f"/sessions/{session.id}/replays", {"audit": True, "reason": "R", "use_models": [model]}),
+        api.post(f"/sessions/{asking.id}/ask", {"question": "When?", "use_model": model}),
+    ]
+    assert [each.status_code for each in answers] == [503, 503, 503]
+    assert [(each.levelname, each.exc_info) for each in caplog.records] == [("WARNING", None)] * 3
 
 
 def forms_of(session: Session) -> list[str]:
