@@ -41,6 +41,10 @@ CONTEXTS: Final[tuple[ContextVerdict, ...]] = get_args(ContextVerdict)
 RETRIEVALS: Final[tuple[RetrievalVerdict, ...]] = get_args(RetrievalVerdict)
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 """In the order in which totals list them: the closest to the recording first."""
+NO_DIVERGENCE: Final[frozenset[Verdict]] = frozenset(
+    {"identical", "same_action", "formatting", "reworded", "equivalent", "not_recorded", "error"}
+)
+"""Verdicts with which the model did what was recorded, or that do not tell."""
 OTHER_TOOL: Final = "other_tool"
 CALLS_IN_TEXT: Final = "this agent writes its calls into its text; the texts are compared"
 """What the verdicts on the model calls of such an agent are about."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.core.pure.verdicts import OTHER_TOOL, calls_on_one_side, verdict_in_words
+from timemachine.core.pure.verdicts import NO_DIVERGENCE, OTHER_TOOL, calls_on_one_side, verdict_in_words
 from timemachine.llm.pure.completion import is_refused_by
 from timemachine.llm.pure.requests.differences import equal_arguments
 from timemachine.llm.pure.requests.recorded_answers import read_answer
@@ -27,7 +27,6 @@ from timemachine.text.pure.difference.steps import StepFacts
 
 _CALLS: Final = frozenset({"tool_call", "find", "put", "memory_op"})
 _ANSWERS: Final = frozenset({"ask", "llm_call"})
-_NO_DIVERGENCE: Final = frozenset({"identical", "same_action", "formatting", "reworded"})
 _IN_WORDS: Final = {
     "answers_instead": "the left calls a tool, the right answers",
     "calls_instead": "the left answers, the right calls a tool",
@@ -276,7 +275,7 @@ def _of_answers(left: _Step, right: _Step) -> str | None:
         return None
     found = action_verdict(before, after, stated=(left.refused, right.refused))
     verdict = found.name
-    if verdict in _NO_DIVERGENCE:
+    if verdict in NO_DIVERGENCE:
         return None
     if verdict == OTHER_TOOL:
         words = _CALLS_IN_WORDS[verdict_in_words(verdict, found.evidence)]

@@ -14,9 +14,8 @@ from typing import Any, Final
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.catalogue import Connection, ModelName
-from timemachine.llm.pure.requests import anthropic_messages, openai_chat
+from timemachine.llm.pure.requests import anthropic_messages
 from timemachine.llm.pure.requests.neutral import (
-    ANTHROPIC,
     Media,
     Message,
     Other,
@@ -26,6 +25,7 @@ from timemachine.llm.pure.requests.neutral import (
     ToolCall,
     ToolResult,
 )
+from timemachine.llm.pure.requests.protocols import body_of, messages_from
 from timemachine.recording.answering.model_asks import Answered
 from timemachine.recording.model_calls.pure.answered_calls import AnsweredCall, UserMessage, UserTurn
 from timemachine.recording.model_calls.pure.conversation import RecordedStep, sent_parts
@@ -121,11 +121,7 @@ def _parts(output: Any, model: ModelName) -> tuple[Part, ...]:
     """Return the parts of an answer as `send` stored it: a text, or a message of the model's API."""
     if output is None or isinstance(output, str):
         return (Text(output),) if output else ()
-    if model.protocol == ANTHROPIC:
-        messages = anthropic_messages.read_messages([output])
-    else:
-        messages = openai_chat.read_messages([output], provider=model.provider)
-    return tuple(part for message in messages for part in message.parts)
+    return tuple(part for message in messages_from([output], model) for part in message.parts)
 
 
 def with_ids(parts: Sequence[Part], number: int) -> tuple[Part, ...]:
@@ -214,15 +210,7 @@ def request_body(
         seed=sent.get("seed"),
         max_tokens=sent.get("max_tokens"),
     )
-    named = replace(request, model=model.model, parameters=parameters)
-    if connection.protocol == ANTHROPIC:
-        return anthropic_messages.write(named).body
-    return openai_chat.write(
-        named,
-        provider=model.provider,
-        limit_parameter=connection.limit_parameter,
-        seed_parameter=connection.seed_parameter,
-    ).body
+    return body_of(replace(request, model=model.model, parameters=parameters), model, connection)
 
 
 def copied_drafts(

@@ -13,10 +13,10 @@ from timemachine.llm.calling import complete
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, Connection, ModelName
 from timemachine.llm.pure.completion import Completion, is_refused_by, recorded_request
-from timemachine.llm.pure.requests import anthropic_messages, openai_chat
 from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.canonical import canonical_json, request_sha256
-from timemachine.llm.pure.requests.neutral import ANTHROPIC, Message, Part, Request, Text, Tool, ToolCall
+from timemachine.llm.pure.requests.neutral import Message, Part, Request, Text, Tool, ToolCall
+from timemachine.llm.pure.requests.protocols import body_of
 from timemachine.llm.pure.requests.recorded_answers import read_answer
 from timemachine.llm.pure.requests.refusals import refusal
 from timemachine.llm.queries import ModelLookup
@@ -241,9 +241,7 @@ def send(
         max_tokens=options.max_tokens,
     )
     completion = complete(sent, listening)
-    answered = replace(
-        answered_by(model, completion), message=_message(completion, connection, model.provider)
-    )
+    answered = replace(answered_by(model, completion), message=_message(completion, model, connection))
     if completion.dropped:
         answered = replace(answered, parameters={**answered.parameters, "not_sent": list(completion.dropped)})
     return answered, Answer(parts=_parts(completion), finish_reason=completion.finish_reason)
@@ -304,14 +302,10 @@ def _parts(completion: Completion) -> tuple[Part, ...]:
     return (Text(completion.text),) if completion.text else ()
 
 
-def _message(completion: Completion, connection: Connection, provider: str) -> JsonObject | None:
+def _message(completion: Completion, model: ModelName, connection: Connection) -> JsonObject | None:
     """Return the answer as a message of the API that it came from; None if it is nothing but text."""
     if all(isinstance(part, Text) for part in completion.parts):
         return None
     answer = Request(messages=(Message(role="assistant", parts=completion.parts),))
-    if connection.protocol == ANTHROPIC:
-        body = anthropic_messages.write(answer).body
-    else:
-        body = openai_chat.write(answer, provider=provider).body
-    message: JsonObject = body["messages"][0]
+    message: JsonObject = body_of(answer, model, connection)["messages"][0]
     return message

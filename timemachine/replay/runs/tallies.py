@@ -24,6 +24,7 @@ from django.db.models.functions import Left
 
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.verdicts import NO_DIVERGENCE
 from timemachine.recording.model_calls.pure.requests import TOOLS
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
@@ -34,7 +35,7 @@ from timemachine.replay.runs.costs import unknown_reasons as reasons_of_attempts
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.options import CONTINUE
-from timemachine.replay.runs.pure.summary import NO_DIVERGENCE, FirstDivergence, FrequentError, Tally
+from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError, Tally
 from timemachine.replay.runs.queries import VERDICT, verdict_words
 
 

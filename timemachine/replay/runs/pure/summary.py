@@ -16,12 +16,6 @@ from timemachine.replay.runs.pure.options import CONTINUE
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.verdict_words import instead
 
-NO_DIVERGENCE: Final = frozenset(
-    {"identical", "same_action", "formatting", "reworded", "equivalent", "not_recorded", "error"}
-)
-"""Verdicts with which the model did what was recorded, or that do not tell."""
-
-
 _UNVERIFIABLE: Final[Mapping[str, str]] = {
     "not_recorded": "without a recorded context",
     "reconstructed": "whose request was not recorded, but put together from the steps before",
