@@ -1,12 +1,11 @@
 """`session continue`, against a real server with a worker and a stub of the models."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from tests.cli.terminal import Here
-from tests.replay.continuation.conftest import SECOND, A, B, chat_drafts, drafts, play, repeat
+from tests.replay.continuation.conftest import SECOND, A, B, chat_drafts, play, repeat
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -14,23 +13,8 @@ from timemachine.recording.sessions.models import Session
 MODEL = ("--use-model", "openai:gpt-4o")
 
 
-@pytest.fixture
-def session(tm: Here, worker: None) -> Session:
-    session = start_session(tm.project, name="Adding", by="test", key="adding")
-    append(session.id, drafts())
-    return session
-
-
-@pytest.fixture
-def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
-        yield server
-
-
 def test_it_shows_each_step_of_the_branch_and_the_end_in_one_line(
-    tm: Here, session: Session, stub: StubModelServer
+    tm: Here, adding: Session, stub: StubModelServer
 ) -> None:
     repeat(stub)
     ran = tm.run("session", "continue", "adding", "--from", "1", *MODEL)
@@ -39,10 +23,10 @@ def test_it_shows_each_step_of_the_branch_and_the_end_in_one_line(
     assert len(steps) == 8
     assert blank == ""
     assert "is done: Followed the recording to its end: 4 calls, 3 tool results from the record" in end
-    assert address.startswith(f"{tm.url}/compare/?a={session.id}&b=")
+    assert address.startswith(f"{tm.url}/compare/?a={adding.id}&b=")
 
 
-def test_a_result_is_supplied_and_it_goes_on(tm: Here, session: Session, stub: StubModelServer) -> None:
+def test_a_result_is_supplied_and_it_goes_on(tm: Here, adding: Session, stub: StubModelServer) -> None:
     stub.script(Script(answer="", tools=(("ask_user", {"about": "c.txt"}),), times=1))
     stub.script(Script(answer="Thanks."))
     ran = tm.run("session", "continue", "adding", "--from", "1", *MODEL, "--json")
@@ -55,7 +39,7 @@ def test_a_result_is_supplied_and_it_goes_on(tm: Here, session: Session, stub: S
     assert stub.calls()[-1].body["messages"][-1]["content"] == "Go ahead."
 
 
-def test_an_empty_result_is_named_as_such(tm: Here, session: Session, stub: StubModelServer) -> None:
+def test_an_empty_result_is_named_as_such(tm: Here, adding: Session, stub: StubModelServer) -> None:
     stub.script(Script(answer="", tools=(("ask_user", {}),), times=1))
     stub.script(Script(answer="Thanks."))
     ran = tm.run("session", "continue", "adding", "--from", "1", *MODEL, "--json")
@@ -67,7 +51,7 @@ def test_an_empty_result_is_named_as_such(tm: Here, session: Session, stub: Stub
 
 
 def test_the_next_message_of_the_user_is_sent_or_another_one(
-    tm: Here, session: Session, stub: StubModelServer
+    tm: Here, adding: Session, stub: StubModelServer
 ) -> None:
     append(start_session(tm.project, name="Two files", by="test", key="chat").id, chat_drafts())
     play(stub, A, "a.txt has 7 lines.", "Sorry.", B, SECOND)
@@ -83,7 +67,7 @@ def test_the_next_message_of_the_user_is_sent_or_another_one(
     assert "1 message of the user from the record, 1 message written by a person" in ran.out
 
 
-def test_messages_and_results_can_be_in_files(tm: Here, session: Session, stub: StubModelServer) -> None:
+def test_messages_and_results_can_be_in_files(tm: Here, adding: Session, stub: StubModelServer) -> None:
     stub.script(Script(answer="", tools=(("ask_user", {}),), times=1))
     stub.script(Script(answer="Thanks."))
     (tm.folder / "messages.json").write_text('[{"role": "user", "content": "Ask me."}]')
@@ -127,14 +111,14 @@ def test_messages_and_results_can_be_in_files(tm: Here, session: Session, stub: 
     ],
 )
 def test_wrong_use_says_what_to_do(
-    tm: Here, session: Session, arguments: tuple[str, ...], code: int, message: str
+    tm: Here, adding: Session, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     ran = tm.run("session", "continue", *arguments)
     assert (ran.code, message in ran.err) == (code, True), ran.err
 
 
 def test_a_repeatable_tool_without_results_is_refused_with_those_that_have_some(
-    tm: Here, session: Session, stub: StubModelServer
+    tm: Here, adding: Session, stub: StubModelServer
 ) -> None:
     refused = tm.refused("session", "continue", "adding", "--from", "1", *MODEL, "--repeatable", "Nope")
     assert (
@@ -143,7 +127,7 @@ def test_a_repeatable_tool_without_results_is_refused_with_those_that_have_some(
     )
 
 
-def test_messages_must_be_a_list(tm: Here, session: Session) -> None:
+def test_messages_must_be_a_list(tm: Here, adding: Session) -> None:
     for text in ("{}", "no json"):
         file = tm.folder / "messages.json"
         file.write_text(text)

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Generator
 
 import pytest
 
@@ -14,14 +13,6 @@ from tests.waiting import wait_until
 from timemachine.replay.judging.models import Judgement
 
 MODEL = "openai:gpt-4o-mini"
-
-
-@pytest.fixture
-def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        yield server
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """`session replay` with a language model: tokens, prices and failures."""
 
-from collections.abc import Generator
-
 import pytest
 
 from tests.api.conftest import program
@@ -15,15 +13,6 @@ from timemachine.recording.sessions.models import Session
 @pytest.fixture
 def recorded(tm: Here, worker: None) -> Session:
     return refunds(tm)
-
-
-@pytest.fixture
-def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
-    """A stub model server in place of OpenAI."""
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
-        yield server
 
 
 def test_a_language_model_shows_its_tokens_and_its_price(

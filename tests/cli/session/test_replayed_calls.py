@@ -1,12 +1,11 @@
 """`session replay` of a session with model calls, and what fails on what they do."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from tests.cli.terminal import Here
-from tests.replay.continuation.conftest import QUESTION, called, drafts, repeat
+from tests.replay.continuation.conftest import QUESTION, called, repeat
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -17,22 +16,7 @@ from timemachine.replay.runs.models import Replay
 REPLAY = ("session", "replay", "adding", "--audit", "--use-model", "openai:gpt-4o")
 
 
-@pytest.fixture
-def session(tm: Here, worker: None) -> Session:
-    session = start_session(tm.project, name="Adding", by="test", key="adding")
-    append(session.id, drafts())
-    return session
-
-
-@pytest.fixture
-def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
-        yield server
-
-
-def test_a_check_can_fail_on_what_the_model_does(tm: Here, session: Session, stub: StubModelServer) -> None:
+def test_a_check_can_fail_on_what_the_model_does(tm: Here, adding: Session, stub: StubModelServer) -> None:
     repeat(stub, always=True, write_file={"path": "d.txt"})
     does = ("--fail-on", "other_arguments", "--fail-on", "answers instead", "--fail-on", "other_tool")
     ran = tm.run(*REPLAY, *does)
@@ -52,7 +36,7 @@ def test_a_check_can_fail_on_what_the_model_does(tm: Here, session: Session, stu
 
 
 def test_model_calls_are_a_table_with_the_finding_right_after_it(
-    tm: Here, session: Session, stub: StubModelServer
+    tm: Here, adding: Session, stub: StubModelServer
 ) -> None:
     repeat(stub, always=True, write_file={"path": "d.txt"})
     ran = tm.run(*REPLAY)
@@ -85,7 +69,7 @@ def test_long_texts_of_a_model_call_are_cut_to_a_line(tm: Here, worker: None) ->
 
 
 def test_a_comparison_says_why_a_model_did_not_answer(
-    tm: Here, session: Session, stub: StubModelServer
+    tm: Here, adding: Session, stub: StubModelServer
 ) -> None:
     for question in ("Put the sum", "Step 1.", "Step 2.", "Step 3."):
         no_model = '{"error": {"message": "No such model"}}'
@@ -114,7 +98,7 @@ def test_a_wrong_condition_is_answered_with_the_verdicts_of_actions_too(tm: Here
 
 
 def test_a_debug_replay_whose_recorded_model_cannot_be_used_is_refused_before_it_starts(
-    tm: Here, session: Session, monkeypatch: pytest.MonkeyPatch
+    tm: Here, adding: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     refused = tm.run("session", "replay", "adding")
