@@ -14,11 +14,12 @@ class Priced:
     if their sender stated the cost.
 
     If the cost is known, it has `at` (the time of the prices) and `per_million_tokens` (those known of `input`,
-    `output`, `cache_read`, `cache_write`, `cache_write_1h`, `reasoning`, in US dollars). From the list it also has the
-    `version`, and `provider` and `model` as listed; if prices depend on the input, `tiers` (the input tokens above
-    which each begins) and `tier` (the one of the call); if the usage stated conditions, `conditions` (in words), the
-    `factor` that all token prices are multiplied with unless it is 1, and `per_thousand_web_searches`. From an
-    override it has the `sha256` of the file, its `entry`, and `from` and `note` if given.
+    `output`, `cache_read`, `cache_write`, `cache_write_1h`, `reasoning`, and of sound `input_audio` and `output_audio`, in
+    US dollars). From the list it also has the `version`, and `provider` and `model` as listed; if prices depend on the
+    input, `tiers` (the input tokens above which each begins) and `tier` (the one of the call); if the usage stated
+    conditions, `conditions` (in words), the `factor` that all token prices are multiplied with unless it is 1, and
+    `per_thousand_web_searches`. From an override it has the `sha256` of the file, its `entry`, and `from` and `note` if
+    given.
 
     If the cost is unknown, it has the `reason` (a key of `core.pure.unknown_prices.REASONS`), and, if that helps,
     `about`: the names of the conditions that no price is known for. It repeats nothing that the sender wrote, so that an

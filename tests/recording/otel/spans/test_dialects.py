@@ -454,6 +454,10 @@ def test_a_tool_of_an_earlier_pydantic_ai_has_no_operation() -> None:
     found = draft_of(span(running | {"tool_response": "sun"}, name="running tool: weather"))
     assert (found.kind, found.tool, found.call_id) == ("tool_call", "weather", "c1")
     assert (found.input, found.output) == ({"city": "a"}, "sun")
+    # without contents
+    running = {"gen_ai.tool.name": "weather", "logfire.msg": "running tool: weather"}
+    assert draft_of(span(running)).kind == "tool_call"
+    assert draft_of(span({"gen_ai.tool.name": "weather"}, name="result")).kind == "event"
 
 
 def test_the_events_of_the_conventions_before_1_28_have_all_messages() -> None:

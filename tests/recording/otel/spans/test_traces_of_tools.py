@@ -380,10 +380,16 @@ def test_the_tokens_of_a_span(attributes: dict[str, Any], expected: tuple[int | 
         {"llm.request.type": "completion", "gen_ai.cost.total_cost": 0.25},
         {"mlflow.spanType": "CHAT_MODEL", "mlflow.llm.cost": '{"input_cost": 0.2, "output_cost": 0.05, "total_cost": 0.25}'},
         CHAT | {"operation.cost": "0.25"},
+        CHAT | {"llm.cost.prompt": 0.05, "llm.cost.completion": 0.2},
+        CHAT | {"gen_ai.cost.input_cost": "0.25", "gen_ai.cost.output_cost": 0},
     ],
 )  # fmt: skip
 def test_the_cost_that_a_sender_states(attributes: dict[str, Any]) -> None:
     assert only(attributes).cost_usd == Decimal("0.25")
+
+
+def test_a_part_of_a_cost_is_no_cost() -> None:
+    assert only(CHAT | {"llm.cost.prompt": 0.05}).cost_usd is None
 
 
 def test_the_fast_mode_of_claude_code_is_kept() -> None:

@@ -32,6 +32,9 @@ EMBEDDINGS: Final = "embeddings"
 _EMBEDDING: Final = frozenset({EMBEDDINGS, "embedding", "aembedding"})
 """What the conventions call it, the last one is LiteLLM's."""
 _TOOL_NAME: Final = "gen_ai.tool.name"
+_OF_PYDANTIC_AI: Final = ("tool_arguments", "logfire.msg")
+"""What earlier versions of Pydantic AI write at the spans of tools, instead of an operation. The name of a tool alone can also
+stand at its result."""
 _MERGED_TOOLS: Final = "(merged tools)"
 """The span of Google's ADK around the results of several tools, each of which has a span."""
 _OPERATIONS: Final = {
@@ -118,7 +121,8 @@ def _by_attributes(attributes: Attributes, operation: str) -> Kind:
         return AGENT
     if attributes.first(*_CALLED) is not None:
         return CALL
-    return TOOL if attributes.first(_TOOL_NAME) is not None else PLAIN
+    runs_tool = attributes.first(_TOOL_NAME) is not None and attributes.first(*_OF_PYDANTIC_AI) is not None
+    return TOOL if runs_tool else PLAIN
 
 
 def ai_sdk_operation(attributes: Attributes) -> str | None:

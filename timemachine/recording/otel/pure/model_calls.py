@@ -84,6 +84,11 @@ _COST: Final = (
     "llm.cost.total",
     "operation.cost",
 )
+_PARTS_OF_COST: Final = (
+    ("llm.cost.prompt", "llm.cost.completion"),
+    ("gen_ai.cost.input_cost", "gen_ai.cost.output_cost"),
+)
+"""Costs of the input and the output, which are the cost together."""
 _USAGE_OBJECTS: Final = ("langfuse.observation.usage_details", "mlflow.chat.tokenUsage")
 _COST_OBJECTS: Final = ("langfuse.observation.cost_details", "mlflow.llm.cost")
 
@@ -204,6 +209,8 @@ def with_cached_input(usage: Usage, *, is_apart: bool = False) -> Usage:
 def cost_of(attributes: Attributes) -> Decimal | None:
     """Return the cost of the call in US dollars as reported by the sender; None if not reported."""
     reported = attributes.number(*_COST)
+    if reported is None:
+        reported = _cost_of_parts(attributes)
     objects = (attributes.value(name) for name in _COST_OBJECTS)
     details = next((each for each in objects if isinstance(each, dict)), None)
     if reported is None and details is not None:
@@ -215,6 +222,14 @@ def cost_of(attributes: Attributes) -> Decimal | None:
     except InvalidOperation:
         return None
     return cost if cost is not None and 0 <= cost <= HIGHEST_COST else None
+
+
+def _cost_of_parts(attributes: Attributes) -> float | int | None:
+    for names in _PARTS_OF_COST:
+        read, written = (attributes.number(name) for name in names)
+        if read is not None and written is not None:
+            return read + written
+    return None
 
 
 def _ai_sdk_cost(attributes: Attributes) -> float | int | None:
