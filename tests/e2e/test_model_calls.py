@@ -78,7 +78,9 @@ def test_the_pages_of_model_calls_have_no_faults(
     shared = opened(screen, api, "replay", replay)
     faults += faults_at(screen, "calls-shared-replay", shared)
     faults += faults_at(screen, "calls-shared-step", f"{shared}steps/8/")
-    faults += faults_at(screen, "calls-shared", opened(screen, api, "replay", waiting))
+    faults += faults_at(screen, "calls-shared-continuation", opened(screen, api, "replay", waiting))
+    branch = pages["calls-branch"].rsplit("/", 2)[1]
+    faults += faults_at(screen, "calls-shared", opened(screen, api, "session", branch))
     assert faults == []
 
 
@@ -121,6 +123,7 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     visitor.goto(ada.locator("input[readonly]").first.input_value())
     visitor.get_by_role("button", name="Open", exact=True).click()
     expect(visitor.locator("main")).to_contain_text("1 result supplied by a person")
+    expect(visitor.locator("main")).to_contain_text("ask_clerk")
     visitor.get_by_role("button", name="Check here").click()
     expect(visitor.locator(".check-here [role=status]")).to_contain_text("verified in this browser")
     auditor.close()
@@ -129,5 +132,5 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
 def test_the_pages_of_model_calls_have_their_pictures_in_the_docs(
     screen: Page, api: httpx.Client, pages: dict[str, str]
 ) -> None:
-    waiting = pages["calls-continued"].rsplit("/", 2)[1]
-    keep(screen, {**pages, "calls-shared": opened(screen, api, "replay", waiting)}, CALLS)
+    branch = pages["calls-branch"].rsplit("/", 2)[1]
+    keep(screen, {**pages, "calls-shared": opened(screen, api, "session", branch)}, CALLS)

@@ -68,7 +68,8 @@ def test_a_model_call_leads_to_the_form_and_that_to_the_branch(
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/")
     assert "Followed the recording to its end: 4 calls, 3 tool results from the record" in shown
-    assert f"/compare/?a={session.id}&amp;b={replay.branch_id}" in shown
+    assert shown.count(f"/compare/?a={session.id}&amp;b={replay.branch_id}") == 2
+    assert f"/sessions/{replay.branch_id}/share/" in shown
     listed = words(shown)
     assert "1 L read_file · Step 1. live" in listed
     assert "2 T read_file a.txt step 2 of the recording" in listed
