@@ -29,6 +29,7 @@ from timemachine.web.replays.forms import replays
 from timemachine.web.replays.presenters import suite_report, trial_changes
 from timemachine.web.sessions.presenters import (
     bodies,
+    model_request,
     rows,
     seal_status,
     sparkline,
@@ -42,6 +43,7 @@ from timemachine.web.template_library import or_absent, register
 MODULES_OF_TAGS: Final = (
     differences,
     matrix,
+    model_request,
     search_hits,
     page_chrome,
     hits,

@@ -21,11 +21,15 @@ from timemachine.llm.pure.requests.neutral import (
     ToolCall,
     ToolResult,
 )
+from timemachine.llm.pure.requests.recorded_answers import read_answer
+from timemachine.llm.pure.requests.recorded_requests import read_request
 from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.recording.model_calls.pure.requests import FrozenRequest
 from timemachine.recording.model_calls.queries import latest_of_request
 from timemachine.recording.sessions.models import Action
+from timemachine.recording.timeline.step import Head
 from timemachine.web.formatting import Excerpt, excerpt
+from timemachine.web.template_library import register
 
 SHOWN: Final = 50
 """How many of the latest messages are shown at first."""
@@ -92,6 +96,35 @@ class ShownRequest:
         return self.message_count - len(self.messages)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPayload:
+    """The input or the output of a model call as a reader sees it: the parts of the answer, or of the last message of the
+    request, with who wrote it and how many messages and tools the request has."""
+
+    parts: Sequence[ShownPart]
+    role: str | None = None
+    messages: int = 0
+    tools: int = 0
+
+
+@register.simple_tag
+def read_payload(head: Head, reads: str) -> ReadPayload | None:
+    """Return a payload as a `request` or an `answer`, None if it is not known whole, no JSON, or in no known form."""
+    if not reads or head.cut or head.media_type != "application/json":
+        return None
+    value = json.loads(head.text)
+    if reads == "answer":
+        answer = read_answer(value)
+        return ReadPayload(parts=_parts(answer.parts)) if answer is not None and answer.parts else None
+    request = read_request(value)
+    if request is None or not request.messages:
+        return None
+    last = request.messages[-1]
+    return ReadPayload(
+        parts=_parts(last.parts), role=last.role, messages=len(request.messages), tools=len(request.tools)
+    )
+
+
 def shown_request(
     action: Action, first_bytes: int, most: int = SHOWN, characters: int = FIRST_CHARACTERS
 ) -> ShownRequest:
@@ -130,12 +163,16 @@ def shown(
 
 
 def _message(number: int | None, message: Message, size: int, characters: int) -> ShownMessage:
-    parts = [
-        ShownPart(kind=kind, name=name, body=excerpt(_text(part), characters))
-        for part in message.parts
-        for kind, name in [_kind(part)]
-    ]
+    parts = _parts(message.parts, characters)
     return ShownMessage(number=number, role=message.role, tokens=estimate_tokens(size), parts=parts)
+
+
+def _parts(parts: Sequence[Part], characters: int | None = None) -> list[ShownPart]:
+    return [
+        ShownPart(kind=kind, name=name, body=excerpt(text, len(text) if characters is None else characters))
+        for part in parts
+        for (kind, name), text in [(_kind(part), _text(part))]
+    ]
 
 
 def _kind(part: Part) -> tuple[str, str | None]:

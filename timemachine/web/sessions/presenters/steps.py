@@ -17,6 +17,7 @@ from timemachine.core.pure.unknown_prices import STATED, reason_of, reason_words
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.llm.pure.completion import ended_by
 from timemachine.recording.sessions.pure.corrections import CORRECTION
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL
 from timemachine.recording.timeline.step import Step
 from timemachine.web import formatting
 from timemachine.web.redaction_marks import drawing
@@ -130,9 +131,10 @@ def model_price_source(prices: JsonObject) -> str:
 
 @register.simple_tag
 def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's argument
-    """Return the titles of the input and the output of a kind."""
+    """Return the titles of the input and the output of a kind, and what `read_payload` reads them as."""
     given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))
-    return {"input": given, "output": NO_ANSWER if failed and kind == "ask" else made}
+    reads = {"input_reads": "request", "output_reads": "answer"} if kind == MODEL_CALL else {}
+    return {"input": given, "output": NO_ANSWER if failed and kind == "ask" else made, **reads}
 
 
 @register.simple_tag
