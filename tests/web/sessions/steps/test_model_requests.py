@@ -172,3 +172,25 @@ def test_the_compaction_of_a_sub_agent_is_not_that_of_the_session(operator: Clie
     shown = words(context(operator, 604))
     assert "Only the latest messages were put together" in shown
     assert "Go on 119." in shown
+
+
+def test_the_first_tab_reads_the_answer_and_the_last_message(operator: Client, project: Project) -> None:
+    asked = [{"role": "user", "content": "Read x."}, {"role": "user", "content": "Quickly."}]
+    function = {"name": "read_file", "arguments": '{"path": "x"}'}
+    output = {
+        "role": "assistant",
+        "content": "I read it.",
+        "tool_calls": [{"id": "a", "type": "function", "function": function}],
+    }
+    recorded(project, [call(input={"messages": asked, "tools": [TOOL]}, output=output)])
+    shown = words(get(operator, "/sessions/s/?step=1"))
+    assert "2 messages, 1 tool: the whole request . The last message, user: Quickly. Answer" in shown
+    assert "I read it. calls read_file" in shown
+    assert "tool_calls[0]" not in shown
+
+
+def test_what_is_no_known_answer_is_shown_field_by_field(operator: Client, project: Project) -> None:
+    recorded(project, [call(input={"texts": ["x"]}, output={"vector": [1, 2]})])
+    shown = words(get(operator, "/sessions/s/?step=1"))
+    assert "texts[0] x" in shown
+    assert "vector[1] 2" in shown
