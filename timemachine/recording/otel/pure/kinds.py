@@ -33,8 +33,8 @@ _EMBEDDING: Final = frozenset({EMBEDDINGS, "embedding", "aembedding"})
 """What the conventions call it, the last one is LiteLLM's."""
 _TOOL_NAME: Final = "gen_ai.tool.name"
 _OF_PYDANTIC_AI: Final = ("tool_arguments", "logfire.msg")
-"""What earlier versions of Pydantic AI write at the spans of tools, instead of an operation. The name of a tool alone can also
-stand at its result."""
+"""What earlier versions of Pydantic AI write at the spans of tools, instead of an operation. A result can
+name its tool, too."""
 _MERGED_TOOLS: Final = "(merged tools)"
 """The span of Google's ADK around the results of several tools, each of which has a span."""
 _OPERATIONS: Final = {
