@@ -293,11 +293,21 @@ def session_tokens(session: Any, noun: str = "") -> str:
 
 @register.simple_tag
 def session_cost(session: Any, noun: str = "") -> str:
-    """Return the cost of a session like `total_cost`; muted if it is zero, with the full text on hover if there are calls with unknown cost."""
+    """Return the cost of a session like `total_cost`; muted if it is zero."""
     words = total_cost(session.cost_usd, session.unknown_cost_calls, noun)
     if session.cost_usd == 0 and not session.unknown_cost_calls:
         return format_html('<span class="quiet">{}</span>', words)
-    return format_html('<span title="{}">{}</span>', words, words) if session.unknown_cost_calls else words
+    return words
+
+
+@register.simple_tag
+def session_cost_in_list(session: Any) -> str:
+    """Return the same for a narrow column: `unknown` or `$4.10 + unknown`, with the number of calls on hover."""
+    if not session.unknown_cost_calls:
+        return session_cost(session)
+    known = [] if session.cost_usd is None else [base.money(session.cost_usd)]
+    words = total_cost(session.cost_usd, session.unknown_cost_calls)
+    return format_html('<span title="{}">{}</span>', words, " + ".join([*known, base.UNKNOWN]))
 
 
 @register.simple_tag

@@ -2,6 +2,8 @@
 
 from tests.cli.terminal import Here
 from tests.recording.usage.costs.recorded import two_sessions
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft, copy_of
 
 
 def lines(tm: Here, *words: str) -> list[str]:
@@ -14,7 +16,7 @@ def lines(tm: Here, *words: str) -> list[str]:
 def test_the_totals_come_first_and_then_each_kind(tm: Here) -> None:
     assert lines(tm) == [
         "steps 6, 1 error",
-        "time 3.0 s, recorded by 4 of 6 steps",
+        "time 3.0 s, recorded by 4 of 6 steps; the time of a step within another counts in both",
         "calls 3 model calls, 3 tool calls",
         "tokens 30 in, 6 out",
         "cost $0.40 + 1 call of unknown price",
@@ -29,7 +31,7 @@ def test_a_filter_limits_the_totals_to_its_steps(tm: Here) -> None:
     assert lines(tm, "--by", "tool", "--filter", "kind:tool_call") == [
         "filter kind:tool_call",
         "steps 3, 1 error",
-        "time 40 ms, recorded by 2 of 3 steps",
+        "time 40 ms, recorded by 2 of 3 steps; the time of a step within another counts in both",
         "calls 0 model calls, 3 tool calls",
         "tokens not recorded",
         "cost not recorded",
@@ -45,6 +47,15 @@ def test_steps_without_a_tool_get_a_row_and_empty_totals_get_none(tm: Here) -> N
     session, _ = two_sessions(tm.project)
     ran = tm.run("session", "totals", str(session.id), "--filter", "tool:none")
     assert ran.out.splitlines()[-1].split() == ["cost", "not", "recorded"]
+
+
+def test_copied_steps_are_named_as_left_out(tm: Here) -> None:
+    original, _ = two_sessions(tm.project)
+    session = start_session(tm.project, name="Resumed", by="test")
+    copied = ActionDraft(kind="message", input="Hi", copied_from=copy_of(original.key, 1))
+    append(session.id, [copied, copied, ActionDraft(kind="message", input="Go on.")])
+    ran = tm.run("session", "totals", str(session.id))
+    assert " ".join(ran.out.splitlines()[0].split()) == "steps 1, 0 errors, without the session's 2 copied steps"
 
 
 def test_json_output_is_the_api_document_with_every_row(tm: Here) -> None:

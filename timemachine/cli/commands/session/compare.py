@@ -12,7 +12,7 @@ from timemachine.cli.command import OneEach
 from timemachine.cli.connection import connected
 from timemachine.cli.formatting import duration, recorded_tokens, shortened
 from timemachine.cli.output.table import aligned, facts, table
-from timemachine.cli.terminal import show
+from timemachine.cli.terminal import show, wants_json
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, spaced, total_cost
 
 if TYPE_CHECKING:
@@ -145,18 +145,20 @@ def totals(*, session: str, by: str, filter_: str | None) -> None:
 
     Rows are sorted by time, which is the sum of the recorded durations.
     """
-    found = connected().sessions.totals(session, by=by, filter=filter_)
-    show(found, totals_lines(found))
+    client = connected()
+    found = client.sessions.totals(session, by=by, filter=filter_)
+    copied = 0 if wants_json() else client.sessions.summary(session)["copied_actions"]
+    show(found, totals_lines(found, copied))
 
 
-def totals_lines(found: types.TotalsOut) -> Iterator[str]:
+def totals_lines(found: types.TotalsOut, copied: int) -> Iterator[str]:
     """The totals of all steps, then the rows."""
     totals = found["totals"]
     calls = f"{counted(totals['calls'], 'model call')}, {counted(totals['tool_calls'], 'tool call')}"
     yield from facts(
         [
             ("filter", found["filter"]),
-            ("steps", f"{totals['actions']:,}, {counted(totals['errors'], 'error')}"),
+            ("steps", f"{totals['actions']:,}, {counted(totals['errors'], 'error')}{_without(copied)}"),
             ("time", _time(totals)),
             ("calls", calls),
             ("tokens", recorded_tokens(totals)),
@@ -181,11 +183,17 @@ def _row(each: Mapping[str, Any], by: str) -> list[str]:
     ]
 
 
+def _without(copied: int) -> str:
+    return f", without the session's {counted(copied, 'copied step')}" if copied else ""
+
+
 def _time(totals: types.SumsOut) -> str:
-    """The time of the steps, and how many of them recorded it unless all did."""
+    """The time of the steps, how many of them recorded it unless all did, and what the sum means if there is one."""
     timed, steps = totals["timed_actions"], totals["actions"]
-    time = duration(totals["steps_ms"])
-    return time if timed in (0, steps) else f"{time}, recorded by {timed:,} of {counted(steps, 'step')}"
+    if not timed:
+        return duration(totals["steps_ms"])
+    of = "" if timed == steps else f", recorded by {timed:,} of {counted(steps, 'step')}"
+    return f"{duration(totals['steps_ms'])}{of}; the time of a step within another counts in both"
 
 
 def _number(count: int | None) -> str:
