@@ -55,7 +55,9 @@ def test_copied_steps_are_named_as_left_out(tm: Here) -> None:
     copied = ActionDraft(kind="message", input="Hi", copied_from=copy_of(original.key, 1))
     append(session.id, [copied, copied, ActionDraft(kind="message", input="Go on.")])
     ran = tm.run("session", "totals", str(session.id))
-    assert " ".join(ran.out.splitlines()[0].split()) == "steps 1, 0 errors, without the session's 2 copied steps"
+    assert (
+        " ".join(ran.out.splitlines()[0].split()) == "steps 1, 0 errors, without the session's 2 copied steps"
+    )
 
 
 def test_json_output_is_the_api_document_with_every_row(tm: Here) -> None:

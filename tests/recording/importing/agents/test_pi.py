@@ -78,6 +78,26 @@ def test_other_lines_and_roles_are_kept() -> None:
     assert session.name == "Files"
 
 
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        (["/mode", "Port the selector"], "Port the selector"),
+        (["/review the selector"], "/review the selector"),
+        (["/mode", "/help"], "/mode"),
+        ([" "], "pi-1"),
+    ],
+)
+def test_a_bare_command_is_no_name_if_there_is_a_prompt(
+    project: Project, texts: list[str], name: str
+) -> None:
+    head = {"type": "session", "id": "pi-1", "timestamp": AT(0), "cwd": "/"}
+    said = [message(role="user", content=[{"type": "text", "text": each}]) for each in texts]
+    for number in range(len(said) + 1):  # the file grows
+        imported = import_file(project, lines(head, *said[:number]), by="test") if number else None
+    assert imported is not None
+    assert imported.sessions[0].session.name == name
+
+
 def test_branches_that_were_left_are_marked() -> None:
     again = {**PI[1], "id": "b1", "message": {**PI[1]["message"], "content": "Again"}}
     tags = {action.id: action.tags for action in after_the_head(*PI[1:], again)}

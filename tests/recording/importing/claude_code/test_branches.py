@@ -54,6 +54,23 @@ def test_a_conversation_that_began_again_leaves_its_first_beginning() -> None:
     assert session_of(*START, *again).name == "Begin better"
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("<command-name>/init</command-name>",), "/init"),
+        (
+            ("<command-name>/review</command-name>\n<command-args>the parser</command-args>",),
+            "/review the parser",
+        ),
+        (("<command-name>/init</command-name>", "Begin"), "Begin"),
+        (("<local-command-stdout>done</local-command-stdout>",), "s1"),
+    ],
+)
+def test_a_session_without_a_prompt_is_named_by_its_command(words: tuple[str, ...], name: str) -> None:
+    session = session_of(*(user(each, f"u{place}", sessionId="s1") for place, each in enumerate(words)))
+    assert session.name == name
+
+
 def test_going_back_to_the_older_turn_leaves_the_newer() -> None:
     turns = [said("Red", "u2", "a1"), answered("a2", "u2"), said("Blue", "u3", "a1"), answered("a3", "u3")]
 

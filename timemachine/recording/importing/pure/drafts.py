@@ -1,6 +1,7 @@
 """Drafts of sessions and actions: ids, results under their calls, names and times."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -10,6 +11,7 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.report import SessionDraft, shortened
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
+_COMMAND: Final = re.compile(r"\s*/[\w:.-]{1,80}\s*")
 _INJECTED_TAGS: Final = frozenset({"meta", "command"})
 
 
@@ -138,12 +140,21 @@ def beginning_until(
 
 
 def first_words(actions: Iterable[ActionDraft]) -> str | None:
-    """Return the first text that a person wrote, on one line. Text that a tool inserted as the user's is tagged and skipped."""
+    """Return the first text that a person wrote, on one line, and no bare command to the tool such as `/mode`. Text that a tool
+    inserted as the user's is tagged and skipped."""
+    wrote = (text for action, text in _of_user(actions) if not _INJECTED_TAGS & set(action.tags))
+    return next(filter(None, (shortened(text) for text in wrote if not _COMMAND.fullmatch(text))), None)
+
+
+def first_command(actions: Iterable[ActionDraft]) -> str | None:
+    """Return the first bare command to the tool that a person wrote, such as `/mode`."""
+    return next((text.strip() for _, text in _of_user(actions) if _COMMAND.fullmatch(text)), None)
+
+
+def _of_user(actions: Iterable[ActionDraft]) -> Iterator[tuple[ActionDraft, str]]:
     for action in actions:
-        wrote = (action.kind, action.role) == ("message", "user") and not _INJECTED_TAGS & set(action.tags)
-        if wrote and isinstance(action.output, str) and (words := shortened(action.output)):
-            return words
-    return None
+        if (action.kind, action.role) == ("message", "user") and isinstance(action.output, str):
+            yield action, action.output
 
 
 def session_draft(  # one argument per recorded property
@@ -171,9 +182,11 @@ def session_draft(  # one argument per recorded property
     if ended_at is not None:
         ends.append(ended_at)
     starts = [*times, *ends] if started_at is None else [started_at, *times, *ends]
+    command = first_command(actions)
     return SessionDraft(
         key=key,
-        name=(shortened(name) if name else None) or first_words(actions) or key,
+        name=(shortened(name) if name else None) or first_words(actions) or command or key,
+        earlier_names=(command,) if command else (),
         agent=agent,
         user=user,
         started_at=min(starts, default=None),

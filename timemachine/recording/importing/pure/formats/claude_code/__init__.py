@@ -5,6 +5,7 @@ There is no published schema. Every line is an object with a `type`. Lines of ty
 the tree remains in the `source` of each action. `actions` describes what each line becomes.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -21,7 +22,7 @@ from timemachine.recording.importing.pure.formats.claude_code.actions import (
 )
 from timemachine.recording.importing.pure.formats.claude_code.titles import titles_in
 from timemachine.recording.importing.pure.reader import Opening, Reader
-from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft, shortened
 from timemachine.recording.importing.pure.values import text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of
@@ -29,6 +30,8 @@ from timemachine.recording.sessions.pure.validation import key_of
 NAME: Final = FORMAT
 TITLE: Final = "a Claude Code session (a .jsonl file from ~/.claude/projects)"
 _MARKS = ("sessionId", "session_id", "uuid", "leafUuid", "snapshot")
+_NAME_OF_COMMAND: Final = re.compile(r"<command-name>(/?[^<>\s]+)</command-name>")
+_ARGUMENTS: Final = re.compile(r"<command-args>([^<]*)</command-args>")
 _METADATA = ("cwd", "gitBranch", "version", "userType")
 
 
@@ -131,7 +134,17 @@ def _names(lines: Sequence[Line], actions: Sequence[ActionDraft]) -> list[str]:
     The file of a sub-agent gives none, because what the agent asked it for is not what the session is about.
     """
     kept = [each for each in actions if "rewound" not in each.tags]
-    return [*filter(None, map(first_words, (actions, kept))), *titles_in(lines)]
+    return [*filter(None, (_command(actions), *map(first_words, (actions, kept)))), *titles_in(lines)]
+
+
+def _command(actions: Sequence[ActionDraft]) -> str | None:
+    """Return the first command that a person gave, such as `/init`, with what was written after it."""
+    texts = (str(each.output) for each in actions if "command" in each.tags)
+    found = next(filter(None, map(_NAME_OF_COMMAND.search, texts)), None)
+    if found is None:
+        return None
+    given = _ARGUMENTS.search(found.string)
+    return shortened(f"{found[1]} {given[1] if given else ''}")
 
 
 def _metadata(lines: Sequence[Line]) -> JsonObject:
