@@ -28,6 +28,7 @@ NO_SECRETS: Final = {
     "AC[a-z0-9]{32}": "the id of an account",
     r"AP[\dABCDEF]": "many words begin like an encrypted password of Artifactory",
     "AKC[a-zA-Z0-9]{10,}": "a key of Artifactory begins with AKCp and is longer",
+    "npm_.+": "a token of npm has 36 letters and digits",
     "eyJ[A-Za-z0-9-_=]+": "it also finds tokens that are too short to be one",
 }
 """Parts of patterns whose findings stay, and why."""
