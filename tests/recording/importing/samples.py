@@ -8,6 +8,7 @@ from tests.recording.importing.chats import export_samples as exports
 from tests.recording.importing.chats import log_samples as logs
 from tests.recording.importing.chats import samples as chats
 from tests.recording.importing.chats import span_samples as spans
+from tests.recording.importing.chats.codex_samples import CODEX_EXEC_FIRST, CODEX_EXEC_OLDER
 from tests.recording.importing.own_samples import OURS
 from tests.recording.importing.sample_files import archive, document, lines
 from tests.recording.importing.trace_samples import (
@@ -259,6 +260,7 @@ SAMPLES: dict[str, list[bytes]] = {
     ],
     "codex_older": [lines(*chats.CODEX_OLDER), document(chats.CODEX_OLDER_DOCUMENT)],
     "codex_exec": [lines(*chats.CODEX_EXEC), lines(*chats.CODEX_EXEC_EARLY)],
+    "codex_exec_older": [lines(*CODEX_EXEC_OLDER), lines(*CODEX_EXEC_FIRST)],
     "tau2_bench": [document(chats.TAU2), document(chats.TAU2_VOICE)],
     "aider": [chats.AIDER.encode()],
     "cline": [

@@ -108,7 +108,7 @@ def changed(data: bytes, change: Change) -> Iterator[tuple[str, bytes]]:
 def is_said_to_be_a_users(action: ActionDraft) -> bool:
     """Whether the record of a user's message says that a user wrote it."""
     written = json.dumps(action.source).lower()
-    return action.source is None or any(word in written for word in ("user", "human", "task"))
+    return action.source is None or any(word in written for word in ("user", "human", "task", "prompt"))
 
 
 def invents_nothing(outcome: ParsedFile | InvalidInput) -> bool:

@@ -30,6 +30,7 @@ from timemachine.recording.importing.pure.values import (
     first_at,
     list_at,
     milliseconds,
+    model_name,
     moment,
     number,
     parsed_json,
@@ -204,7 +205,7 @@ def _model(named: str | None, provider: str | None) -> str | None:
     """Return the model with its provider, if the rollout names one or only OpenAI has models with such names."""
     if named is None or (provider is None and not _OPENAI.match(named)):
         return named
-    return f"{provider or 'openai'}:{named}"
+    return model_name(named, provider or "openai")
 
 
 def _usage(counts: JsonObject | None) -> Usage | None:
