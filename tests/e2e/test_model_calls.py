@@ -94,7 +94,7 @@ def test_a_run_is_replayed_continued_and_shared_by_clicks(
     ada.get_by_label("Reason").fill("Would it have paid the same?")
     ada.get_by_role("button", name="Launch replay").click()
     sentence = ada.locator(".outcome .sentence")
-    expect(sentence).to_contain_text("3 identical, 1 other arguments; the runs first part at step 8")
+    expect(sentence).to_contain_text("3 identical, other arguments in 1; the runs first part at step 8")
     ada.get_by_role("link", name="Open step 8").click()
     expect(ada.locator("main .verdict").first).to_have_text("other arguments")
     expect(ada.locator("main")).to_contain_text("amount: 480")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 type _Share = Literal["agreement", "same_tools", "same_arguments", "grounding"]
 _SHARES: Final[tuple[_Share, ...]] = ("agreement", "same_tools", "same_arguments", "grounding")
 _FIGURES: Final = ("cost", "latency p50", "latency p95")
+_NO_TOOL: Final = "no tool"
 _GROUP_HEADS: Final = ("agent or tool", "variant", "calls", "same action", "same tools", "same arguments")
 
 
@@ -145,7 +146,7 @@ def _groups(groups: Sequence[types.CallGroup], names: Sequence[str]) -> Iterator
         return
     rows = [
         [
-            f"{group['by']} {group['name'] or NOT_RECORDED}",
+            group["name"] if group["name"] == _NO_TOOL else f"{group['by']} {group['name'] or NOT_RECORDED}",
             names[each["arm"]],
             f"{each['calls']:,}",
             *(_share(each[share]) for share in ("same_action", "same_tools", "same_arguments")),

@@ -46,6 +46,8 @@ NO_DIVERGENCE: Final[frozenset[Verdict]] = frozenset(
 )
 """Verdicts with which the model did what was recorded, or that do not tell."""
 OTHER_TOOL: Final = "other_tool"
+_DOES: Final = {"adds", "omits", "contradicts", "other_arguments", "answers_instead", "calls_instead"}
+"""Verdicts that say what an answer does or has, which no number can stand before."""
 CALLS_IN_TEXT: Final = "this agent writes its calls into its text; the texts are compared"
 """What the verdicts on the model calls of such an agent are about."""
 _SAME_ACTION: Final = "same_action"
@@ -63,9 +65,10 @@ def verdict_in_words(verdict: str, evidence: Mapping[str, Any] | None = None) ->
 
 
 def times(number: int, verdict: str) -> str:
-    """Format how often a verdict occurred: `2 reworded`, `9 the same action`, `numbers differ in 2`."""
+    """Format how often a verdict occurred: `2 reworded`, `9 the same action`, `numbers differ in 2`, `other arguments in 1`."""
     words = "the same action" if verdict == _SAME_ACTION else verdict_in_words(verdict)
-    return f"{words} in {number:,}" if words.endswith((" differ", " differs")) else f"{number:,} {words}"
+    follows = verdict in _DOES or words.endswith((" differ", " differs"))
+    return f"{words} in {number:,}" if follows else f"{number:,} {words}"
 
 
 def calls_on_one_side(

@@ -100,8 +100,10 @@ def _otherwise(differing: Counter[str]) -> str:
     if not differing:
         return ""
     ((verdict, number),) = differing.most_common(1)
-    often = "" if len(differing) == 1 else "mostly " if number * 2 > differing.total() else "often "
-    return f"otherwise it {often}{instead(verdict)}"
+    if len(differing) == 1:
+        return f"otherwise it {instead(verdict)}"
+    often = "most" if number * 2 > differing.total() else "many"
+    return f"in {often} of the others it {instead(verdict)}"
 
 
 def _described(variants: Sequence[_Variant], number: int, steps: ModelSteps) -> str:
