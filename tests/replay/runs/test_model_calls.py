@@ -129,7 +129,7 @@ def test_each_call_is_compared_as_an_action(session: Session, stub: StubModelSer
     assert value(first.output)["tool_calls"][0]["function"]["name"] == "read_file"
     assert value(second.output) == "It says: buy milk."
     assert ReplayOut.of(replay).summary.startswith(
-        "2 model calls replayed with openai:gpt-4o: 1 identical, 1 other arguments; the runs first part at step 1, where the "
+        "2 model calls replayed with openai:gpt-4o: 1 identical, other arguments in 1; the runs first part at step 1, where the "
         "model calls the tool with other arguments; context verified 2 of 2"
     )
 
@@ -280,6 +280,16 @@ def test_an_estimate_counts_calls_with_their_recorded_tokens(project: Project, s
     (found,) = estimate_replays([session], [AUDIT])
     assert (found.calls, found.guessed_calls, found.unknown_cost_calls) == (2, 1, 0)
     assert found.cost_usd == pytest.approx(2.5 + 1.0, abs=0.001)
+
+
+def test_a_replay_of_some_steps_does_not_say_where_the_runs_first_part(
+    session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="", tools=(("delete_file", {}),)))
+    found = ReplayOut.of(replayed(session, AUDIT.model_copy(update={"after_sequence": 1})))
+    assert "of the replayed steps, the first that differs is step 3, where the model calls" in found.summary
+    assert found.first_divergence is not None
+    assert found.first_divergence.earlier_unanswered == 1
 
 
 def test_the_spend_limit_stops_before_a_call(session: Session, stub: StubModelServer) -> None:

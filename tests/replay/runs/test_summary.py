@@ -74,6 +74,20 @@ NOTHING: dict[str, Any] = {
             "1 ask and 4 model calls replayed with stub:one: 3 the same action, calls differ in 2; the runs first part at "
             "step 12, where the model makes other calls; $0 (recorded $0)",
         ),
+        (
+            {
+                "asked": 1,
+                "sent": 1,
+                "called": 1,
+                "statuses": {"done": 1},
+                "verdicts": {"other_arguments": 1},
+                "diverged": FirstDivergence(
+                    sequence=12, verdict="other_arguments", in_words="other arguments", earlier_unanswered=3
+                ),
+            },
+            "1 model call replayed: other arguments in 1; of the replayed steps, the first that differs is step 12, where "
+            "the model calls the tool with other arguments; $0 (recorded $0)",
+        ),
     ],
 )
 def test_a_replay_has_a_one_sentence_summary(counts: dict[str, Any], text: str) -> None:

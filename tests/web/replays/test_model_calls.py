@@ -107,7 +107,7 @@ def test_a_call_that_was_only_verified_shows_what_it_called(
 
 def test_the_replay_says_what_the_other_model_did(browser: Client, replay: Replay) -> None:
     shown = words(browser.get(f"/replays/{replay.id}/").content.decode())
-    assert "2 model calls replayed with openai:gpt-4o: calls differ in 1, 1 calls instead" in shown
+    assert "2 model calls replayed with openai:gpt-4o: calls differ in 1, calls instead in 1" in shown
 
 
 def test_a_list_says_of_each_call_what_was_recorded_and_what_the_other_model_did(
@@ -211,6 +211,14 @@ def test_a_cost_that_is_recorded_only_for_the_whole_session_is_named_as_such(
     shown = words(browser.get(f"/replays/{replayed(session, AUDIT).id}/").content.decode())
     assert "recorded cost: only for the whole session, $1.15" in shown
     assert "unknown price" not in shown.partition("recorded cost")[2]
+
+
+def test_the_session_says_which_steps_the_spend_limit_left_out(
+    browser: Client, session: Session, stub: StubModelServer
+) -> None:
+    replayed(session, AUDIT.model_copy(update={"spend_limit_usd": 0.000001}))
+    shown = words(browser.get(f"/sessions/{session.id}/").text)
+    assert "Replay done: 0 of 2 steps, 2 not asked because of the spend limit" in shown
 
 
 def test_a_visitor_reads_what_was_not_recorded_and_which_tools_were_offered(

@@ -1463,11 +1463,16 @@ class FindingOut(TypedDict):
 
 @final
 class FirstDivergence(TypedDict):
-    """The first step in which the replay does something else than the recording, and its verdict, also `in_words`."""
+    """The first replayed step in which the replay does something else than the recording, and its verdict, also `in_words`.
+
+    `earlier_unanswered` counts the recorded steps of its kind before it that have no answer in the replay. Unless it is 0,
+    one of them may be the first that differs.
+    """
 
     sequence: int
     verdict: str
     in_words: str
+    earlier_unanswered: NotRequired[int]
 
 
 @final

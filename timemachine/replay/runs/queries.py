@@ -32,12 +32,14 @@ VERDICT: Final = ("verdict", "evidence__only_recorded", "evidence__only_new")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The progress of a replay. `reached` is the last finished step, None if there is none."""
+    """The progress of a replay. `skipped` of the steps that are `done` were not asked because of the spend limit. `reached` is
+    the last finished step, None if there is none."""
 
     replay: Replay
     done: int
     total: int
     failed: int
+    skipped: int
     reached: int | None
 
     @property
@@ -143,13 +145,15 @@ def progress_of(replays: Sequence[Replay]) -> list[Progress]:
         done=Count("id", filter=finished),
         total=Count("id"),
         failed=Count("id", filter=Q(status="failed")),
+        skipped=Count("id", filter=Q(status="skipped")),
         reached=Max("sequence", filter=finished),
     )
     found = {replay: numbers for replay, *numbers in counted}
     progress = []
     for each in replays:
-        done, total, failed, reached = found.get(each.id, (0, 0, 0, None))
-        progress.append(Progress(replay=each, done=done, total=total, failed=failed, reached=reached))
+        done, total, failed, skipped, reached = found.get(each.id, (0, 0, 0, 0, None))
+        counts = {"done": done, "total": total, "failed": failed, "skipped": skipped}
+        progress.append(Progress(replay=each, **counts, reached=reached))
     return progress
 
 

@@ -17,18 +17,21 @@ from django.db.models import (
     OuterRef,
     Q,
     QuerySet,
+    Subquery,
     Sum,
+    Value,
 )
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Left
+from django.db.models.functions import Coalesce, Left
 
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.verdicts import NO_DIVERGENCE
 from timemachine.recording.model_calls.pure.requests import TOOLS
+from timemachine.recording.otel.pure.kinds import EMBEDDINGS
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALL, MODEL_CALLS
-from timemachine.recording.sessions.queries import UNKNOWN_COST
+from timemachine.recording.sessions.queries import HAPPENED_HERE, UNKNOWN_COST
 from timemachine.recording.usage.queries import reasons_in
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.costs import unknown_reasons as reasons_of_attempts
@@ -177,13 +180,28 @@ def _endings(continuations: Sequence[UUID]) -> dict[UUID, Ending | None]:
 def first_divergences(steps: QuerySet[ReplayStep]) -> dict[UUID, FirstDivergence]:
     """Return for each replay of these steps the first one in which it does something else than the recording. One query."""
     differing = steps.filter(verdict__isnull=False).exclude(verdict__in=NO_DIVERGENCE)
-    rows = differing.order_by("replay_id", "sequence").distinct("replay_id")
+    first = differing.order_by("replay_id", "sequence").distinct("replay_id")
+    before = {"sequence__lt": OuterRef("sequence"), "kind": OuterRef("kind")}
+    recorded = Action.objects.filter(HAPPENED_HERE, session=OuterRef("replay__session"), **before)
+    answers = ReplayStep.objects.filter(replay=OuterRef("replay"), verdict__isnull=False, **before)
+    rows = ReplayStep.objects.filter(id__in=first.values("id")).annotate(
+        recorded=_number_of(recorded.exclude(parameters__operation=EMBEDDINGS)),
+        answers=_number_of(answers.exclude(verdict="error")),
+    )
     return {
         row["replay_id"]: FirstDivergence.model_construct(
-            sequence=row["sequence"], verdict=row["verdict"], in_words=verdict_words(row) or ""
+            sequence=row["sequence"],
+            verdict=row["verdict"],
+            in_words=verdict_words(row) or "",
+            earlier_unanswered=max(row["recorded"] - row["answers"], 0),
         )
-        for row in rows.values("replay_id", "sequence", *VERDICT)
+        for row in rows.values("replay_id", "sequence", "recorded", "answers", *VERDICT)
     }
+
+
+def _number_of(rows: QuerySet[Any]) -> Combinable:
+    counted = rows.order_by().annotate(every=Value(1)).values("every").annotate(number=Count("id"))
+    return Coalesce(Subquery(counted.values("number")), 0)
 
 
 def counts_by(owner: str, name: str, rows: QuerySet[Any]) -> dict[UUID, dict[str, int]]:

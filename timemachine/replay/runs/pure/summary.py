@@ -24,11 +24,16 @@ _UNVERIFIABLE: Final[Mapping[str, str]] = {
 
 
 class FirstDivergence(Schema):
-    """The first step in which the replay does something else than the recording, and its verdict, also `in_words`."""
+    """The first replayed step in which the replay does something else than the recording, and its verdict, also `in_words`.
+
+    `earlier_unanswered` counts the recorded steps of its kind before it that have no answer in the replay. Unless it is 0,
+    one of them may be the first that differs.
+    """
 
     sequence: int
     verdict: str
     in_words: str
+    earlier_unanswered: int = 0
 
 
 class FrequentError(Schema):
@@ -197,7 +202,10 @@ def _first_difference(tally: Tally) -> str:
     """Return where a replay of model calls first differs; empty for asks, which do not depend on each other."""
     if tally.diverged is None or not tally.sent:
         return ""
-    return f"the runs first part at step {tally.diverged.sequence:,}, where the model {instead(tally.diverged.verdict)}"
+    step = f"step {tally.diverged.sequence:,}, where the model {instead(tally.diverged.verdict)}"
+    if tally.diverged.earlier_unanswered:
+        return f"of the replayed steps, the first that differs is {step}"
+    return f"the runs first part at {step}"
 
 
 def _unverified(tally: Tally) -> str:

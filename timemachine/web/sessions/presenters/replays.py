@@ -34,7 +34,8 @@ class Line:
         """Return the progress in words: `Replay running: 12 of 40 steps, 2 failed`."""
         found = self.progress
         failed = f", {found.failed:,} failed" if found.failed else ""
-        return f"Replay {found.replay.status}: {found.done:,} of {counted(found.total, 'step')}{failed}"
+        done = f"Replay {found.replay.status}: {found.done - found.skipped:,} of {counted(found.total, 'step')}{failed}"
+        return f"{done}, {found.skipped:,} not asked because of the spend limit" if found.skipped else done
 
     @property
     def outcome(self) -> str:
