@@ -17,6 +17,8 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.continuation import commands as continuations
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.text.redaction.commands import make_profile
+from timemachine.text.redaction.pure.rules import read_rules
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
     (
@@ -124,14 +126,24 @@ def test_a_session_whose_key_looks_like_an_id_is_shared_too(tm: Here) -> None:
     assert tm.json("share", "create", made.key)["target_id"] == str(made.id)
 
 
+def test_an_unknown_profile_is_refused_with_the_known_ones(tm: Here) -> None:
+    session(tm)
+    make_profile(
+        tm.project, "No birds", read_rules({"patterns": [{"name": "bird", "pattern": "wren"}]}), by="x"
+    )
+    refused = tm.refused("share", "create", "s1", "--redaction", "nosuch")
+    assert "Profiles: built-in (“Secrets and personal data”), “No birds”." in refused
+    assert "/settings/redaction/" in refused
+
+
 def test_previewing_a_link_creates_nothing(tm: Here) -> None:
     session(tm)
     append(Session.objects.get().id, [ActionDraft(kind="message", output="to jo@example.org")])
     words = ("share", "create", "s1", "--redaction", "built-in", "--preview")
     lines = tm.run(*words).out.splitlines()
     assert lines[0] == "Preview only. No link was created."
-    assert "withheld         1 place" in lines
-    assert "e-mail (e-mail)  1" in lines
+    assert "withheld   1 place" in lines
+    assert "e-mail     1" in lines
     assert lines[-1] == "step 3, output  to [withheld: e-mail]"
     assert "through    step 2" in tm.run(*words, "--through-step", "2").out.splitlines()
     assert (

@@ -249,7 +249,7 @@ def preview_lines(found: types.SharePreview) -> Iterator[str]:
             ("withheld", counted(found["withheld"], "place") if found["redaction"] else ""),
             ("found", unwithheld(found)),
             *(
-                (f"{each['rule']} ({each['what']})", f"{each['count']:,}")
+                (_rule(each["rule"], each["what"]), f"{each['count']:,}")
                 for each in (*found["counts"], *found["found"])
             ),
         ]
@@ -257,6 +257,11 @@ def preview_lines(found: types.SharePreview) -> Iterator[str]:
     if found["first"]:
         yield "First matches, as a visitor would see them:"
         yield from facts([(_place(each, found), shortened(each["text"], LONGEST)) for each in found["first"]])
+
+
+def _rule(rule: str, what: str) -> str:
+    """A rule, and what it withholds if it is named otherwise."""
+    return rule if rule == what else f"{rule} ({what})"
 
 
 def shown(link: types.ShareCreated | types.SharePreview) -> str:

@@ -1,5 +1,7 @@
 """Queries for redaction profiles."""
 
+from typing import Final
+
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
@@ -9,6 +11,9 @@ from timemachine.core.pure.postgres_text import is_plain
 from timemachine.text.redaction.models import RedactionProfile
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, Profile
 from timemachine.text.redaction.pure.rules import read_rules
+
+_NAMED: Final = 10
+"""Maximum number of the project's own profiles that an error message lists."""
 
 
 def versions_of(project: Project, name: str) -> QuerySet[RedactionProfile]:
@@ -34,8 +39,11 @@ def profile_row(project: Project, id_or_name: str) -> RedactionProfile:
     if row is None and is_plain(id_or_name):
         row = found.filter(name=id_or_name).order_by("-version").first()
     if row is None:
+        own = [f"“{each.name}”" for each in profiles_of(project)[:_NAMED]]
+        known = ", ".join([f"{BUILT_IN_HANDLE} (“{BUILT_IN.name}”)", *own])
         raise NotFound(
-            f"There is no redaction profile {id_or_name[:60]!r} in this project. See the list of profiles.",
+            f"There is no redaction profile {id_or_name[:60]!r} in this project. Profiles: {known}. "
+            "/settings/redaction/ and GET /api/redactions have all of them.",
             code="redaction_not_found",
         )
     return row
