@@ -9,12 +9,9 @@ from timemachine.web.insights.presenters.cost_plot import (
     BOTTOM,
     LEFT,
     MARK,
-    PLACES,
     RIGHT,
     TOP,
     cost_plot,
-    days_in_words,
-    last_of,
 )
 
 FIRST = date(2026, 11, 1)
@@ -63,12 +60,9 @@ def test_with_only_unknown_prices_the_axis_has_only_its_origin() -> None:
     assert [tick.words for tick in plot.across] == ["2026-11-01"]
 
 
-def test_in_a_long_span_a_bar_is_a_week_and_the_last_ends_with_the_span() -> None:
-    long = span(PLACES + 2)
-    plot = cost_plot([row(63, "1")], long)
+def test_in_a_long_span_a_bar_is_a_week_from_monday_and_the_last_ends_with_the_span() -> None:
+    plot = cost_plot([row(57, "1")], span(64))
     assert plot is not None
     assert len(plot.bars) == 10
-    assert plot.bars[-1].says == "2027-01-03 to 2027-01-03: $1.00"
-    assert days_in_words(FIRST, long) == "2026-11-01 to 2026-11-07"
-    assert days_in_words(FIRST, span(3)) == "2026-11-01"
-    assert last_of(None, span(3)) == FIRST
+    assert plot.bars[0].says == "2026-11-01 to 2026-11-01: not recorded"
+    assert plot.bars[-1].says == "2026-12-28 to 2027-01-03: $1.00"

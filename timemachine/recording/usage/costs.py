@@ -88,7 +88,7 @@ def costs(project: Project, query: CostQuery, by: str) -> Costs:
     if by == "tag":
         rows = with_latency(by_tag(project, query), histograms_by_tag(project, query))
     elif by == "day":
-        rows = with_latency(figures.by_days(cells, query.span.since), histograms)
+        rows = with_latency(figures.by_days(cells, query.span), histograms)
     else:
         rows = with_latency(_BY_VALUE[by](cells), histograms)
     sums = figures.summed(cell.sums for cell in cells)

@@ -18,8 +18,10 @@ from timemachine.recording.usage.pure.figures import (
     dearest_first,
     summed,
 )
+from timemachine.recording.usage.pure.span import Span
 
 FIRST = date(2026, 11, 1)
+SPAN = Span(since=FIRST, until=FIRST + timedelta(days=365))
 counts = st.integers(0, 10**9)
 sums = st.builds(
     Sums,
@@ -69,17 +71,15 @@ def test_costs_by_agent_and_by_day_add_up_exactly(found: list[Cell]) -> None:
     total = summed(each.sums for each in found)
     priced = [each.sums.cost_usd for each in found if each.sums.cost_usd is not None]
     assert total.cost_usd == (sum(priced, Decimal(0)) if priced else None)
-    for rows in (by_agent(found), by_days(found, FIRST), by_days(found, FIRST, per=7)):
+    for rows in (by_agent(found), by_days(found, SPAN), by_days(found, SPAN, "week")):
         assert summed(row.sums for row in rows) == total
         assert len({row.value for row in rows}) == len(rows)
 
 
 @given(st.lists(cells, max_size=12))
 def test_a_row_of_several_days_is_named_after_the_first(found: list[Cell]) -> None:
-    firsts = [row.value for row in by_days(found, FIRST, per=7)]
-    assert firsts == sorted(
-        {FIRST + timedelta(days=(each.day - FIRST).days // 7 * 7) for each in found}, reverse=True
-    )
+    firsts = [row.value for row in by_days(found, SPAN, "week")]
+    assert firsts == sorted({SPAN.first_of(each.day, "week") for each in found}, reverse=True)
 
 
 def test_only_calls_have_a_model_and_calls_without_one_share_a_row() -> None:

@@ -33,10 +33,10 @@ def test_the_default_period_is_thirty_days_until_today(
         ("", "2026-02-30", "until", "'2026-02-30' is not a date"),
         ("2026-11-21", "2026-11-20", "since", "after `until`"),
         (
-            "2020-01-01",
+            "1026-01-01",
             "",
             "since",
-            f"the maximum is {MAX_DAYS}. Use 2025-11-22 or a later day",
+            f"the maximum is {MAX_DAYS:,}. Use {TODAY - timedelta(days=MAX_DAYS - 1)} or a later day",
         ),
     ],
 )
@@ -51,17 +51,30 @@ def test_the_longest_period_is_accepted() -> None:
     assert span_of(first.isoformat(), "", TODAY) == Span(since=first, until=TODAY)
 
 
+def test_a_period_widens_to_an_earlier_day_as_far_as_it_can() -> None:
+    span = Span(since=TODAY - timedelta(days=29), until=TODAY)
+    assert span.widened(date(2020, 6, 1)) == Span(since=date(2020, 6, 1), until=TODAY)
+    assert span.widened(date(1020, 6, 1)).length == MAX_DAYS
+
+
 @pytest.mark.parametrize(
-    ("days", "first", "since", "until"),
+    ("since", "until", "unit", "firsts"),
     [
-        (30, date(2026, 6, 1), date(2026, 6, 1), TODAY),
-        (30, date(2020, 6, 1), date(2025, 11, 22), TODAY),
-        (MAX_DAYS, date(2025, 6, 1), date(2025, 6, 1), date(2025, 11, 21)),
-        (MAX_DAYS, date(2020, 6, 1), date(2024, 11, 21), date(2025, 11, 21)),
+        ("2026-11-20", "2026-11-22", "day", ["2026-11-20", "2026-11-21", "2026-11-22"]),
+        ("2026-09-18", "2026-11-22", "week", ["2026-09-18", "2026-09-21", "2026-09-28"]),
+        ("2025-09-18", "2026-11-22", "month", ["2025-09-18", "2025-10-01", "2025-11-01"]),
+        ("0001-01-01", "0001-12-31", "week", ["0001-01-01", "0001-01-08", "0001-01-15"]),
     ],
 )
-def test_a_period_widens_to_an_earlier_day_or_moves_before_itself_if_it_is_the_longest(
-    days: int, first: date, since: date, until: date
+def test_a_longer_period_has_weeks_from_monday_and_then_months(
+    since: str, until: str, unit: str, firsts: list[str]
 ) -> None:
-    span = Span(since=TODAY - timedelta(days=days - 1), until=TODAY)
-    assert span.widened(first) == Span(since=since, until=until)
+    span = Span(since=date.fromisoformat(since), until=date.fromisoformat(until))
+    found = span.firsts()
+    assert span.unit == unit
+    assert [str(each) for each in found[:3]] == firsts
+    assert [span.last_of(each) for each in found] == [
+        *(each - timedelta(days=1) for each in found[1:]),
+        span.until,
+    ]
+    assert all(span.first_of(span.last_of(each), span.unit) == each for each in found)

@@ -5,12 +5,13 @@ A cell is what was recorded on one day with one kind, agent, model and tool. Eve
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 from uuid import UUID
 
 from timemachine.recording.sessions.pure.vocabulary import is_model_call
 from timemachine.recording.usage.pure.latency import Latency
+from timemachine.recording.usage.pure.span import DAY, Span, Unit
 from timemachine.recording.usage.pure.totals import Counts, summed_fields
 
 TOOL_CALL, TOOL_RESULT = "tool_call", "tool_result"
@@ -102,16 +103,11 @@ def by_model(cells: Iterable[Cell]) -> list[Row]:
     return dearest_first(_grouped(spent, lambda cell: cell.model))
 
 
-def by_days(cells: Iterable[Cell], since: date, per: int = 1) -> list[Row]:
-    """Return a row for each day with recorded work, the latest first.
-
-    With `per`, a row covers that many days, counted from `since`, and has the date of the first.
-    """
-
-    def first(cell: Cell) -> date:
-        return cell.day - (cell.day - since) % timedelta(days=per)
-
-    return sorted(_grouped(cells, first), key=lambda row: str(row.value), reverse=True)
+def by_days(cells: Iterable[Cell], span: Span, unit: Unit = DAY) -> list[Row]:
+    """Return a row for each day, week or month of the span with recorded work, the latest first. Its value is the first of its days
+    in the span."""
+    rows = _grouped(cells, lambda cell: span.first_of(cell.day, unit))
+    return sorted(rows, key=lambda row: str(row.value), reverse=True)
 
 
 def by_tool(cells: Iterable[Cell]) -> list[Row]:

@@ -1,14 +1,21 @@
 """The range of days (UTC) of a cost query."""
 
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from timemachine.core.pure.errors import InvalidInput
 
 DEFAULT_DAYS: Final = 30
 """Number of days shown by default, including the last one."""
-MAX_DAYS: Final = 366
+YEAR: Final = 366
+MAX_DAYS: Final = 100 * YEAR
+
+type Unit = Literal["day", "week", "month"]
+DAY: Final = "day"
+_LONGEST: Final[tuple[tuple[int, Unit], ...]] = ((62, DAY), (YEAR, "week"))
+"""Up to how many days a unit is fine enough; months beyond."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +33,34 @@ class Span:
     def days(self) -> list[date]:
         return [self.since + timedelta(days=number) for number in range(self.length)]
 
+    @property
+    def unit(self) -> Unit:
+        """What a bar or a row stands for: a day, or an ISO week or a month if there would be too many."""
+        return next((unit for longest, unit in _LONGEST if self.length <= longest), "month")
+
+    def first_of(self, day: date, unit: Unit) -> date:
+        """Return the first day of the span that is in the same unit as this day of it. Weeks begin on Monday."""
+        if unit == DAY:
+            return day
+        begin = day.replace(day=1) if unit == "month" else _days_before(day, day.weekday())
+        return max(begin, self.since)
+
+    def firsts(self) -> list[date]:
+        """Return the first day of each unit of the span."""
+        return list(dict.fromkeys(self.first_of(day, self.unit) for day in self.days))
+
+    def last_of(self, first: date) -> date:
+        """Return the last day of the span in the same unit as this one."""
+        if self.unit == DAY:
+            return first
+        rest = (
+            6 - first.weekday() if self.unit == "week" else monthrange(first.year, first.month)[1] - first.day
+        )
+        return date.fromordinal(min(first.toordinal() + rest, self.until.toordinal()))
+
     def widened(self, first: date) -> "Span":
-        """Return the days from `first`, an earlier day, or as many of them as a range can have; if this has as many, the days
-        before it."""
-        until = self.until if self.length < MAX_DAYS else _days_before(self.since, 1)
-        return Span(since=max(first, _days_before(until, MAX_DAYS - 1)), until=until)
+        """Return the days from `first`, an earlier day, or as many of them as a range can have."""
+        return Span(since=max(first, _days_before(self.until, MAX_DAYS - 1)), until=self.until)
 
 
 def default_span(until: date) -> Span:
@@ -55,7 +85,7 @@ def span_of(since: str, until: str, today: date) -> Span:
         )
     if span.length > MAX_DAYS:
         raise InvalidInput(
-            f"The range has {span.length:,} days; the maximum is {MAX_DAYS}. "
+            f"The range has {span.length:,} days; the maximum is {MAX_DAYS:,}. "
             f"Use {_days_before(last, MAX_DAYS - 1)} or a later day as `since`.",
             code="invalid_span",
             field="since",

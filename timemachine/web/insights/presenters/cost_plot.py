@@ -11,7 +11,7 @@ from timemachine.core.pure.numbers import money, total_cost
 from timemachine.recording.usage.costs import CostQuery, Histograms, with_latency
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import NOTHING, Cell, Row, Sums, Value, summed
-from timemachine.recording.usage.pure.span import Span
+from timemachine.recording.usage.pure.span import DAY, Span
 
 WIDTH, HEIGHT = 720, 186
 LEFT, RIGHT, TOP, BOTTOM = 92, 716, 36, 152
@@ -19,8 +19,6 @@ MARK: Final = 8
 """Height of the hatched mark of unknown costs, whatever their number."""
 FULL: Final = 0.8
 """Width of a bar as a share of its slot."""
-PLACES: Final = 62
-WEEK: Final = 7
 SHOWN: Final = 25
 """Number of rows in a table; one line below it sums up the rest."""
 TITLES: Final[Mapping[str, str]] = {
@@ -36,6 +34,9 @@ NOTES: Final[Mapping[str, str]] = {
     "tag": "session tags; a session counts under each of its tags",
     "tool": "errors recorded with the call or its result",
 }
+
+
+_COARSE_NOTES: Final[Mapping[str, str]] = {"week": "ISO weeks, from Monday", "month": "calendar months"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,36 +72,24 @@ class CostPlot:
     height: int = HEIGHT
 
 
-def days_of_a_bar(span: Span) -> int:
-    """Return the number of days per bar: one, or a week if the bars would be too thin."""
-    return 1 if span.length <= PLACES else WEEK
-
-
-def days_in_words(first: Value, span: Span) -> str:
-    """Return `2026-11-20`, or `2026-11-15 to 2026-11-21` for a week; the last week ends with the range."""
-    per = days_of_a_bar(span)
-    last = last_of(first, span)
-    return str(first) if per == 1 else f"{first} to {last}"
-
-
-def last_of(first: Value, span: Span) -> date:
-    """Return the last day of the bar that begins with that day."""
-    begin = first if isinstance(first, date) else span.since
-    return min(begin + timedelta(days=days_of_a_bar(span) - 1), span.until)
+def days_in_words(first: date, last: date, span: Span) -> str:
+    """Return `2026-11-20`, or `2026-11-16 to 2026-11-22` for a week or month; the first and last can be shorter."""
+    return str(first) if span.unit == DAY else f"{first} to {last}"
 
 
 def cost_plot(rows: Sequence[Row], span: Span) -> CostPlot | None:
-    """Return the plot of rows by day or week; None if all costs are known and zero."""
+    """Return the plot of rows by day, week or month; None if all costs are known and zero."""
     sums: Mapping[Value, Sums] = {row.value: row.sums for row in rows}
     most = max((each.cost_usd or Decimal(0) for each in sums.values()), default=Decimal(0))
     unknown = sum(1 for each in sums.values() if each.unknown_cost_calls)
     if not most and not unknown:
         return None
-    firsts = span.days[:: days_of_a_bar(span)]
+    firsts = span.firsts()
+    lasts = [*(each - timedelta(days=1) for each in firsts[1:]), span.until]
     place = (RIGHT - LEFT) / len(firsts)
     bars = tuple(
-        _bar(LEFT + number * place, place, sums.get(first, NOTHING), most, days_in_words(first, span))
-        for number, first in enumerate(firsts)
+        _bar(LEFT + number * place, place, sums.get(first, NOTHING), most, days_in_words(first, last, span))
+        for number, (first, last) in enumerate(zip(firsts, lasts, strict=True))
     )
     named = sorted({0, len(firsts) // 2, len(firsts) - 1})
     amounts = (Decimal(0), most / 2, most) if most else (Decimal(0),)
@@ -163,7 +152,7 @@ def groups_of(
         "model": figures.by_model(cells),
         "agent": figures.by_agent(cells),
         "tool": figures.by_tool(cells),
-        "day": figures.by_days(cells, cost_query.span.since, days_of_a_bar(cost_query.span)),
+        "day": figures.by_days(cells, cost_query.span, cost_query.span.unit),
     }
     timed = {
         by: found if histograms is None else with_latency(found, histograms) for by, found in rows.items()
@@ -182,11 +171,11 @@ def query_of(cost_query: CostQuery, **changes: str) -> str:
 
 def _group(by: str, rows: Sequence[Row], cost_query: CostQuery, *, timed: bool) -> Group:
     most = len(rows) if by == "day" else SHOWN
-    weekly = by == "day" and days_of_a_bar(cost_query.span) > 1
+    coarse = by == "day" and cost_query.span.unit != DAY
     return Group(
         by=by,
-        title="By week" if weekly else TITLES[by],
-        note="starting with the first of these days" if weekly else NOTES.get(by, ""),
+        title=f"By {cost_query.span.unit}" if coarse else TITLES[by],
+        note=_COARSE_NOTES[cost_query.span.unit] if coarse else NOTES.get(by, ""),
         lines=[_line(by, row, cost_query) for row in rows[:most]],
         more=len(rows[most:]),
         rest=summed(row.sums for row in rows[most:]),
@@ -197,9 +186,9 @@ def _group(by: str, rows: Sequence[Row], cost_query: CostQuery, *, timed: bool) 
 def _line(by: str, row: Row, cost_query: CostQuery) -> Line:
     if row.value is None:
         return Line(row=row, name=None, query="")
-    if by == "day":
-        days = {"since": str(row.value), "until": str(last_of(row.value, cost_query.span))}
-        return Line(
-            row=row, name=days_in_words(row.value, cost_query.span), query=query_of(cost_query, **days)
-        )
+    if isinstance(row.value, date):
+        last = cost_query.span.last_of(row.value)
+        days = {"since": str(row.value), "until": str(last)}
+        name = days_in_words(row.value, last, cost_query.span)
+        return Line(row=row, name=name, query=query_of(cost_query, **days))
     return Line(row=row, name=str(row.value), query=query_of(cost_query, **{by: str(row.value)}))

@@ -14,17 +14,17 @@ from timemachine.recording.usage import costs as queries
 from timemachine.recording.usage.costs import CostQuery, latency_of_calls
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import Cell
-from timemachine.recording.usage.pure.span import MAX_DAYS, Span, default_span, span_of
+from timemachine.recording.usage.pure.span import YEAR, Span, default_span, span_of
 from timemachine.replay.runs.costs import attempts_of_days, replay_spending, unknown_reasons
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
-from timemachine.web.insights.presenters.cost_plot import cost_plot, days_of_a_bar, groups_of, query_of
+from timemachine.web.insights.presenters.cost_plot import cost_plot, groups_of, query_of
 
 FILTERS: Final = ("agent", "model", "tag", "tool")
 NAMES: Final = ("since", "until", *FILTERS, "latency")
 AT_ONCE: Final = 5_000
 """Up to this number of counts, latencies and tags are computed with the page; beyond it on request."""
-SPANS: Final = (7, 30, 90, MAX_DAYS)
+SPANS: Final = (7, 30, 90, YEAR)
 
 
 @get_view()
@@ -61,7 +61,7 @@ def _figures(
     counts = sum(cell.sessions for cell in cells)
     whole = with_latency or counts <= AT_ONCE
     histograms = queries.histograms_of(project, cost_query) if whole else None
-    days = figures.by_days(cells, cost_query.span.since, days_of_a_bar(cost_query.span))
+    days = figures.by_days(cells, cost_query.span, cost_query.span.unit)
     tags = queries.by_tag(project, cost_query) if whole else None
     if tags:
         tags = queries.with_latency(tags, queries.histograms_by_tag(project, cost_query))
@@ -75,7 +75,7 @@ def _figures(
         "sessions": queries.sessions_in(project, cost_query),
         "latency": None if histograms is None else latency_of_calls(cells, histograms),
         "plot": cost_plot(days, cost_query.span),
-        "weekly": days_of_a_bar(cost_query.span) > 1,
+        "unit": cost_query.span.unit,
         "groups": groups_of(cells, tags, histograms, cost_query),
         "whole": whole,
         "replays": replays,
@@ -120,6 +120,6 @@ def _spans(cost_query: CostQuery) -> list[tuple[str, str, bool]]:
     for number in SPANS:
         since = today - timedelta(days=number - 1)
         shown = cost_query.span == Span(since=since, until=today)
-        words = "A year" if number == MAX_DAYS else f"{number} days"
+        words = "A year" if number == YEAR else f"{number} days"
         found.append((words, query_of(cost_query, since=str(since), until=str(today)), shown))
     return found
