@@ -182,7 +182,7 @@ def test_judges_are_waited_for_and_their_verdicts_and_failures_are_counted(
     assert "asked about       2 answers" in done.out
     assert "2 different" in done.out
     assert "2 neither" in done.out
-    assert "$0 + 4 calls of unknown price" in done.out
+    assert "4 calls of unknown price" in done.out
     repeated = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
     assert (repeated.code, "This judge has no answers left" in repeated.err) == (1, True)
     judging.script(Script(answer="Both are nice."))

@@ -34,7 +34,7 @@ WORDS: Final = {
     "nothing": "not recorded",
     "unknown": "1 call of unknown price",
     "free": "$0",
-    "both": "$0 + 1 call of unknown price",
+    "both": "1 call of unknown price",
 }
 
 

@@ -305,7 +305,7 @@ def session_cost_in_list(session: Any) -> str:
     """Return the same for a narrow column: `unknown` or `$4.10 + unknown`, with the number of calls on hover."""
     if not session.unknown_cost_calls:
         return session_cost(session)
-    known = [] if session.cost_usd is None else [base.money(session.cost_usd)]
+    known = [base.money(session.cost_usd)] if session.cost_usd else []
     words = total_cost(session.cost_usd, session.unknown_cost_calls)
     return format_html('<span title="{}">{}</span>', words, " + ".join([*known, base.UNKNOWN]))
 

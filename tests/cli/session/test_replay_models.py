@@ -69,7 +69,7 @@ def test_an_unknown_price_is_shown_as_unknown_and_exceeds_any_limit(
     )
     assert (ran.code, ran.err) == (
         3,
-        "1 call with openai:nobody-knows-1: estimated cost $0 + 1 call of unknown price.\n"
+        "1 call with openai:nobody-knows-1: estimated cost 1 call of unknown price.\n"
         "--fail-on: the cost of 1 call is not known, so it may be more than $100.00.\n",
     )
     ran_ask = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:nobody-knows-1")

@@ -156,6 +156,11 @@ def test_a_cost_that_turns_out_to_be_unknown_is_taken_back(project: Project) -> 
     session = imported(project, *UNKNOWN_LATER)
     assert (session.cost_usd, session.unknown_cost_calls) == (Decimal(0), 1)
     assert summary_of(session).unknown_reasons == {"condition_not_listed": 1}
+    browser = browser_of(project)
+    assert '<span title="1 call of unknown price">unknown</span>' in browser.get("/").text
+    timeline = browser.get(f"/sessions/{session.id}/").text
+    assert "1 call of unknown price" in timeline
+    assert "$0 + 1 call" not in timeline
 
 
 @pytest.mark.django_db

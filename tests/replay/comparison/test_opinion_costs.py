@@ -66,7 +66,7 @@ def test_an_opinion_without_any_known_cost_has_none(
     first, _ = judged(api, made, model="openai:stub-judge")
     assert (first.cost_usd, first.calls_made, first.unknown_cost_calls) == (None, 2, 2)
     shown = browser_of(made.project).get(f"/comparisons/{made.id}/cells/{first.step_id}/").text
-    assert "$0 + 2 calls of unknown price" in shown
+    assert "2 calls of unknown price" in shown
 
 
 def test_an_opinion_cancelled_during_a_call_has_a_call_of_unknown_price(

@@ -303,7 +303,7 @@ def tally(**more: Any) -> Tally:
                 recorded_unknown_cost_calls=1,
             ),
             "12 asks replayed with claude:x: 9 identical, 2 reworded, numbers differ in 1; context verified 12 of 12; "
-            "$0 + 3 calls of unknown price (recorded $4.10 + 1 call of unknown price)",
+            "3 calls of unknown price (recorded $4.10 + 1 call of unknown price)",
         ),
         (
             tally(asked=0, model=None, verdicts={}, contexts={"verified": 12}, cost_usd=Decimal(0)),
@@ -326,7 +326,7 @@ def tally(**more: Any) -> Tally:
                 recorded_cost_usd=Decimal("0.00104"),
                 called=3,
             ),
-            "0 steps of 12 checked; 12 steps cancelled; $0 + 3 calls of unknown price (recorded $0.00104)",
+            "0 steps of 12 checked; 12 steps cancelled; 3 calls of unknown price (recorded $0.00104)",
         ),
         (
             tally(
@@ -338,7 +338,7 @@ def tally(**more: Any) -> Tally:
                 unknown_cost_calls=3,
                 called=0,
             ),
-            "0 steps of 12 checked; 12 steps cancelled; $0 + 3 calls of unknown price",
+            "0 steps of 12 checked; 12 steps cancelled; 3 calls of unknown price",
         ),
         (
             tally(

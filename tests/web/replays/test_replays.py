@@ -187,7 +187,7 @@ ESTIMATES = [
     ),
     (
         {"kind": "debug", "other_model": "openai:nobody-knows"},
-        "3 calls with openai:nobody-knows: estimated cost $0 + 3 calls of unknown price, from recorded tokens",
+        "3 calls with openai:nobody-knows: estimated cost 3 calls of unknown price, from recorded tokens",
     ),
 ]
 

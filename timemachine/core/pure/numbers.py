@@ -70,11 +70,11 @@ def money_or_unknown(amount: Decimal | float | None) -> str:
 
 
 def total_cost(amount: Decimal | float | None, unknown: int) -> str:
-    """Format a total with the number of calls it leaves out: `$4.10`, `$0 + 3 calls of unknown price`.
+    """Format a total with the number of calls it leaves out: `$4.10`, `$0.02 + 3 calls of unknown price`.
 
-    Without a total: `3 calls of unknown price`, or "not recorded".
+    Without a total, or if all that is known is free: `3 calls of unknown price`; "not recorded" without either.
     """
-    known = [] if amount is None else [money(amount)]
+    known = [] if amount is None or (unknown and not amount) else [money(amount)]
     calls = [f"{counted(unknown, 'call')} of unknown price"] if unknown else []
     return " + ".join(known + calls) or NOT_RECORDED
 
