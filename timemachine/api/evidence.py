@@ -117,7 +117,7 @@ def replace_key(request: HttpRequest) -> Status[SigningKeyOut]:
 
 @router.get("/anchors", response=AnchorsOut, summary="The witness and timestamp authority of the log")
 def read_anchors(request: HttpRequest) -> AnchorsOut:
-    """The witness and the timestamp authority, how much of the log they have and since when, or the last error; null if there is none."""
+    """The witness and the timestamp authority, how much of the log they have and since when, or the last error; each null if not set."""
     return AnchorsOut.of(caller(request, "read").project)
 
 

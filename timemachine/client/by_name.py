@@ -67,7 +67,7 @@ class ByName(Reading):
 
     @property
     def current(self) -> Session:
-        """The session of `session_start`. Raises `NotFound` if there is none."""
+        """The session of `session_start`. Raises `NotFound` if no session is open."""
         if self._current is None:
             raise NotFound("No session is open. Start one with `session_start`.", code="no_session")
         return self._current

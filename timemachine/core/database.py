@@ -66,7 +66,7 @@ def is_unavailable(error: BaseException | None) -> bool:
 
 
 def row_of[Row: Model](rows: QuerySet[Row], row_id: str | UUID, missing: NotFound) -> Row:
-    """Return the row with that id. Raises `missing` if there is none, or if the text is not an id."""
+    """Return the row with that id. Raises `missing` if no row has it, or if the text is not an id."""
     id_ = uuid_of(str(row_id))
     found = rows.filter(pk=id_).first() if id_ else None
     if found is None:

@@ -147,7 +147,7 @@ class AnchorOut(Schema):
 
 
 class AnchorsOut(Schema):
-    """The witness and the timestamp authority of a project, null if there is none, and the key that a witness needs to know."""
+    """The witness and the timestamp authority of a project, each null if not set, and the key that a witness needs to know."""
 
     witness: AnchorOut | None
     timestamp: AnchorOut | None

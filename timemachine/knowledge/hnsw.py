@@ -123,7 +123,7 @@ def drop(collection_id: UUID, model: str) -> None:
 
 
 def _state(name: str) -> bool | None:
-    """Return whether the index is valid, or None if there is none."""
+    """Return whether the index is valid, or None without an index."""
     with connection.cursor() as cursor:
         cursor.execute(_STATE, [name])
         row = cursor.fetchone()

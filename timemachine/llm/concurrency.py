@@ -15,7 +15,7 @@ TRY_AGAIN_SECONDS = 5
 
 @contextmanager
 def call_slot() -> Iterator[None]:
-    """Take one of the slots for asks, judgements and model tests while the block runs. Raises `Unavailable` if there is none."""
+    """Take one of the slots for asks, judgements and model tests while the block runs. Raises `Unavailable` if all are taken."""
     if not call_slots().acquire(blocking=False):
         raise Unavailable(
             f"{settings.ASKS_AT_ONCE} model calls are already running, which is the limit. Try again in a few seconds.",

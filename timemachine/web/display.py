@@ -87,7 +87,7 @@ def replay_noun(kind: str) -> str:
 
 @register.filter
 def recorded(value: Any) -> str:
-    """Return the value as `shown` does, or "not recorded" if there is none."""
+    """Return the value as `shown` does, or "not recorded" for None."""
     return or_absent(None if value in (None, "") else safe_text.shown(str(value)), formatting.ABSENT)
 
 

@@ -174,7 +174,7 @@ class ModelFields(forms.Form):
 
     @property
     def chosen_model(self) -> str:
-        """Return the chosen model; empty if there is none."""
+        """Return the chosen model; empty if no model was chosen."""
         return str(self.cleaned_data["other_model"].strip() or self.cleaned_data["model"])
 
 

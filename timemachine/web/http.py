@@ -60,7 +60,7 @@ def is_unchanged(request: HttpRequest, revision: object) -> bool:
 
 
 def place_after(request: HttpRequest) -> UUID | None:
-    """Return the page cursor in `after`, None if there is none. Raises `InvalidInput` for an invalid one."""
+    """Return the page cursor in `after`, None on the first page. Raises `InvalidInput` for an invalid one."""
     written = request.GET.get("after", "")
     if written and uuid_of(written) is None:
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")

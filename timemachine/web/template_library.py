@@ -12,5 +12,5 @@ NOTHING: Final = SafeString("")
 
 
 def or_absent(words: str | None, instead: str) -> str:
-    """Return the text, or a marked placeholder if there is none."""
+    """Return the text, or a marked placeholder for a missing one."""
     return words if words is not None else format_html('<span class="absent">{}</span>', instead)

@@ -2626,7 +2626,7 @@ class Evidence(Resource):
     def anchors(self) -> types.AnchorsOut:
         """The witness and timestamp authority of the log.
 
-        The witness and the timestamp authority, how much of the log they have and since when, or the last error; null if there is none.
+        The witness and the timestamp authority, how much of the log they have and since when, or the last error; each null if not set.
         """
         found: types.AnchorsOut = self._connection.get("/api/evidence/anchors")
         return found

@@ -155,7 +155,7 @@ class AnchorsIn(TypedDict):
 
 @final
 class AnchorsOut(TypedDict):
-    """The witness and the timestamp authority of a project, null if there is none, and the key that a witness needs to know."""
+    """The witness and the timestamp authority of a project, each null if not set, and the key that a witness needs to know."""
 
     witness: AnchorOut | None
     timestamp: AnchorOut | None
@@ -462,7 +462,7 @@ class CancelOut(TypedDict):
 
 @final
 class CellOut(TypedDict):
-    """An answer: the recorded one (arm 0), or that of an arm's run; `missing` says why there is none."""
+    """An answer: the recorded one (arm 0), or that of an arm's run; `missing` says why the answer is missing."""
 
     arm: int
     run: int
@@ -2821,7 +2821,7 @@ class PatternRuleIn(TypedDict):
 
 @final
 class PatternRuleOut(TypedDict):
-    """A rule: how many sessions in one window, and which kind of pattern (null for both). `url` is notified; null if there is none."""
+    """A rule: how many sessions in one window, and which kind of pattern (null for both). `url` is notified; null for no notification."""
 
     id: str
     kind: Literal["error", "question"] | None
@@ -4720,7 +4720,7 @@ class SuiteIn(TypedDict):
 
 @final
 class SuiteMember(TypedDict):
-    """One session with one model in a run: its replay, or why there is none, and where it first does something else than the recording."""
+    """One session with one model in a run: its replay, or why it was not replayed, and where it first does something else than the recording."""
 
     session: str | None
     session_key: str
@@ -4762,7 +4762,7 @@ class SuitePage(TypedDict):
 
 @final
 class SuiteReport(TypedDict):
-    """A page of the steps of a run, each with the same step of the `previous` run; null if there is none."""
+    """A page of the steps of a run, each with the same step of the `previous` run; null without such a run."""
 
     run: int
     status: Literal["running", "done", "failed", "cancelled"]
@@ -4819,7 +4819,7 @@ class SuiteRunIn(TypedDict):
 class SuiteRunOut(TypedDict):
     """A run of a suite: how far it is, and its results. Money is US dollars.
 
-    `since` counts the changes since the `previous` run, null if there is none; `held` lists the conditions of `fail_on` that are true.
+    `since` counts the changes since the `previous` run, null without such a run; `held` lists the conditions of `fail_on` that are true.
     """
 
     id: str

@@ -177,7 +177,7 @@ class _Disclosed:
         return text.encode() if text is not None else self.payloads.get(sha256[0])
 
     def json(self, name: str) -> Any:
-        """The JSON in a field, an empty object if there is none."""
+        """The JSON in a field, an empty object if the field is missing."""
         data = self.data(name)
         return {} if data is None else parse_json(data, deepest=_DEEPEST)
 

@@ -239,7 +239,7 @@ class Outbox:
         return f"{self._session['key'][:191]}-{self.recording.header['suffix']}"
 
     def _state(self, connection: "Connection", key: str) -> str | None:
-        """Whether a session is open or has ended, or None if there is none; a key with the scope `record` is enough."""
+        """Whether a session is open or has ended, or None if the server does not have it; a key with the scope `record` is enough."""
         try:
             connection.post(f"/api/sessions/{quote(key, safe='')}/actions", {"actions": []})
         except Refused as why:

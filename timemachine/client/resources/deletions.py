@@ -23,7 +23,7 @@ class Deletions(resources.Deletions):
     """Delete steps and sessions, place legal holds, and set retention rules. Tombstones stay."""
 
     def of_session(self, session: str, turn: int | None = None) -> Deletable:
-        """What deleting a session or one of its steps would delete. Raises `Refused` if there is none."""
+        """What deleting a session or one of its steps would delete. Raises `Refused` for an unknown one."""
         found = cast("types.HoldPreview", self.hold(session, reason="", dry_run=True))
         if turn is None:
             return {"sessions": found["sessions"], "turns": found["turns"], "held": found["held"]}

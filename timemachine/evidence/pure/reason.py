@@ -17,7 +17,7 @@ class SensitiveReason(InvalidInput):
 
 
 def checked_reason(text: str, *others: Rules) -> str:
-    """Return the reason, stripped; empty if there is none.
+    """Return the reason, stripped; empty without a reason.
 
     Raises `InvalidInput` for more than `LONGEST` characters, and `SensitiveReason` if the built-in profile or
     one of the other rules finds something in it. Rules for fields by path find nothing in a text.

@@ -83,7 +83,7 @@ def signed_size_covering(seal: Seal, last: int) -> int:
 
 
 def required_state(seal: Seal, size: int) -> SealCheckpoint:
-    """Return the newest signed state of that size. Raises `ErasedMeanwhile` if there is none. One query."""
+    """Return the newest signed state of that size. Raises `ErasedMeanwhile` if it was erased. One query."""
     found = newest_state(seal, size)
     if found is None:
         raise ErasedMeanwhile

@@ -169,7 +169,7 @@ def _seal_next_batch(load: Load, sessions: Sequence[UUID]) -> bool:
 
 
 def _locked_seal(subject: Subject) -> Seal:
-    """Return the subject's seal, locked; it is created if there is none."""
+    """Return the subject's seal, locked; it is created if the subject has no seal."""
     made = Seal(
         project=subject.project,
         of=subject.of,

@@ -139,7 +139,7 @@ def is_refused(finish_reason: object) -> bool | None:
 
 
 def ended_by(parameters: object) -> str | None:
-    """Return the recorded finish reason, as the provider sent it. None if there is none."""
+    """Return the recorded finish reason, as the provider sent it. None if it was not recorded."""
     reason = parameters.get("finish_reason") if isinstance(parameters, dict) else None
     return reason if isinstance(reason, str) else None
 

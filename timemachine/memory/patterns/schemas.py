@@ -199,7 +199,7 @@ class PatternRuleIn(Strict):
 
 
 class PatternRuleOut(Schema):
-    """A rule: how many sessions in one window, and which kind of pattern (null for both). `url` is notified; null if there is none."""
+    """A rule: how many sessions in one window, and which kind of pattern (null for both). `url` is notified; null for no notification."""
 
     id: str
     kind: Kind | None

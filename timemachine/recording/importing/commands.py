@@ -202,7 +202,7 @@ def _with_settled_sums(session: Session, actions: Sequence[ActionDraft]) -> Sequ
 
 
 def _get_or_start(project: Project, draft: SessionDraft, format_name: str, by: str) -> Session:
-    """Return the session with this key, started if there is none.
+    """Return the session with this key, started if it does not exist.
 
     If another import is starting it at the same time, that import has finished when this returns.
     """

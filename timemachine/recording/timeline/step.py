@@ -59,7 +59,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The sequences next to a step: in the filter, of its kind, of failed steps and of checkpoints; None if there is none."""
+    """The sequences next to a step: in the filter, of its kind, of failed steps and of checkpoints; None at the first or last of them."""
 
     previous: int | None
     next: int | None

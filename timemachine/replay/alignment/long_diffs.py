@@ -51,7 +51,7 @@ def is_long(left: str, right: str) -> bool:
 
 
 def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
-    """Return the diff of one value of two steps. If there is none yet, it is stored as a request for the caller to enqueue."""
+    """Return the diff of one value of two steps. If it was not made yet, it is stored as a request for the caller to enqueue."""
     found, _ = LongDiff.objects.get_or_create(
         left_run=left.run.id,
         right_run=right.run.id,

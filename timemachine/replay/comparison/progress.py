@@ -130,7 +130,7 @@ def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
 
 
 def over_limit(comparison: Comparison, progress: Progress) -> Decimal | None:
-    """Return by how much the spend limit was exceeded, judges included; None if there is none."""
+    """Return by how much the spend limit was exceeded, judges included; None without a limit."""
     if comparison.spend_limit_usd is None:
         return None
     spent = progress.cost_usd + progress.judges.cost_usd

@@ -214,7 +214,7 @@ def marks_of(steps: Sequence[int]) -> dict[int, list[CellMark]]:
 
 
 def mark_by(step: ReplayStep, who: str) -> CellMark | None:
-    """Return this person's current rating of the cell; None if there is none or it was withdrawn."""
+    """Return this person's current rating of the cell; None if this person gave none or withdrew it."""
     latest = history_of(step).filter(marked_by=who[:254]).first()
     return None if latest is None or latest.verdict == WITHDRAWN else latest
 

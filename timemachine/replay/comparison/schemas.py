@@ -243,7 +243,7 @@ class MarkOut(Schema):
 
 
 class CellOut(Schema):
-    """An answer: the recorded one (arm 0), or that of an arm's run; `missing` says why there is none."""
+    """An answer: the recorded one (arm 0), or that of an arm's run; `missing` says why the answer is missing."""
 
     arm: int
     run: int

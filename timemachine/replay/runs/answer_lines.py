@@ -19,7 +19,7 @@ _LARGEST: Final = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerLines:
-    """The recorded answer of a step and the new one, each on one line; None if there is none to show."""
+    """The recorded answer of a step and the new one, each on one line; None for an answer that cannot be shown."""
 
     recorded: str | None = None
     new: str | None = None

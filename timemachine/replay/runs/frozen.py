@@ -114,12 +114,12 @@ def _has_failed(action: Action) -> bool:
 
 
 def question_in(recorded: Any) -> str | None:
-    """Return the question in a recorded input; None if there is none."""
+    """Return the question in a recorded input; None for an input without a question."""
     return _words(recorded, QUESTION_KEYS)
 
 
 def answer_in(recorded: Any) -> str | None:
-    """Return the answer in a recorded output; None if there is none."""
+    """Return the answer in a recorded output; None for an output without an answer."""
     return _words(recorded, ANSWER_KEYS)
 
 

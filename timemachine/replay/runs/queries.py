@@ -33,7 +33,7 @@ VERDICT: Final = ("verdict", "evidence__only_recorded", "evidence__only_new")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """The progress of a replay. `skipped` of the steps that are `done` were not asked because of the spend limit. `reached` is
-    the last finished step, None if there is none."""
+    the last finished step, None before the first."""
 
     replay: Replay
     done: int
@@ -132,7 +132,7 @@ def newest_replays(session: Session, most: int, chosen: Replay | None = None) ->
 
 
 def replay_named(session: Session, named: str) -> Replay | None:
-    """Return the session's replay with that id; None if there is none. One query, or none if it is not an id."""
+    """Return the session's replay with that id; None if the session has no such replay. One query, or none if it is not an id."""
     id_ = uuid_of(named)
     return None if id_ is None else Replay.objects.filter(session=session, id=id_).first()
 

@@ -124,7 +124,7 @@ class SuiteRun(models.Model):
 
 
 class SuiteReplay(models.Model):
-    """One session with one model in one run: its replay, or why there is none; neither if the session was erased since."""
+    """One session with one model in one run: its replay, or why it was not replayed; neither if the session was erased since."""
 
     run = models.ForeignKey(SuiteRun, on_delete=models.DB_CASCADE, related_name="members")
     position = models.IntegerField()

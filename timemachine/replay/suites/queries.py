@@ -139,7 +139,7 @@ def plan_of(suite: Suite, options: SessionOptions | None = None) -> SuitePlan:
 
 
 def open_run(suite: Suite) -> SuiteRun | None:
-    """Return the run in progress, including one with a replay that is being retried; None if there is none."""
+    """Return the run in progress, including one with a replay that is being retried; None between runs."""
     going = Replay.objects.filter(suite_replay__run=OuterRef("id"), finished_at=None)
     return suite.runs.filter(Q(finished_at=None) | Exists(going)).order_by("-number").first()
 

@@ -61,7 +61,7 @@ class SuiteSessionOut(Schema):
 class SuiteRunOut(Schema):
     """A run of a suite: how far it is, and its results. Money is US dollars.
 
-    `since` counts the changes since the `previous` run, null if there is none; `held` lists the conditions of `fail_on` that are true.
+    `since` counts the changes since the `previous` run, null without such a run; `held` lists the conditions of `fail_on` that are true.
     """
 
     id: str
@@ -133,7 +133,7 @@ class Problem(Schema):
 
 
 class SuiteMember(Schema):
-    """One session with one model in a run: its replay, or why there is none, and where it first does something else than the recording."""
+    """One session with one model in a run: its replay, or why it was not replayed, and where it first does something else than the recording."""
 
     session: str | None
     session_key: str
@@ -281,7 +281,7 @@ class StepChangeOut(Schema):
 
 
 class SuiteReport(Schema):
-    """A page of the steps of a run, each with the same step of the `previous` run; null if there is none."""
+    """A page of the steps of a run, each with the same step of the `previous` run; null without such a run."""
 
     run: int
     status: RunStatus

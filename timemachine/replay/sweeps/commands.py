@@ -74,7 +74,7 @@ def cancel(sweep: Sweep) -> Sweep:
 
 @transaction.atomic
 def claim(sweep_id: UUID) -> Lease[SweepRow] | None:
-    """Lease the next setting that waits or whose worker was lost; None if there is none. A setting that lost three workers fails."""
+    """Lease the next setting that waits or whose worker was lost; None if no setting waits. A setting that lost three workers fails."""
     _lock(Sweep.objects.filter(id=sweep_id))
     rows = SweepRow.objects.filter(sweep_id=sweep_id, status__in=("waiting", "running"))
     lost = "The worker stopped 3 times at this setting. It will not be retried."

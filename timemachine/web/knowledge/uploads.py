@@ -26,7 +26,7 @@ from timemachine.web.uploads import received
 def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[HandedIn]:
     """Return the files of a form; `uri` is that of a single file.
 
-    Raises `InvalidInput` if there is none, an invalid one, or two with the same URI.
+    Raises `InvalidInput` without a file, for an invalid one, or for two with the same URI.
     """
     files = received(request, "file")
     if not files:

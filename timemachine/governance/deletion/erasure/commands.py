@@ -67,7 +67,7 @@ def prepare_turn(session: Session, sequence: int, *, by: str) -> Erasure:
 def first_touched(step: Action) -> int:
     """Return the first step that loses something if this one is deleted: itself, or one with the same text.
 
-    Reads the session up to there. Return 0 if there is none, or if the session is too long for a request.
+    Reads the session up to there. Return 0 without such a step, or if the session is too long for a request.
     """
     if step.session.last_sequence > MOST_IN_A_REQUEST:
         return 0

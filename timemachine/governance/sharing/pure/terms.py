@@ -42,9 +42,9 @@ OPEN: Final = Policy()
 class Terms:
     """The settings of a link: its end, passphrase, number of openings, and a label for the project.
 
-    `expires_at` None is 14 days from now, `through_sequence` None the last step; without a passphrase or
-    `max_opens` there is none. `evidence_only` shows what it is and the download of its evidence, without
-    recorded text. `redaction` is the profile that withholds; None withholds nothing.
+    `expires_at` None is 14 days from now, `through_sequence` None the last step; a link without a passphrase
+    asks for none, and without `max_opens` it can be opened any number of times. `evidence_only` shows what it is and the
+    download of its evidence, without recorded text. `redaction` is the profile that withholds; None withholds nothing.
     """
 
     expires_at: datetime | None = None

@@ -135,7 +135,7 @@ def write_choice(choice: ToolChoice | None, *, nested: bool) -> JsonObject:
 
 
 def read_format(value: Any, nested: str, provider: str) -> tuple[ResponseFormat | None, bool]:
-    """Read the form of the answer. `nested` is the field with the schema's name and rules, empty if there is none. The
+    """Read the form of the answer. `nested` is the field with the schema's name and rules, empty if they are in the form itself. The
     second value is whether it has a form of its own and has to be kept as it is.
     """
     form: JsonObject = value if isinstance(value, dict) else {}

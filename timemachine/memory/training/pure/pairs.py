@@ -73,7 +73,7 @@ class Skipped:
 
 
 def chats_of(turns: Sequence[Turn], what: What, deleted: Collection[int] = ()) -> Iterator[Pair | Skipped]:
-    """Yield for each confirmed solution its pair, or why there is none."""
+    """Yield for each confirmed solution its pair, or why it gives no pair."""
     for stretch in _stretches(turns):
         yield _chat(stretch, what, deleted)
 
@@ -81,7 +81,7 @@ def chats_of(turns: Sequence[Turn], what: What, deleted: Collection[int] = ()) -
 def preferences_of(
     turns: Sequence[Turn], what: What, deleted: Collection[int] = ()
 ) -> Iterator[Pair | Skipped]:
-    """Yield for each confirmed solution one preference per rejected attempt, or why there is none."""
+    """Yield for each confirmed solution one preference per rejected attempt, or why it gives no preference."""
     for stretch in _stretches(turns):
         found = _chat(stretch, what, deleted)
         if isinstance(found, Skipped):

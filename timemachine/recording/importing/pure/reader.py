@@ -289,7 +289,7 @@ class Reader:
         return False
 
     def key(self, recorded: str | None, record: Any) -> str:
-        """Return the recorded id, or if there is none the format's name and 12 hex digits of the record's SHA-256.
+        """Return the recorded id, or without one the format's name and 12 hex digits of the record's SHA-256.
 
         If a session occurs twice, the second key ends in `.2`.
         """

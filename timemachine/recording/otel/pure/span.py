@@ -20,7 +20,7 @@ class SpanEvent:
 class Span:
     """A span with its resource and scope.
 
-    Ids are lower-case hex with 32 and 16 digits. Times are nanoseconds since 1970, 0 if there is none. Attributes are
+    Ids are lower-case hex with 32 and 16 digits. Times are nanoseconds since 1970, 0 if not stated. Attributes are
     plain JSON values by name, bytes as base64. `more` has the other fields (`kind`, `links`, `traceState`, counts of
     what was dropped).
     """

@@ -47,7 +47,7 @@ def settled(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> l
 
 
 def _same_call(draft: ActionDraft, repeats: Repeats) -> str:
-    """Return the id of the span of the same call, which has no numbers; empty if there is none."""
+    """Return the id of the span of the same call, which has no numbers; empty without such a span."""
     is_call = draft.kind == CALL and is_counted(draft) and draft.id not in repeats.sums
     return repeats.calls.get(str(draft.id), "") if is_call else ""
 

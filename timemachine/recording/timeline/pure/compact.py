@@ -36,7 +36,7 @@ class Bundle:
 
     @property
     def duration_ms(self) -> float | None:
-        """The total time of its units: that of a call if recorded, else of its results; None if there is none."""
+        """The total time of its units: that of a call if recorded, else of its results; None if no time was recorded."""
         recorded = [took for unit in self.units if (took := _took(unit)) is not None]
         return sum(recorded) if recorded else None
 

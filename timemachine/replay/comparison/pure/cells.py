@@ -20,7 +20,7 @@ LACKING: Final = (FAILED, SPEND_LIMIT, NOT_ASKED, CANCELLED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One answer: the recorded one (`arm` 0), or that of a variant's run. `missing` is why there is none.
+    """One answer: the recorded one (`arm` 0), or that of a variant's run. `missing` is why the answer is missing.
 
     None means not recorded or unknown. `verdict` compares with the recorded answer, `in_words` is the same in words. Money is US dollars:
     `cost_usd` is the cost of the answer, `spent_usd` that of all calls made for it, including failed ones;

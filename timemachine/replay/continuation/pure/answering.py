@@ -61,7 +61,7 @@ class Record:
         return any(each.sequence > sequence and id(each) in self._used for _, each in self._following)
 
     def answer(self, call: ToolCall) -> AnsweredCall | None:
-        """Return the recorded call whose result answers this one, and mark it as used; None if there is none."""
+        """Return the recorded call whose result answers this one, and mark it as used; None if no recorded call does."""
         arguments = _written(call)
         fitting = self._fitting(self._following, call, arguments)
         found = next((each for each in fitting if id(each) not in self._used), None)

@@ -20,7 +20,7 @@ _AGREEING: Final = frozenset({"identical", "formatting", "reworded"})
 
 
 def next_turn(recorded: Sequence[UserTurn], last_sent: int) -> UserTurn | None:
-    """Return the first turn of the user after the last message that was sent; None if there is none."""
+    """Return the first turn of the user after the last message that was sent; None if the user wrote nothing more."""
     return next((each for each in recorded if each.step > last_sent), None)
 
 

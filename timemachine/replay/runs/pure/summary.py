@@ -121,7 +121,7 @@ class Tally(StepTotals):
 
     @property
     def verdicts_in_words(self) -> str:
-        """Return the count of each verdict, for example `9 identical, 2 reworded`; empty if there is none."""
+        """Return the count of each verdict, for example `9 identical, 2 reworded`; empty without verdicts."""
         ordered = {name: self.verdicts[name] for name in VERDICTS if self.verdicts.get(name)}
         return ", ".join(times(count, name) for name, count in ordered.items())
 
@@ -181,7 +181,7 @@ def _of_continuation(tally: Tally) -> str:
 
 
 def most_failed(failure: FrequentError | None, failed: int) -> str:
-    """Return `most frequent error (7 of 8): …`, or `error: …` if there is only one; empty if there is none."""
+    """Return `most frequent error (7 of 8): …`, or `error: …` if there is only one; empty without errors."""
     if failure is None:
         return ""
     often = f"most frequent error ({failure.steps:,} of {failed:,})" if failed > 1 else "error"

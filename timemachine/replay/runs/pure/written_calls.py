@@ -18,7 +18,7 @@ Fate = Literal["same", "other_arguments", "only_recorded", "only_new"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPair:
-    """A recorded call next to the new one that it is compared with; None if there is none. Both have their arguments as text."""
+    """A recorded call next to the new one that it is compared with; None on the side that does not make it. Both have their arguments as text."""
 
     name: str
     fate: Fate

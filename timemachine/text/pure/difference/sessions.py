@@ -21,7 +21,7 @@ _COMPARED: Final = 3_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepPair:
-    """A step of the left run and the corresponding one of the right run, or None if there is none.
+    """A step of the left run and the corresponding one of the right run, or None if no step corresponds to it.
 
     A `moved` step is in two pairs, one at each place with one side; `moved` is the sequence number of the step on the
     other side. `differs_in` lists the differences of a modified pair or of a moved step, and is empty for all other

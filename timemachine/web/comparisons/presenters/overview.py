@@ -32,7 +32,7 @@ _COMPARATIVES: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One metric of a column, its interval, and how it compares with the column that is compared with. Empty: there is none."""
+    """One metric of a column, its interval, and how it compares with the column that is compared with. Empty texts were not computed."""
 
     title: str
     words: str

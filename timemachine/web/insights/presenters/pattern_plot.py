@@ -19,7 +19,7 @@ _GAPPED = 30
 
 @register.simple_tag
 def trend_plot(trend: Trend | None) -> SafeString:
-    """Return the trend as an SVG bar chart; empty if there is none."""
+    """Return the trend as an SVG bar chart; empty without a trend."""
     if trend is None:
         return NOTHING
     wide = min(12, _WIDEST // len(trend.counts))

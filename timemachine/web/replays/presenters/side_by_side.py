@@ -188,7 +188,7 @@ def _answers_of(step: ReplayStep) -> Answers:
 
 
 def _texts(step: ReplayStep, recorded: Answer | None) -> tuple[str | None, str | None]:
-    """Return the recorded and the new text, None where there is none."""
+    """Return the recorded and the new text, None for a side without text."""
     if step.kind == MODEL_CALL:
         return None if recorded is None else recorded.text or None, text_in(value(step.output))
     answer = frozen.answer_of(step.action) if step.kind == "ask" else None

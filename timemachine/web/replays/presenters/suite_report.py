@@ -89,7 +89,7 @@ def _kinds(chosen: str) -> list[str] | None:
 
 
 def _place(written: str) -> tuple[int, int]:
-    """Return the page cursor in the URL; the beginning if there is none."""
+    """Return the page cursor in the URL; the beginning without one."""
     gravity, place = (whole_number(each) for each in written.partition(".")[::2])
     return (0, 0) if gravity is None or place is None else (min(gravity, MOST), min(place, MOST))
 

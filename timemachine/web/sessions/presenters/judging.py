@@ -85,7 +85,7 @@ def leave_note(request: HttpRequest, action: Action, note: JudgingNote) -> None:
 
 
 def taken_note(request: HttpRequest, action: Action) -> JudgingNote | None:
-    """Return the message for the page of a step and remove it; None if there is none."""
+    """Return the message for the page of a step and remove it; None without a message."""
     notes = dict(request.session.get(_NOTES, {}))
     if (note := notes.pop(_page_of(action), None)) is None:
         return None

@@ -87,7 +87,7 @@ class Sentence:
 
     @property
     def words(self) -> str:
-        """Return the text of the mark: the supporting frame, or why there is none."""
+        """Return the text of the mark: the supporting frame, or why no frame supports it."""
         if self.grounded:
             return "supported" if self.frame is None else f"supported by frame {self.frame}"
         if self.partly:

@@ -91,7 +91,7 @@ def _figure[N: (int, float, Decimal)](
 
 
 def signed[N: (int, float, Decimal)](difference: N, words: Callable[[N], str]) -> str:
-    """Return a difference with its sign; ±0 if there is none."""
+    """Return a difference with its sign; ±0 for equal numbers."""
     if not difference:
         return "±0"
     return f"{'+' if difference > 0 else '−'}{words(abs(difference))}"

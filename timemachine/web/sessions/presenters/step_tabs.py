@@ -108,7 +108,7 @@ def kind_facts(action: Action | SharedAction) -> dict[str, object]:
 
 
 def _correction_of(session: Session, action: Action) -> int | None:
-    """Return the sequence of the last event that corrects what the step counted, None if there is none."""
+    """Return the sequence of the last event that corrects what the step counted, None if nothing corrects it."""
     if action.kind not in SPENDING or action.client_id is None:
         return None
     corrections = session.actions.filter(IS_CORRECTION, parent_id_given=action.client_id)

@@ -187,7 +187,7 @@ def supported_text(
 ) -> SafeString:
     """Return an answer with each sentence underlined and marked by its support.
 
-    Each mark links to the supporting passage, or to why there is none; `side` keeps the ids of two answers on one page apart.
+    Each mark links to the supporting passage, or to why nothing supports it; `side` keeps the ids of two answers on one page apart.
     This is not a template because white space between sentences would be shown.
     """
     between = "" if in_answer else "<br>"

@@ -51,7 +51,7 @@ def recognises(opening: Opening) -> bool:
 
 
 def read(reader: Reader) -> ParsedFile:
-    """Return one session per start. Raises `InvalidInput` (`unknown_format`) if there is none."""
+    """Return one session per start. Raises `InvalidInput` (`unknown_format`) for a file without a start."""
     text = reader.text()
     if _STARTS.search(text) is None:
         raise reader.refusal("no line starts with `# aider chat started at`.")

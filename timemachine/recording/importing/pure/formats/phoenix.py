@@ -145,7 +145,7 @@ def _flat(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _nanoseconds(value: Any) -> int:
-    """Return a time in nanoseconds since 1970, 0 if there is none."""
+    """Return a time in nanoseconds since 1970, 0 if the value is no time."""
     found = moment(value, offset_missing=True)
     amount = number(value)
     if found is None and amount is not None:

@@ -43,7 +43,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The value of one variant at one ask, or why there is none (`error`, `refused`, `unknown` …)."""
+    """The value of one variant at one ask, or why it is missing (`error`, `refused`, `unknown` …)."""
 
     value: float | None
     missing: str | None = None
