@@ -116,3 +116,15 @@ def test_an_audit_of_requests_that_were_not_recorded_says_that_nothing_could_be_
     ran = tm.run("session", "replay", "chat", "--audit")
     assert "nothing could be verified: 1 step whose request was not recorded" in ran.out
     assert "checked" not in ran.out
+
+
+def test_why_calls_were_not_asked_is_said_once_and_whole(
+    tm: Here, worker: None, stub: StubModelServer
+) -> None:
+    session = start_session(tm.project, name="Without messages", by="test", key="adding")
+    append(session.id, [ActionDraft(kind="llm_call", model="openai:gpt-4o", output="Done.")] * 2)
+    ran = tm.run(*REPLAY)
+    (reason,) = [line for line in ran.out.splitlines() if line.startswith("not asked")]
+    assert reason.endswith("which OpenAI's models do not continue.")
+    assert ran.out.count("models do not continue") == 1
+    assert not stub.calls()

@@ -31,20 +31,23 @@ class ReplayedCall:
     context: str
     models: tuple[str, str]
     absent: Sequence[str]
+    not_asked: str
 
 
 def replayed_call(step: types.ReplayStepOut) -> ReplayedCall:
     """What the table shows of this step, a model call."""
     original, new, evidence = step["original"], step["new"], step["evidence"] or {}
+    not_asked = evidence.get("not_asked") or ""
     ended = step["verdict"] or ("" if step["status"] == "done" else step["status"])
     return ReplayedCall(
         sequence=step["sequence"],
         recorded=shortened(_line(original), _LONGEST),
-        new=shortened(_new(new, evidence.get("not_asked")), _LONGEST),
+        new=shortened(_new(new, not_asked), _LONGEST),
         verdict=verdict_in_words(ended, evidence),
         context=spaced(step["context"] or UNKNOWN),
         models=(original["model"] or NOT_RECORDED, (new["model"] if new else None) or ""),
         absent=(evidence.get("request") or {}).get("absent", ()),
+        not_asked=not_asked,
     )
 
 
@@ -57,6 +60,7 @@ def replayed_call_lines(calls: Sequence[ReplayedCall], mode: str) -> Iterator[st
             ("original model", _each(call.models[0] for call in calls)),
             ("model now", _each(call.models[1] for call in calls)),
             ("not recorded", _each(name for call in calls for name in call.absent)),
+            ("not asked", _each(call.not_asked for call in calls)),
         ]
     )
     yield ""
@@ -78,12 +82,12 @@ def _line(side: types.RecordedStep | types.NewStep) -> str:
     return NOT_RECORDED if side["output"] is None else json_or_text(side["output"])
 
 
-def _new(new: types.NewStep | None, not_asked: str | None) -> str:
+def _new(new: types.NewStep | None, not_asked: str) -> str:
     if new is not None and new["error"]:
         return f"error: {new['error']['message']}"
     if new is not None and new["output"] is not None:
         return _line(new)
-    return f"not asked: {not_asked}" if not_asked else ""
+    return "not asked" if not_asked else ""
 
 
 def _each(names: Iterable[str]) -> str:
