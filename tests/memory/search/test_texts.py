@@ -46,6 +46,8 @@ def test_json_may_be_truncated_anywhere(cut: str, text: str) -> None:
 def test_plain_text_is_searched_unchanged_with_unstorable_characters_replaced() -> None:
     assert text_of("text/plain", text_bytes('{"a": "x"}')) == '{"a": "x"}'
     assert "\x00" not in text_of("text/plain", text_bytes("a\x00b\ud800"))
+    assert text_of("text/plain", text_bytes("a \ud800 b")) == "a \ufffd b"
+    assert text_of("application/json", text_bytes('{"a": "x\udfffy"}')) == "x\ufffdy"
     assert text_of("text/plain", "Zoë".encode()[:-1]).startswith("Zo")
 
 

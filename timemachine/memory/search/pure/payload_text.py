@@ -13,6 +13,9 @@ from timemachine.core.pure.postgres_text import searchable
 LONGEST: Final = 256 * 1024
 """How many bytes of a payload are searchable."""
 
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_REPLACED: Final = "\ufffd".encode()
+"""A lone surrogate becomes one replacement character, as in labels and questions, and not one for each of its bytes."""
 _TOKEN: Final = re.compile(r'"((?:[^"\\]++|\\.)*+)(?:"(:?)|\\?\Z)|(-?\d[\d.eE+-]*+)', re.DOTALL)
 _MARKUP: Final = str.maketrans("<>", "  ")
 _BROKEN_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
@@ -20,7 +23,7 @@ _BROKEN_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 def text_of(media_type: str, head: bytes) -> str:
     """Return the searchable text of a payload that begins with these bytes, in a form that Postgres accepts."""
-    written = head.decode("utf-8", "replace")
+    written = _SURROGATE.sub(_REPLACED, head).decode("utf-8", "replace")
     return searchable(_values(written) if media_type == "application/json" else written)
 
 
