@@ -1,10 +1,13 @@
 """How many labelled secrets the built-in profile finds, and in how many similar texts it withholds something."""
 
+import json
 import time
+from itertools import pairwise
 
 import pytest
 
 from tests.text.redaction.labelled_texts import Figures, figures
+from timemachine.text.redaction.pure.json_strings import strings_in
 from timemachine.text.redaction.pure.profile import RULES
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.text import findings_in, redact_text
@@ -52,6 +55,52 @@ def test_the_built_in_profile_finds_what_reviews_tried(
     assert (found.secrets, found.plain) == (secrets, plain)
     assert len(found.missed) <= missed, found.missed
     assert len(found.alarms) <= alarms, found.alarms
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("db:\n  password: marigold\n", "marigold"),
+        ("password: marigold", "marigold"),
+        ('<db name="a" password="marigold"/>', "marigold"),
+        ("machine h\tlogin ada\n  password marigold \U0001f600", "marigold"),
+    ],
+)
+def test_lines_of_files_are_found_in_arguments_that_were_recorded_as_json(
+    line: str, secret: str, depth: int
+) -> None:
+    arguments = line
+    for _ in range(depth):
+        arguments = json.dumps({"file_text": arguments, "path": "a\U0001f600b"})
+    shown = redact_value({"arguments": arguments}, RULES).value["arguments"]
+    assert secret not in shown
+    assert redact_text(shown, RULES).text == shown
+    for _ in range(depth):
+        shown = json.loads(shown)["file_text"]
+    assert "[withheld: " in shown
+
+
+def test_strings_of_json_are_read_without_escapes_and_placed_in_the_text() -> None:
+    written = '{"key \\ud83d\\ude00\\u0041\\/\\t!": "token\\'
+    ((text, places), (cut, ends)) = strings_in(written)
+    assert text == "key \U0001f600A/\t!"
+    assert [written[start:end] for start, end in pairwise(places)][4:] == [
+        "\\ud83d\\ude00",
+        "\\u0041",
+        "\\/",
+        "\\t",
+        "!",
+    ]
+    assert (cut, ends[-1]) == ("token", len(written) - 1)
+    assert list(strings_in('plain "text\\n123456"')) == []
+    assert list(strings_in('["text\\n123456"' + " " * 100_000)) == []
+
+
+def test_every_string_of_nested_json_is_read() -> None:
+    lines = json.dumps(["x\n  password: marigold-" + str(number) for number in range(300)])
+    text = json.dumps({"a": json.dumps({"b": lines})})
+    assert len(redact_text(text, RULES).findings) == 300
 
 
 def test_links_made_with_version_2_keep_withholding_what_they_withheld() -> None:

@@ -7,12 +7,13 @@ searched again until nothing is found.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from timemachine.text.redaction.pure.engine import custom, readable, spans
 from timemachine.text.redaction.pure.identities import ibans_in, social_security_numbers_in
+from timemachine.text.redaction.pure.json_strings import strings_in
 from timemachine.text.redaction.pure.machines import machines_in
 from timemachine.text.redaction.pure.marks import NAMES, mark, spans_between_marks
 from timemachine.text.redaction.pure.passwords import passwords_in
@@ -110,6 +111,13 @@ def _detected_in(text: str, rules: Rules) -> Iterator[Finding]:
     if rules.texts is not None:
         for start, end in rules.texts.spans(text):
             yield Finding(start=start, end=end, rule=rules.texts.name, what=rules.texts.name)
+    yield from _in_json_strings(text, rules)
+
+
+def _in_json_strings(text: str, rules: Rules) -> Iterator[Finding]:
+    for string, places in strings_in(text):
+        for each in findings_in(string, rules):
+            yield replace(each, start=places[each.start], end=places[each.end])
 
 
 _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]] = {
