@@ -122,12 +122,21 @@ def test_pages_files_and_the_command_speak_of_model_calls(comparison: Comparison
     found = program(project).get(f"/comparisons/{comparison.id}").json()
     assert (found["asks"], found["model_calls"]) == (0, 4)
     assert found["summary"].startswith(finding)
+    parts = "openai:gpt-4o-mini first parts from the recording at step 1, where it calls the tool with other arguments."
+    assert found["summary"].endswith(parts)
+    assert parts in shown
+    assert [
+        (each["arm"], (each["first_divergence"] or {}).get("sequence")) for each in found["partings"]
+    ] == [(1, None), (2, 1)]
     assert "of 4 model calls" in found["pairs"][2]["metrics"][0]["sentence"]
     lines = list(comparison_lines(found, "http://host"))
     assert lines[0] == found["summary"]
     assert "steps       4 model calls, each 1 time per variant" in lines
     assert any(line.startswith("tool read_file") for line in lines)
     assert any(line.startswith("no tool ") for line in lines)
+    assert any(line.startswith("2 openai:gpt-4o-mini") and line.endswith("step 1") for line in lines)
+    visitor, path = opened(shared(project, comparison)[1])
+    assert parts in visitor.get(path).text
     csv = browser.get(f"/comparisons/{comparison.id}/export.csv").text.splitlines()
     assert csv[0].startswith("session,session_name,session_key,sequence,kind,label,arm")
     assert ",1,llm_call," in csv[1]

@@ -55,7 +55,11 @@ def comparison_lines(found: types.ComparisonResults, address: str) -> Iterator[s
     shares = [each for each in _SHARES if any(column[each] is not None for column in found["columns"])]
     rows = [_row(name, column, shares) for name, column in zip(names, found["columns"], strict=True)]
     right = ("answers", *map(spaced, shares), *_FIGURES)
-    yield from table(("column", *right, "verdicts", "missing"), rows, right=right)
+    heads = ["column", *right, "verdicts", "missing"]
+    if found["partings"]:
+        heads.append("first parts")
+        rows = [[*row, _first_parts(found["partings"], arm)] for arm, row in enumerate(rows)]
+    yield from table(heads, rows, right=right)
     yield from _missing_answers(found["missing_answers"], names)
     yield from _groups(found["groups"], names)
     for pair in found["pairs"] or ():
@@ -170,6 +174,13 @@ def _row(name: str, column: types.ColumnOut, shares: Sequence[_Share]) -> list[s
         listed_words(column["verdicts"]),
         listed_words(column["missing"]),
     ]
+
+
+def _first_parts(partings: Sequence[types.Parting], arm: int) -> str:
+    """Where the runs of an arm first part from the recording: `step 7`, or `step 7, step 12` for several."""
+    found = (each["first_divergence"] for each in partings if each["arm"] == arm)
+    steps = sorted({each["sequence"] for each in found if each is not None})
+    return shortened(", ".join(f"step {step:,}" for step in steps))
 
 
 def _pair(a: str, b: str, pair: types.VariantPairOut) -> Iterator[str]:

@@ -605,6 +605,7 @@ class ComparisonFile(TypedDict):
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
     groups: list[CallGroup]
+    partings: list[Parting]
     method: Method
     cells: list[AskCells]
 
@@ -665,6 +666,7 @@ class ComparisonResults(TypedDict):
     """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed.
 
     `summary` is the result in one sentence. `asks` and `model_calls` count the steps that are compared.
+    `partings` say where each run over a session first does something else than the recording.
     `missing_answers` are each arm's most frequent reasons why answers are missing, at most three.
     """
 
@@ -695,6 +697,7 @@ class ComparisonResults(TypedDict):
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
     groups: list[CallGroup]
+    partings: list[Parting]
     method: Method
 
 
@@ -2703,6 +2706,19 @@ class ParentOut(TypedDict):
 
     session: str
     sequence: int | None
+
+
+@final
+class Parting(TypedDict):
+    """A run of an arm over one session, and the first model call in which it does something else than the recording; null
+    if there is none.
+    """
+
+    arm: int
+    run: int
+    session: str
+    replay_id: str
+    first_divergence: FirstDivergence | None
 
 
 @final

@@ -32,6 +32,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.replay.comparison.groups import CallGroup, groups_in
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.partings import partings_in
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings, findings
@@ -67,7 +68,11 @@ class ComparisonScope:
         later = sum(cell.step not in shown for ask in results.findings.asks for cell in ask.runs.values())
         if not later:
             return SharedResults(
-                findings=results.findings, state=results.state, due=results.due, groups=self._groups()
+                findings=results.findings,
+                state=results.state,
+                due=results.due,
+                groups=self._groups(),
+                partings=partings_in(self._cells()),
             )
         asks = [_without_later(ask, shown) for ask in results.findings.asks]
         paired = len(shown) <= FEW
@@ -77,6 +82,7 @@ class ComparisonScope:
             later=later,
             paired=paired,
             groups=self._groups(),
+            partings=partings_in(self._cells()),
         )
 
     def remarks(self, asks: Sequence[Ask]) -> SharedRemarks:

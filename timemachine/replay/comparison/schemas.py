@@ -10,10 +10,10 @@ from timemachine.replay.comparison.groups import CallGroup, groups_of
 from timemachine.replay.comparison.judge_schemas import OpinionOut
 from timemachine.replay.comparison.missing_answers import MissingAnswers, missing_answers
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.partings import Parting, partings_of, summary_of
 from timemachine.replay.comparison.progress import Progress, over_limit
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.variants import Variant, names
-from timemachine.replay.comparison.pure.verdict_sentence import verdict_sentence
 from timemachine.replay.comparison.queries import (
     marks_of,
     opinions_of,
@@ -187,6 +187,7 @@ class ComparisonResults(ComparisonOut):
     """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed.
 
     `summary` is the result in one sentence. `asks` and `model_calls` count the steps that are compared.
+    `partings` say where each run over a session first does something else than the recording.
     `missing_answers` are each arm's most frequent reasons why answers are missing, at most three.
     """
 
@@ -200,12 +201,14 @@ class ComparisonResults(ComparisonOut):
     pairs: list[VariantPairOut] | None
     noise: list[VariantPairOut] | None
     groups: list[CallGroup]
+    partings: list[Parting]
     method: Method
 
     @classmethod
     def of_results(cls, comparison: Comparison, progress: Progress, found: Results, **more: Any) -> Self:
         shown = found.findings
         steps = steps_compared(comparison) if shown is None else shown.steps
+        partings = partings_of(comparison)
         return cls.of(
             comparison,
             progress,
@@ -215,7 +218,7 @@ class ComparisonResults(ComparisonOut):
                 )
                 for each in replays_of(comparison)
             ],
-            summary=None if shown is None else verdict_sentence(shown, names(variants_of(comparison))),
+            summary=None if shown is None else summary_of(shown, names(variants_of(comparison)), partings),
             asks=steps.asks,
             model_calls=steps.model_calls,
             results=found,
@@ -224,6 +227,7 @@ class ComparisonResults(ComparisonOut):
             pairs=None if shown is None else [VariantPairOut.of(each, steps) for each in shown.pairs],
             noise=None if shown is None else [VariantPairOut.of(each, steps) for each in shown.noise],
             groups=groups_of(comparison),
+            partings=partings,
             method=METHOD,
             **more,
         )

@@ -14,6 +14,7 @@ from timemachine.governance.sharing.redactor import Redactor, naming_fields
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.comparison.groups import CallGroup
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.partings import Parting
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.variants import Variant
@@ -39,7 +40,8 @@ class SharedResults:
 
     `later` answers came after the link was created and are excluded. If they leave too many answers to count
     again, no two columns are compared (`paired` is False). `due` is whether a worker still has to compute
-    them. `groups` are the model calls of the link by agent and by tool.
+    them. `groups` are the model calls of the link by agent and by tool, and
+    `partings` say where each run first does something else than the recording.
     """
 
     findings: Findings | None
@@ -48,6 +50,7 @@ class SharedResults:
     paired: bool = True
     due: bool = False
     groups: Sequence[CallGroup] = ()
+    partings: Sequence[Parting] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

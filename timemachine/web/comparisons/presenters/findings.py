@@ -7,13 +7,13 @@ from typing import Final
 from timemachine.core.pure.model_steps import ModelSteps
 from timemachine.governance.sharing.read_models.comparisons import SharedRemarks
 from timemachine.replay.comparison.groups import CallGroup
+from timemachine.replay.comparison.partings import Parting, summary_of
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES, Measure, VariantPair, noun_of
 from timemachine.replay.comparison.pure.statistics import wording
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
-from timemachine.replay.comparison.pure.verdict_sentence import verdict_sentence
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
 from timemachine.replay.comparison.result_schemas import METHOD
 from timemachine.web.comparisons.presenters.charts import charts
@@ -119,13 +119,14 @@ def figures(
     shown: Findings,
     arms: Sequence[Variant],
     ask_filter: AskFilter,
+    partings: Sequence[Parting],
     saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
 ) -> dict[str, object]:
     """Return the results under their template names; `saying` loads ratings and judge verdicts of the visible asks."""
     titles = column_names(arms)
     rows = matrix(shown, arms, ask_filter, saying)
     return {
-        "summary": verdict_sentence(shown, names(arms)),
+        "summary": summary_of(shown, names(arms), partings),
         "steps": shown.steps,
         "matrix": rows,
         "names": titles,

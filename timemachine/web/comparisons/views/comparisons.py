@@ -24,6 +24,7 @@ from timemachine.replay.comparison.export import FORMS, file_of
 from timemachine.replay.comparison.groups import groups_of
 from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges, judged_cells
 from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.comparison.partings import partings_of
 from timemachine.replay.comparison.progress import Progress, over_limit, progress_of
 from timemachine.replay.comparison.results import Results, results_of, revision_of
 from timemachine.replay.tasks import compute_results, judge_cells, run_replay
@@ -223,7 +224,7 @@ def _comparison(
         return context | {"steps": queries.steps_compared(found)}
     context["recorded_reasons"] = queries.recorded_reasons(found)
     context["groups"] = shown_groups(groups_of(found), arms)
-    return context | figures(results.findings, arms, ask_filter)
+    return context | figures(results.findings, arms, ask_filter, partings_of(found))
 
 
 def _judging(

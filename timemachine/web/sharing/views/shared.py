@@ -267,7 +267,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
     context = _about(scope, made) | _outcome(scope)
     if results.findings is not None:
         context["groups"] = shown_groups(results.groups, made.arms)
-        context |= figures(results.findings, made.arms, asks, comparison.remarks)
+        context |= figures(results.findings, made.arms, asks, results.partings, comparison.remarks)
     return page(
         request,
         "shares/comparison.html",
