@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from timemachine.api import traces
+from timemachine.api import otlp
 from timemachine.api.urls import api
 from timemachine.web import health
 
@@ -10,8 +10,9 @@ urlpatterns = [
     path("health/live", health.live),
     path("health/ready", health.ready),
     path("api/", api.urls),
-    path("v1/traces", traces.receive),
-    path("v1/<path:signal>", traces.only_traces),
+    path("v1/traces", otlp.receive_traces),
+    path("v1/logs", otlp.receive_logs),
+    path("v1/<path:signal>", otlp.only_traces_and_logs),
     path("", include("timemachine.web.urls")),
 ]
 

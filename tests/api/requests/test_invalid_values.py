@@ -87,10 +87,10 @@ def test_an_unknown_kind_is_refused_with_the_known_kinds(api: Program) -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "put", "post", "delete"])
-@pytest.mark.parametrize("signal", ["logs", "metrics", "traces/"])
-def test_logs_and_metrics_are_refused_with_the_address_for_traces(method: str, signal: str) -> None:
+@pytest.mark.parametrize("signal", ["logs/", "metrics", "traces/"])
+def test_other_signals_are_refused_with_the_addresses_of_traces_and_logs(method: str, signal: str) -> None:
     answer = getattr(Client(enforce_csrf_checks=True), method)(f"/v1/{signal}")
     assert answer.status_code == 404
-    assert "/v1/traces" in answer.json()["message"]
+    assert "/v1/traces and logs to /v1/logs" in answer.json()["message"]
     packed = Client().post(f"/v1/{signal}", b"x", content_type="application/x-protobuf")
     assert packed["Content-Type"] == "application/x-protobuf"

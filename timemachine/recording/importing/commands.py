@@ -22,6 +22,7 @@ from timemachine.recording.importing.pure.report import ImportReportOut, Session
 from timemachine.recording.importing.pure.run_costs import with_cost_of_run
 from timemachine.recording.importing.queries import ImportCounts, imports_of
 from timemachine.recording.importing.traces import gather_traces, in_session_of_trace
+from timemachine.recording.otel.messages import add_messages
 from timemachine.recording.otel.sums import settle_sums
 from timemachine.recording.sessions.branches import Parent
 from timemachine.recording.sessions.commands import (
@@ -196,7 +197,8 @@ def _with_settled_sums(session: Session, actions: Sequence[ActionDraft]) -> Sequ
     """Return the spans as they are recorded, then corrections of spans that an earlier file brought."""
     known = known_ids([(session.id, str(each.id)) for each in actions])
     new = [each for each in actions if (session.id, str(each.id)) not in known]
-    made = settle_sums({session.id: priced(new)})[session.id]
+    told = add_messages({session.id: new})[session.id]
+    made = settle_sums({session.id: priced(told)})[session.id]
     settled = {each.id: each for each in made}
     return [*(settled.pop(each.id, each) for each in actions), *settled.values()]
 

@@ -1,4 +1,4 @@
-"""Record spans as actions of the session that they name, else of the session their trace names, else of one for the
+"""Record spans, and log records as spans, as actions of the session that they name, else of the session their trace names, else of one for the
 trace.
 
 Spans arrive in any order, in any number of requests, and repeatedly: each is one action under its own id. If a trace
@@ -21,6 +21,7 @@ from timemachine.core.pure.content import content_of
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, Unavailable
 from timemachine.llm.prices import recorded_price_if_known
 from timemachine.recording.otel.batching import RequestBatcher
+from timemachine.recording.otel.messages import add_messages
 from timemachine.recording.otel.models import Trace
 from timemachine.recording.otel.moving import move_actions
 from timemachine.recording.otel.pure import session_identity
@@ -131,6 +132,7 @@ def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
         for session, spans in recorded
     }
     empty = {key for key, session in sessions.items() if not session.last_sequence}
+    new = add_messages(new, empty=empty)
     new = settle_sums({key: priced(some, recorded_price_if_known) for key, some in new.items()}, empty=empty)
     append_new((sessions[key], some) for key, some in new.items())
     return recorded
@@ -155,8 +157,7 @@ def _by_session(project: Project, spans: Sequence[Span], by: str) -> list[tuple[
     existing, missing = _existing_sessions(project, set(named.values()))
     sessions = existing | {key: _started(project, key, by)[0] for key in missing}
     traces: defaultdict[str, list[Span]] = defaultdict(list)
-    # In the order in which they began, parents before children that began at the same time.
-    for span in sorted(spans, key=lambda span: (span.began, -span.ended)):
+    for span in sorted(spans, key=lambda span: span.order):
         traces[span.trace].append(span)
     named_first = {
         trace: next((sessions[named[id(span)]] for span in its if id(span) in named), None)

@@ -8,7 +8,15 @@ from uuid import UUID
 
 from timemachine.core import prepared_statements
 from timemachine.recording.otel.pure import sums
-from timemachine.recording.otel.pure.claude_code import API_REQUEST, LLM_REQUEST, REQUEST_ID, request_of
+from timemachine.recording.otel.pure.claude_code import (
+    API_REQUEST,
+    LLM_REQUEST,
+    REQUEST_ID,
+    TOOL_RESULT,
+    TOOL_SPAN,
+    request_of,
+    tool_call_of,
+)
 from timemachine.recording.otel.pure.repeats import CALL, TOKENS, TOOL, is_counted
 from timemachine.recording.sessions.commands import known_ids
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
@@ -57,12 +65,17 @@ SELECT {_COLUMNS} FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(
 JOIN tm_action AS a ON a.session_id = asked.session AND a.metadata ->> '{REQUEST_ID}' = asked.request
 WHERE a.name IN ('{LLM_REQUEST}', '{API_REQUEST}')
 """  # noqa: S608
+_SAME_TOOL_CALL: Final = f"""
+SELECT {_COLUMNS} FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, call)
+JOIN tm_action AS a ON a.session_id = asked.session AND a.kind = '{TOOL}' AND a.call_id = asked.call
+WHERE a.name IN ('{TOOL_SPAN}', '{TOOL_RESULT}')
+"""  # noqa: S608
 
 
 def settle_sums(drafts: Drafts, *, empty: Collection[UUID] = ()) -> dict[UUID, list[ActionDraft]]:
     """Return the drafts as they are to be recorded, with corrections of what was recorded before. They are new, checked
-    and priced, and their sessions are locked. `empty` sessions have no actions yet. At most three queries, four for Claude
-    Code's requests, and one more if a related call was recorded without numbers."""
+    and priced, and their sessions are locked. `empty` sessions have no actions yet. At most three queries, one more
+    each for requests and tool calls of Claude Code, and one more if a related call was recorded without numbers."""
     related = _related({session: some for session, some in drafts.items() if session not in empty})
     settled = {session: sums.settled(some, related[session]) for session, some in drafts.items()}
     made = [
@@ -100,7 +113,10 @@ def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
     requests = [
         (session, name) for session, some in drafts.items() for each in some if (name := request_of(each))
     ]
-    for more in (below, _fetched(_SAME_REQUEST, requests)):
+    calls = [
+        (session, name) for session, some in drafts.items() for each in some if (name := tool_call_of(each))
+    ]
+    for more in (below, _fetched(_SAME_REQUEST, requests), _fetched(_SAME_TOOL_CALL, calls)):
         for session, actions in more.items():
             found[session] += actions
     _add_corrections(found)

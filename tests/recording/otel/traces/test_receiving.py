@@ -43,8 +43,8 @@ def test_spans_are_recorded_in_either_encoding_compressed_or_not(
     assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
 
 
-@pytest.mark.parametrize("signal", ["logs", "metrics"])
-def test_logs_and_metrics_have_no_address_and_record_nothing(
+@pytest.mark.parametrize("signal", ["metrics", "profiles"])
+def test_other_signals_have_no_address_and_record_nothing(
     exporter: Exporter, project: Project, signal: str
 ) -> None:
     answer = exporter.client.post(f"/v1/{signal}", b"", content_type=PROTOBUF, headers=exporter.headers)

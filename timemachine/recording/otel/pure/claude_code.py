@@ -1,4 +1,4 @@
-"""Spans of Claude Code, whose attributes have names of their own.
+"""Spans and log records of Claude Code, whose attributes have names of their own.
 
 https://code.claude.com/docs/en/monitoring-usage
 """
@@ -10,10 +10,17 @@ from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.otel.pure.span import Span
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
-_PREFIX: Final = "claude_code."
+PREFIX: Final = "claude_code."
+SCOPE: Final = "com.anthropic.claude_code"
+"""Begins the names of the scopes of its spans and log records."""
 LLM_REQUEST: Final = "claude_code.llm_request"
 API_REQUEST: Final = "claude_code.api_request"
-"""The span of a request, and the log record of the same request, sent as a span."""
+"""The span of a request, and the log record of the same request."""
+TOOL_SPAN: Final = "claude_code.tool"
+TOOL_RESULT: Final = "claude_code.tool_result"
+"""The span of a tool call, and the log record of the same call."""
+API_ERROR: Final = "claude_code.api_error"
+USER_PROMPT: Final = "claude_code.user_prompt"
 REQUEST_ID: Final = "request_id"
 _NAMES: Final = {
     "model": "gen_ai.request.model",
@@ -26,13 +33,17 @@ _NAMES: Final = {
     "user_prompt": "input.value",
     "prompt": "input.value",
     "tool_input": "gen_ai.tool.call.arguments",
+    "tool_parameters": "gen_ai.tool.call.arguments",
     "response.model_output": "output.value",
+    "decision": "output.value",
 }
+_REDACTED: Final = "<REDACTED>"
+"""What Claude Code writes for a prompt that it may not send."""
 
 
 def is_of_claude_code(span: Span) -> bool:
     """Return whether Claude Code sent the span."""
-    return span.name.startswith(_PREFIX)
+    return span.name.startswith(PREFIX)
 
 
 def request_metadata(span: Span) -> JsonObject | None:
@@ -51,6 +62,23 @@ def request_of(draft: ActionDraft, *names: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def tool_call_of(draft: ActionDraft, *names: str) -> str | None:
+    """Return the id of the tool call that a step is, if it has one of these names (both, if none is given)."""
+    is_one = draft.kind == "tool_call" and draft.name in (names or (TOOL_SPAN, TOOL_RESULT))
+    return draft.call_id if is_one else None
+
+
+def failure_of(span: Span) -> tuple[str, str | None] | None:
+    """Return type and message of the failure that a log record states; None if it states none."""
+    failed = span.name == API_ERROR or (
+        span.name == TOOL_RESULT and str(span.attributes.get("success")).lower() == "false"
+    )
+    if not failed:
+        return None
+    stated = Attributes(span.attributes)
+    return stated.text("error_type", "error.type", "status_code") or "error", stated.text("error")
+
+
 def with_common_names(span: Span) -> JsonObject:
     """Return the attributes of a span, those of Claude Code also under the names that others use.
 
@@ -58,8 +86,13 @@ def with_common_names(span: Span) -> JsonObject:
     """
     if not is_of_claude_code(span):
         return span.attributes
-    counted = Attributes(span.attributes)
-    common = {_NAMES[name]: value for name, value in span.attributes.items() if name in _NAMES}
+    counted, is_prompt = Attributes(span.attributes), span.name == USER_PROMPT
+    common: JsonObject = {}
+    for name, its in _NAMES.items():
+        if span.attributes.get(name) not in (None, _REDACTED):
+            common.setdefault(
+                "output.value" if name == "prompt" and is_prompt else its, span.attributes[name]
+            )
     read = counted.whole_number("input_tokens")
     if read is not None:
         cached = (counted.whole_number(name) or 0 for name in ("cache_read_tokens", "cache_creation_tokens"))

@@ -4,22 +4,28 @@ A span that cannot be read is refused on its own; a body that cannot be read rai
 body are counted before they are read: an empty span has two bytes and is parsed into hundreds.
 """
 
-import base64
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.otel.pure.otlp_values import (
+    attributes_of,
+    json_attributes,
+    object_at,
+    objects_at,
+    scope_of,
+    text_at,
+    whole_at,
+)
 from timemachine.recording.otel.pure.span import Span, SpanEvent
 
 LATEST: Final = 2**63 - 1
@@ -29,7 +35,7 @@ MOST_SPANS: Final = 50_000
 _MOST_FIELDS: Final = 2 * MOST_SPANS
 """Most fields of a protobuf body down to its spans; groups and their own fields count, too."""
 _PATH: Final = (1, 2, 2)
-"""The nested fields `resource_spans`, `scope_spans` and `spans`."""
+"""The nested fields `resource_spans`, `scope_spans` and `spans`, and those of log records."""
 _VARINT, _FIXED_64, _LENGTH, _FIXED_32 = 0, 1, 2, 5
 _WIDTHS: Final = {_FIXED_64: 8, _FIXED_32: 4}
 _TRACE_ID, _SPAN_ID = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
@@ -39,7 +45,7 @@ _COUNTS: Final = ("dropped_attributes_count", "dropped_events_count", "dropped_l
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A span that cannot be recorded, and why, in one sentence.
+    """A span or log record that is not recorded, and why, in one sentence.
 
     It is named by its id, else by its name, else by its place in the request, from 1.
     """
@@ -48,45 +54,9 @@ class Refused:
     reason: str
 
 
-def _number(found: float) -> Any:
-    """Infinities and NaN, which JSON does not have, are stored by name."""
-    return found if math.isfinite(found) else str(found)
-
-
-def _typed(*kinds: type) -> Callable[[Any], Any]:
-    """Return a reader for values of these types. None stays None; other types raise `TypeError`."""
-
-    def read(found: Any) -> Any:
-        if found is not None and type(found) not in kinds:
-            raise TypeError(f"a value of an attribute is {type(found).__name__}")
-        return found
-
-    return read
-
-
-def _whole_number(found: Any) -> int | None:
-    """JSON writes 64-bit numbers as text or as number."""
-    read = _typed(int, str)(found)
-    return None if read is None else int(read)
-
-
-def _double(found: Any) -> Any:
-    read = _typed(int, float, str)(found)
-    return None if read is None else _number(float(read))
-
-
-_SCALARS: Final[dict[str, Callable[[Any], Any]]] = {
-    "stringValue": _typed(str),
-    "boolValue": _typed(bool),
-    "intValue": _whole_number,
-    "doubleValue": _double,
-    "bytesValue": _typed(str),
-}
-
-
 def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
     """Yield the spans of a protobuf body. Raises `TooLarge` for too many spans."""
-    _check_protobuf(body)
+    check_protobuf(body, "spans")
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError as why:
@@ -95,9 +65,9 @@ def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
         ) from why
     places = count(1)
     for group in request.resource_spans:
-        resource = _attributes(group.resource.attributes)
+        resource = attributes_of(group.resource.attributes)
         for scoped in group.scope_spans:
-            scope = _scope(scoped.scope.name, scoped.scope.version, _attributes(scoped.scope.attributes))
+            scope = scope_of(scoped.scope.name, scoped.scope.version, attributes_of(scoped.scope.attributes))
             for each in scoped.spans:
                 yield _checked(_of_protobuf(each, resource, scope), next(places))
 
@@ -108,7 +78,7 @@ def from_json(body: bytes) -> Iterator[Span | Refused]:
     Raises `TooLarge` for too many spans.
     """
     document = parse_json(body)
-    _check_document(document)
+    check_document(document, ("resourceSpans", "scopeSpans", "spans"), "spans")
     yield from of_document(document)
 
 
@@ -120,12 +90,12 @@ def of_document(request: Any) -> Iterator[Span | Refused]:
             code="not_otlp",
         )
     places = count(1)
-    for group in _objects(request, "resourceSpans"):
-        for scoped in _objects(group, "scopeSpans"):
-            for each in _objects(scoped, "spans"):
+    for group in objects_at(request, "resourceSpans"):
+        for scoped in objects_at(group, "scopeSpans"):
+            for each in objects_at(scoped, "spans"):
                 place = next(places)
                 try:
-                    span = _of_json(each, _object(group, "resource"), _object(scoped, "scope"))
+                    span = _of_json(each, object_at(group, "resource"), object_at(scoped, "scope"))
                 except (ValueError, TypeError) as why:
                     label = _span_label(each.get("spanId"), each.get("name"), place)
                     yield Refused(span=label, reason=f"It cannot be read: {str(why)[:200]}.")
@@ -134,10 +104,10 @@ def of_document(request: Any) -> Iterator[Span | Refused]:
 
 
 def _checked(span: Span, place: int) -> Span | Refused:
-    if not _TRACE_ID.fullmatch(span.trace) or not int(span.trace, 16):
+    if not is_trace_id(span.trace):
         label = _span_label(span.id, span.name, place)
         return Refused(span=label, reason="Its trace id must be 16 bytes, not all 0.")
-    if not _is_span_id(span.id):
+    if not is_span_id(span.id):
         label = _span_label(None, span.name, place)
         return Refused(span=label, reason="Its span id must be 8 bytes, not all 0.")
     if span.parent is not None and not _SPAN_ID.fullmatch(span.parent):
@@ -147,13 +117,19 @@ def _checked(span: Span, place: int) -> Span | Refused:
     return span
 
 
-def _is_span_id(text: str) -> bool:
+def is_trace_id(text: str) -> bool:
+    """Return whether the text is the id of a trace in hex."""
+    return bool(_TRACE_ID.fullmatch(text)) and int(text, 16) != 0
+
+
+def is_span_id(text: str) -> bool:
+    """Return whether the text is the id of a span in hex."""
     return bool(_SPAN_ID.fullmatch(text)) and int(text, 16) != 0
 
 
 def _span_label(span_id: Any, name: Any, place: int) -> str:
     """Return what a refused span is called in messages."""
-    if isinstance(span_id, str) and _is_span_id(span_id.lower()):
+    if isinstance(span_id, str) and is_span_id(span_id.lower()):
         return span_id.lower()
     if isinstance(name, str) and name.strip():
         shown = name.strip()[:LONGEST_NAME].encode("utf-8", "replace").decode()
@@ -172,7 +148,7 @@ def _of_protobuf(span: trace_pb2.Span, resource: JsonObject, scope: JsonObject) 
             {
                 "trace": link.trace_id.hex(),
                 "span": link.span_id.hex(),
-                "attributes": _attributes(link.attributes),
+                "attributes": attributes_of(link.attributes),
             }
             for link in span.links
         ]
@@ -184,9 +160,9 @@ def _of_protobuf(span: trace_pb2.Span, resource: JsonObject, scope: JsonObject) 
         name=span.name,
         began=span.start_time_unix_nano,
         ended=span.end_time_unix_nano,
-        attributes=_attributes(span.attributes),
+        attributes=attributes_of(span.attributes),
         events=tuple(
-            SpanEvent(name=each.name, at=each.time_unix_nano, attributes=_attributes(each.attributes))
+            SpanEvent(name=each.name, at=each.time_unix_nano, attributes=attributes_of(each.attributes))
             for each in span.events
         ),
         status=span.status.code,
@@ -197,103 +173,44 @@ def _of_protobuf(span: trace_pb2.Span, resource: JsonObject, scope: JsonObject) 
     )
 
 
-def _attributes(pairs: Iterable[KeyValue]) -> JsonObject:
-    return {pair.key: _value(pair.value) for pair in pairs}
-
-
-def _value(value: AnyValue) -> Any:
-    kind = value.WhichOneof("value")
-    if kind is None:
-        return None
-    found = getattr(value, kind)
-    if kind == "array_value":
-        return [_value(each) for each in found.values]
-    if kind == "kvlist_value":
-        return _attributes(found.values)
-    if kind == "bytes_value":
-        return base64.b64encode(found).decode()
-    if kind == "double_value":
-        return _number(found)
-    return found
-
-
 def _of_json(span: JsonObject, resource: JsonObject, scope: JsonObject) -> Span:
-    status = _object(span, "status")
+    status = object_at(span, "status")
     code = status.get("code")
     links = [
         {
-            "trace": _text(each, "traceId"),
-            "span": _text(each, "spanId"),
-            "attributes": _json_attributes(each),
+            "trace": text_at(each, "traceId"),
+            "span": text_at(each, "spanId"),
+            "attributes": json_attributes(each),
         }
-        for each in _objects(span, "links")
+        for each in objects_at(span, "links")
     ]
     more = {
         "kind": span.get("kind") or None,
-        "trace_state": _text(span, "traceState") or None,
+        "trace_state": text_at(span, "traceState") or None,
         "links": links or None,
         **{name: span.get(_camel(name)) or None for name in _COUNTS},
     }
     events = tuple(
         SpanEvent(
-            name=_text(each, "name"), at=_whole(each, "timeUnixNano"), attributes=_json_attributes(each)
+            name=text_at(each, "name"), at=whole_at(each, "timeUnixNano"), attributes=json_attributes(each)
         )
-        for each in _objects(span, "events")
+        for each in objects_at(span, "events")
     )
     return Span(
-        trace=_text(span, "traceId").lower(),
-        id=_text(span, "spanId").lower(),
-        parent=_text(span, "parentSpanId").lower() or None,
-        name=_text(span, "name"),
-        began=_whole(span, "startTimeUnixNano"),
-        ended=_whole(span, "endTimeUnixNano"),
-        attributes=_json_attributes(span),
+        trace=text_at(span, "traceId").lower(),
+        id=text_at(span, "spanId").lower(),
+        parent=text_at(span, "parentSpanId").lower() or None,
+        name=text_at(span, "name"),
+        began=whole_at(span, "startTimeUnixNano"),
+        ended=whole_at(span, "endTimeUnixNano"),
+        attributes=json_attributes(span),
         events=events,
         status=_STATUSES[code] if code in _STATUSES else int(code or 0),
-        status_message=_text(status, "message"),
+        status_message=text_at(status, "message"),
         more={name: value for name, value in more.items() if value is not None},
-        resource=_json_attributes(resource),
-        scope=_scope(_text(scope, "name"), _text(scope, "version"), _json_attributes(scope)),
+        resource=json_attributes(resource),
+        scope=scope_of(text_at(scope, "name"), text_at(scope, "version"), json_attributes(scope)),
     )
-
-
-def _json_attributes(owner: JsonObject) -> JsonObject:
-    return {_text(pair, "key"): _json_value(pair.get("value")) for pair in _objects(owner, "attributes")}
-
-
-def _json_value(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return None
-    if "arrayValue" in value:
-        return [_json_value(each) for each in _objects(value["arrayValue"], "values")]
-    if "kvlistValue" in value:
-        pairs = _objects(value["kvlistValue"], "values")
-        return {_text(pair, "key"): _json_value(pair.get("value")) for pair in pairs}
-    return next((read(value[name]) for name, read in _SCALARS.items() if name in value), None)
-
-
-def _scope(name: str, version: str, attributes: JsonObject) -> JsonObject:
-    fields = {"name": name, "version": version, "attributes": attributes}
-    return {key: value for key, value in fields.items() if value}
-
-
-def _object(owner: JsonObject, name: str) -> JsonObject:
-    found = owner.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _objects(owner: Any, name: str) -> Sequence[JsonObject]:
-    found = owner.get(name) if isinstance(owner, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _text(owner: JsonObject, name: str) -> str:
-    found = owner.get(name)
-    return found if isinstance(found, str) else ""
-
-
-def _whole(owner: JsonObject, name: str) -> int:
-    return int(owner.get(name) or 0)
 
 
 def _camel(name: str) -> str:
@@ -301,29 +218,30 @@ def _camel(name: str) -> str:
     return first + "".join(each.title() for each in others)
 
 
-def _check_protobuf(body: bytes) -> None:
-    """Raise `TooLarge` if there are more spans than a request may have. Invalid protobuf is left to the decoder."""
-    spans = 0
-    for fields, is_span in enumerate(_fields(memoryview(body), _PATH), start=1):
-        spans += is_span
-        if spans > MOST_SPANS or fields > _MOST_FIELDS:
-            raise _too_many()
+def check_protobuf(body: bytes, what: str) -> None:
+    """Raise `TooLarge` if there are more of what is sent than a request may have. Invalid protobuf is left to the decoder."""
+    found = 0
+    for fields, is_one in enumerate(_fields(memoryview(body), _PATH), start=1):
+        found += is_one
+        if found > MOST_SPANS or fields > _MOST_FIELDS:
+            raise _too_many(what)
 
 
-def _check_document(request: Any) -> None:
-    """Raise `TooLarge` if a JSON request has more spans than it may have."""
-    spans = sum(
-        len(_objects(each, "spans"))
-        for group in _objects(request, "resourceSpans")
-        for each in _objects(group, "scopeSpans")
+def check_document(request: Any, names: tuple[str, str, str], what: str) -> None:
+    """Raise `TooLarge` if a JSON request has more of what is sent than it may have. `names` are the nested fields."""
+    groups, scopes, records = names
+    found = sum(
+        len(objects_at(each, records))
+        for group in objects_at(request, groups)
+        for each in objects_at(group, scopes)
     )
-    if spans > MOST_SPANS:
-        raise _too_many()
+    if found > MOST_SPANS:
+        raise _too_many(what)
 
 
-def _too_many() -> TooLarge:
+def _too_many(what: str) -> TooLarge:
     return TooLarge(
-        f"A request can have at most {MOST_SPANS:,} spans. Send smaller batches.", limit=MOST_SPANS
+        f"A request can have at most {MOST_SPANS:,} {what}. Send smaller batches.", limit=MOST_SPANS
     )
 
 

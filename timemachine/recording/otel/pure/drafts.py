@@ -128,6 +128,8 @@ def _tags(attributes: Attributes) -> tuple[str, ...]:
 
 def _error(span: Span, attributes: Attributes) -> tuple[str | None, str | None]:
     """Return type and message if the span failed. An exception that did not fail the span is only in its source."""
+    if (stated := claude_code.failure_of(span)) is not None:
+        return stated
     if span.status != STATUS_ERROR:
         return None, None
     raised = Attributes(

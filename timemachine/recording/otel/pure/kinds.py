@@ -8,8 +8,8 @@ OpenTelemetry's GenAI conventions (`gen_ai.operation.name`), Vercel's AI SDK (`a
 
 from typing import Final, NamedTuple
 
+from timemachine.recording.otel.pure import claude_code
 from timemachine.recording.otel.pure.attributes import Attributes
-from timemachine.recording.otel.pure.claude_code import is_of_claude_code
 from timemachine.recording.otel.pure.span import Span
 
 
@@ -26,6 +26,7 @@ TOOL: Final = Kind("tool_call", "tool", "tool")
 FIND: Final = Kind("find", "tool")
 MEMORY: Final = Kind("memory_op", "agent")
 AGENT: Final = Kind("event", "agent")
+PROMPT: Final = Kind("message", "agent", "user")
 PLAIN: Final = Kind("event")
 
 EMBEDDINGS: Final = "embeddings"
@@ -77,11 +78,13 @@ _REQUEST_TYPE: Final = "llm.request.type"
 _CALLED: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name")
 _CLAUDE_CODE: Final = {
     "claude_code.interaction": AGENT,
-    "claude_code.llm_request": CALL,
-    "claude_code.api_request": CALL,
-    "claude_code.tool": TOOL,
+    claude_code.LLM_REQUEST: CALL,
+    claude_code.API_REQUEST: CALL,
+    claude_code.TOOL_SPAN: TOOL,
+    claude_code.TOOL_RESULT: TOOL,
+    claude_code.USER_PROMPT: PROMPT,
 }
-"""Other spans of Claude Code, such as the parts of a tool's execution, are events."""
+"""Other spans and log records of Claude Code, such as the parts of a tool's execution, are events."""
 _AI_SDK: Final = "ai."
 _AI_SDK_CALLS: Final = (".doGenerate", ".doStream", ".doEmbed")
 
@@ -92,7 +95,7 @@ def kind_of(span: Span) -> Kind:
     A span with another operation, such as `agent_step`, is no model call even if it names a model.
     """
     attributes = Attributes(span.attributes)
-    if is_of_claude_code(span):
+    if claude_code.is_of_claude_code(span):
         return _CLAUDE_CODE.get(span.name, PLAIN)
     if (called := ai_sdk_operation(attributes)) is not None:
         return TOOL if called == "ai.toolCall" else CALL if called.endswith(_AI_SDK_CALLS) else AGENT

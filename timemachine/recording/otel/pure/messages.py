@@ -7,6 +7,8 @@ from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.otel.pure.attributes import Attributes, parsed_json
 from timemachine.recording.otel.pure.span import Span
 
+GEN_AI: Final = "gen_ai."
+"""Begins the names of the events and attributes of the GenAI conventions."""
 _INPUT_EVENTS: Final = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -14,6 +16,9 @@ _INPUT_EVENTS: Final = {
     "gen_ai.tool.message": "tool",
 }
 _OUTPUT_EVENT: Final = "gen_ai.choice"
+_DETAILS: Final = "gen_ai.client.inference.operation.details"
+MESSAGE_EVENTS: Final = frozenset({*_INPUT_EVENTS, _OUTPUT_EVENT, _DETAILS})
+"""Names of the events of the conventions that have messages."""
 _LISTED_EVENTS: Final = ("events", "all_messages_events")
 """Lists of the same events in an attribute, by earlier versions of Pydantic AI and Logfire."""
 _WHOLE_EVENTS: Final = {
@@ -28,7 +33,6 @@ _OF_THE_SENDER: Final = (
     "gen_ai.message.index",
     "gen_ai.agent.name",
 )
-_DETAILS: Final = "gen_ai.client.inference.operation.details"
 _IN: Final = (
     "gen_ai.retrieval.query.text",
     "gen_ai.memory.query.text",

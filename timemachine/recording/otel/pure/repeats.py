@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
+from timemachine.recording.otel.pure.claude_code import TOOL_RESULT, TOOL_SPAN
 from timemachine.recording.otel.pure.kinds import EMBEDDINGS
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import OPERATION
@@ -152,6 +153,7 @@ def _same_tool_call(pair: _Nested, new: Collection[str]) -> ActionDraft | None:
     if any(each.kind != _EVENT and each.tool != outer.tool for each in pair.between):
         return None
     same_id = inner.call_id is not None and inner.call_id == outer.call_id
+    same_id = same_id or (inner.name, outer.name) == (TOOL_RESULT, TOOL_SPAN)
     if not (same_id or _is_of_mcp(inner) or _is_of_mcp(outer) or _have_two_senders(inner, outer)):
         return None
     return next((each for each in (inner, outer) if str(each.id) in new), None)

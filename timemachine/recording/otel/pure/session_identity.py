@@ -56,8 +56,8 @@ def service_of(spans: Sequence[Span]) -> str | None:
 
 
 def root_of(spans: Sequence[Span]) -> Span | None:
-    """Return the earliest span without a parent."""
-    return next((span for span in _in_time(spans) if span.parent is None), None)
+    """Return the earliest span without a parent. Log records are never around anything."""
+    return next((span for span in _in_time(spans) if span.parent is None and span.record is None), None)
 
 
 def _earliest(spans: Sequence[Span], of: Any) -> str | None:

@@ -22,7 +22,8 @@ class Span:
 
     Ids are lower-case hex with 32 and 16 digits. Times are nanoseconds since 1970, 0 if not stated. Attributes are
     plain JSON values by name, bytes as base64. `more` has the other fields (`kind`, `links`, `traceState`, counts of
-    what was dropped).
+    what was dropped). A log record is read as a span: `record` is its number among those of its sender, 0 if it has none,
+    and None for a span.
     """
 
     trace: str
@@ -38,6 +39,13 @@ class Span:
     more: JsonObject = field(default_factory=dict)
     resource: JsonObject = field(default_factory=dict)
     scope: JsonObject = field(default_factory=dict)
+    record: int | None = None
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Return the key by which spans are in the order in which they began, parents before children that began at the same
+        time."""
+        return self.began, -self.ended, self.record or 0
 
     @property
     def document(self) -> JsonObject:

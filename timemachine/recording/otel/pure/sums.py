@@ -10,7 +10,14 @@ from decimal import Decimal
 from typing import Any
 
 from timemachine.core.pure.unknown_prices import STATED
-from timemachine.recording.otel.pure.claude_code import API_REQUEST, LLM_REQUEST, request_of
+from timemachine.recording.otel.pure.claude_code import (
+    API_REQUEST,
+    LLM_REQUEST,
+    TOOL_RESULT,
+    TOOL_SPAN,
+    request_of,
+    tool_call_of,
+)
 from timemachine.recording.otel.pure.repeats import CALL, TOKENS, Repeats, is_counted, repeats_of
 from timemachine.recording.sessions.pure.corrections import correction_prices, has_unknown_cost
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
@@ -23,7 +30,9 @@ def states_sums(draft: ActionDraft) -> bool:
 
 def counted_once(drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
     """Return the drafts; those that repeat the numbers of others are events without numbers."""
-    every = _with_logged_costs(drafts)
+    spans = {name for each in drafts if (name := tool_call_of(each, TOOL_SPAN))}
+    logged_twice = {each.id for each in drafts if tool_call_of(each, TOOL_RESULT) in spans}
+    every = [without_sums(each) if each.id in logged_twice else each for each in _with_logged_costs(drafts)]
     repeats = repeats_of(every, [])
     return [without_sums(each) if _has_no_sums(each) else _once(each, repeats) for each in every]
 
@@ -34,10 +43,10 @@ def settled(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> l
     `recorded` are actions that are above or below the drafts. Nothing recorded changes: if calls arrive after an agent
     that kept its own sums, a correction takes these back. If a call arrives inside a recorded call, it is the same call
     and becomes an event; if only this span has numbers, a correction adds them to the call. So does a request of Claude
-    Code whose span or log record was recorded before.
+    Code whose span or log record was recorded before. Its tool calls are recorded once, too.
     """
     before = {str(each.id): each for each in recorded}
-    first, corrected = _requests_once(drafts, list(before.values()))
+    first, corrected = _requests_once(_tools_once(drafts, before.values()), list(before.values()))
     repeats = repeats_of(first, before.values())
     later = {str(each.id): before[call] for each in first if (call := _same_call(each, repeats)) in before}
     new = [without_sums(each) if each.id in later else own_sums(_once(each, repeats)) for each in first]
@@ -161,6 +170,15 @@ def _requests_once(
         if each.name == API_REQUEST and states_another:
             corrected.append(_cost_correction(each, call))
     return new, corrected
+
+
+def _tools_once(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> list[ActionDraft]:
+    """Return the drafts; those of tool calls of Claude Code that were recorded before, as a span or as a log record, are events."""
+    before = {name: each.name for each in recorded if (name := tool_call_of(each))}
+    return [
+        without_sums(each) if before.get(tool_call_of(each) or "", each.name) != each.name else each
+        for each in drafts
+    ]
 
 
 def _cost_correction(record: ActionDraft, call: ActionDraft) -> ActionDraft:

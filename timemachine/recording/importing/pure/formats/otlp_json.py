@@ -1,6 +1,6 @@
-"""OpenTelemetry traces as a collector's file exporter writes them: OTLP JSON, one request per line, or one document.
+"""OpenTelemetry traces and logs as a collector's file exporter writes them: OTLP JSON, one request per line, or one document.
 
-The report counts spans. A span belongs to the session that it names, else to the first that another span of its trace
+The report counts spans and log records. A span belongs to the session that it names, else to the first that another span of its trace
 names, else to a session for its trace. `/v1/traces` does the same, but here all spans are known before the first one
 is placed.
 """
@@ -18,24 +18,30 @@ from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.otel.pure import session_identity
 from timemachine.recording.otel.pure.decoding import Refused, of_document
 from timemachine.recording.otel.pure.drafts import draft_of, resent_event
+from timemachine.recording.otel.pure.log_decoding import logs_of_document
 from timemachine.recording.otel.pure.span import Span
 from timemachine.recording.otel.pure.sums import counted_once
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import check_action, key_of
 
 NAME: Final = "otlp_json"
-TITLE: Final = "traces of OpenTelemetry in JSON (an object with resourceSpans, or lines of them)"
+TITLE: Final = (
+    "traces or logs of OpenTelemetry in JSON (an object with resourceSpans or resourceLogs, or lines of them)"
+)
 
 
 def recognises(opening: Opening) -> bool:
-    """Return whether the document, or one of the first lines, has `resourceSpans`."""
-    return any(map(_has_spans, (opening.fields, *opening.records)))
+    """Return whether the document, or one of the first lines, has `resourceSpans` or `resourceLogs`."""
+    return any(map(_has_steps, (opening.fields, *opening.records)))
 
 
 def read(reader: Reader) -> ParsedFile:
-    """Return the sessions that the spans name. Raises `InvalidInput` (`unknown_format`) if there are no spans."""
-    records = reader.records(_has_spans, "It has no `resourceSpans`.")
-    return sessions_of_spans(reader, (span for record in records for span in of_document(record)))
+    """Return the sessions that the spans name. Raises `InvalidInput` (`unknown_format`) if there are none."""
+    records = reader.records(_has_steps, "It has no `resourceSpans` or `resourceLogs`.")
+    return sessions_of_spans(
+        reader,
+        (span for record in records for read in (of_document, logs_of_document) for span in read(record)),
+    )
 
 
 def sessions_of_spans(reader: Reader, spans: Iterable[Span | Refused]) -> ParsedFile:
@@ -54,10 +60,10 @@ def sessions_of_spans(reader: Reader, spans: Iterable[Span | Refused]) -> Parsed
             reader.use()
             found.append((span, draft))
     if not found:
-        raise reader.refusal("it has no span that can be recorded.")
+        raise reader.refusal("it has no span that can be recorded, and no log record of an agent.")
     once = counted_once([draft for _, draft in found])
     found = [(span, draft) for (span, _), draft in zip(found, once, strict=True)]
-    found.sort(key=lambda each: (each[0].began, -each[0].ended, each[0].id))
+    found.sort(key=lambda each: (*each[0].order, each[0].id))
     sessions = _sessions_of_traces([span for span, _ in found])
     groups: dict[str, list[tuple[Span, ActionDraft]]] = {}
     for span, draft in found:
@@ -71,8 +77,8 @@ def sessions_of_spans(reader: Reader, spans: Iterable[Span | Refused]) -> Parsed
     )
 
 
-def _has_spans(record: JsonObject) -> bool:
-    return isinstance(record.get("resourceSpans"), list)
+def _has_steps(record: JsonObject) -> bool:
+    return any(isinstance(record.get(name), list) for name in ("resourceSpans", "resourceLogs"))
 
 
 def _session_named(span: Span) -> str | None:

@@ -1,12 +1,13 @@
-"""OTLP/HTTP: `POST /v1/traces`, in protobuf and in JSON, as the specification of OpenTelemetry's protocol (1.x) says.
+"""OTLP/HTTP: `POST /v1/traces` and `/v1/logs`, in protobuf and in JSON, as the specification of OpenTelemetry's protocol (1.x) says.
 
-Answers come in the encoding of the request: `ExportTraceServiceResponse`, or `google.rpc.Status` for a refusal. 200 means that every
-span is durable but those counted as rejected; 429 and 503 mean "send it again", with `Retry-After`.
+Answers come in the encoding of the request: `ExportTraceServiceResponse` or `ExportLogsServiceResponse`, or `google.rpc.Status` for a
+refusal. 200 means that every span or record is durable but those counted as rejected; 429 and 503 mean "send it again", with `Retry-After`.
 """
 
 import json
 import logging
 import zlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
@@ -17,6 +18,7 @@ from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from google.rpc.status_pb2 import Status
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from timemachine.api.access import Caller
@@ -33,10 +35,14 @@ from timemachine.core.pure.errors import (
     TooLarge,
     Unavailable,
 )
+from timemachine.core.pure.numbers import counted
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
-from timemachine.recording.otel.commands import ReceivedSpans, record_spans
-from timemachine.recording.otel.pure.decoding import from_json, from_protobuf
+from timemachine.recording.otel.commands import record_spans
+from timemachine.recording.otel.pure.decoding import Refused, from_json, from_protobuf
+from timemachine.recording.otel.pure.log_decoding import logs_from_json, logs_from_protobuf
+from timemachine.recording.otel.pure.log_records import LEFT_OUT
+from timemachine.recording.otel.pure.span import Span
 
 log = logging.getLogger(__name__)
 
@@ -49,12 +55,47 @@ _WINDOWS: Final = {"": None, "identity": None, "gzip": 31, "deflate": 15}
 _CODES: Final = {400: 3, 401: 16, 403: 7, 404: 5, 413: 8, 415: 3, 429: 8, 503: 14}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Signal:
+    """A kind of data that is received: what it is called, how it is read, and how it is answered."""
+
+    what: str
+    readers: dict[str, Callable[[bytes], Iterator[Span | Refused]]]
+    response: type[ExportTraceServiceResponse | ExportLogsServiceResponse]
+    rejected: tuple[str, str]
+    """The field of the answer with the number of those that are not recorded, in protobuf and in JSON."""
+
+
+_TRACES: Final = _Signal(
+    what="spans",
+    readers={PROTOBUF: from_protobuf, JSON: from_json},
+    response=ExportTraceServiceResponse,
+    rejected=("rejected_spans", "rejectedSpans"),
+)
+_LOGS: Final = _Signal(
+    what="log records",
+    readers={PROTOBUF: logs_from_protobuf, JSON: logs_from_json},
+    response=ExportLogsServiceResponse,
+    rejected=("rejected_log_records", "rejectedLogRecords"),
+)
+
+
 @csrf_exempt
-def receive(request: HttpRequest) -> HttpResponse:
+def receive_traces(request: HttpRequest) -> HttpResponse:
     """Record the spans of a request."""
+    return _received(request, _TRACES)
+
+
+@csrf_exempt
+def receive_logs(request: HttpRequest) -> HttpResponse:
+    """Record the log records of a request that agents wrote."""
+    return _received(request, _LOGS)
+
+
+def _received(request: HttpRequest, signal: _Signal) -> HttpResponse:
     if request.method != "POST":
         response = _refused(
-            MethodNotAllowed("Send spans here with POST, as an OTLP/HTTP exporter does."), JSON
+            MethodNotAllowed(f"Send {signal.what} here with POST, as an OTLP/HTTP exporter does."), JSON
         )
         response["Allow"] = "POST"
         return response
@@ -63,7 +104,7 @@ def receive(request: HttpRequest) -> HttpResponse:
         who = _caller(request)
         body = _Body.of(request)
         with place(small=body.is_small()):
-            read = {PROTOBUF: from_protobuf, JSON: from_json}.get(encoding or "")
+            read = signal.readers.get(encoding or "")
             if read is None:
                 raise Unsupported(
                     f"Send {PROTOBUF} or {JSON}; this is {encoding[:80]!r}."
@@ -76,19 +117,19 @@ def receive(request: HttpRequest) -> HttpResponse:
     except OperationalError as why:
         if not is_unavailable(why):
             raise
-        log.warning("spans could not be recorded: %s", why)
+        log.warning("%s could not be recorded: %s", signal.what, why)
         return _refused(
             Unavailable("The database is not responding. Send it again.", retry_after_seconds=2), encoding
         )
     enqueue(index_steps, who.project.id)
-    return _answered(done, encoding)
+    return _answered(done.refused, signal, encoding)
 
 
 @csrf_exempt
-def only_traces(request: HttpRequest, signal: str) -> HttpResponse:
-    """Answer any request for logs or metrics: only traces are accepted."""
+def only_traces_and_logs(request: HttpRequest, signal: str) -> HttpResponse:
+    """Answer any request for metrics: only traces and logs are accepted."""
     why = NotFound(
-        f"Nothing is taken at /v1/{signal[:40]}: send traces, with POST, to /v1/traces; there is no place for logs and metrics.",
+        f"Nothing is taken at /v1/{signal[:40]}: send traces, with POST, to /v1/traces and logs to /v1/logs; there is no place for metrics.",
         signal=signal[:40],
     )
     return _refused(why, PROTOBUF) if request.content_type == PROTOBUF else refusal(why)
@@ -180,19 +221,31 @@ def _too_large(limit: int) -> TooLarge:
     )
 
 
-def _answered(done: ReceivedSpans, encoding: str | None) -> HttpResponse:
-    answer = ExportTraceServiceResponse()
+def _answered(refused: Sequence[Refused], signal: _Signal, encoding: str | None) -> HttpResponse:
+    answer = signal.response()
     fields = {}
-    if done.refused:
-        reasons = [f"{each.span}: {each.reason}" for each in done.refused[:MOST_NAMED]]
-        more = len(done.refused) - len(reasons)
-        message = " ".join([*reasons, f"And {more:,} more."] if more else reasons)
-        answer.partial_success.rejected_spans = len(done.refused)
+    if refused:
+        message = _why_refused(refused)
+        name, json_name = signal.rejected
+        setattr(answer.partial_success, name, len(refused))
         answer.partial_success.error_message = message
-        fields = {"partialSuccess": {"rejectedSpans": str(len(done.refused)), "errorMessage": message}}
+        fields = {"partialSuccess": {json_name: str(len(refused)), "errorMessage": message}}
     if encoding == PROTOBUF:
         return HttpResponse(answer.SerializeToString(), content_type=PROTOBUF)
     return HttpResponse(json.dumps(fields), content_type=JSON)
+
+
+def _why_refused(refused: Sequence[Refused]) -> str:
+    """Return the reasons of the first ones, and how many log records were left out because no agent wrote them."""
+    others = [each for each in refused if each.reason != LEFT_OUT]
+    parts = [f"{each.span}: {each.reason}" for each in others[:MOST_NAMED]]
+    if len(others) > MOST_NAMED:
+        parts.append(f"And {len(others) - MOST_NAMED:,} more.")
+    if left_out := len(refused) - len(others):
+        parts.append(
+            f"{counted(left_out, 'log record')} left out: only events of Claude Code and of the GenAI conventions are stored."
+        )
+    return " ".join(parts)
 
 
 def _refused(why: TimeMachineError, encoding: str | None) -> HttpResponse:
