@@ -1,13 +1,17 @@
 """A project of a running product: its address, its API key and its administrator's sign-in link."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
+from tests.stub_model_server import StubModelServer
 
 
 @dataclass(kw_only=True)
@@ -41,3 +45,12 @@ class OwnProduct(Product):
             sign_in_link=link.group(),
         )
         self.machine = machine
+
+
+@contextmanager
+def with_models_of(stub: StubModelServer, used_home: Path, folder: Path) -> Iterator[OwnProduct]:
+    """Run a product whose models of OpenAI are those of the stub."""
+    model = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{stub.url}/v1"}
+    machine = Machine(copied(used_home, folder / "home"), **model).ready()
+    yield OwnProduct(machine)
+    assert machine.end() == 0

@@ -10,11 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e import claims
 from tests.e2e.gallery import CALLS, keep
 from tests.e2e.looking import faults_at
-from tests.e2e.product import OwnProduct, Product
+from tests.e2e.product import OwnProduct, Product, with_models_of
 from tests.e2e.replaying import client
 from tests.e2e.sharing import opened
-from tests.embedded.homes import copied
-from tests.embedded.machine import Machine
 from tests.stub_model_server import StubModelServer
 
 pytestmark = pytest.mark.browser
@@ -25,11 +23,8 @@ def product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """`make up` with a scripted provider."""
     with StubModelServer() as stub:
         claims.play(stub)
-        home = copied(used_home, tmp_path_factory.mktemp("with-calls") / "home")
-        model = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{stub.url}/v1"}
-        machine = Machine(home, **model).ready()
-        yield OwnProduct(machine)
-        assert machine.end() == 0
+        with with_models_of(stub, used_home, tmp_path_factory.mktemp("with-calls")) as running:
+            yield running
 
 
 @pytest.fixture(scope="module")

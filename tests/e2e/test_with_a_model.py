@@ -11,10 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.looking import faults_at
-from tests.e2e.product import OwnProduct, Product
+from tests.e2e.product import OwnProduct, Product, with_models_of
 from tests.e2e.replaying import client, launched
-from tests.embedded.homes import copied
-from tests.embedded.machine import Machine
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 
@@ -45,12 +43,9 @@ def product(
         stub.script(Script(question="<sentence", answer="I think it is fine.", model="gpt-4.1"))
         stub.script(Script(question="Question: How long do cats sleep? (0)", answer=ABOUT_CATS))
         stub.script(Script(question=f"Question: How long do cats sleep? ({ASKS - 1})", held=last_answer))
-        home = copied(used_home, tmp_path_factory.mktemp("with-model") / "home")
-        model = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{stub.url}/v1"}
-        machine = Machine(home, **model).ready()
-        yield OwnProduct(machine)
-        last_answer.set()
-        assert machine.end() == 0
+        with with_models_of(stub, used_home, tmp_path_factory.mktemp("with-model")) as running:
+            yield running
+            last_answer.set()
 
 
 @pytest.fixture(scope="module")
