@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from timemachine.core.pure.verdicts import CALLS_IN_TEXT
 from timemachine.replay.runs.pure.endings import Ending
 from timemachine.replay.runs.pure.summary import FirstDivergence, FrequentError, Tally, sentence
 
@@ -190,3 +191,9 @@ def test_the_summary_names_what_was_not_sent(absent: dict[str, int], inferred: i
     counts = {**NOTHING, "asked": 3, "sent": 3, "model": "stub:one", "verdicts": {"identical": 3}}
     found = sentence(Tally(**counts, statuses={"done": 3}, absent=absent, inferred=inferred))
     assert found == f"3 model calls replayed with stub:one: 3 identical; {text + '; ' if text else ''}$0"
+
+
+def test_the_summary_says_if_calls_are_in_the_text() -> None:
+    counts = {**NOTHING, "asked": 3, "sent": 3, "model": "stub:one", "verdicts": {"reworded": 3}}
+    found = sentence(Tally(**counts, statuses={"done": 3}, in_text=3))
+    assert found == f"3 model calls replayed with stub:one: 3 reworded; {CALLS_IN_TEXT}; $0"

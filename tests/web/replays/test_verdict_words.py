@@ -78,7 +78,7 @@ def test_a_replay_says_it_in_its_list_on_its_step_and_where_it_first_differs(
     assert f"{verdict} {where}" in words(browser, f"/replays/{replay.id}/steps/1/")
     assert f"verified {verdict} $" in words(browser, f"/replays/{replay.id}/")
     found = api.get(f"/replays/{replay.id}").json()["first_divergence"]
-    assert found == {"sequence": 1, "verdict": "other_tool", "in_words": verdict}
+    assert found == {"sequence": 1, "verdict": "other_tool", "in_words": verdict, "earlier_unanswered": 0}
 
 
 @CALLS
