@@ -1,6 +1,6 @@
 """Read the requests of recorded model calls: as they were recorded, or rebuilt from the steps before them."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -9,6 +9,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.requests.neutral import ToolCall
 from timemachine.recording.model_calls.called_tools import agents_calling_in_text
+from timemachine.recording.model_calls.logged_messages import events_inside, messages_in
 from timemachine.recording.model_calls.pure.conversation import Conversation, RecordedStep, conversations
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, rebuilt, recorded
 from timemachine.recording.model_calls.pure.values import answer_parts
@@ -126,7 +127,11 @@ def requests_of(session: Session, sequences: Collection[int]) -> Iterator[tuple[
     rows = session.actions.filter(sequence__in=sequences, kind=MODEL_CALL).order_by("sequence")
     calls = {call.sequence: call for call in rows.select_related("input", "output")}
     circumstances = _circumstances(session, calls)
-    found = {number: _recorded(call, circumstances[number]) for number, call in calls.items()}
+    logged = events_inside(session, calls.values())
+    found = {
+        number: _recorded(call, circumstances[number], events=logged.get(number, ()))
+        for number, call in calls.items()
+    }
     missing = {number: circumstances[number] for number, request in found.items() if request is None}
     again = dict(_rebuilt(session, missing)) if missing else {}
     for number, request in found.items():
@@ -151,12 +156,30 @@ def _too_long(length: int) -> InvalidInput:
     )
 
 
-def _recorded(call: Action, about: Circumstances, visible: Visible | None = None) -> FrozenRequest | None:
+def _recorded(
+    call: Action, about: Circumstances, visible: Visible | None = None, events: Sequence[Action] | None = None
+) -> FrozenRequest | None:
+    """Return the request that the call recorded, or else events inside it, which are looked up unless they are given."""
     if call.input is None:
-        return None
+        through = None if visible is None else visible.through
+        logged = (
+            events_inside(call.session, [call], through).get(call.sequence, ()) if events is None else events
+        )
+        return _logged(logged, about, visible) if logged else None
     altered = (call.sequence,) if current_sha256(call.input) != call.input.sha256 else ()
     given = _seen({"input": value(call.input)}, visible)["input"]
     return recorded(given, replace(about, altered=altered))
+
+
+def _logged(events: Sequence[Action], about: Circumstances, visible: Visible | None) -> FrozenRequest | None:
+    altered = tuple(
+        each.sequence
+        for each in events
+        if each.input is not None and current_sha256(each.input) != each.input.sha256
+    )
+    given = _seen({"input": messages_in(events)}, visible)["input"]
+    found = recorded(given, replace(about, altered=altered))
+    return found and replace(found, steps=(*found.steps, *(each.sequence for each in events)))
 
 
 def _seen(fields: JsonObject, visible: Visible | None) -> JsonObject:

@@ -119,6 +119,26 @@ def test_messages_that_arrive_after_the_span_are_a_step_inside_the_call(
     assert Session.objects.get().last_sequence == 3
 
 
+def asked_of(api: Program) -> Any:
+    answer = api.get(f"/sessions/{TRACE}/actions/{call_of(api)['sequence']}/request")
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+@pytest.mark.parametrize("events", [[DETAILS], EARLIER])
+@pytest.mark.parametrize("spans_first", [False, True])
+def test_the_request_of_a_call_has_its_messages_in_either_order(
+    exporter: LogExporter, api: Program, events: list[Any], spans_first: bool
+) -> None:
+    if spans_first:
+        exporter.send(*spans())
+    exporter.send_logs(*events)
+    exporter.send(*spans())
+    found = asked_of(api)
+    assert (found["context"], found["absent"]) == ("verified", [])
+    assert found["body"]["messages"][-1] == {"role": "user", "content": "How long?"}
+
+
 def test_a_span_that_is_sent_again_after_its_messages_is_not_another_step(exporter: LogExporter) -> None:
     exporter.send_logs(DETAILS)
     for _ in range(2):

@@ -1,7 +1,7 @@
 """Give calls the messages of events that were sent beside their spans, as log records.
 
 The steps of such events are inside the step of the span. A step never changes: a call has the messages that are recorded before
-or with it. Those that come later are only in their own steps.
+or with it. Those that come later stay in their own steps, from which its request is read.
 """
 
 from collections import defaultdict
