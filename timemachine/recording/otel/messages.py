@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import F
 
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import TooLarge
@@ -35,7 +36,8 @@ def add_messages(drafts: Drafts, *, empty: Collection[UUID] = ()) -> dict[UUID, 
 
 
 def _recorded(drafts: Drafts) -> defaultdict[UUID, list[tuple[str, Any]]]:
-    """Return the sources of recorded events inside the drafts, each with the id of the step around it."""
+    """Return the sources of recorded events inside the drafts, each with the id of the step around it. What was erased of
+    an event does not come back: an event of which anything was is left out."""
     found: defaultdict[UUID, list[tuple[str, Any]]] = defaultdict(list)
     without = {
         session: [str(each.id) for each in some if lacks_messages(each)] for session, some in drafts.items()
@@ -44,7 +46,8 @@ def _recorded(drafts: Drafts) -> defaultdict[UUID, list[tuple[str, Any]]]:
     if not names:
         return found
     there = Action.objects.filter(session__in=without, parent_id_given__in=names, name__in=MESSAGE_EVENTS)
-    rows = there.exclude(source=None).order_by("sequence")
+    whole = there.exclude(session__erased_fields__sequence=F("sequence")).exclude(source=None)
+    rows = whole.order_by("sequence")
     for session, around, data in rows.values_list("session", "parent_id_given", "source__data"):
         found[session].append((str(around), parse_json(bytes(data))))
     return found

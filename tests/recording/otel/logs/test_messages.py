@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program
+from tests.governance.deletion.erasure.canary import erased
 from tests.recording.otel.logs.conftest import LogExporter
 from tests.recording.otel.logs.made import logs, logs_as_json, record
 from tests.recording.otel.spans.test_decoding import as_json, request
@@ -184,6 +185,16 @@ def test_messages_in_files_are_those_of_the_call(project: Project, api: Program,
     call = call_of(api)
     assert (call["input"], call["output"]) == (ASKED, "Ten years.")
     assert totals(TRACE)[:3] == (1, 1000, 100)
+
+
+@pytest.mark.parametrize("fields", [["input"], ["input", "source"]])
+def test_messages_that_were_erased_are_not_those_of_a_span_that_arrives_later(
+    exporter: LogExporter, api: Program, fields: list[str]
+) -> None:
+    exporter.send_logs(*EARLIER)
+    erased(Session.objects.get(), fields=fields, steps=[2])
+    exporter.send(*spans())
+    assert "How long?" not in str(call_of(api))
 
 
 def test_messages_that_would_make_a_step_too_large_stay_where_they_are(
