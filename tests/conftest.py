@@ -153,7 +153,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequ
         for table, trigger in cursor.fetchall():
             cursor.execute(f'ALTER TABLE {table} DISABLE TRIGGER "{trigger}"')
     gc.freeze()  # also what migrations and the first query imported
-    connection.ops.sql_flush = _emptied  # type: ignore[assignment]  # style and options do not matter here
+    # of the class, because a test can leave another connection; style and options do not matter here
+    type(connection.ops).sql_flush = staticmethod(_emptied)  # type: ignore[assignment]
 
 
 def _emptied(_style: object, tables: Sequence[str], **_: object) -> list[str]:
