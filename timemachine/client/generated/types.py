@@ -2711,7 +2711,7 @@ class ParentOut(TypedDict):
 @final
 class Parting(TypedDict):
     """A run of an arm over one session, and the first model call in which it does something else than the recording; null
-    if there is none.
+    for a run that does the same throughout.
     """
 
     arm: int

@@ -18,7 +18,7 @@ from timemachine.replay.runs.tallies import first_divergences
 
 class Parting(Schema):
     """A run of an arm over one session, and the first model call in which it does something else than the recording; null
-    if there is none."""
+    for a run that does the same throughout."""
 
     arm: int
     run: int

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.recording.otel.spans.made import span
+from tests.recording.otel.spans.made import event, span
 from timemachine.recording.otel.pure.drafts import draft_of
 from timemachine.recording.otel.pure.session_identity import session_named, user_named
-from timemachine.recording.otel.pure.span import SpanEvent
-from timemachine.recording.otel.pure.usage_buckets import cost_of_buckets, usage_of_buckets
 from timemachine.recording.sessions.pure.draft import Usage
 
 # ai 5.0.277
@@ -212,10 +210,6 @@ STRANDS = {
 }
 
 
-def event(name: str, **attributes: Any) -> SpanEvent:
-    return SpanEvent(name=name, at=1, attributes=attributes)
-
-
 def test_a_call_of_strands_with_a_message_per_event() -> None:
     events = (
         event("gen_ai.user.message", content='[{"text": "Weather?"}]'),
@@ -331,90 +325,6 @@ def test_cached_tokens_beyond_the_input_are_added_to_it() -> None:
     assert draft_of(span(chat)).usage == Usage(cached_tokens=900)
 
 
-@pytest.mark.parametrize(
-    ("details", "expected"),
-    [
-        (
-            {"input": 10, "cache_read_input_tokens": 90, "input_audio": 5, "output": 7, "total": 112},
-            Usage(input_tokens=105, output_tokens=7, total_tokens=112, cached_tokens=90),
-        ),
-        (
-            {"input": 100, "input_cached_tokens": 80, "output": 20, "total": 120},
-            Usage(input_tokens=100, output_tokens=20, total_tokens=120, cached_tokens=80),
-        ),
-        (
-            {"input": 85, "output": 29, "prompt_details.cache_read": 0, "total": 114},
-            Usage(input_tokens=85, output_tokens=29, total_tokens=114, cached_tokens=0),
-        ),
-        (
-            {"output": 5, "output_reasoning_tokens": 3, "input_cached_tokens": 2, "input_x": "?"},
-            Usage(input_tokens=2, output_tokens=8, cached_tokens=2, reasoning_tokens=3),
-        ),
-        (
-            {"promptTokens": 4, "completionTokens": 1, "totalTokens": 5},
-            Usage(input_tokens=4, output_tokens=1, total_tokens=5),
-        ),
-        (
-            {
-                "input": 10,
-                "cache_creation_input_tokens": 7,
-                "input_cache_creation_5m": 20,
-                "input_cache_creation_1h": 300,
-            },
-            Usage(input_tokens=337, cache_write_tokens=327),
-        ),
-        (
-            {
-                "prompt_tokens": 100,
-                "completion_tokens": 20,
-                "total_tokens": 120,
-                "prompt_tokens_details": {"cached_tokens": 80},
-                "completion_tokens_details": {"reasoning_tokens": 15},
-            },
-            Usage(
-                input_tokens=100, output_tokens=20, total_tokens=120, cached_tokens=80, reasoning_tokens=15
-            ),
-        ),
-        (
-            {"input_tokens": 100, "output_tokens": 20, "input_tokens_details": {"cached_tokens": 80}},
-            Usage(input_tokens=100, output_tokens=20, cached_tokens=80),
-        ),
-        ({}, None),
-    ],
-)
-def test_the_buckets_of_langfuse_exclude_each_other(details: dict[str, Any], expected: Usage | None) -> None:
-    assert usage_of_buckets(details) == expected
-
-
-def test_tokens_that_langfuse_counts_as_cached_for_an_hour_have_their_own_price() -> None:
-    details = '{"input": 10, "output": 50, "input_cache_creation_5m": 20, "input_cache_creation_1h": 300}'
-    found = draft_of(
-        span({"langfuse.observation.type": "generation", "langfuse.observation.usage_details": details})
-    )
-    assert found.parameters == {"cache_write_1h_tokens": 300}
-    assert found.usage == Usage(input_tokens=330, output_tokens=50, cache_write_tokens=320)
-
-
-def test_the_costs_of_langfuse_are_added_up_without_a_total() -> None:
-    assert cost_of_buckets({"input": 0.5, "output": 0.25}) == 0.75
-    assert cost_of_buckets({"input": 0.5, "total": 0.6}) == 0.6
-    assert cost_of_buckets({"input": "?"}) is None
-
-
-def test_the_details_and_costs_of_langfuse_in_a_span() -> None:
-    found = draft_of(
-        span(
-            {
-                "langfuse.observation.type": "generation",
-                "langfuse.observation.usage_details": '{"input": 10, "cache_read_input_tokens": 9000, "output": 50}',
-                "langfuse.observation.cost_details": '{"input": 0.5, "output": 0.25}',
-            }
-        )
-    )
-    assert found.usage == Usage(input_tokens=9010, output_tokens=50, cached_tokens=9000)
-    assert found.cost_usd == Decimal("0.75")
-
-
 def test_an_empty_object_of_the_adk_is_not_recorded() -> None:
     hidden = {
         "gen_ai.operation.name": "execute_tool",
@@ -429,104 +339,3 @@ def test_an_empty_object_of_the_adk_is_not_recorded() -> None:
     assert (found.input, found.output) == (None, None)
     found = draft_of(span(hidden | shown))
     assert (found.input, found.output) == ({"city": "Oslo"}, {"sky": "sun"})
-
-
-def test_the_messages_that_an_attribute_lists_as_events() -> None:
-    # pydantic-ai 1 with instrumentation version 1
-    events = [
-        {
-            "event.name": "gen_ai.user.message",
-            "gen_ai.message.index": 0,
-            "role": "user",
-            "content": "Weather?",
-        },
-        {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": "Sunny."}},
-        "no event",
-    ]
-    chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "events": json.dumps(events)}
-    found = draft_of(span(chat))
-    assert (found.input, found.output) == ([{"role": "user", "content": "Weather?"}], "Sunny.")
-    assert draft_of(span(chat | {"events": "none"})).input is None
-
-
-def test_a_tool_of_an_earlier_pydantic_ai_has_no_operation() -> None:
-    running = {"gen_ai.tool.name": "weather", "gen_ai.tool.call.id": "c1", "tool_arguments": '{"city":"a"}'}
-    found = draft_of(span(running | {"tool_response": "sun"}, name="running tool: weather"))
-    assert (found.kind, found.tool, found.call_id) == ("tool_call", "weather", "c1")
-    assert (found.input, found.output) == ({"city": "a"}, "sun")
-    # without contents
-    running = {"gen_ai.tool.name": "weather", "logfire.msg": "running tool: weather"}
-    assert draft_of(span(running)).kind == "tool_call"
-    assert draft_of(span({"gen_ai.tool.name": "weather"}, name="result")).kind == "event"
-
-
-def test_the_events_of_the_conventions_before_1_28_have_all_messages() -> None:
-    events = (
-        event("gen_ai.content.prompt", **{"gen_ai.prompt": '[{"role": "user", "content": "Weather?"}]'}),
-        event(
-            "gen_ai.content.completion",
-            **{"gen_ai.completion": '[{"role": "assistant", "content": "Sunny."}]'},
-        ),
-    )
-    found = draft_of(span({"gen_ai.operation.name": "chat"}, events=events))
-    assert (found.input, found.output) == ([{"role": "user", "content": "Weather?"}], "Sunny.")
-
-
-@pytest.mark.parametrize(
-    ("kind", "operation", "expected"),
-    [
-        ("llm", "chat", "llm_call"),
-        ("prompt", "chat", "event"),
-        ("chain", "chain", "event"),
-        ("parser", "parser", "event"),
-        ("tool", "execute_tool", "tool_call"),
-        ("retriever", "embeddings", "find"),
-        ("embedding", "embeddings", "llm_call"),
-    ],
-)
-def test_the_kinds_of_langsmith_precede_its_operations(kind: str, operation: str, expected: str) -> None:
-    run = {"langsmith.span.kind": kind, "gen_ai.operation.name": operation}
-    found = draft_of(span(run | {"gen_ai.system": "langchain", "gen_ai.request.model": "gpt-4o"}))
-    assert found.kind == expected
-    if expected == "llm_call":
-        assert found.model == "gpt-4o"
-
-
-def test_a_reranker_has_its_query() -> None:
-    found = draft_of(span({"openinference.span.kind": "RERANKER", "reranker.query": "weather"}))
-    assert (found.kind, found.input) == ("find", "weather")
-
-
-@pytest.mark.parametrize(
-    ("provider", "address", "expected"),
-    [
-        ("openai", "openrouter.ai", "openrouter:m"),
-        ("openai", "desk.openai.azure.com", "azure:m"),
-        ("openai", "https://api.groq.com/openai/v1", "groq:m"),
-        ("openai", "API.DEEPSEEK.COM:443", "deepseek:m"),
-        ("anthropic", "bedrock-runtime.us-east-1.amazonaws.com", "bedrock:m"),
-        ("anthropic", "us-east5-aiplatform.googleapis.com", "vertex:m"),
-        ("openai", "api.openai.com", "openai:m"),
-        ("openai", "max.ai", "openai:m"),
-        ("openai", "my-x.ai", "openai:m"),
-        ("openai", "http://[", "openai:m"),
-        ("groq", "openrouter.ai", "groq:m"),
-    ],
-)
-def test_a_client_of_openai_or_anthropic_can_call_another_provider(
-    provider: str, address: str, expected: str
-) -> None:
-    chat = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": "m"}
-    assert draft_of(span(chat | {"server.address": address})).model == expected
-
-
-@pytest.mark.parametrize(
-    "stated",
-    [
-        {"openinference.span.kind": "EMBEDDING", "llm.token_count.total": 1400},
-        {"langfuse.observation.type": "embedding", "langfuse.observation.usage_details": '{"total": 1400}'},
-        {"gen_ai.operation.name": "embeddings", "gen_ai.usage.total_tokens": 1400},
-    ],
-)
-def test_the_total_of_embeddings_was_read(stated: dict[str, Any]) -> None:
-    assert draft_of(span(stated)).usage == Usage(input_tokens=1400, total_tokens=1400)

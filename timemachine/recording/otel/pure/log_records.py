@@ -29,7 +29,7 @@ _TRACE_DIGITS, _SPAN_DIGITS = 32, 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRecord:
-    """A log record, independent of its encoding; ids are hex, empty if there is none, and times nanoseconds since 1970."""
+    """A log record, independent of its encoding; ids are hex, empty without one, and times nanoseconds since 1970."""
 
     trace: str
     span: str
