@@ -125,7 +125,7 @@ browser: .venv/.synced
 	@python3 -m venv .tools > /dev/null 2>&1 || { rm -rf .tools; echo 'Python has no venv module: install it (Debian: apt install python3-venv) and run make again.'; exit 1; }
 	@.tools/bin/python -m pip install -qq --disable-pip-version-check 'uv>=0.13,<1'
 
-.venv/.synced: .tools/bin/uv uv.lock pyproject.toml .python-version
+.venv/.synced: .tools/bin/uv uv.lock pyproject.toml clients/python/pyproject.toml .python-version
 	@echo 'Updating the packages in .venv …'
 	@.tools/bin/uv sync --locked --quiet --compile-bytecode
 	@mkdir -p build && touch $@

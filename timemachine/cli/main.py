@@ -45,7 +45,7 @@ class Root(InOrder):
     epilog="Set TIMEMACHINE_URL to the URL of the server and TIMEMACHINE_API_KEY to an API key. A server that runs on this "
     "machine through `make up` or `timemachine up` needs neither.",
 )
-@click.version_option(package_name="timemachine", message="timemachine %(version)s")
+@click.version_option(package_name="timemachine-client", message="timemachine %(version)s")
 def cli() -> None:
     """Record AI agents, step through what they did, replay it with one thing changed, and share it."""
 

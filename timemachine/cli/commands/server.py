@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypedDict
 
 import click
@@ -30,6 +31,8 @@ def up() -> None:
 
     Runs Postgres, migrations, a worker and the web server at 127.0.0.1:8000 or PORT, and prints a sign-in link.
     """
+    if find_spec("timemachine.embedded") is None:
+        raise Failure("The server is not installed here. Install it with: uv tool install timemachine")
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "timemachine.embedded"])  # noqa: S606  # that process handles Ctrl-C
 
@@ -80,7 +83,7 @@ def status() -> None:
         "status": answer["status"],
         "project": project["name"],
         "server_version": project["version"],
-        "version": version("timemachine"),
+        "version": version("timemachine-client"),
         "data_folder": str(home()) if runs_here(client.url) else None,
     }
     lines = facts(
