@@ -1,7 +1,7 @@
 # `make` lists the targets. Everything runs from .venv, which uv makes from uv.lock; uv itself lives in .tools.
 BIN := .venv/bin
 PYTHON := $(BIN)/python
-TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
+TEMPLATES = $(shell find timemachine/web/templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
 # twice as many as CI has cores: many tests wait for programs that they start, with `loadfile` once per file
 TEST_WORKERS ?= 4
@@ -30,10 +30,10 @@ help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
 up: .venv/.synced $(WITH_MINILM) ## start everything on this machine; Ctrl-C stops it
-	@exec $(PYTHON) -m timemachine.embedded
+	@exec $(BIN)/timemachine up
 
 link: .venv/.synced ## print a new sign-in link for what `make up` runs
-	@$(PYTHON) manage.py sign_in_link
+	@$(BIN)/timemachine manage sign_in_link
 
 test: browser .venv/.minilm ## check everything and run the whole test suite
 	@$(in_parallel) $(LINT) compiled-tests
@@ -90,7 +90,7 @@ lint-imports: .venv/.synced
 	@echo '— import-linter'; $(call shown_if_wrong,$(BIN)/lint-imports --no-cache)
 
 lint-templates: .venv/.synced
-	@echo '— djlint'; $(call shown_if_wrong,$(BIN)/djlint --lint templates)
+	@echo '— djlint'; $(call shown_if_wrong,$(BIN)/djlint --lint timemachine/web/templates)
 	@echo '— djade'; $(BIN)/djade --check --target-version 6.1 $(TEMPLATES)
 
 lint-migrations: .venv/.synced

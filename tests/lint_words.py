@@ -21,7 +21,6 @@ CHECKED: Final = (
     "CHANGELOG.md",
     "Makefile",
     "docs",
-    "templates",
     "timemachine",
     "clients",
 )

@@ -61,7 +61,7 @@ def test_every_path_on_the_map_exists() -> None:
 def test_every_operator_command_is_documented() -> None:
     commands = {path.stem for path in (ROOT / "timemachine/management/commands").glob("*.py")} - {"__init__"}
     documented = read("docs/settings.md") + read("docs/commands.md")
-    assert {name for name in commands if f"`manage.py {name}" not in documented} == set()
+    assert {name for name in commands if f"`timemachine manage {name}" not in documented} == set()
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

@@ -46,7 +46,7 @@ def refusal(terminal: Terminal, words: tuple[str, ...], **environment: str | Non
 
 @pytest.mark.parametrize("words", EVERY_COMMAND)
 def test_a_command_without_a_server_explains_what_to_do(words: tuple[str, ...], terminal: Terminal) -> None:
-    assert "`make up`" in refusal(terminal, words)
+    assert "`timemachine up`" in refusal(terminal, words)
     assert "Set TIMEMACHINE_URL to a URL like" in refusal(terminal, words, TIMEMACHINE_URL="localhost:8000")
     nowhere = "http://127.0.0.1:1"
     assert f"No server at {nowhere} (Connection refused)" in refusal(
@@ -122,4 +122,4 @@ def test_the_demo_as_json_is_the_api_document(tm: Here) -> None:
 
 def test_a_data_folder_that_is_a_file_has_no_server(terminal: Terminal) -> None:
     folder = terminal.file("a-file", "not a folder")
-    assert "`make up`" in refusal(terminal, ("status",), TIMEMACHINE_HOME=folder)
+    assert "`timemachine up`" in refusal(terminal, ("status",), TIMEMACHINE_HOME=folder)

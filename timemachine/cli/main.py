@@ -18,7 +18,7 @@ from timemachine.cli.commands.proxy import proxy
 from timemachine.cli.commands.puts import put, reembed
 from timemachine.cli.commands.recall import recall, search
 from timemachine.cli.commands.retention import retention
-from timemachine.cli.commands.server import demo, models, status, up
+from timemachine.cli.commands.server import demo, manage, models, status, up
 from timemachine.cli.commands.session.sessions import session
 from timemachine.cli.commands.shares import share
 from timemachine.cli.commands.spool import spool
@@ -74,6 +74,7 @@ for command in (
     models,
     key,
     spool,
+    manage,
 ):
     cli.add_command(command)
 

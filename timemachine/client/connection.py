@@ -210,7 +210,7 @@ class Connection:
     def _failed(self, why: Exception) -> ClientError:
         if isinstance(why, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
             return Unreachable(
-                f"No server at {self.url} ({_reason(why)}). Start it with `make up`, "
+                f"No server at {self.url} ({_reason(why)}). Start it with `timemachine up` (in a clone: `make up`), "
                 "or set TIMEMACHINE_URL to the URL of a server."
             )
         if isinstance(why, httpx.TimeoutException):

@@ -31,7 +31,7 @@ def find_server(environment: Mapping[str, str]) -> Server:
     chosen, running = environment.get("TIMEMACHINE_URL", "").strip(), running_server()
     if not chosen and running is None:
         raise NoServer(
-            "No server is running on this machine. Start one with `make up`, or set TIMEMACHINE_URL and TIMEMACHINE_API_KEY "
+            "No server is running on this machine. Start one with `timemachine up` (in a clone: `make up`), or set TIMEMACHINE_URL and TIMEMACHINE_API_KEY "
             "for another one."
         )
     here = _checked_url(running.url) if running else None

@@ -16,7 +16,7 @@ from timemachine.core.pure.home import home, running_server, secret_key_file
 
 django_stubs_ext.monkeypatch()  # lets generic Django classes take type parameters
 
-BASE_DIR = Path(__file__).resolve().parent.parent.parent
+PAGES = Path(__file__).resolve().parent.parent / "web"
 DEBUG = False
 
 
@@ -81,7 +81,7 @@ WSGI_APPLICATION = "timemachine.config.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [PAGES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -153,8 +153,8 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("BEHIN
 X_FRAME_OPTIONS = "DENY"
 
 STATIC_URL = "static/"
-STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "build" / "static")))
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(home() / "static")))
+STATICFILES_DIRS = [PAGES / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 WHITENOISE_MAX_AGE = 3600

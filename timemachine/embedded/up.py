@@ -103,7 +103,7 @@ def _watch(supervisor: Supervisor, server: subprocess.Popen[bytes] | None) -> No
         nap(_CHECK_EVERY)
     raise Unavailable(
         f"Postgres exited. See {home() / 'logs' / 'postgres.log'}. Everything else was stopped too. "
-        "Run `make up` to start again."
+        "Run `timemachine up` to start again."
     )
 
 

@@ -133,7 +133,7 @@ def test_the_password_of_a_member_of_two_projects_cannot_be_reset_by_one(
     other_project.memberships.create(user=viewer.user, role="viewer")
     refused = browser(admin).post(f"/settings/members/{viewer.pk}/reset/")
     assert refused.status_code == 403
-    assert "manage.py sign_in_link --email viewer@example.org" in refused.text
+    assert "timemachine manage sign_in_link --email viewer@example.org" in refused.text
 
 
 def test_an_administrator_creates_a_key_and_sees_it_once(project: Project, admin: Membership) -> None:

@@ -39,7 +39,7 @@ def sign_in(client: Client, email: str, password: str = PASSWORD, **more: str) -
 def test_the_sign_in_page_names_the_command_that_prints_a_link(db: None) -> None:
     shown = Client().get("/sign-in/").content.decode()
     assert "make link" in shown
-    assert "manage.py sign_in_link" in shown
+    assert "timemachine manage sign_in_link" in shown
 
 
 def test_the_first_administrator_sets_up_an_account_by_link_and_then_signs_in(

@@ -1,4 +1,4 @@
-"""`up`, `demo`, `status` and `models`: the server itself."""
+"""`up`, `manage`, `demo`, `status` and `models`: the server itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 import click
 
@@ -31,10 +31,25 @@ def up() -> None:
 
     Runs Postgres, migrations, a worker and the web server at 127.0.0.1:8000 or PORT, and prints a sign-in link.
     """
-    if find_spec("timemachine.embedded") is None:
+    _run_server("timemachine.embedded")
+
+
+@click.command(cls=OneEach, context_settings={"ignore_unknown_options": True}, add_help_option=False)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+def manage(*, words: tuple[str, ...]) -> None:
+    """Run a command for operators on the server's database, such as `sign_in_link`.
+
+    `help` lists them. They use the server that runs on this machine, or DATABASE_URL.
+    """
+    _run_server("timemachine.management", *words)
+
+
+def _run_server(module: str, *words: str) -> NoReturn:
+    """Become the program of the server, which then handles Ctrl-C. Raises `Failure` if only the client is installed."""
+    if find_spec(module) is None:
         raise Failure("The server is not installed here. Install it with: uv tool install timemachine")
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "timemachine.embedded"])  # noqa: S606  # that process handles Ctrl-C
+    os.execv(sys.executable, [sys.executable, "-P", "-m", module, *words])  # noqa: S606
 
 
 @click.command(cls=OneEach)

@@ -31,5 +31,5 @@ class Command(BaseCommand):
 def _first_administrator() -> User:
     user = queries.first_administrator()
     if user is None:
-        raise NotFound("This server has no administrator yet. Run `manage.py prepare` first.")
+        raise NotFound("This server has no administrator yet. Run `timemachine manage prepare` first.")
     return user

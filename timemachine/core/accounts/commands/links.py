@@ -86,7 +86,7 @@ def _claimed(link_secret: str) -> SignInLink:
     if link is None:
         raise NotFound(
             "This link has expired or was already used. Ask an administrator for a new one, or run "
-            "`make link` in the folder of Time Machine on the server (`manage.py sign_in_link` without `make up`).",
+            "`timemachine manage sign_in_link` on the server.",
             code="link_not_valid",
         )
     return link
