@@ -24,7 +24,7 @@ shown_if_wrong = output=$$($(1) 2>&1) || { echo "$$output"; exit 1; }
 shown_after_its_end = output=$$($(1) 2>&1); code=$$?; echo; echo "$$output" | { [ $$code -eq 0 ] && tail -n 1 || cat; }; exit $$code
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix client bench crash pictures release clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
+.PHONY: help up link test lint fix client bench crash frameworks pictures release clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -58,6 +58,9 @@ bench: .venv/.synced .venv/.minilm ## run every benchmark on its own database an
 
 crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments and check that nothing is lost
 	@CRASH_KILLS=$${CRASH_KILLS:-200} $(PYTHON) -m pytest -m crash -s
+
+frameworks: .venv/.synced ## run the examples of agent frameworks, each in an environment of its own
+	@$(PYTHON) -m pytest -q -m frameworks tests/client/frameworks
 
 pictures: browser ## retake the screenshots in docs/pictures
 	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py tests/e2e/test_model_calls.py -k "picture"

@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.stub_answers import Call, Script, anthropic_answer, anthropic_events, openai_answer, openai_events
+from tests.stub_responses import response, response_events
 
 __all__ = ["Call", "Script", "StubModelServer"]
 
@@ -145,8 +146,13 @@ class StubModelServer:
 
 def prompt_of(body: dict[str, Any]) -> str:
     """Return the complete text of a request in order: the system text and each message, or the texts to embed."""
-    messages = [{"content": body.get("system", "")}, *body.get("messages", [])]
-    messages += [{"content": text} for text in body.get("input", [])]
+    messages = [
+        {"content": body.get("system", "")},
+        {"content": body.get("instructions")},
+        *body.get("messages", []),
+    ]
+    given = body.get("input", [])
+    messages += [{"content": text} for text in ([given] if isinstance(given, str) else given)]
     texts = (message.get("content") or "" for message in messages)
     return "\n".join(text if isinstance(text, str) else json.dumps(text) for text in texts if text)
 
@@ -181,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/script":
             self.shared.add(Script(**body))
             self._json(201, {})
-        elif self.path.endswith(("/chat/completions", "/messages", "/embeddings")):
+        elif self.path.endswith(("/chat/completions", "/responses", "/messages", "/embeddings")):
             self._answer(body)
         else:
             self._json(404, {"error": {"message": f"There is nothing at {self.path}."}})
@@ -218,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
                     "error": {"message": f"Unknown parameter: '{name}'.", "type": "invalid_request_error"}
                 }
                 return Script(mode="error", status=400, body=json.dumps(body))
-        texts = call.body.get("input", [])
+        texts = call.body.get("input", []) if call.path.endswith("/embeddings") else []
         if _over(script.most_texts, len(texts)) or _over(
             script.longest_text, max(map(len, texts), default=0)
         ):
@@ -228,7 +234,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _in_one_piece(self, call: Call, script: Script) -> int:
         if script.held:
             script.held.wait(60)
-        answer = anthropic_answer if call.path.endswith("/messages") else openai_answer
+        answer, _ = _forms(call)
         data = json.dumps(answer(call, script)).encode()
         if script.mode != "closed":
             return self._send(200, data, {})
@@ -240,7 +246,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, call: Call, script: Script) -> int:
         self._begin("text/event-stream; charset=utf-8", None)
         self.close_connection = True
-        events = anthropic_events if call.path.endswith("/messages") else openai_events
+        _, events = _forms(call)
         for event in events(call, script):
             self._write(f"{len(event):x}\r\n".encode() + event + b"\r\n" if event else b"")
         self._write(b"" if script.mode == "closed" else b"0\r\n\r\n")
@@ -299,6 +305,15 @@ _ERRORS: dict[str, int | None] = {"429_then_ok": 429, "500": 500, "redirect": 30
 _WORDS = {429: "Too many requests; slow down.", 500: "The stub broke.", 302: "Elsewhere."}
 _MISBEHAVIOURS = frozenset({"drip", "huge", "garbage", "html"})
 _NOT_TAKEN = {"no_usage_in_stream": "stream_options", "no_stream": "stream"}
+
+
+def _forms(call: Call) -> tuple[Any, Any]:
+    """Return the functions that make the answer and its events in the API that was called."""
+    if call.path.endswith("/responses"):
+        return response, response_events
+    if call.path.endswith("/messages"):
+        return anthropic_answer, anthropic_events
+    return openai_answer, openai_events
 
 
 def _over(limit: int | None, count: int) -> bool:

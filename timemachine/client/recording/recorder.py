@@ -224,21 +224,21 @@ class Session:
         """The same as `flush`, without blocking the event loop."""
         return await asyncio.to_thread(self.flush, timeout)
 
-    def end(self) -> None:
-        """End the session. Waits some seconds for the delivery, but not for an unreachable server."""
+    def end(self, *, wait: bool = True) -> None:
+        """End the session. Waits some seconds for the delivery, but not for an unreachable server, and without `wait` not at all."""
         with self._adding:  # nothing may follow the end
             if self._ended:
                 return
-            outbox = self._box()
-            self._ended = True
+            self._ended, outbox = True, self._box()
             if self._ends:
                 self._machine.sender.put(outbox, end_line())
         self._machine.watch(self, frozenset())
-        done = self._machine.sender.flush(self._machine.patience, only=outbox, patient=self._machine.strict)
+        flush, patience = self._machine.sender.flush, self._machine.patience
+        done = not wait or flush(patience, only=outbox, patient=self._machine.strict)
         outbox.closed = True
         self._machine.sender.delivery.wake()
         if not done and self._machine.strict:
-            raise self._undelivered(self._machine.patience)
+            raise self._undelivered(patience)
 
     def __enter__(self) -> Self:
         return self
