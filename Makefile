@@ -1,6 +1,8 @@
 # `make` lists the targets. Everything runs from .venv, which uv makes from uv.lock; uv itself lives in .tools.
 BIN := .venv/bin
 PYTHON := $(BIN)/python
+UV := .tools/bin/uv
+SHA256 := $(if $(shell command -v sha256sum),sha256sum,shasum -a 256)
 TEMPLATES = $(shell find timemachine/web/templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
 # twice as many as CI has cores: many tests wait for programs that they start, with `loadfile` once per file
@@ -24,7 +26,7 @@ shown_if_wrong = output=$$($(1) 2>&1) || { echo "$$output"; exit 1; }
 shown_after_its_end = output=$$($(1) 2>&1); code=$$?; echo; echo "$$output" | { [ $$code -eq 0 ] && tail -n 1 || cat; }; exit $$code
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix client bench crash frameworks pictures release clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
+.PHONY: help up link test lint fix client bench crash frameworks pictures release released-verifier clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -65,10 +67,16 @@ frameworks: .venv/.synced ## run the examples of agent frameworks, each in an en
 pictures: browser ## retake the screenshots in docs/pictures
 	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py tests/e2e/test_model_calls.py -k "picture"
 
-release: ## write the verifier and its SHA-256 to dist/, for auditors
-	@mkdir -p dist && cp timemachine/verifier/tm_verify.py dist/tm_verify.py
-	@python3 -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("dist/tm_verify.py").read_bytes()).hexdigest() + "  tm_verify.py")' > dist/tm_verify.py.sha256
-	@cat dist/tm_verify.py.sha256
+release: .venv/.synced released-verifier ## build wheels, sdists, SBOMs and the verifier with their SHA-256 in dist/, and try them
+	@$(UV) build --quiet --python $(PYTHON) --all-packages --out-dir dist && rm -f dist/.gitignore
+	@for name in timemachine timemachine-client; do \
+		$(UV) export --quiet --locked --no-dev --package $$name --format cyclonedx1.5 --output-file dist/$$name.cdx.json > /dev/null; done
+	@cd dist && $(SHA256) *.whl *.tar.gz *.cdx.json tm_verify.py > SHA256SUMS && cat SHA256SUMS
+	@$(PYTHON) -m tests.packaging.installed dist
+
+released-verifier:
+	@rm -rf dist && mkdir -p dist && cp timemachine/verifier/tm_verify.py dist/
+	@cd dist && $(SHA256) tm_verify.py > tm_verify.py.sha256 && cat tm_verify.py.sha256
 
 clean: ## remove what was built and measured, never data
 	@rm -rf build dist htmlcov test-results .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

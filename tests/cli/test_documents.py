@@ -18,7 +18,17 @@ DOCUMENTS = [
     *(each for each in (ROOT / "docs").glob("*.md") if each.stem != "design-system"),
 ]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-OF_OTHERS = {"--api-key", "--extra", "--host", "--no-deps", "--password", "--to", "--token"}
+OF_OTHERS = {
+    "--api-key",
+    "--extra",
+    "--find-links",
+    "--host",
+    "--password",
+    "--pip-args",
+    "--to",
+    "--token",
+    "--upgrade",
+}
 """Options of other programs named in the documents."""
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^\$ timemachine (.*)$", DOCUMENT, re.MULTILINE)

@@ -15,7 +15,7 @@ UV = TOP / ".tools" / "bin" / "uv"
 _IMPORTS = """
 import importlib, json, pkgutil, sys, timemachine
 for module in pkgutil.walk_packages(timemachine.__path__, "timemachine."):
-    if module.name != "timemachine.client.pytest":
+    if module.name != "timemachine.client.pytest" and not module.name.startswith("timemachine.client.integrations."):
         importlib.import_module(module.name)
 print(json.dumps({"at": timemachine.__path__[0], "modules": list(sys.modules)}))
 """
