@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core import prepared_statements
+from timemachine.core.pure.content import parse_json
 from timemachine.recording.otel.pure import sums
 from timemachine.recording.otel.pure.claude_code import (
     API_REQUEST,
@@ -17,20 +18,25 @@ from timemachine.recording.otel.pure.claude_code import (
     request_of,
     tool_call_of,
 )
-from timemachine.recording.otel.pure.repeats import CALL, TOKENS, TOOL, is_counted
+from timemachine.recording.otel.pure.counts import CALL, EVENT, TOKENS, TOOL, is_counted, states_sums
+from timemachine.recording.otel.pure.double_recording import RESPONSE, response_of
 from timemachine.recording.sessions.commands import known_ids
+from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import OPERATION
+
+_RECENT: Final = 100
+"""How many of the last steps are searched for another span of the same call: it is sent soon after the first."""
 
 type Drafts = Mapping[UUID, Sequence[ActionDraft]]
 """Drafts by session."""
 
 _FIELDS: Final = (
-    "kind", "layer", "id", "name", "tool", "call_id", "parent", "agent", "model", "started_at", OPERATION, REQUEST_ID, "cost_usd", "source",
+    "kind", "layer", "id", "name", "tool", "call_id", "parent", "agent", "model", "started_at", "duration_ms", OPERATION, RESPONSE, REQUEST_ID, "cost_usd", "source",
     "reason", "corrects", *TOKENS,
 )  # fmt: skip
 _COLUMNS: Final = f"""a.session_id, a.kind, a.layer, a.client_id, a.name, a.tool, a.call_id, a.parent_id_given, a.agent, a.model,
-    a.started_at, a.parameters ->> '{OPERATION}', a.metadata ->> '{REQUEST_ID}', a.cost_usd, a.prices ->> 'source', a.prices ->> 'reason',
+    a.started_at, a.duration_ms, a.parameters ->> '{OPERATION}', a.parameters ->> '{RESPONSE}', a.metadata ->> '{REQUEST_ID}', a.cost_usd, a.prices ->> 'source', a.prices ->> 'reason',
     tm_is_correction(a.kind, a.prices), {", ".join(f"a.{name}" for name in TOKENS)}"""
 _ABOVE: Final = f"""
 WITH RECURSIVE above AS (
@@ -72,6 +78,14 @@ WHERE a.name IN ('{TOOL_SPAN}', '{TOOL_RESULT}')
 """  # noqa: S608
 
 
+_SAME_RESPONSE: Final = f"""
+SELECT {_COLUMNS} FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, response)
+JOIN tm_session AS s ON s.id = asked.session
+JOIN tm_action AS a ON a.session_id = asked.session AND a.sequence > s.last_sequence - {_RECENT}
+    AND a.kind = '{CALL}' AND a.parameters ->> '{RESPONSE}' = asked.response
+"""  # noqa: S608
+
+
 def settle_sums(drafts: Drafts, *, empty: Collection[UUID] = ()) -> dict[UUID, list[ActionDraft]]:
     """Return the drafts as they are to be recorded, with corrections of what was recorded before. They are new, checked
     and priced, and their sessions are locked. `empty` sessions have no actions yet. At most three queries, one more
@@ -95,10 +109,7 @@ def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
     found = _fetched(_ABOVE, [(session, name) for session, name in parents if isinstance(name, str)])
     connected = {session for session, above in found.items() if any(map(is_counted, above))}
     around = [
-        (session, str(each.id))
-        for session, above in found.items()
-        for each in above
-        if sums.states_sums(each)
+        (session, str(each.id)) for session, above in found.items() for each in above if states_sums(each)
     ]
     below = _fetched(
         _BELOW,
@@ -116,11 +127,48 @@ def _related(drafts: Drafts) -> defaultdict[UUID, list[ActionDraft]]:
     calls = [
         (session, name) for session, some in drafts.items() for each in some if (name := tool_call_of(each))
     ]
-    for more in (below, _fetched(_SAME_REQUEST, requests), _fetched(_SAME_TOOL_CALL, calls)):
+    responses = [
+        (session, name) for session, some in drafts.items() for each in some if (name := response_of(each))
+    ]
+    same = (
+        _fetched(_SAME_REQUEST, requests),
+        _fetched(_SAME_TOOL_CALL, calls),
+        _fetched(_SAME_RESPONSE, responses),
+    )
+    for more in (below, *same):
         for session, actions in more.items():
             found[session] += actions
     _add_corrections(found)
+    late = {
+        session
+        for session, some in found.items()
+        if any(map(states_sums, some)) and any(each.kind == CALL for each in drafts.get(session, ()))
+    }
+    _add_sources({session: found[session] for session in late})
     return found
+
+
+def _add_sources(found: Mapping[UUID, list[ActionDraft]]) -> None:
+    """Give spans around calls that were recorded without numbers their source, which states what was left out."""
+    without = {
+        (session, str(each.id))
+        for session, some in found.items()
+        for each in some
+        if each.kind == EVENT and not is_counted(each)
+    }
+    if not without:
+        return
+    rows = Action.objects.filter(
+        session__in={session for session, _ in without}, client_id__in={name for _, name in without}
+    )
+    sources = {
+        (session, name): parse_json(bytes(data))
+        for session, name, data in rows.exclude(source=None).values_list(
+            "session", "client_id", "source__data"
+        )
+    }
+    for session, some in found.items():
+        some[:] = [replace(each, source=sources.get((session, str(each.id)))) for each in some]
 
 
 def _add_corrections(found: Mapping[UUID, list[ActionDraft]]) -> None:
@@ -160,12 +208,13 @@ def _fetched(
 def _recorded(facts: dict[str, Any]) -> ActionDraft:
     """Return what matters here of a recorded action."""
     usage = Usage(**{name: facts.pop(name) for name in TOKENS})
-    operation, request = facts.pop(OPERATION), facts.pop(REQUEST_ID)
+    parameters = {name: value for name in (OPERATION, RESPONSE) if (value := facts.pop(name)) is not None}
+    request = facts.pop(REQUEST_ID)
     source, reason = facts.pop("source"), facts.pop("reason")
     return ActionDraft(
         **facts,
         usage=usage,
-        parameters={OPERATION: operation} if operation else None,
+        parameters=parameters or None,
         metadata={REQUEST_ID: request} if request else None,
         prices={"source": source, "reason": reason} if source else None,
     )

@@ -8,8 +8,8 @@ import pytest
 
 from tests.recording.otel.spans.made import span
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.otel.pure.counts import is_counted
 from timemachine.recording.otel.pure.drafts import action_id, draft_of
-from timemachine.recording.otel.pure.repeats import is_counted
 from timemachine.recording.otel.pure.sums import correction, counted_once, own_sums, settled
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.validation import check_action
@@ -19,6 +19,7 @@ AGENT = {"gen_ai.operation.name": "invoke_agent", "gen_ai.request.model": "gpt-4
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
 EMBED = {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": "text-embedding-3-large"}
 READ = {"gen_ai.usage.input_tokens": 100}
+MORE = {"gen_ai.usage.input_tokens": 900, "gen_ai.usage.output_tokens": 90}
 SPENT = READ | {"gen_ai.usage.output_tokens": 10}
 
 
@@ -40,8 +41,17 @@ def counted(drafts: list[ActionDraft]) -> list[int]:
         ([made(1, 0, AGENT, SPENT), made(2, 1, AGENT, SPENT), made(3, 2, CHAT, SPENT)], [3]),
         # no call was recorded
         ([made(1, 0, AGENT, SPENT), made(2, 1, TOOL)], [1]),
-        # the innermost agent keeps its sums
+        # of two agents with the same sums, the innermost keeps them
         ([made(1, 0, AGENT, SPENT), made(2, 1, AGENT, SPENT)], [2]),
+        # an agent whose sums are larger than those of the agents inside it
+        ([made(1, 0, AGENT, MORE), made(2, 1, AGENT, SPENT), made(3, 1, AGENT, SPENT)], [1]),
+        ([made(1, 0, AGENT, MORE), made(2, 1), made(3, 2, AGENT, MORE), made(4, 3, AGENT, SPENT)], [3]),
+        # the agents inside state more
+        ([made(1, 0, AGENT, SPENT), made(2, 1, AGENT, SPENT), made(3, 1, AGENT, MORE)], [2, 3]),
+        # of two agents inside, one has a recorded call
+        ([made(1, 0, AGENT, MORE), made(2, 1, AGENT, SPENT), made(3, 1, CHAT, SPENT)], [2, 3]),
+        ([made(1, 0, AGENT, {"operation.cost": 0.5}), made(2, 1, AGENT, {"operation.cost": 0.2})], [1]),
+        ([made(1, 0, AGENT, {"operation.cost": 0.5}), made(2, 1, AGENT, SPENT)], [2]),
         # two instrumentations recorded the same call
         ([made(1, 0, CHAT, SPENT), made(2, 1, CHAT, SPENT)], [2]),
         # a call below that states nothing leaves the agent its sums
@@ -176,3 +186,20 @@ def test_other_requests_and_spans_of_the_same_name_count() -> None:
     again = made(3, 0, REQUEST, name="claude_code.llm_request")
     found = settled([other, again], [priced_span("0.01")])
     assert [each.kind for each in found] == ["llm_call", "llm_call"]
+
+
+def test_a_late_call_leaves_the_cost_unknown_if_the_sums_of_an_agent_inside_are_lost() -> None:
+    outer, inner = replace(made(1, 0, AGENT, MORE), cost_usd=Decimal(1)), made(2, 1, AGENT, SPENT)
+    recorded = [outer, replace(inner, usage=None), made(3, 1, TOOL)]
+    _, taken = settled([made(4, 1, CHAT, SPENT)], recorded)
+    assert taken.prices == {
+        "source": "unknown",
+        "reason": "tokens_not_recorded",
+        "correction": {"unknown_calls": 1},
+    }
+    for inside in (inner, replace(inner, usage=None), replace(inner, usage=None, source=None)):
+        _, *corrections = settled([made(4, 2, CHAT, SPENT)], [outer, inside])
+        assert [each.prices for each in corrections if each.parent == outer.id] == [
+            {"correction": {"unknown_calls": 0}}
+        ]
+    assert is_counted(settled([made(4, 1, CHAT, SPENT)], [outer, inner])[-1])

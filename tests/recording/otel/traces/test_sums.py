@@ -318,3 +318,62 @@ def test_a_logged_request_of_claude_code_counts_once_in_any_order(
     for each in order:  # sent again
         exporter.send(spans[each])
     assert totals() == (1, 1000, 100, Decimal("0.0123"), 0)
+
+
+MUCH: Any = SPENT | {"gen_ai__usage__input_tokens": 5000, "gen_ai__usage__output_tokens": 900}
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_of_agents_inside_each_other_without_calls_the_outer_sums_count(
+    exporter: Exporter, order: tuple[int, ...]
+) -> None:
+    desk = made(1, 1, session__id="talk", gen_ai__operation__name="invoke_agent", **MUCH)
+    spans = [desk, agent(2, 1), agent(3, 1)]
+    for place in order:
+        exporter.send(spans[place])
+    assert totals()[:3] == (0, 5000, 900)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_late_call_makes_the_cost_of_an_agent_beside_it_unknown(
+    exporter: Exporter, *, together: bool
+) -> None:
+    """The sums of the agent inside were left out as part of the outer agent's, which the late call takes back."""
+    desk = made(1, 1, session__id="talk", gen_ai__operation__name="invoke_agent", **MUCH)
+    if together:
+        exporter.send(agent(2, 1), desk)
+    else:
+        exporter.send(agent(2, 1))
+        exporter.send(desk)
+    exporter.send(call(3, 1))
+    assert totals() == (1, 1000, 100, Decimal("0.0035"), 1)
+    assert reasons_of_session(Session.objects.get()) == {"tokens_not_recorded": 1}
+    exporter.send(call(4, 1))
+    assert totals() == (2, 2000, 200, Decimal("0.007"), 1)
+
+
+def answered(number: int, parent: int, scope: str, **more: Any) -> Span:
+    found = made(1, number, parent, session__id="talk", gen_ai__operation__name="chat", **SPENT | more)
+    found.name = f"{scope} chat"
+    found.end_time_unix_nano += 2_000_000_000
+    return found
+
+
+@pytest.mark.parametrize("one_request", [True, False])
+def test_a_call_that_two_instrumentations_recorded_side_by_side_counts_once(
+    exporter: Exporter, *, one_request: bool
+) -> None:
+    """LangChain's callbacks and the client's own instrumentation are siblings; both name the response."""
+    response: Any = {"gen_ai__response__id": "chatcmpl-1"}
+    spans = [agent(), answered(2, 1, "langchain", **response), answered(3, 1, "openai", **response)]
+    sent = [request(each) for each in spans]
+    sent[1].resource_spans[0].scope_spans[0].scope.name = "langchain"
+    if one_request:
+        sent[0].MergeFrom(sent[1])
+        sent[0].MergeFrom(sent.pop())
+        sent.pop()
+    for each in sent:
+        assert exporter.raw(each.SerializeToString()).status_code == 200
+    assert totals() == ONE_CALL
+    exporter.send(answered(4, 1, "openai", gen_ai__response__id="chatcmpl-2"))
+    assert totals() == (2, 2000, 200, Decimal("0.007"), 0)

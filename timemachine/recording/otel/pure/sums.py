@@ -4,12 +4,13 @@ A span that repeats others (`repeats`) stays an event without their numbers; the
 nothing was counted keeps its own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from timemachine.core.pure.unknown_prices import STATED
+from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.otel.pure.claude_code import (
     API_REQUEST,
     LLM_REQUEST,
@@ -18,14 +19,14 @@ from timemachine.recording.otel.pure.claude_code import (
     request_of,
     tool_call_of,
 )
-from timemachine.recording.otel.pure.repeats import CALL, TOKENS, Repeats, is_counted, repeats_of
+from timemachine.recording.otel.pure.counts import CALL, EVENT, TOKENS, is_counted, states_sums
+from timemachine.recording.otel.pure.model_calls import cost_of, usage_of
+from timemachine.recording.otel.pure.repeats import Repeats, repeats_of
 from timemachine.recording.sessions.pure.corrections import correction_prices, has_unknown_cost
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
-
-def states_sums(draft: ActionDraft) -> bool:
-    """Return whether a span that is not a call states tokens or a cost."""
-    return draft.kind == "event" and is_counted(draft)
+LOST: Final[Mapping[str, Any]] = {"source": "unknown", "reason": "tokens_not_recorded"}
+"""The `prices` of a correction that takes back sums which included those of others."""
 
 
 def counted_once(drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
@@ -50,7 +51,8 @@ def settled(drafts: Sequence[ActionDraft], recorded: Iterable[ActionDraft]) -> l
     repeats = repeats_of(first, before.values())
     later = {str(each.id): before[call] for each in first if (call := _same_call(each, repeats)) in before}
     new = [without_sums(each) if each.id in later else own_sums(_once(each, repeats)) for each in first]
-    taken = [correction(before[name]) for name in sorted(repeats.sums & before.keys())]
+    lost = _with_lost_sums(first, list(before.values()))
+    taken = [correction(before[name], unknown=name in lost) for name in sorted(repeats.sums & before.keys())]
     added = [_added(each, later[str(each.id)]) for each in first if each.id in later]
     return new + taken + added + corrected
 
@@ -93,8 +95,43 @@ def own_sums(draft: ActionDraft) -> ActionDraft:
     return replace(draft, model=None)
 
 
-def correction(draft: ActionDraft) -> ActionDraft:
-    """Return the event that takes back the numbers of a recorded action, because calls inside it arrived later."""
+def _with_lost_sums(drafts: Sequence[ActionDraft], recorded: Sequence[ActionDraft]) -> set[str]:
+    """Return the ids of spans around recorded ones that state sums and are around no counted call: these were left out as part
+    of the outer one's sums."""
+    every = [*recorded, *drafts]
+    parents = {str(each.id): each.parent for each in every}
+    above = {name: set(_above(name, parents)) for name in parents}
+    around_calls = {
+        name for each in every if each.kind == CALL and is_counted(each) for name in above[str(each.id)]
+    }
+    return {
+        name
+        for each in recorded
+        if each.kind == EVENT and str(each.id) not in around_calls and _stated_sums(each)
+        for name in above[str(each.id)]
+    }
+
+
+def _above(name: str, parents: Mapping[str, str | int | None]) -> Iterator[str]:
+    seen = {name}
+    above = parents[name]
+    while isinstance(above, str) and above in parents and above not in seen:
+        yield above
+        seen.add(above)
+        above = parents[above]
+
+
+def _stated_sums(draft: ActionDraft) -> bool:
+    """Return whether a span around calls states sums, in its source if it was recorded without them."""
+    stated = draft.source.get("attributes") if isinstance(draft.source, Mapping) else None
+    if is_counted(draft) or not isinstance(stated, dict):
+        return is_counted(draft)
+    return bool(usage_of(Attributes(stated), is_call=False) or cost_of(Attributes(stated)))
+
+
+def correction(draft: ActionDraft, *, unknown: bool = False) -> ActionDraft:
+    """Return the event that takes back the numbers of a recorded action, because calls inside it arrived later. With `unknown` they
+    included others, which are recorded nowhere else: the cost is unknown."""
     usage = draft.usage or Usage()
     return _correction(
         draft,
@@ -102,7 +139,9 @@ def correction(draft: ActionDraft) -> ActionDraft:
         name="correction: takes back tokens that are also stated by a call, which arrived later",
         usage=Usage(**{name: -count for name in TOKENS if (count := getattr(usage, name)) is not None}),
         cost_usd=None if draft.cost_usd is None else -draft.cost_usd,
-        prices=correction_prices(None, was=has_unknown_cost(draft), before=draft.prices, now=False),
+        prices=correction_prices(
+            LOST if unknown else None, was=has_unknown_cost(draft), before=draft.prices, now=unknown
+        ),
     )
 
 
