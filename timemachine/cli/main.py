@@ -13,6 +13,7 @@ from timemachine.cli.commands.comparisons import comparison
 from timemachine.cli.commands.costs import costs
 from timemachine.cli.commands.evidence import evidence
 from timemachine.cli.commands.keys import key
+from timemachine.cli.commands.mcp import mcp
 from timemachine.cli.commands.patterns import patterns
 from timemachine.cli.commands.proxy import proxy
 from timemachine.cli.commands.puts import put, reembed
@@ -71,6 +72,7 @@ for command in (
     share,
     evidence,
     proxy,
+    mcp,
     models,
     key,
     spool,

@@ -264,6 +264,7 @@ LOGGING = {
         "django.request": {"filters": ["refusals"]},
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
+        "mcp": {"level": "WARNING"},
         "pgmq": {"level": "WARNING"},
         "psycopg.pool": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},

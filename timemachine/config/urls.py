@@ -1,8 +1,8 @@
-"""All URLs: programs under /api/, auditors under /share/, people everywhere else."""
+"""All URLs: programs under /api/ and /mcp, auditors under /share/, people everywhere else."""
 
 from django.urls import include, path
 
-from timemachine.api import otlp
+from timemachine.api import mcp, otlp
 from timemachine.api.urls import api
 from timemachine.web import health
 
@@ -10,6 +10,7 @@ urlpatterns = [
     path("health/live", health.live),
     path("health/ready", health.ready),
     path("api/", api.urls),
+    path("mcp", mcp.serve),
     path("v1/traces", otlp.receive_traces),
     path("v1/logs", otlp.receive_logs),
     path("v1/<path:signal>", otlp.only_traces_and_logs),
