@@ -17,7 +17,10 @@ from timemachine.client.recording.outbox import header_of
 from timemachine.client.recording.recorder import KEY, Session
 from timemachine.client.recording.sender import EXIT_SECONDS, Sender
 from timemachine.client.recording.snapshot import plain
+from timemachine.client.recording.spans import Spans
 from timemachine.client.recording.spool import spool_folder
+from timemachine.client.recording.traces import KEY as KEY_OF_TRACES
+from timemachine.client.recording.traces import NAME, traces_header
 from timemachine.client.server import Server, find_server
 from timemachine.core.pure.json_types import JsonObject
 
@@ -141,6 +144,14 @@ class TimeMachine(ByName):
             state=state,
             capture=frozenset(capture) & CAPTURES,
         )
+
+    def spans(self) -> Spans:
+        """A way for OpenTelemetry spans through the spool to the server."""
+        server = self._server()
+        about = header_of(
+            {"key": KEY_OF_TRACES, "name": NAME}, url=server.url if server else None, key_id=key_id(server)
+        )
+        return Spans(self.sender, about | traces_header())
 
     def _object(self, field: str, given: Any) -> JsonObject | None:
         if given and not isinstance(given, Mapping):

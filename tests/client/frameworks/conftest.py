@@ -116,15 +116,17 @@ class Example:
         around = ids.get(step.parent_id_given)
         return [] if around is None else [*self.path(around), around.name or around.tool or around.kind]
 
-    def check_calls(self, made: int) -> None:
+    def check_calls(
+        self, made: int, counted: tuple[int | None, ...] = COUNTED, provider: str = "openai:"
+    ) -> None:
         """Check that this many calls are recorded, each once, as it was sent, and that a replay sends the same to the stub again."""
         calls, sent = self.calls(), self.stub.calls()
         assert (len(calls), len(sent)) == (made, made), [each.model for each in calls]
         for call, original in zip(calls, sent, strict=True):
             if call.error_type is None:
-                counted = (call.input_tokens, call.output_tokens, call.cached_tokens, call.reasoning_tokens)
-                assert counted == COUNTED
-                assert call.model == f"openai:{original.model}"
+                found = (call.input_tokens, call.output_tokens, call.cached_tokens, call.reasoning_tokens)
+                assert found == counted
+                assert call.model == f"{provider}{original.model}"
                 frozen = request_of(call)
                 assert frozen.verdict == "verified"
                 defined = {tool.get("name") or tool["function"]["name"] for tool in _tools(original.body)}

@@ -12,6 +12,7 @@ from timemachine.client.errors import ClientError, NoServer, Refused
 from timemachine.client.recording.outbox import Outbox, is_busy, is_temporary
 from timemachine.client.recording.recording import Recording, Shortfall
 from timemachine.client.recording.spool import Spool, spools_in, waits_in
+from timemachine.client.recording.traces import outbox_of
 from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
@@ -136,7 +137,7 @@ class Delivery:
         if spool is None:
             return not path.exists()
         adopted = [
-            Outbox(Recording.of(spool, each), shortfall=Shortfall(self.adopted), adopted=True)
+            outbox_of(Recording.of(spool, each), shortfall=Shortfall(self.adopted), adopted=True)
             for each in recordings
             if not each.is_refused and self._mine(each.header)
         ]

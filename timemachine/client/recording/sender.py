@@ -23,6 +23,7 @@ from timemachine.client.recording.delivery import Delivery
 from timemachine.client.recording.lines import is_end, line_of_frozen, lost_line
 from timemachine.client.recording.outbox import Mark, Outbox
 from timemachine.client.recording.recording import Recording, Shortfall
+from timemachine.client.recording.traces import outbox_of
 from timemachine.core.pure.json_types import JsonObject
 
 log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class Sender:
         """An outbox for a session; `options` are those of `Outbox`."""
         self._holders.add(holder)
         recording = Recording(header, self.folder, self.delivery.spool)
-        return Outbox(recording, shortfall=Shortfall(self.shortfall), **options)
+        return outbox_of(recording, shortfall=Shortfall(self.shortfall), **options)
 
     def open(self, outbox: Outbox) -> None:
         """Start delivering an outbox."""

@@ -13,6 +13,7 @@ from timemachine.client.recording.outbox import Outbox
 from timemachine.client.recording.recording import Recording, Shortfall
 from timemachine.client.recording.spool import Row, Spool, Stored
 from timemachine.client.recording.spool_database import DAMAGED, SUFFIX, remove
+from timemachine.client.recording.traces import outbox_of
 from timemachine.core.pure.json_types import JsonObject
 
 if TYPE_CHECKING:  # importing httpx takes a third of a second
@@ -94,7 +95,7 @@ def send(remaining: Remaining, connection: "Connection", *, key: str | None = No
         rows = spool.lines(stored.id, refused=stored.is_refused)
         actions = {place for place, line in rows if not is_end(line)}
         copy = _Copy(spool, stored, rows, key)
-        outbox = Outbox(copy, shortfall=Shortfall(), strict=key is not None, adopted=key is None)
+        outbox = outbox_of(copy, shortfall=Shortfall(), strict=key is not None, adopted=key is None)
         why = _delivered(outbox, connection) or outbox.shortfall.why
         waiting = {place for place in actions if place > copy.settled}
         stays = waiting | copy.refusals.keys()
