@@ -91,6 +91,17 @@ def test_a_long_item_leaves_room_for_others_and_is_marked() -> None:
     assert readable({"\ud800": ["\udfff", 1]}) == {"\ufffd": ["\ufffd", 1]}
 
 
+def test_a_long_cursor_takes_the_place_of_items() -> None:
+    steps = [{"step": number} for number in range(200)]
+
+    def build(kept: list[JsonObject]) -> JsonObject:
+        return {"items": kept, **({"next": "4f" * 200} if 0 < len(kept) < len(steps) else {})}
+
+    found = filled(build, steps, 1_000)
+    assert size(found) <= 1_000
+    assert found["next"] == "4f" * 200
+
+
 @pytest.mark.parametrize("after", ["", "x", "1", "-1:", "1234567:"])
 def test_a_cursor_that_no_answer_gave_is_refused(after: str) -> None:
     with pytest.raises(Refused, match="`next` of a previous answer"):

@@ -14,8 +14,9 @@ TOP = Path(__file__).parents[2]
 UV = TOP / ".tools" / "bin" / "uv"
 _IMPORTS = """
 import importlib, json, pkgutil, sys, timemachine
+OF_EXTRAS = ("timemachine.client.pytest", "timemachine.client.integrations.", "timemachine.core.pure.schemas", "timemachine.mcp.")
 for module in pkgutil.walk_packages(timemachine.__path__, "timemachine."):
-    if module.name != "timemachine.client.pytest" and not module.name.startswith("timemachine.client.integrations."):
+    if not module.name.startswith(OF_EXTRAS):
         importlib.import_module(module.name)
 print(json.dumps({"at": timemachine.__path__[0], "modules": list(sys.modules)}))
 """

@@ -19,7 +19,7 @@ def mcp() -> None:
         from timemachine.mcp.stdio import serve  # 60 MB that only this command needs
     except ModuleNotFoundError as why:
         raise Failure(
-            "The MCP server is part of the package of the server, which is not installed here. Install it, or let your agent use "
-            "the server's address /mcp, which needs nothing on this machine."
+            f"The package {why.name} is not installed. Install the client with its extra: pip install 'timemachine-client[mcp]'. Or let your "
+            "agent use the server's address /mcp, which needs nothing on this machine."
         ) from why
     serve()
