@@ -158,7 +158,10 @@ def price_conditions(*stated: Any) -> JsonObject:
     `audio_input_tokens`, `audio_output_tokens` and `billed_extras`. What is the standard is left out, so the result is empty for most calls. Accepts any JSON. If
     several state the same, the first one counts.
     """
-    found = _merged(stated)
+    return _conditions(_merged(stated))
+
+
+def _conditions(found: Mapping[str, Any]) -> JsonObject:
     tools = part_of(found.get("server_tool_use"))
     items, offered = _kinds(found, "output"), _kinds(found, "tools")
     is_listed = any(each.startswith(_SEARCH_TOOL) for each in offered) and not any(
@@ -190,7 +193,7 @@ def with_conditions(parameters: Mapping[str, Any], *stated: Any) -> JsonObject:
     corrected = {
         name: value for name, value in used.items() if value and getattr(asked, name) not in {None, value}
     }
-    return {**parameters, **corrected, **price_conditions(*stated)}
+    return {**parameters, **corrected, **_conditions(found)}
 
 
 def us_only_factor(model: str) -> Decimal:
@@ -201,10 +204,11 @@ def us_only_factor(model: str) -> Decimal:
 def _merged(stated: Sequence[Any]) -> JsonObject:
     """Return the fields of all records and of the usages in them; the first record that has a field counts."""
     found: JsonObject = {}
-    for each in stated:
-        record = part_of(each)
-        for fields in (*(part_of(record.get(name)) for name in _USAGES), record):
-            found = {**{name: value for name, value in fields.items() if value not in _NOTHING}, **found}
+    for record in map(part_of, stated):
+        for fields in (*(part_of(record[name]) for name in _USAGES if name in record), record):
+            for name, value in fields.items():
+                if name not in found and value not in _NOTHING:
+                    found[name] = value
     return found
 
 
