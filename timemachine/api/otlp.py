@@ -149,6 +149,21 @@ def _caller(request: HttpRequest) -> Caller:
     return who
 
 
+def _is_chunked(request: HttpRequest) -> bool:
+    """Whether the body has no length, as OpenTelemetry's exporters for Node send it. For Django, such a body is empty."""
+    return "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH")
+
+
+def _chunked(request: HttpRequest) -> bytes:
+    """Read a body without a length from a server that knows where it ends. Raises `TooLarge`, and `InvalidInput` with any other server."""
+    if not request.META.get("wsgi.input_terminated"):
+        raise InvalidInput("The request has no Content-Length. Send one.", code="unreadable")
+    sent: bytes = request.META["wsgi.input"].read(settings.MAX_REQUEST_BYTES + 1)
+    if len(sent) > settings.MAX_REQUEST_BYTES:
+        raise _too_large(settings.MAX_REQUEST_BYTES)
+    return sent
+
+
 @dataclass(frozen=True, slots=True)
 class _Body:
     """The body of a request, as it came."""
@@ -160,7 +175,7 @@ class _Body:
     @classmethod
     def of(cls, request: HttpRequest) -> "_Body":
         try:
-            sent = request.body
+            sent = _chunked(request) if _is_chunked(request) else request.body
         except RequestDataTooBig as why:
             raise _too_large(settings.MAX_REQUEST_BYTES) from why
         packed = request.headers.get("Content-Encoding", "identity").strip().lower()

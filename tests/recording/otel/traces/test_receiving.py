@@ -1,6 +1,7 @@
 """`POST /v1/traces` follows OTLP/HTTP."""
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 from django.test import Client
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from pytest_django import Settings
 
 from tests.api.conftest import Program, program
 from tests.recording.otel.spans.test_decoding import ID, TRACE, as_json, full, request
@@ -40,6 +42,29 @@ def test_spans_are_recorded_in_either_encoding_compressed_or_not(
     assert answer.status_code == 200
     assert answer["Content-Type"] == content_type.partition(";")[0]
     assert answer.content == (b"" if content_type == PROTOBUF else b"{}")
+    assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
+
+
+def test_a_body_without_a_length_is_read_whole_or_refused(
+    exporter: Exporter, project: Project, settings: Settings
+) -> None:
+    body = request(plain()).SerializeToString()
+
+    def sent(**server: Any) -> Any:
+        chunked = {
+            "wsgi.input": io.BytesIO(body),
+            "CONTENT_TYPE": PROTOBUF,
+            "HTTP_TRANSFER_ENCODING": "chunked",
+            **server,
+        }
+        return exporter.client.generic("POST", ADDRESS, b"", PROTOBUF, headers=exporter.headers, **chunked)
+
+    assert sent().status_code == 400
+    assert recorded(project) == {}
+    settings.MAX_REQUEST_BYTES = len(body) - 1
+    assert sent(**{"wsgi.input_terminated": True}).status_code == 413
+    settings.MAX_REQUEST_BYTES = len(body)
+    assert sent(**{"wsgi.input_terminated": True}).status_code == 200
     assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
 
 
