@@ -23,7 +23,13 @@ pytestmark = pytest.mark.recordings
 LARGEST, CALLS_OF_EACH = 6_000_000, 40
 
 
-def runs(recordings: Path) -> Iterator[tuple[str, tuple[PlayedCall, ...]]]:
+@pytest.fixture(scope="module")
+def runs(recordings: Path) -> list[tuple[str, tuple[PlayedCall, ...]]]:
+    """Return the first calls of each session with the name of its folder."""
+    return list(read(recordings))
+
+
+def read(recordings: Path) -> Iterator[tuple[str, tuple[PlayedCall, ...]]]:
     """Yield the first calls of each session with the name of its folder."""
     for path in sorted(path for path in recordings.rglob("*") if path.is_file()):
         if path.stat().st_size > LARGEST:
@@ -60,10 +66,10 @@ def document(sequence: int, draft: ActionDraft) -> dict[str, Any]:
     ],
 )
 def test_the_request_of_each_recorded_call_is_answered(
-    api: Api, write: Callable[[Request], Written], recordings: Path
+    api: Api, write: Callable[[Request], Written], runs: list[tuple[str, tuple[PlayedCall, ...]]]
 ) -> None:
     counts: Counter[str] = Counter()
-    for name, calls in runs(recordings):
+    for name, calls in runs:
         made = Playback(calls, start_over=True)
         for call in calls:
             model = call.model or (call.answered_by or "").partition(":")[2] or call.answered_by

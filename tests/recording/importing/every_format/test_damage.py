@@ -88,21 +88,32 @@ def with_member(data: bytes, name: str, content: bytes) -> bytes:
 def changed(data: bytes, change: Change) -> Iterator[tuple[str, bytes]]:
     """Yield the file with the change at each place where it makes a difference, and that place."""
     for member, content in members_of(data).items():
-        values = values_of(content)
-        if values is None:
+        values = values_of(content) or []
+        lines = [json.dumps(value).encode() for value in values]
+        for number, value in enumerate(values):
+            for at, damaged in damages([value], change):
+                written = [
+                    *lines[:number],
+                    *(json.dumps(each).encode() for each in damaged),
+                    *lines[number + 1 :],
+                ]
+                yield f"{member}:{number}:{at}", with_member(data, member, b"\n".join(written))
+
+
+def damages(values: list[Any], change: Change) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each key or index where the change makes a difference, and the values while they have it there."""
+    for holder, at in positions(values):
+        before, after = holder[at], change(holder[at])
+        if after is not GONE and (after is before or after == before):
             continue
-        for number in range(len(positions(values))):
-            damaged = copy.deepcopy(values)
-            holder, at = positions(damaged)[number]
-            before, after = holder[at], change(holder[at])
-            if after is GONE:
-                del holder[at]
-            elif after is before or after == before:
-                continue
-            else:
-                holder[at] = after
-            written = b"\n".join(json.dumps(value).encode() for value in damaged)
-            yield f"{member}:{at}", with_member(data, member, written)
+        order = list(holder.items()) if isinstance(holder, dict) else list(holder)
+        if after is GONE:
+            del holder[at]
+        else:
+            holder[at] = after
+        yield at, values
+        holder.clear()
+        holder.update(order) if isinstance(holder, dict) else holder.extend(order)
 
 
 def is_said_to_be_a_users(action: ActionDraft) -> bool:
