@@ -21,12 +21,16 @@ for module in pkgutil.walk_packages(timemachine.__path__, "timemachine."):
 print(json.dumps({"at": timemachine.__path__[0], "modules": list(sys.modules)}))
 """
 _PROGRAM = """
-from timemachine.client import TimeMachine
+from timemachine.client import AsyncTimeMachine, TimeMachine
 
 with TimeMachine().session("Typed") as s:
-    s.record("user", "How long?")
     reveal_type(s.ask("How long?")["answer"])
     s.record("agent")
+
+
+async def later(tm: AsyncTimeMachine) -> None:
+    reveal_type((await tm.session_end())["key"])
+    await tm.session_start()
 """
 
 
@@ -99,9 +103,11 @@ def test_the_client_is_typed(client: Path, tmp_path: Path) -> None:
         text=True,
         check=False,
     ).stdout.splitlines()
-    assert found[0] == 'program.py:6: note: Revealed type is "str | None"'
-    assert found[1].startswith('program.py:7: error: Missing positional argument "content"')
-    assert found[-1].startswith("Found 1 error")
+    assert found[0] == 'program.py:5: note: Revealed type is "str | None"'
+    assert found[1].startswith('program.py:6: error: Missing positional argument "content"')
+    assert found[2] == 'program.py:10: note: Revealed type is "str"'
+    assert found[3].startswith("program.py:11: error: ")
+    assert found[-1].startswith("Found 2 errors")
 
 
 def test_the_command_says_how_to_install_the_server(client: Path, tmp_path: Path) -> None:
