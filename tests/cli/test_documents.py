@@ -22,11 +22,13 @@ OF_OTHERS = {
     "--api-key",
     "--extra",
     "--find-links",
+    "--header",
     "--host",
     "--password",
     "--pip-args",
     "--to",
     "--token",
+    "--transport",
     "--upgrade",
 }
 """Options of other programs named in the documents."""
