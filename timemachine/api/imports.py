@@ -10,8 +10,15 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
 from timemachine.recording.importing.commands import import_file
+from timemachine.recording.importing.growing import import_lines
 from timemachine.recording.importing.queries import import_of
-from timemachine.recording.importing.schemas import FileImportOut, ImportAccepted, ImportOut
+from timemachine.recording.importing.schemas import (
+    FileImportOut,
+    ImportAccepted,
+    ImportOut,
+    LinesIn,
+    LinesOut,
+)
 from timemachine.recording.importing.worker import hand_in, received
 from timemachine.recording.tasks import run_import
 
@@ -49,6 +56,27 @@ def import_(
         done = import_file(who.project, data, by=who.by, format_name=format, filename=filename)
     enqueue(index_steps, who.project.id)
     return Status(201, ImportOut.of(done))
+
+
+@router.post("/lines", response={201: LinesOut}, summary="Import lines of a file that grows")
+def lines_(request: HttpRequest, payload: LinesIn) -> Status[LinesOut]:
+    """Record the lines that no later line can change. The result is that of importing the complete file, however it is divided.
+
+    A line is held back as long as the answer that it belongs to may go on, or until the file has not grown for a minute. Formats: `claude_code`,
+    `codex`, `gemini_cli`. The same lines can be sent again.
+    """
+    who = caller(request, "record")
+    done = import_lines(
+        who.project,
+        payload.lines,
+        format_name=payload.format,
+        by=who.by,
+        repeated=payload.repeated,
+        position=payload.position,
+        idle=payload.idle,
+    )
+    enqueue(index_steps, who.project.id)
+    return Status(201, LinesOut.of(done))
 
 
 @kept.get("/{import_id}", response=FileImportOut, summary="One import")

@@ -25,6 +25,7 @@ from timemachine.cli.commands.shares import share
 from timemachine.cli.commands.spool import spool
 from timemachine.cli.commands.suites import suite
 from timemachine.cli.commands.training import training
+from timemachine.cli.commands.watch import watch
 from timemachine.cli.failure import Interrupted, OutputClosed, OutputFailed
 from timemachine.client.errors import ClientError
 from timemachine.core.pure.errors import TimeMachineError
@@ -71,6 +72,7 @@ for command in (
     costs,
     share,
     evidence,
+    watch,
     proxy,
     mcp,
     models,

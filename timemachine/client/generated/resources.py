@@ -316,6 +316,28 @@ class Root(Resource):
         )
         return found
 
+    def import_lines(
+        self,
+        format: str,
+        lines: Sequence[str],
+        *,
+        repeated: int | None = None,
+        position: dict[str, int] | None = None,
+        idle: float | None = None,
+    ) -> types.LinesOut:
+        """Import lines of a file that grows.
+
+        Record the lines that no later line can change. The result is that of importing the complete file, however it is divided.
+
+        A line is held back as long as the answer that it belongs to may go on, or until the file has not grown for a minute. Formats: `claude_code`,
+        `codex`, `gemini_cli`. The same lines can be sent again.
+        """
+        found: types.LinesOut = self._connection.post(
+            "/api/import/lines",
+            {"format": format, "lines": lines} | given(repeated=repeated, position=position, idle=idle),
+        )
+        return found
+
     def _read_import(self, import_: str) -> types.FileImportOut:
         """One import.
 

@@ -2267,6 +2267,33 @@ class LineSkipped(TypedDict):
 
 
 @final
+class LinesIn(TypedDict):
+    """Lines of a file that grows. The first `repeated` ones were recorded before, and are sent again because the response to the
+    lines before named them in `needed`; `position` is that of this response. `idle` is the number of seconds since the file last grew.
+    """
+
+    format: str
+    lines: Sequence[str]
+    repeated: NotRequired[int]
+    position: NotRequired[dict[str, int]]
+    idle: NotRequired[float]
+
+
+@final
+class LinesOut(TypedDict):
+    """What lines became. The first `lines` of them are recorded; send the others again with what follows them.
+
+    Before them, send the lines with the numbers `needed` (from 1), in this order, and count them as `repeated`.
+    """
+
+    lines: int
+    needed: list[int]
+    position: dict[str, int]
+    sessions: list[SessionImported]
+    report: ImportReportOut
+
+
+@final
 class LogBreak(TypedDict):
     """The first line that does not match, by the number that it should have, and why."""
 

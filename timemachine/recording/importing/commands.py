@@ -54,11 +54,12 @@ class Progress:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedSession(ImportCounts):
     """A session of the file, with its counts. `copies` has the number of its copied steps by the key of the session in which
-    they happened, None if that is unknown.
+    they happened, None if that is unknown. `last` is the sequence of the last step of the file, 0 without one.
     """
 
     session: Session
     copies: Counter[str | None]
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +88,11 @@ def import_file(
     """
     name = choose_format(format_name, data, filename)
     parsed = FORMATS[name].read(data)
-    drafts = [_within_limits(draft) for draft in parsed.sessions]
+    drafts = [within_limits(draft) for draft in parsed.sessions]
     progress = progress or Progress()
     progress.total = sum(len(draft.actions) for draft in drafts)
     with transaction.atomic():
-        sessions = tuple(_import_session(project, draft, name, by, progress) for draft in drafts)
+        sessions = tuple(import_session(project, draft, name, by, progress) for draft in drafts)
     report = parsed.report
     if cut := sum(before != after for before, after in zip(parsed.sessions, drafts, strict=True)):
         report.notes.append(
@@ -127,7 +128,7 @@ def _origin_words(origins: Collection[str | None]) -> str:
     return "an earlier session" if only is None else f"the session {only}"
 
 
-def _within_limits(session: SessionDraft) -> SessionDraft:
+def within_limits(session: SessionDraft) -> SessionDraft:
     """Return the session with its name, agent, user and tags cut to the allowed length."""
     return replace(
         session,
@@ -138,9 +139,10 @@ def _within_limits(session: SessionDraft) -> SessionDraft:
     )
 
 
-def _import_session(
+def import_session(
     project: Project, draft: SessionDraft, format_name: str, by: str, progress: Progress
 ) -> ImportedSession:
+    """Record what is new of a session, in the open transaction. Raises `Conflict` if its key is taken."""
     draft = with_other_part(project, in_session_of_trace(project, draft, format_name), format_name)
     is_new = not Session.objects.filter(project=project, key=draft.key).exists()
     deleted = deleted_before(project, draft.key).first() if is_new else None
@@ -172,9 +174,13 @@ def _import_session(
         actions = (*actions, *(() if is_new else more_tokens(session, actions)))
     corrections = len(actions) - len(draft.actions)
     are_priced = draft.numbered or draft.traces is not None
+    last = known
     for start in range(known, len(actions), MOST_ACTIONS):
         batch = actions[start : start + MOST_ACTIONS]
-        append(session.id, batch if are_priced else priced(batch), imported=True, as_it_is=draft.numbered)
+        recorded = append(
+            session.id, batch if are_priced else priced(batch), imported=True, as_it_is=draft.numbered
+        )
+        last = max(last, *recorded)
         progress.done += len(batch)
     ended = end_imported(session.id, ended=draft.ended_at)
     if draft.ids_are_global:
@@ -190,6 +196,7 @@ def _import_session(
         deleted_before=deleted,
         deleted_turns=0 if is_new else ended.erased_turns.count(),
         copies=Counter(each.copied_from["session"] for each in draft.actions if each.copied_from is not None),
+        last=last,
     )
 
 

@@ -1,10 +1,13 @@
 """Imports of sessions from the files of other tools, as the API returns them."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema
 from timemachine.recording.importing.commands import ImportDone
+from timemachine.recording.importing.growing import LinesImported
 from timemachine.recording.importing.models import FileImport, FileWork
 from timemachine.recording.importing.pure.report import ImportReportOut
 from timemachine.recording.importing.queries import ImportCounts, sessions_of
@@ -88,6 +91,41 @@ class ImportOut(Schema):
     @classmethod
     def of(cls, done: ImportDone) -> "ImportOut":
         return cls.model_construct(
+            sessions=[SessionImported.of(each.session, each) for each in done.sessions],
+            report=done.report,
+        )
+
+
+class LinesIn(Schema):
+    """Lines of a file that grows. The first `repeated` ones were recorded before, and are sent again because the response to the
+    lines before named them in `needed`; `position` is that of this response. `idle` is the number of seconds since the file last grew.
+    """
+
+    format: str
+    lines: list[str]
+    repeated: int = 0
+    position: Annotated[dict[str, int], Field(default_factory=dict)]
+    idle: Annotated[float, Field(ge=0)] = 0.0
+
+
+class LinesOut(Schema):
+    """What lines became. The first `lines` of them are recorded; send the others again with what follows them.
+
+    Before them, send the lines with the numbers `needed` (from 1), in this order, and count them as `repeated`.
+    """
+
+    lines: int
+    needed: list[int]
+    position: dict[str, int]
+    sessions: list[SessionImported]
+    report: ImportReportOut
+
+    @classmethod
+    def of(cls, done: LinesImported) -> "LinesOut":
+        return cls.model_construct(
+            lines=done.lines,
+            needed=list(done.needed),
+            position=dict(done.position),
             sessions=[SessionImported.of(each.session, each) for each in done.sessions],
             report=done.report,
         )

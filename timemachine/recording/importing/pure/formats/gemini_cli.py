@@ -3,18 +3,20 @@
 Both hold a session and its messages; Gemini CLI's `chatRecordingTypes.ts` and `chatRecordingService.ts` define them
 (https://github.com/google-gemini/gemini-cli/tree/main/packages/core/src/services). In JSON lines a message is written
 again whenever it changes: the last line with its id counts, and all of them are its source. `$set` lines change the
-session; they and its first line become one event. `$rewindTo` takes messages back: they stay, with the tag `rewound`,
-because their calls were made and paid for.
+session: those before the first message become one event with its first line, the others are part of the source of the message
+before them. `$rewindTo` takes messages back: they stay, with the tag `rewound`, because their calls were made and paid for.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.drafts import (
     Ids,
+    first_words,
     id_with_digest,
     session_draft,
     system_event,
@@ -46,9 +48,12 @@ _FAILED: Final = frozenset({"error", "cancelled"})
 
 @dataclass(slots=True, kw_only=True)
 class _Entry:
-    """The records with one id in file order, of which the last counts; `rewound` if the user took the message back."""
+    """A message, as the last record with its id states it; `rewound` if the user took it back. `source` has all of these records
+    in file order, with those about the session that follow them.
+    """
 
-    records: list[JsonObject]
+    record: JsonObject
+    source: list[JsonObject]
     rewound: bool = False
 
 
@@ -73,11 +78,12 @@ def read(reader: Reader) -> ParsedFile:
         records = [each for each in list_at(document, "messages") if reader.takes(each, "a message")]
     else:
         lines = reader.lines(_is_line, "It is neither a message nor about the session.")
-        heads = [line.record for line in lines if _is_head(line.record)]
-        records = [line.record for line in lines if not _is_head(line.record)]
-        about = _about(heads)
-    entries = _entries(records)
-    if (repeats := sum(len(each.records) - 1 for each in entries)) > 0:
+        all_records = [line.record for line in lines]
+        heads = list(takewhile(is_head, all_records))
+        records = all_records[len(heads) :]
+        about = _about(filter(is_head, all_records))
+    entries, repeats = _entries(records)
+    if repeats:
         reader.notes.append(
             f"{counted(repeats, 'line')} repeated a message that had changed. Each is stored in the source of that message."
         )
@@ -85,10 +91,11 @@ def read(reader: Reader) -> ParsedFile:
 
 
 def _is_line(record: JsonObject) -> bool:
-    return _is_head(record) or "$rewindTo" in record or "content" in record or "type" in record
+    return is_head(record) or "$rewindTo" in record or "content" in record or "type" in record
 
 
-def _is_head(record: JsonObject) -> bool:
+def is_head(record: JsonObject) -> bool:
+    """Return whether a line is about the session: the first one, or a change."""
     return "$set" in record or ("sessionId" in record and "type" not in record)
 
 
@@ -100,22 +107,33 @@ def _about(heads: Iterable[JsonObject]) -> JsonObject:
     return about
 
 
-def _entries(records: Iterable[JsonObject]) -> list[_Entry]:
-    """Return the messages in the order in which they were first written, and each rewind where it happened."""
+def _entries(records: Iterable[JsonObject]) -> tuple[list[_Entry], int]:
+    """Return the messages in the order in which they were first written, and each rewind where it happened; and how many
+    records repeat a message.
+    """
     entries: list[_Entry] = []
     by_id: dict[str, _Entry] = {}
     kept: dict[str, _Entry] = {}
+    latest: _Entry | None = None
+    repeats = 0
     for record in records:
         name = text_at(record, "id") or ""
+        if latest is not None and is_head(record):
+            latest.source.append(record)
+            continue
         if "$rewindTo" in record:
             _rewind(kept, record["$rewindTo"])
         elif name in by_id:
-            by_id[name].records.append(record)
+            latest = by_id[name]
+            latest.record = record
+            latest.source.append(record)
+            repeats += 1
             continue
-        entries.append(_Entry(records=[record]))
+        latest = _Entry(record=record, source=[record])
+        entries.append(latest)
         if name and "$rewindTo" not in record:
-            by_id[name] = kept[name] = entries[-1]
-    return entries
+            by_id[name] = kept[name] = latest
+    return entries, repeats
 
 
 def _rewind(kept: dict[str, _Entry], back_to: object) -> None:
@@ -133,14 +151,12 @@ def _session(
     ids = Ids()
     actions: list[ActionDraft] = []
     if heads:
-        shown = {name: value for name, value in about.items() if name != "messages"}
-        actions.append(
-            system_event("session", ids.claim("session"), heads if len(heads) > 1 else heads[0], shown)
-        )
+        source = heads if len(heads) > 1 else heads[0]
+        actions.append(system_event("session", ids.claim("session"), source, _about(heads)))
     for entry in entries:
         actions += _entry_actions(entry, ids)
-    return session_draft(
-        reader.key(short_text_at(about, "sessionId"), [each.records[0] for each in entries]),
+    session = session_draft(
+        reader.key(short_text_at(about, "sessionId"), [each.source[0] for each in entries]),
         actions,
         name=text_at(about, "summary"),
         agent=_AGENT,
@@ -152,10 +168,12 @@ def _session(
             "directories": list_at(about, "directories") or None,
         },
     )
+    earlier = filter(None, (first_words(actions), session.key))
+    return replace(session, earlier_names=(*session.earlier_names, *earlier))
 
 
 def _entry_actions(entry: _Entry, ids: Ids) -> list[ActionDraft]:
-    record = entry.records[-1]
+    record = entry.record
     kind = "rewind" if "$rewindTo" in record else text_at(record, "type") or "unknown"
     base = ActionDraft(
         kind="event",
@@ -166,7 +184,7 @@ def _entry_actions(entry: _Entry, ids: Ids) -> list[ActionDraft]:
         name=kind[:80],
         tags=(_REWOUND,) if entry.rewound else (),
         started_at=moment(record.get("timestamp")),
-        source=record if len(entry.records) == 1 else entry.records,
+        source=record if len(entry.source) == 1 else entry.source,
     )
     content = _plain(record.get("content"))
     if kind == "user":

@@ -1,0 +1,186 @@
+"""`watch`: record the agents of this machine from the transcripts that they write."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
+from timemachine.cli.failure import Failure
+from timemachine.cli.terminal import announce, print_error, print_line, show, wants_json
+from timemachine.client.errors import ClientError, Refused, Unreachable
+from timemachine.client.machine import key_id
+from timemachine.client.server import find_server
+from timemachine.client.watching.places import AGENTS
+from timemachine.client.watching.state import States
+from timemachine.core.pure.numbers import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+    from timemachine.client.watching.watcher import Source, Update, Watcher
+
+_LONGEST_PAUSE = 60.0
+_FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
+
+
+@click.command(cls=OneEach)
+@click.argument("agents", metavar="[AGENT]…", nargs=-1, type=click.Choice(list(AGENTS)))
+@click.option(
+    "--from", "places", metavar="FOLDER", multiple=True, type=_FOLDER, help="Follow the transcripts in this folder instead of where the agent writes them. Needs one AGENT.",
+)  # fmt: skip
+@click.option(
+    "--in", "only", metavar="FOLDER", multiple=True, type=_FOLDER, help="Only sessions of agents that work in this folder or below it.",
+)  # fmt: skip
+@click.option(
+    "--redaction",
+    metavar="PROFILE",
+    help="Withhold what this redaction profile finds (`built-in`, or a name). It is never sent.",
+)
+@click.option("--once", is_flag=True, help="Send what is there and end, for cron.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(0.1, 3600),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often to look for new lines.",
+)
+@options.as_json
+def watch(
+    *,
+    agents: tuple[str, ...],
+    places: tuple[Path, ...],
+    only: tuple[Path, ...],
+    redaction: str | None,
+    once: bool,
+    interval: float,
+) -> None:
+    """Record the sessions of this machine's agents while they run: claude-code, codex, gemini, opencode; by default all that are here.
+
+    Follows the transcripts that the agents write, also after a restart. What a `.timemachineignore` names is never sent. With --json, each update is a
+    line, and with --once there is one document.
+    """
+    from timemachine.client.watching.watcher import Watcher
+    from timemachine.client.watching.withholding import redaction as edit_of
+
+    sources = _sources(agents, places)
+    client = connected()
+    server = find_server(os.environ)
+    watcher = Watcher(
+        client=client,
+        sources=sources,
+        states=States(f"{server.url} {key_id(server)} {redaction or ''}"),
+        only=only,
+        redact=None if redaction is None else edit_of(_profile(client, redaction)),
+    )
+    if once:
+        _once(watcher)
+        return
+    if not wants_json():
+        for each in sources:
+            announce(f"Watching {each.agent.name} in {each.folder}")
+    _follow(watcher, interval)
+
+
+def _sources(agents: tuple[str, ...], places: tuple[Path, ...]) -> "list[Source]":
+    from timemachine.client.watching.watcher import Source
+
+    if places:
+        if len(agents) != 1:
+            raise click.UsageError(
+                "--from needs exactly one AGENT: the one that wrote the transcripts in the folder."
+            )
+        return [Source(agent=AGENTS[agents[0]], folder=folder) for folder in places]
+    chosen = [AGENTS[name] for name in dict.fromkeys(agents or AGENTS)]
+    all_places = [Source(agent=each, folder=folder) for each in chosen for folder in each.folders(os.environ)]
+    found = [each for each in all_places if each.folder.is_dir()]
+    if not found:
+        looked_in = ", ".join(str(each.folder) for each in all_places)
+        raise Failure(
+            f"No transcripts on this machine. Looked in {looked_in}. Name another folder with --from."
+        )
+    return found
+
+
+def _profile(client: "Client", name: str) -> Any:
+    return client.redactions.get(name)
+
+
+def _once(watcher: "Watcher") -> None:
+    updates = list(watcher.round(everything=True))
+    show({"items": [_json(each) for each in updates]}, _lines(updates))
+    problems = [each for each in updates if each.problem is not None]
+    if problems:
+        raise Failure(
+            f"{counted(len(problems), 'transcript')} not sent. {problems[0].path}: {problems[0].problem}"
+        )
+
+
+def _lines(updates: "list[Update]") -> Iterator[str]:
+    """Yield a line for each session, which can have several updates."""
+    totals: dict[str, tuple[Update, int]] = {}
+    for each in updates:
+        if each.session is not None:
+            totals[each.session["id"]] = (each, each.added + totals.get(each.session["id"], (each, 0))[1])
+    for each, added in totals.values():
+        yield _line(each, added)
+    if not totals:
+        yield "Nothing new."
+
+
+def _follow(watcher: "Watcher", interval: float) -> None:
+    pause, is_away = interval, False
+    everything = True
+    while True:
+        try:
+            for each in watcher.round(everything=everything):
+                _report(each)
+            everything = False
+            if is_away:
+                print_error("The server is back.")
+            pause, is_away = interval, False
+        except Refused as why:
+            if why.status in {401, 403}:
+                raise
+            pause, is_away = _away(why, pause, is_away=is_away)
+        except Unreachable as why:
+            pause, is_away = _away(why, pause, is_away=is_away)
+        time.sleep(pause)
+
+
+def _away(why: ClientError, pause: float, *, is_away: bool) -> tuple[float, bool]:
+    if not is_away:
+        print_error(f"{why.message} Trying again until it answers; nothing is lost.")
+    return min(pause * 2, _LONGEST_PAUSE), True
+
+
+def _report(update: "Update") -> None:
+    if wants_json():
+        print_line(json.dumps(_json(update), ensure_ascii=False))
+    elif update.problem is not None:
+        print_error(f"{update.agent}: {update.path}: {update.problem}")
+    else:
+        print_line(_line(update, update.added))
+
+
+def _line(update: "Update", added: int) -> str:
+    session = update.session or {}
+    return f"{update.agent}  {session['name']}  {counted(added, 'new step')}  {session['url']}"
+
+
+def _json(update: "Update") -> dict[str, Any]:
+    session = update.session or {}
+    about = {name: session.get(name) for name in ("id", "key", "name", "url")} if session else None
+    return {
+        "agent": update.agent,
+        "file": str(update.path),
+        "session": about,
+        "added": update.added,
+        "problem": update.problem,
+    }
