@@ -1,33 +1,21 @@
 """A file that is imported while it grows, in any parts, becomes what the complete file becomes."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
+from tests.recording.importing.growing_files import REAL, differences, recorded
+from tests.recording.importing.samples import SAMPLES
 from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.commands import import_file
-from timemachine.recording.importing.exporting import export_session
 from timemachine.recording.importing.growing import LinesImported, import_lines
-from timemachine.recording.sessions.models import Session
+from timemachine.recording.importing.pure.growing import GROWTHS
 
 pytestmark = pytest.mark.django_db
-REAL = [
-    ("claude_code", "claude_code/session_a.jsonl"),
-    ("claude_code", "claude_code/session_b.jsonl"),
-    ("claude_code", "more/15-claude-code/1af7fc5e-8455-4414-9ccd-011d40f70b2a.jsonl"),
-    ("codex", "codex/rollout_a.jsonl"),
-    ("codex", "codex/rollout_b.jsonl"),
-    ("codex", "more/16-codex/rollout-codex-0.39.0.jsonl"),
-    ("gemini_cli", "more/01-gemini-cli/gemini.jsonl"),
-]
-TOTALS = (
-    "input_tokens", "output_tokens", "cost_usd", "unknown_cost_calls", "error_count", "last_sequence", "started_at", "ended_at",
-    "name", "first_step_at", "last_step_ended_at", "is_undated",
-)  # fmt: skip
 
 
 class Follower:
@@ -75,34 +63,6 @@ def grown(
     return follower
 
 
-def recorded(project: Project) -> list[dict[str, Any]]:
-    """All that is recorded, without the times of recording."""
-    return [
-        {
-            **{name: getattr(session, name) for name in TOTALS},
-            "written": list(without_recording_time(b"".join(export_session(session).parts))),
-        }
-        for session in Session.objects.of(project).order_by("key")
-    ]
-
-
-def without_recording_time(exported: bytes) -> Iterator[dict[str, Any]]:
-    for line in exported.splitlines():
-        values = json.loads(line)
-        yield {name: value for name, value in values.items() if name not in {"recorded_at", "created_at"}}
-
-
-def differences(one: Any, other: Any, at: str = "") -> Iterator[str]:
-    if type(one) is type(other) and isinstance(one, dict):
-        for name in {**one, **other}:
-            yield from differences(one.get(name), other.get(name), f"{at}.{name}")
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for place, (left, right) in enumerate(zip(one, other, strict=True)):
-            yield from differences(left, right, f"{at}[{place}]")
-    elif one != other:
-        yield f"{at}: {str(one)[:300]} instead of {str(other)[:300]}"
-
-
 @pytest.mark.recordings
 @pytest.mark.parametrize(("format_name", "name"), REAL)
 @pytest.mark.parametrize("most", [1, 9])
@@ -114,3 +74,61 @@ def test_real_files_line_by_line(
     follower = grown(other_project, format_name, data.decode().splitlines(), most)
     assert not list(differences(recorded(other_project), recorded(project)))
     assert follower.sent < 15 * len(data)
+
+
+@pytest.mark.parametrize("format_name", GROWTHS)
+@pytest.mark.parametrize("most", [1, 4])
+def test_our_samples_line_by_line_also_when_answers_are_lost(
+    project: Project, other_project: Project, format_name: str, most: int
+) -> None:
+    data = SAMPLES[format_name][-1]
+    import_file(project, data, by="test", format_name=format_name)
+    grown(other_project, format_name, data.decode().splitlines(), most, lost=True)
+    found = list(differences(recorded(other_project), recorded(project)))
+    assert [each for each in found if "rewound" not in each] == []  # recorded steps are not marked later
+
+
+def test_equal_lines_are_steps_of_their_own_wherever_the_file_is_divided(
+    project: Project, other_project: Project
+) -> None:
+    mode = json.dumps({"type": "permission-mode", "permissionMode": "plan", "sessionId": "s"})
+    lines = [mode, *CLAUDE[:1], mode, *CLAUDE[1:], mode, mode]
+    import_file(project, "\n".join(lines).encode(), by="test", format_name="claude_code")
+    grown(other_project, "claude_code", lines, 1, lost=True)
+    assert not list(differences(recorded(other_project), recorded(project)))
+
+
+def test_an_answer_is_held_until_it_is_complete(project: Project) -> None:
+    follower = Follower(project, "claude_code")
+    assert follower.send(CLAUDE[:2]).lines == 1
+    assert follower.send([]).lines == 1 + len(follower.context) - 1
+    assert follower.send([], idle=60).lines == 2 + len(follower.context) - 1 or not follower.waiting
+    assert not follower.waiting
+
+
+def test_what_cannot_grow_by_lines_is_refused(project: Project) -> None:
+    with pytest.raises(InvalidInput, match="line by line"):
+        import_lines(project, ["{}"], format_name="opencode", by="test")
+    with pytest.raises(InvalidInput, match="`repeated`"):
+        import_lines(project, ["{}"], format_name="codex", by="test", repeated=2)
+
+
+def claude_line(kind: str, at: int, content: object, **message: object) -> str:
+    return json.dumps(
+        {
+            "type": kind,
+            "uuid": f"u{at}",
+            "parentUuid": f"u{at - 1}" if at else None,
+            "sessionId": "s",
+            "timestamp": f"2026-03-01T10:00:{at:02}.000Z",
+            "message": {"role": kind, "content": content, **message},
+        }
+    )
+
+
+CLAUDE = [
+    claude_line("user", 0, "Fix the pool."),
+    claude_line("assistant", 1, [{"type": "text", "text": "Looking."}], id="m1", model="claude-x"),
+    claude_line("user", 2, "Thanks."),
+    claude_line("assistant", 3, [{"type": "text", "text": "Done."}], id="m2", model="claude-x"),
+]

@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -216,7 +215,12 @@ class Watcher:
 
 def _editing(edits: Sequence[_RecordEdit]) -> Callable[[str, set[str]], str]:
     def edit(line: str, hidden: set[str]) -> str:
-        return edited(line, [partial(each, hidden=hidden) for each in edits])
+        def all_edits(record: JsonObject) -> JsonObject:
+            for each in edits:
+                record = each(record, hidden)
+            return record
+
+        return edited(line, all_edits) if edits else line
 
     return edit
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -211,16 +211,12 @@ def _with_structure(value: Any, redacted: Any) -> Any:
     return made
 
 
-def edited(line: str, edits: Sequence[Edit]) -> str:
-    """Return a line with all edits; a line that is no JSON object is sent as the reason for which it is skipped."""
-    if not edits:
-        return line
+def edited(line: str, edit: Edit) -> str:
+    """Return a line with an edit; a line that is no JSON object is sent as the reason for which it is skipped."""
     try:
         record = json.loads(line)
     except ValueError:
         return "This line is not JSON." if line.strip() else line
-    if not isinstance(record, dict):
-        return "This line is not an object."
-    for edit in edits:
-        record = edit(record)
-    return json.dumps(record, ensure_ascii=False)
+    return (
+        json.dumps(edit(record), ensure_ascii=False) if isinstance(record, dict) else "This is not an object."
+    )
