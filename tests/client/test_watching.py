@@ -108,7 +108,7 @@ def equal_to_imports(machine: Machine, files: list[tuple[str, bytes]], project: 
 
     def all_there() -> bool:
         sessions = Session.objects.of(machine.served.project)
-        return sum(sessions.values_list("last_sequence", flat=True)) >= steps
+        return bool(sum(sessions.values_list("last_sequence", flat=True)) >= steps)
 
     machine.kill()
     machine.start()

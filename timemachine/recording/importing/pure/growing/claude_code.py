@@ -154,7 +154,7 @@ def _agents(lines: Sequence[Line]) -> set[int]:
 
 
 def _queued(lines: Sequence[Line]) -> set[int]:
-    """Return the operations of prompts that wait in the queue, and what was said since the last answer."""
+    """Return the operations of prompts that wait in the queue, and prompts since the last answer."""
     waiting: list[tuple[str, int]] = []
     said: set[int] = set()
     for at, line in enumerate(lines):

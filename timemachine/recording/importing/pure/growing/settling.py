@@ -12,12 +12,12 @@ from timemachine.recording.importing.pure.report import ImportReportOut, ParsedF
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 FINISHED_AFTER: Final = 2.0
-"""Seconds without a new line after which an answer that says why it stopped is complete: its lines are written at once."""
+"""Seconds without a new line after which an answer that says why it stopped is complete: its lines are written together."""
 SETTLED_AFTER: Final = 60.0
 """Seconds without a new line after which everything is settled."""
 _MOST_TRIES: Final = 25
 _MOST_HELD: Final = 2_000
-"""Lines that are held at most while an earlier place is looked for."""
+"""Lines that are held at most while an earlier place is searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
