@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +108,13 @@ def test_documents_of_gemini_and_opencode(tm: Here, tmp_path: Path) -> None:
     (tmp_path / "chats").mkdir()
     file = tmp_path / "chats" / "session-1.json"
     for text in ("Nothing here.", "Still nothing."):
-        chat["messages"] = [*chat["messages"], {"id": text, "type": "gemini", "content": text}]  # type: ignore[misc]
+        chat["messages"] = [*chat["messages"], {"id": text, "type": "gemini", "content": text}]
         file.write_text(json.dumps(chat))
         os.utime(file, (LONG_AGO, LONG_AGO + len(text)))
         tm.json("watch", "gemini", "--once", "--from", str(tmp_path / "chats"))
     assert [each for each in said() if isinstance(each, str)] == ["List.", "Nothing here.", "Still nothing."]
 
-    with sqlite3.connect(tmp_path / "opencode.db") as database:
+    with closing(sqlite3.connect(tmp_path / "opencode.db", autocommit=True)) as database:
         database.execute(
             "CREATE TABLE session (id, title, version, directory, project_id, parent_id, slug, time_created, time_updated)"
         )

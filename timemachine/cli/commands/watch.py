@@ -148,13 +148,13 @@ def _follow(watcher: "Watcher", interval: float) -> None:
         except Refused as why:
             if why.status in {401, 403}:
                 raise
-            pause, is_away = _away(why, pause, is_away=is_away)
+            pause, is_away = _unavailable(why, pause, is_away=is_away)
         except Unreachable as why:
-            pause, is_away = _away(why, pause, is_away=is_away)
+            pause, is_away = _unavailable(why, pause, is_away=is_away)
         time.sleep(pause)
 
 
-def _away(why: ClientError, pause: float, *, is_away: bool) -> tuple[float, bool]:
+def _unavailable(why: ClientError, pause: float, *, is_away: bool) -> tuple[float, bool]:
     if not is_away:
         print_error(f"{why.message} Trying again until it answers; nothing is lost.")
     return min(pause * 2, _LONGEST_PAUSE), True

@@ -62,7 +62,7 @@ def needed(lines: Sequence[Line]) -> set[int]:
     kept = {at for at in usable if _kind(lines[at]) == "session_meta"}
     for is_so in (_is_context, _is_setting, _is_count):
         kept |= set([at for at in usable if is_so(lines[at])][-1:])
-    for is_so in (_is_told, _is_record):  # whether tokens come before or after the items of a call
+    for is_so in (_has_tokens, _is_record):  # whether tokens come before or after the items of a call
         kept |= set([at for at in usable if is_so(lines[at])][:1])
     kept |= _latest_call(lines, usable) | _waiting(lines, usable)
     return kept | _repeated(lines, usable, kept)
@@ -84,7 +84,7 @@ def _is_record(line: Line) -> bool:
     return _kind(line) == RECORD
 
 
-def _is_told(line: Line) -> bool:
+def _has_tokens(line: Line) -> bool:
     return _is_count(line) or by_model(line.record)
 
 
