@@ -35,6 +35,7 @@ WITH_DATABASE: Final = (
     "tests/recording/importing/exports/test_exports.py",
     "tests/recording/importing/exports/test_partial_exports.py",
     "tests/recording/importing/exports/test_exports_imported.py",
+    "tests/recording/importing/test_growing_lines.py",
     "tests/recording/importing/test_joining.py",
     "tests/recording/importing/every_format/test_unreadable_files.py",
     "tests/recording/intake/test_putting.py",
