@@ -14,6 +14,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.growing import LinesImported, import_lines
 from timemachine.recording.importing.pure.growing import GROWTHS
+from timemachine.recording.importing.pure.growing.settling import good_lines
 
 pytestmark = pytest.mark.django_db
 
@@ -132,3 +133,35 @@ CLAUDE = [
     claude_line("user", 2, "Thanks."),
     claude_line("assistant", 3, [{"type": "text", "text": "Done."}], id="m2", model="claude-x"),
 ]
+
+
+def test_the_rules_know_sub_agents_queues_and_turns_without_calls() -> None:
+    claude, codex = GROWTHS["claude_code"], GROWTHS["codex"]
+    side = {"isSidechain": True, "sessionId": "s", "type": "assistant", "message": {"id": "m9"}}
+    records: list[dict[str, object]] = [
+        {"type": "assistant", "sessionId": "s", "message": {"id": "m1", "stop_reason": "tool_use", "content": [
+            {"type": "tool_use", "id": "t1", "name": "Task"}]}},
+        {**side, "type": "user", "parentUuid": None},
+        {**side, "attributionAgent": "Explore"},
+        {**side, "parentUuid": "u", "agentId": "a1"},
+        {"type": "queue-operation", "operation": "enqueue", "content": "One"},
+        {"type": "queue-operation", "operation": "enqueue", "content": "Two"},
+        {"type": "queue-operation", "operation": "popAll"},
+        {"type": "queue-operation", "operation": "enqueue", "content": "Three"},
+        {"type": "queue-operation", "operation": "other"},
+        {"type": "attachment"},
+        {"type": "system", "subtype": "turn_duration"},
+        {"type": "queue-operation", "operation": "dequeue"},
+        {"type": "user", "message": {"content": "Three"}},
+    ]  # fmt: skip
+    good = good_lines([json.dumps(each) for each in records])
+    assert claude.held_from(good, 0) == 2
+    assert claude.held_from(good[:1], 5) == 1
+    assert {0, 1, 2, 3, 11, 12} <= claude.needed(good)
+    assert claude.held_from([], 0) == 0
+    assert claude.needed(good_lines(['{"type": "x"}'])) == set()
+    messages = [{"type": "event_msg", "payload": {"type": "user_message", "message": "Hi"}}]
+    assert codex.held_from(good_lines([json.dumps(each) for each in messages]), 0) == 1
+    only_items = [{"type": "response_item", "payload": {"type": "reasoning", "call_id": None}}]
+    assert codex.needed(good_lines([json.dumps(each) for each in only_items])) == {0}
+    assert codex.held_from(good_lines([json.dumps(each) for each in only_items]), 0) == 0
