@@ -52,8 +52,8 @@ fix: .venv/.synced ## format code and templates, and apply safe fixes
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 	@$(BIN)/djade --target-version 6.1 $(TEMPLATES)
 
-client: .venv/.synced ## generate the Python client from the OpenAPI document
-	@$(PYTHON) -m clients.generate_python
+client: .venv/.synced ## generate the Python and TypeScript clients from the OpenAPI document
+	@$(PYTHON) -m clients.generate_python && $(PYTHON) -m clients.generate_typescript
 
 bench: .venv/.synced .venv/.minilm ## run every benchmark on its own database and compare it with its budget
 	@$(PYTHON) -m bench
@@ -92,7 +92,7 @@ lint-words: .venv/.synced
 	@echo '— wording of docs, pages, code and names'; $(PYTHON) -m tests.lint_words && $(PYTHON) -m tests.lint_names
 
 lint-client: .venv/.synced
-	@echo '— generated client'; $(PYTHON) -m clients.generate_python --check
+	@echo '— generated clients'; $(PYTHON) -m clients.generate_python --check && $(PYTHON) -m clients.generate_typescript --check
 
 lint-types: .venv/.synced
 	@echo '— mypy'; $(BIN)/mypy --no-error-summary

@@ -361,7 +361,8 @@ def _formatted(source: str) -> str:
     return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
 
 
-def _openapi_document() -> Node:
+def openapi_document() -> Node:
+    """The document of this checkout's API."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
     import django
 
@@ -374,7 +375,7 @@ def _openapi_document() -> Node:
 
 def main() -> int:
     """Write the modules, or compare them; return the exit code."""
-    sources = modules(_openapi_document())
+    sources = modules(openapi_document())
     if "--check" not in sys.argv:
         FOLDER.mkdir(exist_ok=True)
         for name, source in sources.items():

@@ -165,7 +165,9 @@ def files() -> Iterator[Path]:
             sorted(
                 each
                 for each in path.rglob("*")
-                if each.suffix in KINDS and str(each.relative_to(ROOT)) not in OTHERS
+                if each.suffix in KINDS
+                and str(each.relative_to(ROOT)) not in OTHERS
+                and "node_modules" not in each.parts
             )
             if path.is_dir()
             else [path]
