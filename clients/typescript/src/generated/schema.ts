@@ -1,5 +1,5 @@
 // Generated from the OpenAPI document by `make client`.
-// SHA-256 of the document: f775340d4869d393989302d4d06a388c068595ff297ff42a405a6dff8d329863
+// SHA-256 of the document: acd21d269ec5652d9a34267a3149abf9758702669920170767620571e0316439
 
 export interface paths {
     "/api/answer-cache": {
@@ -1095,6 +1095,29 @@ export interface paths {
          *     `GET /api/imports/{import_id}` returns the progress.
          */
         post: operations["timemachine_api_imports_import_"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/import/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import lines of a file that grows
+         * @description Record the lines that no later line can change. The result is that of importing the complete file, however it is divided.
+         *
+         *     A line is held back as long as the answer that it belongs to may go on, or until the file has not grown for a minute. Formats: `claude_code`,
+         *     `codex`, `gemini_cli`. The same lines can be sent again.
+         */
+        post: operations["timemachine_api_imports_lines_"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5037,6 +5060,35 @@ export interface components {
         LineSkipped: {
             line: number;
             reason: string;
+        };
+        /**
+         * @description Lines of a file that grows. The first `repeated` ones were recorded before, and are sent again because the response to the
+         *     lines before named them in `needed`; `position` is that of this response. `idle` is the number of seconds since the file last grew.
+         */
+        LinesIn: {
+            format: string;
+            /** @default 0 */
+            idle?: number;
+            lines: string[];
+            position?: {
+                [key: string]: number;
+            };
+            /** @default 0 */
+            repeated?: number;
+        };
+        /**
+         * @description What lines became. The first `lines` of them are recorded; send the others again with what follows them.
+         *
+         *     Before them, send the lines with the numbers `needed` (from 1), in this order, and count them as `repeated`.
+         */
+        LinesOut: {
+            lines: number;
+            needed: number[];
+            position: {
+                [key: string]: number;
+            };
+            report: components["schemas"]["ImportReportOut"];
+            sessions: components["schemas"]["SessionImported"][];
         };
         /** @description The first line that does not match, by the number that it should have, and why. */
         LogBreak: {
@@ -9544,6 +9596,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportAccepted"];
+                };
+            };
+        };
+    };
+    timemachine_api_imports_lines_: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinesIn"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinesOut"];
                 };
             };
         };
