@@ -29,15 +29,19 @@ def openai_stub() -> Iterator[StubModelServer]:
         yield server
 
 
+def database_url() -> str:
+    """`DATABASE_URL` of a program that uses the database of the test."""
+    at = connection.settings_dict
+    return f"postgresql://{at['USER']}@{quote(at['HOST'], safe='')}/{at['NAME']}"
+
+
 @contextmanager
 def crashing_workers(**environment: str) -> Iterator[Work]:
     """Yield what has a worker run a replay and returns the outcome, as printed by `tests.replay.crash_worker`."""
-    at = connection.settings_dict
-    database = f"postgresql://{at['USER']}@{quote(at['HOST'], safe='')}/{at['NAME']}"
     command = [sys.executable, "-m", "tests.replay.crash_worker"]
     with subprocess.Popen(
         command,
-        env=os.environ | {"DATABASE_URL": database} | environment,
+        env=os.environ | {"DATABASE_URL": database_url()} | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

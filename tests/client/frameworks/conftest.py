@@ -49,6 +49,10 @@ class Example:
         command = [_python(self.name), "-W", "ignore", str(EXAMPLES / self.name / program)]
         return self.run_command(command, away_after)
 
+    def run_with_node(self) -> str:
+        """Run an example for Node and return what it printed."""
+        return self.run_command(["node", str(_with_node_modules(self.name) / "agent.mjs")], None)
+
     def run_command(self, command: list[str], away_after: int | None) -> str:
         environment = os.environ | {
             "TIMEMACHINE_URL": self.served.gate.url,
@@ -163,6 +167,19 @@ def _python(name: str) -> str:
             subprocess.run([uv, *command, "--quiet"], check=True)
         made.write_text(lock.read_text())
     return str(folder / "bin/python")
+
+
+def _with_node_modules(name: str) -> Path:
+    """A copy of an example for Node with its packages, installed if its lock has changed."""
+    folder, locked = BUILT / name, (EXAMPLES / name / "package-lock.json").read_text()
+    made = folder / "made"
+    installed = made.exists() and made.read_text() == locked
+    shutil.copytree(EXAMPLES / name, folder, dirs_exist_ok=True)
+    if not installed:
+        quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error")
+        subprocess.run(["npm", "ci", *quiet], cwd=folder, check=True)
+        made.write_text(locked)
+    return folder
 
 
 @pytest.fixture
