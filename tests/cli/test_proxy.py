@@ -166,8 +166,3 @@ def test_a_port_in_use_and_an_unknown_session_are_refused(tm: Here) -> None:
     with running("--playback", str(file)) as (_, url):
         port = url.rpartition(":")[2]
         assert f"Cannot listen on port {port}" in tm.refused("proxy", "--playback", str(file), "--port", port)
-
-
-def test_playback_is_required_and_the_help_says_that_nothing_is_recorded(terminal: Terminal) -> None:
-    assert terminal.run("proxy").code == 2
-    assert "it does not record" in " ".join(terminal.run("proxy", "--help").out.split())

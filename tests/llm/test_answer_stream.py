@@ -27,7 +27,12 @@ def test_chunks_are_assembled_into_a_chat_completion() -> None:
         "id": "c1",
         "model": "m",
         "usage": {"prompt_tokens": 2},
-        "choices": [{"message": {"content": "14 days.", "refusal": None}, "finish_reason": "stop"}],
+        "choices": [
+            {
+                "message": {"role": "assistant", "content": "14 days.", "refusal": None},
+                "finish_reason": "stop",
+            }
+        ],
     }
 
 

@@ -86,8 +86,8 @@ def test_any_address_and_host_gets_an_answer(head: str, status: int, server: Pla
         assert answer.readline().split()[1] == str(status).encode()
 
 
-@pytest.mark.parametrize(("length", "status"), [("", 411), ("9" * 5_000, 411), (f"{LARGEST_BODY + 1}", 413)])
-def test_a_body_of_unknown_length_or_too_large_is_refused_unread(
+@pytest.mark.parametrize(("length", "status"), [("", 400), ("9" * 5_000, 400), (f"{LARGEST_BODY + 1}", 413)])
+def test_a_body_of_no_length_or_too_large_is_refused_unread(
     length: str, status: int, server: PlaybackServer
 ) -> None:
     port = int(server.url.rpartition(":")[2])
@@ -95,7 +95,7 @@ def test_a_body_of_unknown_length_or_too_large_is_refused_unread(
         head = f"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
         connection.sendall(head.encode())
         assert answer.readline().split()[1] == str(status).encode()
-        assert answer.read().endswith(b"}")  # the connection ends
+        assert answer.read().endswith((b"}", b"\n"))  # the connection ends
 
 
 def test_closing_ends_the_connections_that_are_still_open(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
-"""`proxy`: a local address for an agent that answers from a recorded session."""
+"""`proxy`: a local address for agents that records their model calls, or answers from a recorded session."""
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
     from timemachine.client.playback.recordings import Recording
 
 PORT = 8787
+_SWITCH_SECONDS = 0.0005
+"""How soon a thread that forwards gets its turn while another one records."""
 
 
 class ProxyStarted(TypedDict):
-    """Where the proxy listens: `base_url` for OpenAI's SDK, `url` for Anthropic's; and what it plays back."""
+    """Where the proxy listens: `base_url` for OpenAI's SDK, `url` for Anthropic's; and what it plays back, or the session that
+    it records into.
+    """
 
-    playback: str
+    playback: str | None
+    session: str | None
     calls: int
     base_url: str
     url: str
@@ -32,9 +39,14 @@ class ProxyStarted(TypedDict):
 
 @click.command(cls=OneEach)
 @click.option(
+    "--record",
+    "key",
+    metavar="KEY",
+    help="Record into the session with this key, which is continued if it is open. [default: a new session for each run]",
+)
+@click.option(
     "--playback",
     "session",
-    required=True,
     metavar="SESSION",
     help="The session to answer from: a file of `session export` or `evidence export`, or an id or key on the server.",
 )
@@ -47,28 +59,132 @@ class ProxyStarted(TypedDict):
     help="The port on 127.0.0.1; 0 for any free one.",
 )
 @click.option(
-    "--start-over", is_flag=True, help="After the last answer to equal requests, begin with the first."
+    "--openai",
+    envvar="TIMEMACHINE_PROXY_OPENAI",
+    metavar="URL",
+    help="Where requests in OpenAI's form go. [default: OPENAI_BASE_URL if it is another address, else OpenAI]",
+)
+@click.option(
+    "--anthropic",
+    envvar="TIMEMACHINE_PROXY_ANTHROPIC",
+    metavar="URL",
+    help="Where requests in Anthropic's form go. [default: ANTHROPIC_BASE_URL if it is another address, else Anthropic]",
+)
+@click.option(
+    "--provider",
+    metavar="NAME",
+    help="The provider behind --openai, such as groq or ollama, for models and prices. Known hosts need none.",
+)
+@click.option("--by-api-key", is_flag=True, help="A session for each API key, named by its hash.")
+@click.option(
+    "--no-tool-steps", is_flag=True, help="Record no steps for tool calls: your program records them itself."
+)
+@click.option(
+    "--start-over",
+    is_flag=True,
+    help="Of a playback: after the last answer to equal requests, begin with the first.",
 )
 @options.as_json
-def proxy(*, session: str, port: int, start_over: bool) -> None:
-    """Answer an agent from a recorded session, without a model.
+def proxy(
+    *,
+    key: str | None,
+    session: str | None,
+    port: int,
+    openai: str | None,
+    anthropic: str | None,
+    provider: str | None,
+    by_api_key: bool,
+    no_tool_steps: bool,
+    start_over: bool,
+) -> None:
+    """Record every model call of any program, or answer it from a recorded session.
 
-    An address like OpenAI's (/v1/chat/completions, /v1/responses) and Anthropic's (/v1/messages), streamed or not. Each recorded
-    answer is used once, in order; a request that is not in the record is refused with 409 and the first difference to the nearest one.
-    Nothing is sent to a provider. Playback is all that this command can do so far: it does not record. Ctrl-C stops it.
+    An address that speaks OpenAI's API (/v1/chat/completions, /v1/responses, /v1/embeddings) and Anthropic's (/v1/messages), streamed or
+    not. Set OPENAI_BASE_URL or ANTHROPIC_BASE_URL of your program to it. It forwards everything to the provider and records the model
+    calls; API keys pass through and are never stored. Everything else passes unrecorded. If a call cannot be recorded, it still succeeds.
+
+    With --playback nothing is sent or recorded: each recorded answer is used once, in order, and a request that is not in the record is
+    refused with 409 and the first difference to the nearest one. Ctrl-C stops it.
     """
+    if session is None:
+        if start_over:
+            raise click.UsageError("--start-over goes with --playback.")
+        _record(
+            key,
+            port,
+            {"openai": openai, "anthropic": anthropic, "name": provider},
+            by_api_key,
+            not no_tool_steps,
+        )
+    elif key or by_api_key or no_tool_steps or provider:
+        raise click.UsageError("--playback does not record. Leave out the options for recording.")
+    else:
+        _play_back(session, port, start_over=start_over)
+
+
+def _record(
+    key: str | None, port: int, addresses: dict[str, str | None], by_api_key: bool, with_tools: bool
+) -> None:
+    from timemachine.client.errors import ClientError
+    from timemachine.client.machine import TimeMachine
+    from timemachine.client.proxy.recording import CallRecorder
+    from timemachine.client.proxy.server import ProxyServer
+    from timemachine.client.proxy.upstream import Providers
+    from timemachine.client.recording.recorder import KEY
+
+    if key is not None and not KEY.fullmatch(key):
+        raise Failure(f"{key[:60]!r} is not a key: 1–200 letters, digits, and . _ : @ -.")
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    machine = TimeMachine()
+    recorder = CallRecorder(machine, key=key, by_api_key=by_api_key, with_tools=with_tools)
+    with _listening(port):
+        running = ProxyServer(recorder, port=port)
+    try:
+        running.providers = Providers.of(
+            openai=addresses["openai"],
+            anthropic=addresses["anthropic"],
+            name=addresses["name"],
+            own_port=running.server.port,
+        )
+    except ClientError as why:
+        raise Failure(why.message) from why
+    url = running.server.url
+    started: ProxyStarted = {
+        "playback": None,
+        "session": recorder.key,
+        "calls": 0,
+        "base_url": f"{url}/v1",
+        "url": url,
+    }
+    show(
+        started,
+        [
+            f"Recording into {recorder.key}, at {url}/v1 for OpenAI's SDK and {url} for Anthropic's.",
+            f"Forwarding to {running.providers.openai.url} and {running.providers.anthropic.url}. Ctrl-C stops it.",
+        ],
+    )
+    flush()
+    with closing(running.server), suppress(KeyboardInterrupt):
+        running.server.run()
+    recorder.close()
+    delivered = machine.close()
+    lost = f" {counted(recorder.lost, 'call')} could not be recorded." if recorder.lost else ""
+    waits = "" if delivered else " Some wait for the server: see `timemachine spool list`."
+    print_error(f"{counted(recorder.calls, 'call')} recorded.{lost}{waits}")
+
+
+def _play_back(session: str, port: int, *, start_over: bool) -> None:
     from timemachine.client.playback.server import PlaybackServer  # only this command needs it
 
     found = _recording(session)
     if not found.calls:
         raise Failure(f"{found.key} has no model calls to answer from.")
-    try:
+    with _listening(port):
         server = PlaybackServer(found, port=port, start_over=start_over)
-    except OSError as why:
-        raise Failure(f"Cannot listen on port {port} ({why.strerror}). Choose another with --port.") from why
     with closing(server), suppress(KeyboardInterrupt):
         started: ProxyStarted = {
             "playback": found.key,
+            "session": None,
             "calls": len(found.calls),
             "base_url": server.base_url,
             "url": server.url,
@@ -80,6 +196,15 @@ def proxy(*, session: str, port: int, start_over: bool) -> None:
         server.run()
     used = len(found.calls) - len(server.unused)
     print_error(f"{used:,} of {counted(len(found.calls), 'recorded call')} used.")
+
+
+@contextmanager
+def _listening(port: int) -> Iterator[None]:
+    """Raise `Failure` if the port cannot be had."""
+    try:
+        yield
+    except OSError as why:
+        raise Failure(f"Cannot listen on port {port} ({why.strerror}). Choose another with --port.") from why
 
 
 def _recording(session: str) -> Recording:

@@ -48,6 +48,13 @@ class Mark:
         self.reached = threading.Event()
 
 
+class Written:
+    """A position in a recording at which a function is called, on the writing thread, as soon as all before it is written."""
+
+    def __init__(self, done: Callable[[], None]) -> None:
+        self.done = done
+
+
 class Outbox:
     """The undelivered part of one session. `stuck` is the reason why the server refuses it for now.
 

@@ -21,6 +21,7 @@ from timemachine.client.recording.fitting import (
     nanoseconds,
 )
 from timemachine.client.recording.lines import end_line, line_of_frozen
+from timemachine.client.recording.outbox import Written
 from timemachine.client.recording.sender import OURS
 from timemachine.client.recording.snapshot import Frozen, frozen, safe_repr
 from timemachine.client.recording.usage import fields_of
@@ -219,6 +220,11 @@ class Session:
         if not done and self._machine.strict:
             raise self._undelivered(timeout)
         return done
+
+    def when_written(self, done: Callable[[], None]) -> None:
+        """Call a function, on another thread, as soon as everything recorded so far is in the spool, or in memory if that cannot be written."""
+        if not self._machine.sender.put(self._outbox, Written(done)):
+            done()
 
     async def aflush(self, timeout: float = _WAIT) -> bool:  # noqa: ASYNC109  # only the wait times out
         """The same as `flush`, without blocking the event loop."""

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 from timemachine.client.recording import spool_database
 from timemachine.client.recording.delivery import Delivery
 from timemachine.client.recording.lines import is_end, line_of_frozen, lost_line
-from timemachine.client.recording.outbox import Mark, Outbox
+from timemachine.client.recording.outbox import Mark, Outbox, Written
 from timemachine.client.recording.recording import Recording, Shortfall
 from timemachine.client.recording.traces import outbox_of
 from timemachine.core.pure.json_types import JsonObject
@@ -66,7 +66,7 @@ class Sender:
         self._lock = threading.Lock()
         self._drains = threading.RLock()
         self._wake = threading.Event()
-        self._queue: deque[tuple[Outbox, bytes | Mark]] = deque()
+        self._queue: deque[tuple[Outbox, bytes | Mark | Written]] = deque()
         self._queued_bytes = 0
         self._lost: dict[Outbox, int] = {}
         self._logged: set[str] = set()
@@ -88,7 +88,7 @@ class Sender:
         self.delivery.add(outbox)
         self._start()
 
-    def put(self, outbox: Outbox, data: bytes | Mark) -> bool:
+    def put(self, outbox: Outbox, data: bytes | Mark | Written) -> bool:
         """Queue an action or a mark of a session; returns whether there was space."""
         size = len(data) if type(data) is bytes else 0
         taken = self._queued(outbox, data, size) or self._put_late(outbox, data, size)
@@ -151,7 +151,7 @@ class Sender:
         """Write everything in the queue into the spool."""
         with self._drains:
             while items := self._take():
-                groups: dict[Outbox, list[bytes | Mark]] = {}
+                groups: dict[Outbox, list[bytes | Mark | Written]] = {}
                 for outbox, data in items:
                     groups.setdefault(outbox, []).append(data)
                 for outbox, group in groups.items():
@@ -173,7 +173,7 @@ class Sender:
 
             util.register_after_fork(self, lambda sender: util.Finalize(None, sender.close, exitpriority=10))
 
-    def _queued(self, outbox: Outbox, data: bytes | Mark, size: int) -> bool:
+    def _queued(self, outbox: Outbox, data: bytes | Mark | Written, size: int) -> bool:
         with self._lock:
             full = len(self._queue) >= MOST_QUEUED or self._queued_bytes >= MOST_QUEUED_BYTES
             if full and size:
@@ -182,7 +182,7 @@ class Sender:
             self._queued_bytes += size
             return True
 
-    def _put_late(self, outbox: Outbox, data: bytes | Mark, size: int) -> bool:
+    def _put_late(self, outbox: Outbox, data: bytes | Mark | Written, size: int) -> bool:
         until = time.monotonic() + _HOLD
         while time.monotonic() < until:
             time.sleep(_LOOK)
@@ -224,19 +224,19 @@ class Sender:
                 return mark.reached.is_set()
         return True
 
-    def _take(self) -> list[tuple[Outbox, bytes | Mark]]:
+    def _take(self) -> list[tuple[Outbox, bytes | Mark | Written]]:
         with self._lock:
             taken = [self._queue.popleft() for _ in range(min(_TAKEN, len(self._queue)))]
             self._queued_bytes -= sum(len(data) for _, data in taken if isinstance(data, bytes))
         return taken
 
-    def _write(self, outbox: Outbox, group: list[bytes | Mark]) -> None:
+    def _write(self, outbox: Outbox, group: list[bytes | Mark | Written]) -> None:
         lines: list[bytes] = []
         for each in group:
-            if isinstance(each, Mark):
+            if isinstance(each, Mark | Written):
                 self._append(outbox, lines)
                 lines = []
-                outbox.mark(each)
+                each.done() if isinstance(each, Written) else outbox.mark(each)
             elif is_end(each):
                 self._append(outbox, lines)
                 lines = []

@@ -17,6 +17,13 @@ _FIELDS = {
     "input_json_delta": _ARGUMENTS,
 }
 """The field of a piece of a block, by its type: https://docs.claude.com/en/docs/build-with-claude/streaming"""
+_CITATIONS = "citations"
+_OF_A_DELTA = frozenset({"type", "delta", "usage"})
+_COMPLETION = "chat.completion"
+_NOT_WHOLE = frozenset({"choices", "error", "obfuscation"})
+"""Fields of chunks that a whole chat completion does not have, or has in another form."""
+_OF_A_CHOICE = frozenset({"delta", "finish_reason", "logprobs"})
+_OF_A_MESSAGE = frozenset({"content", "refusal", "tool_calls"})
 _HALF = re.compile("[\ud800-\udfff]")
 _FIRST_HALF = re.compile("[\ud800-\udbff]")
 
@@ -54,45 +61,61 @@ class SurrogateJoiner:
 
 
 class OpenAIStream:
-    """The chunks of a chat completion."""
+    """The chunks of a chat completion, with one choice or several. The text is that of the first."""
 
     def __init__(self) -> None:
         self.error: Mapping[str, Any] | None = None
         self._known: JsonObject = {}
-        self._texts: dict[str, list[str]] = {"content": [], "refusal": [], "reasoning_content": []}
-        self._calls: dict[int, _Call] = {}
-        self._finish: str | None = None
+        self._choices: dict[int, _Choice] = {}
         self._joiner = SurrogateJoiner()
 
     @property
     def complete(self) -> bool:
-        """Whether a finish reason arrived. The usage may follow it."""
-        return self._finish is not None
+        """Whether a finish reason arrived for each choice. The usage may follow it."""
+        return bool(self._choices) and all(each.finish is not None for each in self._choices.values())
 
     @property
     def body(self) -> JsonObject:
-        message: JsonObject = {
-            name: joined("".join(texts)) or None
-            for name, texts in self._texts.items()
-            if texts or name != "reasoning_content"
-        }
-        if self._calls:
-            message["tool_calls"] = [call.body for _, call in sorted(self._calls.items())]
-        return {**self._known, "choices": [{"message": message, "finish_reason": self._finish}]}
+        choices = [each.body for _, each in sorted(self._choices.items())] or [_Choice().body]
+        return {**self._known, "choices": choices}
 
     def add(self, event: Mapping[str, Any]) -> str:
         self.error = part_of(event).get("error") and part_of(event)
         usage = event.get("usage") or part_of(event.get("x_groq")).get("usage")
-        found = {"id": event.get("id"), "model": event.get("model"), "usage": usage}
-        self._known |= {name: value for name, value in found.items() if value}
-        choices = event.get("choices")
-        choice = part_of(choices[0]) if isinstance(choices, list) and choices else {}
-        self._finish = text_of(choice.get("finish_reason")) or self._finish
+        found = {**event, "object": _COMPLETION if event.get("object") else None, "usage": usage}
+        self._known |= {name: value for name, value in found.items() if value and name not in _NOT_WHOLE}
+        text = ""
+        for choice in map(part_of, list_of(event.get("choices"))):
+            place = _index(choice)
+            added = self._choices.setdefault(place, _Choice()).add(choice)
+            text += added if place == 0 else ""
+        return self._joiner.take(text, last=self.complete)
+
+
+class _Choice:
+    """The chunks of one choice of a chat completion."""
+
+    def __init__(self) -> None:
+        self.finish: str | None = None
+        self._known: JsonObject = {}
+        self._message: JsonObject = {}
+        self._texts: dict[str, list[str]] = {"content": [], "refusal": []}
+        self._lists: JsonObject = {}
+        self._calls: dict[int, _Call] = {}
+        self._logprobs: JsonObject = {}
+
+    def add(self, choice: Mapping[str, Any]) -> str:
+        """Add a chunk of this choice and return the text in it."""
+        self.finish = text_of(choice.get("finish_reason")) or self.finish
+        others = (name for name in choice if name not in _OF_A_CHOICE)
+        self._known |= {name: choice[name] for name in others if choice[name] is not None}
+        if "logprobs" in choice:
+            self._known.setdefault("logprobs", None)
+        for name, tokens in part_of(choice.get("logprobs")).items():
+            self._logprobs[name] = [*list_of(self._logprobs.get(name)), *list_of(tokens)] or None
         return self._write(part_of(choice.get("delta")))
 
     def _write(self, delta: Mapping[str, Any]) -> str:
-        if reasoning := text_of(delta.get("reasoning_content")):
-            self._texts["reasoning_content"].append(reasoning)
         for call in map(part_of, list_of(delta.get("tool_calls"))):
             place = call.get("index")
             place = place if isinstance(place, int) else len(self._calls)
@@ -100,7 +123,26 @@ class OpenAIStream:
         written = {"content": written_text(delta.get("content")), "refusal": text_of(delta.get("refusal"))}
         for name, text in written.items():
             self._texts[name].append(text or "")
-        return self._joiner.take("".join(text for text in written.values() if text), last=self.complete)
+        for name, value in delta.items():
+            if name in _OF_A_MESSAGE or value is None:
+                continue
+            if isinstance(value, str) and name != "role":
+                self._texts.setdefault(name, []).append(value)
+            elif isinstance(value, list):
+                self._lists[name] = [*self._lists.get(name, ()), *value]
+            else:
+                self._message[name] = value
+        return "".join(text for text in written.values() if text)
+
+    @property
+    def body(self) -> JsonObject:
+        texts = {name: joined("".join(texts)) or None for name, texts in self._texts.items()}
+        others = {name: text for name, text in texts.items() if text or name in ("content", "refusal")}
+        message = {**self._message, **self._lists, **others}
+        if self._calls:
+            message["tool_calls"] = [call.body for _, call in sorted(self._calls.items())]
+        known = {**self._known, "logprobs": self._logprobs} if self._logprobs else self._known
+        return {**known, "message": message, "finish_reason": self.finish}
 
 
 class _Call:
@@ -136,7 +178,7 @@ class AnthropicStream:
     @property
     def complete(self) -> bool:
         """Whether a stop reason arrived. None of the answer follows it."""
-        return "stop_reason" in self._known
+        return self._known.get("stop_reason") is not None
 
     @property
     def body(self) -> JsonObject:
@@ -151,7 +193,8 @@ class AnthropicStream:
         elif kind == "message_start":
             self._learn(part_of(event.get("message")), part_of(event.get("message")))
         elif kind == "message_delta":
-            self._learn(part_of(event.get("delta")), event)
+            others = {name: event[name] for name in event if name not in _OF_A_DELTA}
+            self._learn({**others, **part_of(event.get("delta"))}, event)
         elif kind == "content_block_start":
             self._blocks[_index(event)] = _Block(part_of(event.get("content_block")))
         elif kind == "content_block_delta":
@@ -160,8 +203,9 @@ class AnthropicStream:
         return self._joiner.take(_text_in(event), last=self.complete)
 
     def _learn(self, known: Mapping[str, Any], with_usage: Mapping[str, Any]) -> None:
-        names = ("id", "model", "stop_reason", "stop_details")
-        self._known |= {name: known[name] for name in names if known.get(name)}
+        for name, value in known.items():
+            if name not in ("content", "usage") and (value is not None or name not in self._known):
+                self._known[name] = value
         usage = part_of(with_usage.get("usage"))
         self._usage |= {name: value for name, value in usage.items() if value is not None}
 
@@ -172,8 +216,11 @@ class _Block:
     def __init__(self, begun: Mapping[str, Any]) -> None:
         self._begun = begun
         self._pieces: dict[str, list[str]] = {}
+        self._citations: list[Any] = []
 
     def add(self, delta: Mapping[str, Any]) -> None:
+        if "citation" in delta:
+            self._citations.append(delta["citation"])
         name = _FIELDS.get(str(delta.get("type")))
         if name is not None:
             self._pieces.setdefault(name, []).append(text_of(delta.get(name)) or "")
@@ -188,6 +235,8 @@ class _Block:
                 found["input"] = _parsed(text) if text else found.get("input", {})
             else:
                 found[name] = joined((text_of(found.get(name)) or "") + text)
+        if self._citations:
+            found[_CITATIONS] = [*list_of(found.get(_CITATIONS)), *self._citations]
         return found
 
 

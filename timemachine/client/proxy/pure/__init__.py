@@ -1,0 +1,1 @@
+"""What the proxy records of a call, computed from the bytes that passed."""
