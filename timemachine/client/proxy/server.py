@@ -139,7 +139,7 @@ class _Call:
         """Forward the request and the response, and record both, whatever happens."""
         try:
             await self._forward(url)
-        except asyncio.CancelledError:  # nobody is there for the answer
+        except asyncio.CancelledError:  # the program has gone, or the proxy stops
             self._record_now("proxy_stopped" if self._proxy.server.is_stopping else "client_disconnected")
             raise
 
@@ -242,7 +242,7 @@ class _LastPart:
 
 
 class _EndOfStream:
-    """Holds back the last event of a stream; all others pass at once. `is_at_end` when that event is complete."""
+    """Holds back the last event of a stream; all others pass immediately. `is_at_end` when that event is complete."""
 
     def __init__(self) -> None:
         self.is_at_end = False

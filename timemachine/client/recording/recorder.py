@@ -252,16 +252,8 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, failure: BaseException | None, _: object) -> None:
         if failure is not None and kind is not None and not is_no_error(failure):
             error = {"type": kind.__name__, "message": str(failure)}
-            self.add(
-                {
-                    "kind": "event",
-                    "layer": "agent",
-                    "role": "system",
-                    "name": "session.failed",
-                    "significance": "error",
-                    "error": error,
-                }
-            )
+            facts = {"kind": "event", "layer": "agent", "role": "system", "name": "session.failed"}
+            self.add({**facts, "significance": "error", "error": error})
         self.end()
 
     async def __aenter__(self) -> Self:

@@ -12,14 +12,18 @@ from timemachine.llm.pure.requests.answers import Answer
 from timemachine.llm.pure.requests.json_values import as_text, object_at, text_at
 from timemachine.llm.pure.requests.neutral import Part, Request, ToolCall
 from timemachine.llm.pure.requests.recorded_answers import read_answer
+from timemachine.llm.pure.responses_stream import ResponsesStream
 from timemachine.llm.pure.usage import TokenUsage, count
 from timemachine.recording.model_calls.pure.conversation import RecordedStep, answers, conversations
 from timemachine.recording.model_calls.pure.requests import Circumstances, FrozenRequest, rebuilt, recorded
+from timemachine.recording.sessions.pure.vocabulary import OPERATION
 
 MODEL_CALL: Final = "llm_call"
-_STREAMS: Final[Mapping[str, type[OpenAIStream] | type[AnthropicStream]]] = {
+_EMBEDDINGS: Final = "embeddings"
+_STREAMS: Final[Mapping[str, type[AnswerStream]]] = {
     "chat.completion.chunk": OpenAIStream,
     "message_start": AnthropicStream,
+    "response.created": ResponsesStream,
 }
 _USAGE: Final = (
     "input_tokens",
@@ -89,7 +93,7 @@ def calls_of(parts: Sequence[SessionSteps]) -> tuple[PlayedCall, ...]:
     """
     session = parts[-1]
     happened = [each for each in session.steps if each.get("copied_from") is None]
-    found = {each["sequence"]: each for each in happened if each["kind"] == MODEL_CALL}
+    found = {each["sequence"]: each for each in happened if _is_answered(each)}
     inside = answers(_recorded_steps(session, 0), found)
     calls = {number: _played(call, inside[number]) for number, call in found.items()}
     missing = {
@@ -100,6 +104,11 @@ def calls_of(parts: Sequence[SessionSteps]) -> tuple[PlayedCall, ...]:
     for number, request in _rebuilt(parts, missing):
         calls[number] = replace(calls[number], rebuilt=request)
     return tuple(calls.values())
+
+
+def _is_answered(step: JsonObject) -> bool:
+    """Return whether playback answers a step: a model call, but not one for embeddings."""
+    return step["kind"] == MODEL_CALL and object_at(step, "parameters").get(OPERATION) != _EMBEDDINGS
 
 
 def _rebuilt(

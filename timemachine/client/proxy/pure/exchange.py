@@ -39,7 +39,7 @@ class Body:
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """A call. `provider` is the one behind the address, None if that is not known; `started_at` is in nanoseconds since 1970.
+    """A call. `provider` is that of the address, None if that is not known; `started_at` is in nanoseconds since 1970.
 
     `status` is None if no response came; `why` says then what went wrong.
     """

@@ -77,7 +77,7 @@ class Caller:
 
 
 def forwarded(headers: Iterable[tuple[bytes, bytes]], *, recorded: bool = False) -> list[tuple[bytes, bytes]]:
-    """Return the headers that go on. Of a `recorded` call, the provider may compress only in ways that the proxy can read."""
+    """Return the headers that go on. If it is `recorded`, the provider may compress only in ways that the proxy can read."""
     headers = list(headers)
     named = {
         each.strip()
