@@ -147,6 +147,7 @@ def _record(
             own_port=running.server.port,
         )
     except ClientError as why:
+        running.server.close()
         raise Failure(why.message) from why
     url = running.server.url
     started: ProxyStarted = {
