@@ -3,7 +3,7 @@ BIN := .venv/bin
 PYTHON := $(BIN)/python
 UV := .tools/bin/uv
 SHA256 := $(if $(shell command -v sha256sum),sha256sum,shasum -a 256)
-TEMPLATES = $(shell find timemachine/web/templates -name '*.html' 2>/dev/null)
+TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
 # twice as many as CI has cores: many tests wait for programs that they start, with `loadfile` once per file
 TEST_WORKERS ?= 4
@@ -101,7 +101,7 @@ lint-imports: .venv/.synced
 	@echo '— import-linter'; $(call shown_if_wrong,$(BIN)/lint-imports --no-cache)
 
 lint-templates: .venv/.synced
-	@echo '— djlint'; $(call shown_if_wrong,$(BIN)/djlint --lint timemachine/web/templates)
+	@echo '— djlint'; $(call shown_if_wrong,$(BIN)/djlint --lint templates)
 	@echo '— djade'; $(BIN)/djade --check --target-version 6.1 $(TEMPLATES)
 
 lint-migrations: .venv/.synced

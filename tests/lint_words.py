@@ -21,6 +21,7 @@ CHECKED: Final = (
     "CHANGELOG.md",
     "Makefile",
     "docs",
+    "templates",
     "timemachine",
     "clients",
 )

@@ -70,8 +70,13 @@ def client(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 def test_every_file_of_the_product_is_in_exactly_one_wheel(wheels: dict[str, Path]) -> None:
     shipped = [_files(path) for path in wheels.values()]
     assert set.intersection(*shipped) == set()
-    known = _run("git", "ls-files", "timemachine", at=TOP).split()
-    assert set.union(*shipped) == {name for name in known if (TOP / name).exists()}
+    known = _run("git", "ls-files", "timemachine", "templates", "static", at=TOP).split()
+    expected = {
+        name if name.startswith("timemachine/") else f"timemachine/web/{name}"
+        for name in known
+        if (TOP / name).exists()
+    }
+    assert set.union(*shipped) == expected
 
 
 def test_both_wheels_have_one_version_and_the_server_needs_that_client(wheels: dict[str, Path]) -> None:

@@ -22,7 +22,7 @@ from tests.verifier.test_key_holder import (
     without_facts,
 )
 
-PROGRAM: Final = Path(__file__).parents[2] / "timemachine" / "web" / "static" / "js" / "check-here.js"
+PROGRAM: Final = Path(__file__).parents[2] / "static" / "js" / "check-here.js"
 ADDRESS: Final = "http://localhost"  # no server listens there: requests are answered by the route handler
 CHECK: Final = """async (key) => {
   const { checkHere } = await import("/check-here.js");

@@ -11,7 +11,7 @@ from tests.web.oklch import contrast, linear_rgb, tokens
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.web.sessions.presenters.steps import LETTERS
 
-STATIC = Path(__file__).resolve().parents[2] / "timemachine" / "web" / "static"
+STATIC = Path(__file__).resolve().parents[2] / "static"
 TEMPLATES = STATIC.parent / "templates"
 ON_DEMAND = {"check-here.js"}  # loaded when a button is pressed, and with no page
 CSS = (STATIC / "css" / "timemachine.css").read_text()

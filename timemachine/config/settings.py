@@ -16,7 +16,10 @@ from timemachine.core.pure.home import home, running_server, secret_key_file
 
 django_stubs_ext.monkeypatch()  # lets generic Django classes take type parameters
 
-PAGES = Path(__file__).resolve().parent.parent / "web"
+PACKAGE = Path(__file__).resolve().parent.parent
+PAGES = (
+    PACKAGE / "web" if (PACKAGE / "web" / "templates").is_dir() else PACKAGE.parent
+)  # in the wheel; in a checkout
 DEBUG = False
 
 

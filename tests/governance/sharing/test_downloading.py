@@ -20,7 +20,7 @@ from timemachine.governance.sharing.commands import visits
 from timemachine.governance.sharing.commands.links import create_link
 from timemachine.recording.sessions.models import Session
 
-CHECK_HERE = Path(__file__).parents[3] / "timemachine" / "web" / "static" / "js" / "check-here.js"
+CHECK_HERE = Path(__file__).parents[3] / "static" / "js" / "check-here.js"
 
 
 def download_status(visitor: Client, link_url: str) -> int:
