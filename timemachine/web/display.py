@@ -38,6 +38,7 @@ from timemachine.web.sessions.presenters import (
     table_rows,
 )
 from timemachine.web.sessions.presenters.bodies import Body
+from timemachine.web.sessions.presenters.live import live_status
 from timemachine.web.template_library import or_absent, register
 
 MODULES_OF_TAGS: Final = (
@@ -66,6 +67,7 @@ register.filter("counted", base.counted)
 register.filter("size", formatting.size)
 register.filter("grouped", step_fields.grouped)
 register.filter("branch_point", base.branch_point)
+register.filter("live_status", live_status)
 register.filter("in_unit", wording.figure)
 register.filter("signed_in_unit", wording.signed)
 register.filter("interval_words", wording.interval_words)

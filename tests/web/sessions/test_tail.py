@@ -1,14 +1,18 @@
 """Updates of a session in progress, for an open timeline."""
 
+import json
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils.timezone import now
 from pytest_django import DjangoAssertNumQueries
 
 from tests.web.people import browser_of
 from tests.web.timelines import HOSTILE, get, recorded, rows, words
 from timemachine.core.accounts.models import Project
+from timemachine.recording.importing.growing import import_lines
 from timemachine.recording.sessions.commands import append, end_session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
@@ -35,6 +39,25 @@ def test_only_a_session_in_progress_polls_for_updates(operator: Client, project:
     page = get(operator, "/sessions/s/")
     assert 'id="tail"' not in page
     assert "Follow" not in page
+
+
+def test_an_imported_session_is_followed_while_its_file_is_being_written(
+    operator: Client, project: Project
+) -> None:
+    def line(number: int, *, minutes_ago: float) -> str:
+        said = {"role": "user", "content": f"Question {number}"}
+        at = (now() - timedelta(minutes=minutes_ago)).isoformat()
+        return json.dumps(
+            {"type": "user", "uuid": f"u{number}", "sessionId": "s", "timestamp": at, "message": said}
+        )
+
+    import_lines(project, [line(1, minutes_ago=30)], format_name="claude_code", by="watch", idle=90)
+    assert 'id="tail"' not in get(operator, "/sessions/s/")
+    lines = [line(1, minutes_ago=30), line(2, minutes_ago=1)]
+    import_lines(project, lines, format_name="claude_code", by="watch", idle=90)
+    assert data_value(get(operator, "/sessions/s/"), "status") == "recording"
+    assert rows(get(operator, "/sessions/s/tail/?since=1")) == [1, 2]
+    assert operator.get("/sessions/s/tail/?since=2").status_code == 204
 
 
 def test_without_updates_the_answer_is_empty_and_needs_few_queries(

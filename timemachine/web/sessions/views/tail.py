@@ -8,6 +8,7 @@ from timemachine.recording.timeline import rows
 from timemachine.replay.runs.queries import replay_named
 from timemachine.web.access import Access, get_view
 from timemachine.web.http import page
+from timemachine.web.sessions.presenters.live import live_status
 from timemachine.web.sessions.presenters.minimap_plot import minimap_of
 from timemachine.web.sessions.presenters.replays import reach, replay_marks, replayed
 from timemachine.web.sessions.presenters.step_notes import noted_rows
@@ -26,9 +27,8 @@ def tail(request: HttpRequest, access: Access, id: str) -> HttpResponse:
     session = session_of(access.project, id)
     state = url_state(request.GET)
     since = whole(request.GET.get("since", "")) or 0
-    has_grown = session.last_sequence > since or session.status != request.GET.get(
-        "status", Session.RECORDING
-    )
+    status = request.GET.get("status", Session.RECORDING)
+    has_grown = session.last_sequence > since or live_status(session) != status
     revision = request.GET.get("revision")
     if not has_grown and not revision:
         return HttpResponse(status=204)
