@@ -36,13 +36,13 @@ def _selected(folder: Path, what: str, which: str) -> list[Any]:
 
 
 def _selected_in(path: Path, what: str, which: str) -> list[Any]:
-    """The lines of a spool; none if a recorder deletes it meanwhile, because all of them were delivered."""
+    """The lines of a spool; none if a recorder makes it at this moment, or deletes it because all of them were delivered."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
             return connection.execute(
                 f"SELECT {what} FROM lines WHERE {which} ORDER BY recording, place"
             ).fetchall()
-    except sqlite3.OperationalError:
-        if path.exists():
+    except sqlite3.OperationalError as why:
+        if path.exists() and "no such table" not in str(why):
             raise
         return []

@@ -1,14 +1,15 @@
 """Wait for background work of a server, for an unreachable server up to a minute, and for one that is busy (429)."""
 
-import random
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from random import SystemRandom
 from typing import Final
 
 from timemachine.client.errors import Refused, Unreachable
 
+_random = SystemRandom()
 TOO_MANY: Final = 429
 LONGEST_WAIT: Final = 60.0
 """Total seconds that one request waits for a busy server."""
@@ -54,7 +55,7 @@ def with_retries[T](attempt: Callable[[], T], longest: float = LONGEST_WAIT, *, 
         except Refused as why:
             if why.status != TOO_MANY or not (repeatable or why.code == BUSY):
                 raise
-            pause = (_DEFAULT_PAUSE if why.retry_after is None else why.retry_after) * random.uniform(1, 1.1)  # noqa: S311
+            pause = (_DEFAULT_PAUSE if why.retry_after is None else why.retry_after) * _random.uniform(1, 1.1)
             if pause > left or left <= 0:
                 raise
         left -= max(pause, 0.01)

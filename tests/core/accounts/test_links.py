@@ -124,7 +124,7 @@ def test_one_projects_administrator_cannot_reset_a_member_of_another_project(
 ) -> None:
     administrator, shared = member(project, "admin"), member(project, "viewer")
     other_project.memberships.create(user=shared.user, role="admin")
-    with pytest.raises(NotAllowed, match=r"manage\.py sign_in_link --email viewer@example\.org"):
+    with pytest.raises(NotAllowed, match=r"timemachine manage sign_in_link --email viewer@example\.org"):
         make_reset_link(shared, by=administrator.user)
     other_project.memberships.create(user=administrator.user, role="operator")
     with pytest.raises(NotAllowed):

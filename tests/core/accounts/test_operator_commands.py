@@ -52,7 +52,7 @@ def test_a_lost_link_can_be_replaced_by_command(project: Project) -> None:
 def test_a_link_for_an_unknown_person_is_refused_in_one_sentence(db: None) -> None:
     with pytest.raises(CommandError, match=r"^No member has the e-mail address nobody@example\.org\.$"):
         command_output("sign_in_link", "--email", "nobody@example.org")
-    with pytest.raises(CommandError, match=r"Run `manage\.py prepare` first"):
+    with pytest.raises(CommandError, match=r"Run `timemachine manage prepare` first"):
         command_output("sign_in_link")
 
 

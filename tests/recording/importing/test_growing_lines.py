@@ -159,6 +159,18 @@ def test_the_rules_know_sub_agents_queues_and_turns_without_calls() -> None:
     assert claude.held_from(good[:1], 5) == 1
     assert {0, 1, 2, 3, 11, 12} <= claude.needed(good)
     assert claude.held_from([], 0) == 0
+    answer = {
+        "type": "assistant",
+        "sessionId": "s",
+        "message": {"id": "m1", "content": [{"type": "text", "text": "Yes"}]},
+    }
+    following: list[tuple[dict[str, object], int]] = [
+        ({"type": "user", "message": {"content": "Next"}}, 2),
+        ({"type": "system", "subtype": "turn_duration"}, 2),
+        ({"type": "system", "subtype": "other"}, 0),
+    ]
+    for after, held in following:
+        assert claude.held_from(good_lines([json.dumps(answer), json.dumps(after)]), 0) == held
     assert claude.needed(good_lines(['{"type": "x"}'])) == set()
     messages = [{"type": "event_msg", "payload": {"type": "user_message", "message": "Hi"}}]
     assert codex.held_from(good_lines([json.dumps(each) for each in messages]), 0) == 1

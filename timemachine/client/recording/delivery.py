@@ -1,11 +1,11 @@
 """Deliver spooled sessions in batches, and retry later if the server is unreachable or busy."""
 
 import logging
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import SystemRandom
 from typing import TYPE_CHECKING, Final
 
 from timemachine.client.errors import ClientError, NoServer, Refused
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.connection import Connection
 
 log = logging.getLogger(__name__)
+_random = SystemRandom()  # threads that deliver do not touch the random numbers of the program
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0  # seconds between attempts while the server is unreachable
 _LASTING_PAUSE: Final = 60.0  # and while it refuses
@@ -122,7 +123,7 @@ class Delivery:
             others = [path for path in spools_in(self._folder) if path not in own]
             locked = [path for path in others if not self._is_examined(path)]
             if locked:
-                time.sleep(random.uniform(0, _LOCKED_PAUSE))  # noqa: S311
+                time.sleep(_random.uniform(0, _LOCKED_PAUSE))
             for path in locked:
                 self._is_examined(path)
 
@@ -244,10 +245,10 @@ class Delivery:
             self.unreachable, self.tried_at = why, tried_at
             retry_after = why.retry_after if isinstance(why, Refused) else None
             pause = self._pause / 2 if retry_after is None else retry_after
-            self._retry_at = time.monotonic() + pause + random.uniform(0, self._pause / 2)  # noqa: S311
+            self._retry_at = time.monotonic() + pause + _random.uniform(0, self._pause / 2)
             self._pause = min(self._pause * 2, _LONGEST_PAUSE)
         else:
-            outbox.not_before = time.monotonic() + _LASTING_PAUSE * random.uniform(0.9, 1.1)  # noqa: S311
+            outbox.not_before = time.monotonic() + _LASTING_PAUSE * _random.uniform(0.9, 1.1)
             outbox.complain(why)
 
     def _release_finished(self) -> None:
