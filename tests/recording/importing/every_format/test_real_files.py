@@ -30,6 +30,7 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
         "tau2_bench",
         {"sessions": 1, "from_user": 0, "from_agent": 0, "tool_calls": 0, "input_tokens": None, "cost": None, "skipped": 0},
     ),
+    # the 150 printed costs are $5.84122; 8 calls have none, and are priced when they are recorded
     "07-aider/chat-history-first-part.aider.chat.history.md": (
         "aider",
         {"sessions": 294, "from_user": 434, "model_calls": 158, "input_tokens": 1565938, "output_tokens": 66655,
