@@ -4,12 +4,13 @@ from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
 from timemachine.mcp.api import Api, Refused
+from timemachine.mcp.finding import FINDING
 from timemachine.mcp.reading import READING
 from timemachine.mcp.recorder import RECORDER
 from timemachine.mcp.tool import Tool
 from timemachine.mcp.writing import WRITING
 
-TOOLS: Final[dict[str, Tool[Any]]] = {tool.name: tool for tool in (*READING, *WRITING, *RECORDER)}
+TOOLS: Final[dict[str, Tool[Any]]] = {tool.name: tool for tool in (*FINDING, *READING, *WRITING, *RECORDER)}
 
 
 async def call(api: Api, name: str, given: JsonObject) -> JsonObject:
