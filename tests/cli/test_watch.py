@@ -10,6 +10,11 @@ from typing import Any
 import pytest
 
 from tests.cli.terminal import Here, Terminal
+from timemachine.client.client import Client
+from timemachine.client.server import find_server
+from timemachine.client.watching.places import AGENTS
+from timemachine.client.watching.state import States
+from timemachine.client.watching.watcher import Source, Watcher
 from timemachine.core.payloads.queries import value
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action, Session
@@ -61,35 +66,55 @@ def test_a_transcript_is_continued_after_it_was_renamed_and_replaced(tm: Here, c
     assert Session.objects.count() == 1
 
 
+def working_in(folder: Path, *records: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**each, "cwd": str(folder)} for each in records]
+
+
 def test_what_an_ignore_file_names_is_never_sent(tm: Here, claude: Path, tmp_path: Path) -> None:
     project = tmp_path / "app"
     project.mkdir()
-    (project / ".timemachineignore").write_text(".env\nsecrets/\n")
+    (project / ".timemachineignore").write_text(".env\n/secrets/\n")
+    withheld = (
+        {"file_path": str(project / "src/../secrets/key.pem")},
+        {"command": "cat ./.env | head"},
+        {"command": "make\ncat .env\nls"},
+        {"command": "grep -r KEY secrets"},
+        {"command": "git show HEAD:.env"},
+    )
+    inputs = [*withheld, {"command": "cat README.md"}]
     uses = [
-        {
-            "type": "tool_use",
-            "id": "t1",
-            "name": "Read",
-            "input": {"file_path": str(project / "secrets/key.pem")},
-        },
-        {"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "cat ./.env | head"}},
-        {"type": "tool_use", "id": "t3", "name": "Bash", "input": {"command": "cat README.md"}},
+        {"type": "tool_use", "id": f"t{at}", "name": "Bash", "input": each} for at, each in enumerate(inputs)
     ]
     results = [
-        {"type": "tool_result", "tool_use_id": f"t{at}", "content": f"confidential-{at}"} for at in (1, 2, 3)
+        {"type": "tool_result", "tool_use_id": each["id"], "content": f"confidential-{each['id']}"}
+        for each in uses
     ]
-    records = [ASKED, line("assistant", 1, uses, id="m1", model="claude-x"), line("user", 2, results)]
-    write(claude / "s-1.jsonl", *({**each, "cwd": str(project)} for each in records))
+    answered = line("assistant", 1, uses, id="m1", model="claude-x")
+    write(claude / "s-1.jsonl", *working_in(project, ASKED, answered, line("user", 2, results)))
     tm.json("watch", "claude-code", "--once")
     results_sent = [
         value(each.output) for each in Action.objects.filter(kind="tool_result").order_by("sequence")
     ]
-    assert results_sent == ["[withheld: .timemachineignore]"] * 2 + ["confidential-3"]
+    assert results_sent == ["[withheld: .timemachineignore]"] * len(withheld) + ["confidential-t5"]
 
     (project / ".timemachineignore").write_text("*\n")
-    write(claude / "s-2.jsonl", *({**each, "cwd": str(project), "sessionId": "s-2"} for each in records))
+    others = [{**each, "sessionId": "s-2"} for each in working_in(project, ASKED, answered)]
+    write(claude / "s-2.jsonl", *others)
     assert tm.json("watch", "claude-code", "--once")["items"] == []
     assert tm.json("watch", "claude-code", "--once", "--in", str(claude))["items"] == []
+
+
+def test_an_ignore_file_applies_from_the_moment_it_is_written(tm: Here, claude: Path, tmp_path: Path) -> None:
+    tm.json("status")
+    source = Source(agent=AGENTS["claude-code"], folder=claude)
+    with Client(find_server(os.environ)) as client:
+        watcher = Watcher(client=client, sources=[source], states=States("here"))
+        write(claude / "s-1.jsonl", *working_in(tmp_path, ASKED, ANSWERED))
+        (found,) = watcher.round(everything=True)
+        assert found.added == 3
+        (tmp_path / ".timemachineignore").write_text("*\n")
+        write(claude / "s-1.jsonl", *working_in(tmp_path, ASKED, ANSWERED, line("user", 2, "A secret plan.")))
+        assert list(watcher.round(everything=True)) == []
 
 
 def test_a_redaction_profile_applies_before_anything_is_sent(tm: Here, claude: Path) -> None:

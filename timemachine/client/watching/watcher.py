@@ -129,14 +129,18 @@ class Watcher:
     def _send_lines(self, each: Followed) -> Iterator[Update]:
         stat = each.path.stat()
         each.changed = stat.st_mtime
+        if each.lines is not None and not each.lines.is_due(stat):
+            each.sent_at = time.time()
+            return
+        edits = self._edits(each)  # read each time, as ignore files can change
+        if edits is None:
+            each.sent_at = time.time()
+            return
         if each.lines is None:
-            edits = self._edits(each)
-            if edits is None:
-                each.sent_at = time.time()
-                return
             if self._waits_for_its_call(each.path, stat):
                 return
             each.lines = Lines(each.path, self.states, _editing(edits))
+        each.lines.edit = _editing(edits)
         while each.lines.is_due(each.path.stat()):
             answer = each.lines.send(lambda *given: self._import_lines(each.source.agent.format, *given))
             if answer is None:

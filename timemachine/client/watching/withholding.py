@@ -1,8 +1,10 @@
 """What is not sent: sessions and files that a `.timemachineignore` names, and what a redaction profile finds."""
 
 import json
+import os.path
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +21,8 @@ _IDS: Final = ("id", "call_id", "callID")
 _RESULT_OF: Final = ("tool_use_id", "call_id", "callID")
 _PATHS: Final = ("file_path", "filePath", "filename", "absolute_path", "notebook_path", "path")
 _WORD: Final = re.compile(r"[^\s\"'`<>|;&()=,]+")
+_PART: Final = re.compile(r"[^:@{}]+")
+"""A part of a word that can be a path of its own: `HEAD:.env`, `@.env`, `./.env:/mounted`."""
 _STRUCTURE: Final = frozenset(
     [
         "uuid",
@@ -91,11 +95,11 @@ class Ignored:
         """Return whether a path, absolute or in the agent's folder, is ignored."""
         try:
             path = Path(written).expanduser()
+            if not path.is_absolute() and self._worked_in is not None:
+                path = self._worked_in / path
+            return self._matches(Path(os.path.normpath(path)))  # `src/../.env` is `.env`
         except (ValueError, RuntimeError):
             return False
-        if not path.is_absolute() and self._worked_in is not None:
-            path = self._worked_in / path
-        return self._matches(path)
 
     def _matches(self, path: Path) -> bool:
         for folder, spec in self._specs:
@@ -103,7 +107,8 @@ class Ignored:
                 inside = path.relative_to(folder)
             except ValueError:
                 continue
-            if inside.parts and spec.match_file(inside.as_posix()):
+            name = inside.as_posix()
+            if inside.parts and (spec.match_file(name) or spec.match_file(f"{name}/")):  # it may be a folder
                 return True
         return False
 
@@ -149,10 +154,21 @@ def _without(value: Any, ignored: Ignored, hidden: set[str]) -> tuple[Any, bool]
 
 
 def _names_ignored(given: Any, ignored: Ignored) -> bool:
-    text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    return any(
-        ignored.names(word) for word in set(_WORD.findall(text.replace("\\\\", "/").replace('\\"', " ")))
-    )
+    words = {word for text in _texts(given) for word in _WORD.findall(text.replace("\\", "/"))}
+    return any(ignored.names(each) for word in words for each in {word, *_PART.findall(word)})
+
+
+def _texts(given: Any) -> Iterator[str]:
+    """Yield every text in a value, also in JSON that it has as a text, as arguments of tools are written."""
+    if isinstance(given, str):
+        yield given
+        with suppress(ValueError, RecursionError):
+            given = json.loads(given)
+    if isinstance(given, dict):
+        given = [*given, *given.values()]
+    if isinstance(given, list):
+        for each in given:
+            yield from _texts(each)
 
 
 def redaction(profile: JsonObject) -> Edit:
