@@ -252,6 +252,11 @@ def test_api_keys_are_recorded_nowhere() -> None:
     found += steps(events({"error": {"message": f"Wrong key {KEY}"}}), asked, streamed=True)
     assert KEY not in json.dumps(found)
     assert "[withheld: secret]" in found[1]["error"]["message"]
+    for headers, query in (([(b"X-Goog-Api-Key", KEY.encode())], ""), ([], f"a=%C4%80&key={KEY}")):
+        (call,) = steps(
+            {"error": {"message": f"Wrong key {KEY}"}}, caller=Caller.of(headers, query), status=400
+        )
+        assert call["error"]["message"] == "Wrong key [withheld: secret]"
 
 
 def test_headers_name_the_session_and_are_not_forwarded() -> None:
@@ -263,6 +268,7 @@ def test_headers_name_the_session_and_are_not_forwarded() -> None:
         (b"Connection", b"keep-alive, X-Hop"),
         (b"X-Hop", b"1"),
         (b"Accept-Encoding", b"gzip, br;q=0.9"),
+        (b"Idempotency-Key", b"stainless-1"),
         (b"x-api-key", KEY.encode()),
     ]
     caller = Caller.of(headers)
@@ -270,12 +276,14 @@ def test_headers_name_the_session_and_are_not_forwarded() -> None:
     assert caller.parent_session == {"session": "b", "sequence": 3}
     assert Caller(parent="b").parent_session == {"session": "b"}
     assert Caller().parent_session is None
+    assert caller.secrets == (KEY,)
     assert caller.key_hash is not None
     assert KEY not in repr(caller)
     assert Caller().key_hash is None
     assert dict(forwarded(headers, recorded=True)) == {
         b"X-Stainless-Retry-Count": b"2",
         b"Accept-Encoding": b"gzip",
+        b"Idempotency-Key": b"stainless-1",
         b"x-api-key": KEY.encode(),
     }
     assert dict(forwarded(headers))[b"Accept-Encoding"] == b"gzip, br;q=0.9"

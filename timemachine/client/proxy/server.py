@@ -130,7 +130,7 @@ class _Call:
         self.exchange = Exchange(
             endpoint=endpoint,
             provider=provider.name,
-            caller=Caller.of(request.headers),
+            caller=Caller.of(request.headers, request.query),
             started_at=time.time_ns(),
         )
         self.exchange.request.encoding = request.header("content-encoding")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import parse_qsl
 
 from timemachine.core.pure.json_types import JsonObject
 
@@ -27,6 +28,9 @@ _OF_ONE_HOP: Final = frozenset(
 READABLE: Final = ("gzip", "deflate", "zstd", "identity")
 """The encodings of bodies that the proxy can read."""
 _CREDENTIALS: Final = ("authorization", "x-api-key", "api-key")
+_SECRET: Final = re.compile(r"key|token|secret|auth", re.IGNORECASE)
+"""What the names of other credentials contain: `x-goog-api-key`, or `key` in the query."""
+_NO_SECRET: Final = "idempotency-key"
 _SHORTEST_SECRET: Final = 8
 _PARENT: Final = re.compile(r"(.+):([1-9]\d{0,8})")
 _HASH: Final = 12
@@ -50,11 +54,16 @@ class Caller:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, headers: Headers) -> "Caller":
-        """Read the headers."""
+    def of(cls, headers: Headers, query: str = "") -> "Caller":
+        """Read the headers, and the credentials in the query of the address."""
         found = {name.lower().decode("latin-1"): _text(value) for name, value in headers}
         retry = found.get("x-stainless-retry-count") or ""
-        secrets = (found.get(name, "").rpartition(" ")[2] for name in _CREDENTIALS)
+        named = {**dict.fromkeys(_CREDENTIALS, ""), **found, **dict(parse_qsl(query, encoding="latin-1"))}
+        secrets = (
+            value.rpartition(" ")[2]
+            for name, value in named.items()
+            if _SECRET.search(name) and name != _NO_SECRET and not name.startswith(OURS)
+        )
         return cls(
             **{name: found.get(OURS + name) or None for name in ("session", "agent", "user", "parent")},
             name=found.get(f"{OURS}session-name") or None,
