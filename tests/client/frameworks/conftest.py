@@ -46,7 +46,7 @@ class Example:
     def run(self, *, away_after: int | None = None, program: str = "agent.py") -> str:
         """Run the example and deliver its recording; returns what it printed. With the model's call number `away_after`, the server
         goes away until the example has ended."""
-        command = [_python(self.name), "-W", "ignore", str(EXAMPLES / self.name / program)]
+        command = [interpreter(self.name), "-W", "ignore", str(EXAMPLES / self.name / program)]
         return self.run_command(command, away_after)
 
     def run_with_node(self) -> str:
@@ -153,7 +153,7 @@ def _tools(body: dict[str, Any]) -> list[dict[str, Any]]:
     return body.get("tools") or []
 
 
-def _python(name: str) -> str:
+def interpreter(name: str) -> str:
     """The interpreter of an example's environment, created if its lock has changed."""
     lock, folder = EXAMPLES / name / "requirements.txt", BUILT / name
     made = folder / "made"

@@ -4,8 +4,9 @@ A run is a session; runs of one LangGraph thread are one session that stays open
 them are steps. `checkpoints(saver)` also records the checkpoints of a graph.
 """
 
-from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -261,21 +262,34 @@ def checkpoints(saver: Any, recorder: Recorder | None = None) -> Any:
     put, aput = saver.put, saver.aput
 
     def recorded_put(config: Any, checkpoint: Any, metadata: Any, versions: Any) -> Any:
-        made = put(config, checkpoint, metadata, versions)
-        keeper.recorded_checkpoint(config, checkpoint, metadata)
+        with _outermost() as is_outermost:
+            made = put(config, checkpoint, metadata, versions)
+        if is_outermost:
+            keeper.recorded_checkpoint(config, checkpoint, metadata)
         return made
 
     async def recorded_aput(config: Any, checkpoint: Any, metadata: Any, versions: Any) -> Any:
-        inner, saver.put = saver.put, put  # a saver's `aput` may call its `put`
-        try:
+        with _outermost() as is_outermost:
             made = await aput(config, checkpoint, metadata, versions)
-        finally:
-            saver.put = inner
-        keeper.recorded_checkpoint(config, checkpoint, metadata)
+        if is_outermost:
+            keeper.recorded_checkpoint(config, checkpoint, metadata)
         return made
 
     saver.put, saver.aput = recorded_put, recorded_aput
     return saver
+
+
+_is_saving: Final = ContextVar("timemachine_is_saving", default=False)
+
+
+@contextmanager
+def _outermost() -> Iterator[bool]:
+    """Yield whether no other call of a saver is around: its `aput` may call its `put`, or the other way round."""
+    around = _is_saving.set(True)
+    try:
+        yield around.old_value in (Token.MISSING, False)
+    finally:
+        _is_saving.reset(around)
 
 
 def _model_call(serialized: Mapping[str, Any] | None, given: Any, more: JsonObject) -> JsonObject:
