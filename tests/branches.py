@@ -9,9 +9,10 @@ that coverage can add up both: `python -m tests.branches MEASURED LINES`.
 import sys
 from pathlib import Path
 from typing import Final
+from unittest import TestCase
 
 import pytest
-from coverage import CoverageData
+from coverage import Coverage, CoverageData
 
 from tests.scheduling import starts_programs
 
@@ -58,7 +59,15 @@ def measured(item: pytest.Item) -> bool:
     return file.startswith(_VERIFIER) or file in WITH_DATABASE or not _needs_a_database(item)
 
 
+def are_measured() -> bool:
+    """Return whether this process measures branches."""
+    measuring = Coverage.current()
+    return measuring is not None and bool(measuring.get_option("run:branch"))
+
+
 def _needs_a_database(item: pytest.Item) -> bool:
+    if isinstance(item, pytest.Function) and item.cls and issubclass(item.cls, TestCase):
+        return True  # Django's, without a fixture or a marker
     named = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
     return bool(named & _DATABASE) or item.get_closest_marker("django_db") is not None
 
